@@ -1,0 +1,87 @@
+/* What the decoder makes of the wire: events with a full time, in the host's own types. */
+#ifndef EVENT_H
+#define EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EVENT_KERNEL 0xffffffffu	/* the kernel's address space; also "no process" */
+#define EVENT_NONE 0xffffffffu		/* no thread, no CPU */
+
+enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
+enum mode { MODE_KERNEL, MODE_USER, MODE_IDLE, MODES };
+enum sampler { SAMPLER_TIMER, SAMPLER_NMI };
+
+/* Bytes inside the packet: not terminated, not checked beyond the length, gone after the call. */
+struct text {
+	const char *bytes;
+	size_t size;
+};
+
+struct sample {
+	uint32_t process, thread;
+	enum mode mode;
+	bool kernel_cut, user_cut, entry, user_exact;
+	uint32_t weight;
+	uint64_t exact;			/* bit i: kernel[i] is an interrupted PC */
+	uint32_t kernel_count, user_count;
+	const uint64_t *kernel, *user;	/* leaf first; at most 64 each */
+};
+
+struct guest {
+	uint32_t cpus;
+	uint64_t clock_hz, epoch_ns, anchor_address;
+	struct text kernel, version, arch, anchor, build_id;
+};
+
+struct object {
+	uint32_t process;
+	uint64_t start, end, bias;
+	struct text name, build_id;
+};
+
+struct status {
+	bool running;
+	enum sampler sampler;
+	uint32_t rate, sampler_cpu, trace_mask;
+	uint64_t meta_lost;
+	struct text note;
+};
+
+struct cpu_status {
+	uint32_t cpu;
+	enum stream stream;
+	bool enabled;
+	uint64_t taken, lost, cost, span;	/* events, events, clock ticks, clock ticks */
+	uint32_t used, size;			/* ring bytes */
+};
+
+enum event_kind {
+	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
+	EVENT_KEYS, EVENT_REPLY, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED, EVENT_TRACE,
+	EVENT_UNKNOWN,
+};
+
+struct event {
+	enum event_kind kind;
+	uint16_t id;			/* as on the wire */
+	uint32_t cpu;
+	uint64_t time;			/* guest clock ticks */
+	union {
+		struct guest guest;
+		struct { uint32_t process; struct text name; } process;
+		struct { uint32_t thread, process; struct text name; } thread;
+		struct object object;
+		struct status status;
+		struct cpu_status cpu_status;
+		struct { struct text on, off; } keys;	/* set-1 make codes */
+		struct { bool ok; struct text text; } reply;
+		struct { uint16_t event; enum stream stream; struct text name, fields; } descriptor;
+		struct sample sample;
+		struct { uint32_t ticks; } missed;
+		struct { uint32_t a, b; uint64_t value; } trace;	/* the fixed fields in order */
+	};
+};
+
+#endif

@@ -1,0 +1,24 @@
+/* Files made from a query. Written to a temporary name beside the target, then renamed. */
+#ifndef EXPORT_H
+#define EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "query.h"
+
+struct export_result {
+	uint64_t weight, stacks;	/* what the file holds */
+};
+
+struct folded_options {
+	bool kernel_mark;		/* "_[k]" behind kernel frames, as flame graph tools expect */
+	bool thread_first;		/* the thread's name as the root frame */
+};
+
+/* `root;...;leaf count` per line, sorted. False with `error` set, and no file. */
+bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,
+	const struct question *question, struct folded_options options,
+	struct export_result *result, char **error);
+
+#endif

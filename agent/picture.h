@@ -1,0 +1,72 @@
+/*
+ * All that the screen shows at one moment, made by the ingest thread, owned by whoever holds it.
+ * Names in it are texts of symbols.h and threads.h, which outlive it.
+ */
+#ifndef PICTURE_H
+#define PICTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "qmp.h"
+#include "query.h"
+
+/* Why there may be nothing to see, in the order in which things come up. */
+enum link_state {
+	LINK_NO_PORT,			/* the VM has no port of ours */
+	LINK_CONNECTING,		/* not connected to its socket */
+	LINK_NOT_OPENED,		/* connected, not a byte from the guest yet */
+	LINK_NO_HELLO,			/* bytes, but no guest facts yet */
+	LINK_UP,
+	LINK_LOST,			/* was up; the other side closed */
+};
+
+struct picture_cpu {
+	bool sampler;			/* set aside to pace the others */
+	bool enabled;
+	struct cpu_series series;
+	uint64_t lost;			/* samples */
+};
+
+struct picture_row {			/* what a visible row has beyond the table */
+	uint32_t function;
+	uint64_t trend[TABLE_TREND];
+	const char *line;		/* NULL: not known yet */
+};
+
+struct picture {
+	/* the guest */
+	char kernel[64], version[64], arch[16];
+	uint32_t cpu_count;
+	uint64_t now, from;		/* guest ns; start of the window */
+	enum link_state link;
+	enum vm_state vm;
+	bool replay;
+
+	/* the profiler */
+	bool running;			/* as the guest's own status says */
+	enum sampler sampler;
+	uint32_t rate;			/* asked, Hz per CPU */
+	double achieved;		/* Hz per CPU, over the window */
+	uint64_t lost_guest, lost_host;	/* samples since we listen */
+	uint64_t skipped_bytes;
+	double cost_ns, cost_share;	/* the hook's own, per sample and of guest time */
+	double ring_fill;		/* fullest ring, 0 to 1 */
+	char note[128];			/* guest's or agent's standing remark, "" if none */
+
+	struct table *table;		/* sorted by nothing; NULL before the first */
+	struct picture_cpu *cpus;	/* cpu_count of them */
+	struct picture_row *visible;
+	size_t visible_count;
+	struct caller callers[8];	/* of the selected function */
+	size_t caller_count;
+	uint32_t selected;
+
+	const struct symbols *symbols;	/* for symbols_get, which any thread may call */
+	uint64_t generation;		/* changes with everything that a screen would show */
+};
+
+void picture_free(struct picture *picture);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * A QMP client (QEMU Machine Protocol, docs/interop/qmp-spec): greeting, capabilities, requests with
+ * ids, events. Never blocks except in the calls that say so. Everything that QEMU says is untrusted.
+ */
+#ifndef QMP_H
+#define QMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct qmp;
+
+enum vm_state { VM_UNKNOWN, VM_RUNNING, VM_PAUSED, VM_SHUTDOWN, VM_GONE };
+
+/* What QMP tells of a machine; texts are owned by this struct, NULL when unknown. Paths are absolute. */
+struct qmp_facts {
+	char *kernel;			/* image given by -kernel */
+	char *port;			/* socket of the virtserialport org.ktop.0 */
+	bool port_present;		/* the port exists, whatever its chardev */
+	bool port_taken;		/* its socket has a client already */
+	bool i8042;			/* keys can arrive by PS/2 */
+	uint32_t cpus;
+	char *name;			/* of the VM; may be NULL */
+	char *qemu;			/* version, "7.2.22" */
+};
+
+/* Blocks at most timeout_ms for the greeting. NULL with `error` set: who is there, what to do. */
+struct qmp *qmp_connect(const char *path, int timeout_ms, char **error);
+void qmp_free(struct qmp *qmp);
+
+/* Blocks at most timeout_ms in all. */
+bool qmp_discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error);
+void qmp_facts_clear(struct qmp_facts *facts);
+
+int qmp_fd(const struct qmp *qmp);
+
+/* Reads and handles what is there. False: the connection is gone. */
+bool qmp_step(struct qmp *qmp);
+enum vm_state qmp_state(const struct qmp *qmp);
+uint64_t qmp_resets(const struct qmp *qmp);	/* RESET events seen */
+
+/* Queues a press of these set-1 make codes, in order, and their release in reverse. */
+bool qmp_send_keys(struct qmp *qmp, const uint8_t *codes, size_t count);
+bool qmp_quit(struct qmp *qmp);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * Knows every stage and wires them: QMP, port, decoder, recording, epochs (store, stacks, symbols),
+ * queries. Holds no logic of its own. One thread drives it with session_step; other threads use the
+ * calls marked "any thread", which take one short lock.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export.h"
+#include "picture.h"
+#include "query.h"
+
+struct session;
+
+struct session_options {
+	const char *qmp;		/* socket; NULL: only the port is used */
+	const char *port;		/* overrides what QMP says */
+	const char *kernel;		/* ELF, likewise */
+	const char *symbols;		/* nm or System.map text */
+	const char *record;		/* folder of a raw recording, or NULL */
+	bool control_socket;		/* offer one, so that other ktops work beside this */
+};
+
+/* Connects and discovers; waits at most a few seconds. NULL with `error` set. */
+struct session *session_new(const struct session_options *options, char **error);
+void session_free(struct session *session);
+
+/* Handles what is ready, waiting at most timeout_ms. The caller's loop is around this. */
+void session_step(struct session *session, int timeout_ms);
+bool session_close_recording(struct session *session, char **error);
+
+/* ---- any thread ---- */
+
+/* What the screen wants to know; the picture follows within 100 ms. */
+struct session_wish {
+	uint64_t window_ns;		/* 0: all since zero_ns */
+	uint64_t zero_ns;		/* nothing before this guest time */
+	struct filter filter;
+	uint32_t visible[256];		/* functions whose trend and line are wanted */
+	size_t visible_count;
+	uint32_t selected;		/* function whose callers are wanted; SYMBOLS_NONE */
+};
+void session_wish(struct session *session, const struct session_wish *wish);
+
+/* The newest picture, or NULL when there is none newer than the last; the caller frees it. */
+struct picture *session_picture(struct session *session);
+int session_picture_fd(const struct session *session);	/* readable when one waits */
+
+/* Toggle by key, and by port when no status confirms it in 300 ms. Results come as messages. */
+void session_run_profiler(struct session *session, bool on);
+void session_snapshot(struct session *session, const char *path, struct folded_options options);
+void session_command(struct session *session, const char *line);	/* a control line for the guest */
+
+struct session_message {
+	bool failed;			/* stays on the screen until a key */
+	bool reply;			/* the guest's answer to session_command */
+	char text[512];
+};
+bool session_message(struct session *session, struct session_message *message);	/* next, if any */
+
+#endif

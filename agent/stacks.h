@@ -1,0 +1,34 @@
+/*
+ * All stacks of one epoch as one call tree of raw addresses. Interning the same stack again is one
+ * hash look-up. Node and stack ids are dense, start at 0 and are never reused.
+ */
+#ifndef STACKS_H
+#define STACKS_H
+
+#include <stdint.h>
+
+struct sample;
+struct stacks;
+
+#define STACKS_NONE 0xffffffffu
+
+struct node {
+	uint64_t address;		/* to look up: a return address is stored minus one */
+	uint32_t space;			/* EVENT_KERNEL or a process */
+	uint32_t parent;		/* the caller's node, STACKS_NONE at a root */
+	uint32_t cut;			/* 1: a root whose callers are unknown (walk cut) */
+};
+
+struct stacks *stacks_new(void);
+void stacks_free(struct stacks *stacks);
+
+/*
+ * The stack's leaf node: kernel frames on top of user frames, joined. STACKS_NONE for a sample
+ * without any frame, or when the memory limit is reached (counted).
+ */
+uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample);
+
+uint32_t stacks_nodes(const struct stacks *stacks);
+struct node stacks_node(const struct stacks *stacks, uint32_t node);
+
+#endif

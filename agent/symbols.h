@@ -1,0 +1,64 @@
+/*
+ * Names for addresses. Symbol tables belong to objects (kernel, programs); an object is mapped into
+ * an address space at a bias. A function id is dense, starts at 0, and stands for ever; texts of a
+ * `struct function` never move or go away before symbols_free, so other threads may read them.
+ */
+#ifndef SYMBOLS_H
+#define SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct object;
+struct symbols;
+
+#define SYMBOLS_NONE 0xffffffffu
+
+struct function {
+	const char *name;		/* demangled, printable UTF-8: nothing a terminal would obey */
+	const char *object;		/* "kernel", a program's name; "" when unknown */
+	uint64_t address;		/* link address of its start; 0 when unknown */
+	bool kernel;
+	bool known;			/* false: [unknown] of that object or space */
+};
+
+struct symbols *symbols_new(void);
+void symbols_free(struct symbols *symbols);
+
+/*
+ * Loads the kernel's table from an ELF file, or from nm or System.map text. `anchor`: where the
+ * guest says one of its symbols runs (NULL: no slide). False with `error` set.
+ */
+bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error);
+bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address);
+
+/* True when the guest's build-id contradicts the loaded kernel's. Unknown on either side: false. */
+bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size);
+
+/*
+ * A mapped object of the guest. Its file is looked for in `folders` (NULL-terminated) by the base
+ * of its name, and taken when the build-id agrees; host files only.
+ */
+void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders);
+
+/* Grows when an earlier answer of symbols_function may be different now. */
+uint64_t symbols_generation(const struct symbols *symbols);
+
+/* The function at an address of a space; resolved once, then cached. Never SYMBOLS_NONE. */
+uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address);
+
+/* Functions that are not code: [idle], [missed], [unknown]... made once per name. */
+uint32_t symbols_special(struct symbols *symbols, const char *name);
+
+/* Any thread, for an id that was handed out: functions never move. The rest: one owner thread. */
+size_t symbols_functions(const struct symbols *symbols);
+const struct function *symbols_get(const struct symbols *symbols, uint32_t function);
+
+/*
+ * "file.c:41" of a function's start, read by a worker thread; NULL until it is known, and asked
+ * for by this very call. "" when there is none.
+ */
+const char *symbols_line(struct symbols *symbols, uint32_t function);
+
+#endif

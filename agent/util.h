@@ -1,0 +1,38 @@
+/* Small things that several files need. */
+#ifndef UTIL_H
+#define UTIL_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A formatted text in fresh memory; never NULL: ends the program when memory is out. */
+char *util_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Sets *error (when error is not NULL) to a formatted text, freeing nothing; returns false. */
+bool util_fail(char **error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* malloc, realloc, strdup that end the program when memory is out: for small, bounded things. */
+void *util_alloc(size_t size);		/* zeroed */
+void *util_grow(void *memory, size_t count, size_t size);
+char *util_copy(const char *text, size_t size);
+
+/* A copy safe for a terminal: valid UTF-8, no control, bidi or zero-width characters ('?' instead). */
+char *util_printable(const char *text, size_t size);
+
+/* Monotonic host time, ns. */
+uint64_t util_now(void);
+
+/*
+ * A file that appears under its name only when complete: write to util_file_open's stream, then
+ * commit (flush, fsync, rename) or discard. Mode 0600.
+ */
+struct util_file;
+struct util_file *util_file_open(const char *path, char **error);
+FILE *util_file_stream(struct util_file *file);
+bool util_file_commit(struct util_file *file, char **error);
+void util_file_discard(struct util_file *file);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * What a kernel calls. Each function names the contexts from which it may be called:
+ *
+ *   any         thread, interrupt or NMI
+ *   irq off     thread or interrupt with interrupts masked on this CPU, not NMI
+ *   thread      a schedulable context
+ *   serial      thread or irq off, and the caller never makes two such calls at once
+ *
+ * Nothing here waits, allocates or faults. docs/porting.md walks through a port.
+ */
+#ifndef KTOP_H
+#define KTOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ktop;
+struct ktop_transport;
+
+/* The interrupted context, from which a stack is walked. */
+struct ktop_regs {
+	uint64_t pc, sp, fp;
+	bool user;			/* the CPU was in user mode */
+};
+
+/* Fixed facts of this boot. Texts are copied; an unknown one is NULL. */
+struct ktop_facts {
+	const char *kernel, *version;
+	uint8_t boot_id[16];		/* new at each boot */
+	uint32_t cpus;			/* how many this machine has */
+	uint64_t clock_hz;		/* of ktop_port_clock(); 0: unknown */
+	uint64_t epoch_ns;		/* unix time at clock 0; 0: unknown */
+	const char *anchor;		/* name of a symbol, and where it runs: gives the slide */
+	uint64_t anchor_address;
+	const uint8_t *build_id;	/* of the kernel image; NULL: unknown */
+	uint32_t build_id_size;
+};
+
+/* What a kernel may set; zero means the default. */
+struct ktop_settings {
+	uint32_t rate;			/* samples per second and CPU, 1 to 20000; 997 */
+	uint32_t ring_size;		/* bytes per CPU and class, a power of two; 256 KiB */
+	bool plain_keys;		/* A and B alone, instead of with Ctrl and Alt */
+	bool start;			/* sample from the beginning */
+};
+
+/* Bytes of memory, aligned to 64, that ktop_init wants for so many CPUs. */
+size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings);
+
+/*
+ * thread, once. The memory stays the hook's for ever. NULL when the settings or the size are wrong.
+ * The transport may be NULL: the hook then counts and drops.
+ */
+struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_settings *settings,
+	struct ktop_transport *transport, void *memory, size_t size);
+
+/* ---- sampling ---- */
+
+/*
+ * irq off: this CPU's timer interrupt. Returns at once while off or not yet due. Asks through
+ * ktop_port_timer() for its next call; a kernel with a fixed tick only may ignore that wish.
+ */
+void ktop_tick(struct ktop *ktop, const struct ktop_regs *regs);
+
+/* NMI: true when the NMI was the hook's own. */
+bool ktop_nmi(struct ktop *ktop, const struct ktop_regs *regs);
+
+/*
+ * any: is this CPU the one set aside to pace the others by NMI? Its scheduler then runs nothing
+ * but ktop_pace(), which sends what is due and returns the clock value to be called again at.
+ */
+bool ktop_set_aside(const struct ktop *ktop, uint32_t cpu);
+uint64_t ktop_pace(struct ktop *ktop);
+
+/* ---- tracing: each call is one load and a branch while its event is off ---- */
+
+void ktop_trace_switch(struct ktop *ktop, uint32_t from_thread, uint32_t to_thread);	/* irq off */
+void ktop_trace_irq_enter(struct ktop *ktop, uint32_t irq);				/* irq off */
+void ktop_trace_irq_exit(struct ktop *ktop, uint32_t irq);				/* irq off */
+void ktop_trace_syscall_enter(struct ktop *ktop, uint32_t thread, uint32_t number);	/* not NMI */
+void ktop_trace_syscall_exit(struct ktop *ktop, uint32_t thread, uint32_t number,
+	uint64_t result);								/* not NMI */
+
+/* ---- names (serial): kept in fixed tables and sent again to each new host ---- */
+
+struct ktop_object {
+	uint32_t process;		/* KTOP_KERNEL: the kernel's own space */
+	uint64_t start, end;		/* run addresses */
+	uint64_t bias;			/* run address minus link address */
+	const char *name;		/* file name or path */
+	const uint8_t *build_id;	/* NULL: unknown */
+	uint32_t build_id_size;
+};
+
+void ktop_process(struct ktop *ktop, uint32_t process, const char *name);
+void ktop_process_exit(struct ktop *ktop, uint32_t process);
+void ktop_thread(struct ktop *ktop, uint32_t thread, uint32_t process, const char *name);
+void ktop_thread_exit(struct ktop *ktop, uint32_t thread);
+void ktop_object(struct ktop *ktop, const struct ktop_object *object);
+
+/* ---- the rest ---- */
+
+/*
+ * irq off: each byte from PS/2 port `index` (0 keyboard, 1 mouse), in order. True: the byte
+ * belongs to a ktop key and the kernel drops it; else it goes on as before.
+ */
+bool ktop_serio(struct ktop *ktop, uint32_t index, uint8_t byte);
+
+/*
+ * thread, one caller, at least every 50 ms: control lines in, packets out, a bounded number.
+ * True: more is ready, call again soon.
+ */
+bool ktop_drain(struct ktop *ktop);
+
+/* any: is profiling on? */
+bool ktop_running(const struct ktop *ktop);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * The way out: a byte stream in whole buffers, and a byte stream in. Used by the drainer alone
+ * (thread, one caller); no call waits.
+ */
+#ifndef KTOP_TRANSPORT_H
+#define KTOP_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ktop_transport {
+	/* Is a host connected? False: whatever is sent is lost. Counts up at each new connection. */
+	bool (*connected)(struct ktop_transport *self, uint32_t *connections);
+
+	/* A free send buffer of KTOP_PACKET_MAX bytes, or NULL while all are in flight. The same until sent. */
+	void *(*buffer)(struct ktop_transport *self);
+
+	/* Sends the first `size` bytes of that buffer; it is the transport's until it comes round again. */
+	void (*send)(struct ktop_transport *self, uint32_t size);
+
+	/* Takes up to `size` received bytes; 0 when there are none. */
+	uint32_t (*receive)(struct ktop_transport *self, void *to, uint32_t size);
+};
+
+#endif

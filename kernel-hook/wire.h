@@ -1,0 +1,151 @@
+/*
+ * What travels from the hook to the host: CTF 1.8 packets of little-endian, byte-aligned events
+ * (Common Trace Format 1.8.3, sections 5 and 6). Shared by both sides; nothing else is.
+ *
+ *   packet   +-----------------------+  \
+ *            | header   24 bytes     |   |
+ *            | context  60 bytes     |   |  content_size = packet_size, in bits,
+ *            +-----------------------+   |  at most KTOP_PACKET_MAX bytes
+ *   event    | time  u32             |   |
+ *            | id    u16             |   |  time: the low 32 bits of the guest clock
+ *            | size  u16             |   |  size: bytes of payload that follow
+ *            | payload               |   |
+ *            +-----------------------+   |
+ *            | ...                   |  /
+ *
+ * A payload is its FIXED fields in order, then its LISTs in order, each a u16 count and the elements.
+ * Text is a list of bytes, UTF-8, without a terminating zero.
+ *
+ * The table below is the one source of the structs, the decoder, the CTF metadata and docs/wire.md.
+ * A row is never changed: a changed field is a new id.
+ */
+#ifndef KTOP_WIRE_H
+#define KTOP_WIRE_H
+
+#include <stdint.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire is little-endian");
+
+enum {
+	KTOP_MAGIC = 0xC1FC1FC1u,	/* CTF 1.8.3, section 5.1 */
+	KTOP_PACKET_MAX = 32768,	/* bytes: Linux cuts writes to a port there */
+	KTOP_FRAMES_MAX = 64,		/* of one sample, in each of its two stacks */
+	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
+	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the CTF trace uuid */
+};
+
+/* Ids that stand for "none": the address space of the kernel, no CPU, no thread. */
+#define KTOP_KERNEL 0xffffffffu
+#define KTOP_NO_CPU 0xffffffffu
+#define KTOP_NO_THREAD 0xffffffffu
+
+enum ktop_stream { KTOP_META, KTOP_SAMPLES, KTOP_TRACE, KTOP_STREAMS };
+enum ktop_mode { KTOP_MODE_KERNEL, KTOP_MODE_USER, KTOP_MODE_IDLE, KTOP_MODES };
+enum ktop_sampler { KTOP_TIMER, KTOP_NMI, KTOP_SAMPLERS };
+
+/* ktop_wire_sample.flags */
+enum {
+	KTOP_KERNEL_CUT = 1,	/* the kernel walk met a bad frame pointer or the frame limit */
+	KTOP_USER_CUT = 2,	/* the same for the user walk */
+	KTOP_ENTRY = 4,		/* in the entry window: leaf only */
+	KTOP_USER_EXACT = 8,	/* user[0] is an interrupted PC, not a return address */
+};
+
+/* Fields: F(type, name) fixed, L(type, name) list. */
+
+#define KTOP_WIRE_descriptor(F, L) /* one row of this table, as the sending hook has it */ \
+	F(u16, event) F(u8, stream) L(char, name) L(char, fields)
+#define KTOP_WIRE_guest(F, L) /* clock: Hz, 0 unknown; epoch: unix ns at clock 0, 0 unknown */ \
+	F(u32, cpus) F(u64, clock) F(u64, epoch) F(u64, anchor_address) \
+	L(char, kernel) L(char, version) L(char, arch) L(char, anchor) L(u8, build_id)
+#define KTOP_WIRE_process(F, L) F(u32, process) L(char, name)
+#define KTOP_WIRE_thread(F, L) F(u32, thread) F(u32, process) L(char, name)
+#define KTOP_WIRE_object(F, L) /* bias: run address minus link address */ \
+	F(u32, process) F(u64, start) F(u64, end) F(u64, bias) L(char, name) L(u8, build_id)
+#define KTOP_WIRE_status(F, L) /* note: why a wish was not met, else empty */ \
+	F(u8, running) F(u8, sampler) F(u32, rate) F(u32, sampler_cpu) F(u32, trace_mask) \
+	F(u64, meta_lost) L(char, note)
+#define KTOP_WIRE_cpu_status(F, L) /* cost and span: clock ticks in the hook, and in all, while on */ \
+	F(u32, cpu) F(u8, stream) F(u8, enabled) F(u64, taken) F(u64, lost) \
+	F(u64, cost) F(u64, span) F(u32, used) F(u32, size)
+#define KTOP_WIRE_keys(F, L) /* PS/2 set-1 make codes to hold down, in order */ \
+	L(u8, on) L(u8, off)
+#define KTOP_WIRE_reply(F, L) /* the answer to one control line */ \
+	F(u8, ok) L(char, text)
+#define KTOP_WIRE_sample(F, L) /* exact: bit i set: kernel[i] is an interrupted PC */ \
+	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
+	L(u64, kernel) L(u64, user)
+#define KTOP_WIRE_missed(F, L) /* ticks in a gap too long to charge to one function */ \
+	F(u32, ticks)
+#define KTOP_WIRE_sched_switch(F, L) F(u32, from) F(u32, to)
+#define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
+#define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
+#define KTOP_WIRE_syscall_enter(F, L) F(u32, thread) F(u32, number)
+#define KTOP_WIRE_syscall_exit(F, L) F(u32, thread) F(u32, number) F(u64, result)
+
+#define KTOP_WIRE_EVENTS(EVENT) \
+	EVENT(1, KTOP_META, descriptor) \
+	EVENT(2, KTOP_META, guest) \
+	EVENT(3, KTOP_META, process) \
+	EVENT(4, KTOP_META, thread) \
+	EVENT(5, KTOP_META, object) \
+	EVENT(6, KTOP_META, status) \
+	EVENT(7, KTOP_META, cpu_status) \
+	EVENT(8, KTOP_META, keys) \
+	EVENT(9, KTOP_META, reply) \
+	EVENT(16, KTOP_SAMPLES, sample) \
+	EVENT(17, KTOP_SAMPLES, missed) \
+	EVENT(32, KTOP_TRACE, sched_switch) \
+	EVENT(33, KTOP_TRACE, irq_enter) \
+	EVENT(34, KTOP_TRACE, irq_exit) \
+	EVENT(35, KTOP_TRACE, syscall_enter) \
+	EVENT(36, KTOP_TRACE, syscall_exit)
+
+/* enum ktop_event: KTOP_EVENT_sample = 16, ... */
+#define KTOP_WIRE_ID(id, stream, name) KTOP_EVENT_##name = id,
+enum ktop_event { KTOP_WIRE_EVENTS(KTOP_WIRE_ID) };
+
+/* struct ktop_wire_NAME: the fixed part of each event. An event of lists alone has none. */
+typedef uint8_t ktop_u8;
+typedef uint16_t ktop_u16;
+typedef uint32_t ktop_u32;
+typedef uint64_t ktop_u64;
+#define KTOP_WIRE_MEMBER(type, name) ktop_##type name;
+#define KTOP_WIRE_NOTHING(type, name)
+#define KTOP_WIRE_STRUCT(id, stream, name) \
+	struct ktop_wire_##name { \
+		KTOP_WIRE_##name(KTOP_WIRE_MEMBER, KTOP_WIRE_NOTHING) \
+	} __attribute__((packed));
+KTOP_WIRE_EVENTS(KTOP_WIRE_STRUCT)
+
+/* KTOP_WIRE_FIELDS(sample): "u32 process;...;u64[] kernel;u64[] user;", as a descriptor sends it. */
+#define KTOP_WIRE_FIXED_TEXT(type, name) #type " " #name ";"
+#define KTOP_WIRE_LIST_TEXT(type, name) #type "[] " #name ";"
+#define KTOP_WIRE_FIELDS(name) KTOP_WIRE_##name(KTOP_WIRE_FIXED_TEXT, KTOP_WIRE_LIST_TEXT)
+
+struct ktop_wire_packet {
+	uint32_t magic;
+	uint8_t boot_id[KTOP_BOOT_ID];
+	uint32_t stream;		/* enum ktop_stream */
+	uint64_t begin, end;		/* guest clock; begin <= each event <= end <= next begin */
+	uint64_t content_size;		/* bits */
+	uint64_t packet_size;		/* bits, the same */
+	uint64_t sequence;		/* of this stream and CPU, from 0 */
+	uint64_t discarded;		/* events of this stream and CPU dropped since boot */
+	uint64_t before;		/* events of this stream and CPU in earlier packets */
+	uint32_t cpu;
+} __attribute__((packed));
+
+struct ktop_wire_event {
+	uint32_t time;
+	uint16_t id;
+	uint16_t size;
+} __attribute__((packed));
+
+_Static_assert(sizeof(struct ktop_wire_packet) == 84, "header and context");
+_Static_assert(sizeof(struct ktop_wire_event) == 8, "event header");
+
+/* The largest sample, in bytes of payload. */
+enum { KTOP_SAMPLE_MAX = sizeof(struct ktop_wire_sample) + 2 * (2 + 8 * KTOP_FRAMES_MAX) };
+
+#endif
