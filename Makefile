@@ -1,0 +1,121 @@
+# ktop. `make` builds build/ktop; `make demo` and `make check` also install what they need.
+# Everything that is made goes to build/.
+
+CC = gcc
+CLANG = clang
+WARN = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wpointer-arith \
+	-Wwrite-strings -Wvla -Werror
+CPPFLAGS = -D_GNU_SOURCE -I. -Ikernel-hook -Iagent -Itui
+CFLAGS = -std=c11 $(WARN) -g -fno-omit-frame-pointer -pthread
+LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lm -pthread
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+HOOK = hook ring unwind sample trace meta drain control keys virtq virtio_pci virtio_serial
+AGENT = util source decode record threads stacks store query \
+	symbols symbol_table sym_elf sym_text sym_dwarf line_worker demangle \
+	export_folded export_table export_json \
+	qmp epoch profiler picture session control_socket launch
+TUI = canvas theme keys list prompt header view_functions view_help term app
+PROGRAM = main command_top command_report command_ctl command_run
+
+# One program each, in tests/unit/. What a test needs beside the libraries stands below it.
+UNIT = test_ring test_unwind test_sample test_drain test_control test_keys test_virtq \
+	test_virtio_serial test_util test_source test_decode test_record test_threads test_stacks \
+	test_store test_query test_export test_symbols test_sym_elf test_sym_text test_sym_dwarf \
+	test_demangle test_qmp test_profiler test_launch test_session test_canvas test_keymap \
+	test_list test_view_functions
+THREADED = test_ring_threads
+E2E =
+
+HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
+AGENT_SRC = $(AGENT:%=agent/%.c)
+TUI_SRC = $(TUI:%=tui/%.c)
+PROGRAM_SRC = $(PROGRAM:%=tui/%.c)
+HOST_SRC = $(AGENT_SRC) $(TUI_SRC) $(PROGRAM_SRC)
+ALL_SRC = $(HOOK_SRC) $(HOST_SRC)
+
+all: build/ktop demo-kernel
+
+# ---- the program ----
+
+build/host/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -O2 -MMD -c -o $@ $<
+
+build/libagent.a: $(AGENT_SRC:%.c=build/host/%.o)
+	@rm -f $@
+	ar rcs $@ $^
+
+build/ktop: $(PROGRAM_SRC:%.c=build/host/%.o) $(TUI_SRC:%.c=build/host/%.o) build/libagent.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+
+# ---- the guest: the hook as a kernel compiles it, and the demo kernel around it ----
+
+GUEST = -std=c11 $(WARN) -O2 -g -ffreestanding -nostdlib -fno-stack-protector -fno-pic -mno-red-zone \
+	-mgeneral-regs-only -mcmodel=kernel -fcf-protection=none -fno-omit-frame-pointer \
+	-fno-optimize-sibling-calls -fno-asynchronous-unwind-tables
+
+build/guest/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) -Ikernel-hook -Ikernel-hook/ports/demo $(GUEST) -MMD -c -o $@ $<
+
+build/guest/%.o: %.S
+	@mkdir -p $(@D)
+	$(CC) -Ikernel-hook -Ikernel-hook/ports/demo $(GUEST) -MMD -c -o $@ $<
+
+demo-kernel: build/demo/demo.elf
+
+# ---- tests: the same files under sanitizers, the hook's as host code ----
+
+build/check/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 $(SANITIZE) -MMD -c -o $@ $<
+
+build/check/libagent.a: $(AGENT_SRC:%.c=build/check/%.o)
+build/check/libtui.a: $(TUI_SRC:%.c=build/check/%.o)
+build/check/libhook.a: $(HOOK_SRC:%.c=build/check/%.o)
+build/check/%.a:
+	@rm -f $@
+	ar rcs $@ $^
+
+$(UNIT:%=build/check/%): build/check/%: build/check/tests/unit/%.o \
+		build/check/libtui.a build/check/libagent.a build/check/libhook.a
+	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
+
+TEST_HELPERS =
+
+build/tsan/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 -fsanitize=thread -MMD -c -o $@ $<
+
+$(THREADED:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o $(HOOK_SRC:%.c=build/tsan/%.o)
+	$(CC) $(CFLAGS) -fsanitize=thread -o $@ $(filter %.o,$^) -lcmocka
+
+unit: $(UNIT:%=build/check/%) $(THREADED:%=build/tsan/%)
+
+# clang reads every file too, with the same warnings.
+build/lint: $(HOST_SRC) $(HOOK_SRC)
+	$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $^
+	@mkdir -p build && touch $@
+
+# ---- the two commands ----
+
+packages:
+	./packages
+
+demo: packages
+	$(MAKE) build/ktop demo-kernel
+	screenshots/demo $(DURATION)
+
+check: packages
+	$(MAKE) build/ktop demo-kernel unit build/lint
+	tests/run $(UNIT:%=build/check/%) $(THREADED:%=build/tsan/%) tests/check-layers $(E2E:%=tests/e2e/%)
+
+clean:
+	rm -rf build
+
+-include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(UNIT:%=build/check/tests/unit/%.d)
+
+.PHONY: all demo-kernel unit packages demo check clean
+.SECONDARY:
+.DELETE_ON_ERROR:
