@@ -103,9 +103,18 @@ build/lint: $(HOST_SRC) $(HOOK_SRC)
 packages:
 	./packages
 
+DURATION = 5
+DEMO = qemu-system-x86_64 -accel tcg -smp 4 -m 256 -display none -kernel build/demo/demo.elf -append work=mix
+
 demo: packages
+	@$(MAKE) build/ktop demo-kernel
+	@if [ -t 0 ] && [ -t 1 ]; then build/ktop run -- $(DEMO); \
+	else build/ktop run --headless --seconds $(DURATION) -- $(DEMO); fi
+
+screenshots: packages
+	./packages screenshots
 	$(MAKE) build/ktop demo-kernel
-	screenshots/demo $(DURATION)
+	screenshots/take $(DEMO)
 
 check: packages
 	$(MAKE) build/ktop demo-kernel unit build/lint
@@ -116,6 +125,6 @@ clean:
 
 -include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(UNIT:%=build/check/tests/unit/%.d)
 
-.PHONY: all demo-kernel unit packages demo check clean
+.PHONY: all demo-kernel unit packages demo screenshots check clean
 .SECONDARY:
 .DELETE_ON_ERROR:
