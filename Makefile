@@ -19,7 +19,7 @@ TUI = canvas theme keys list prompt header view_functions view_help term app
 PROGRAM = main command_top command_report command_ctl command_run
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
-UNIT = test_ring test_unwind test_sample test_drain test_control test_keys test_virtq \
+UNIT = test_wire test_ring test_unwind test_sample test_drain test_control test_keys test_virtq \
 	test_virtio_serial test_util test_source test_decode test_record test_threads test_stacks \
 	test_store test_query test_export test_symbols test_sym_elf test_sym_text test_sym_dwarf \
 	test_demangle test_qmp test_profiler test_launch test_session test_canvas test_keymap \
