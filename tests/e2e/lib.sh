@@ -1,0 +1,65 @@
+# For the tests that boot machines; sourced with the count of results: `. tests/e2e/lib.sh 7`.
+# Speaks TAP. Each test works in its own folder, $dir, which goes away when all is well.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export LC_ALL=C.UTF-8
+dir=$(mktemp -d)
+number=0
+started=()
+echo "1..$1"
+
+ok() { number=$((number + 1)); echo "ok $number - $1"; }
+not_ok() {
+	number=$((number + 1))
+	echo "not ok $number - $1"
+	shift
+	printf '# %s\n' "$@"
+}
+
+# check TEXT COMMAND...: one result. Its output is shown when it fails.
+check() {
+	local text=$1 output
+	shift
+	if output=$("$@" 2>&1); then ok "$text"; else not_ok "$text" "$* : ${output:0:600}"; fi
+}
+
+# await SECONDS COMMAND...: true as soon as the command is; false when the time is over.
+await() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
+# boot NAME WORK QEMU-OPTIONS...: the demo kernel with QMP at $dir/NAME.qmp, its port at
+# $dir/NAME.port and its console in $dir/NAME.log; $pid is the machine.
+boot() {
+	local name=$1 work=$2
+	shift 2
+	qemu-system-x86_64 -accel tcg -m 256 -display none -nodefaults -no-reboot \
+		-kernel build/demo/demo.elf -append "$work" -serial "file:$dir/$name.log" \
+		-qmp "unix:$dir/$name.qmp,server=on,wait=off" \
+		-chardev "socket,id=ktop,path=$dir/$name.port,server=on,wait=off" \
+		-device virtio-serial-pci -device virtserialport,chardev=ktop,name=org.ktop.0 "$@" \
+		</dev/null >"$dir/$name.qemu" 2>&1 &
+	pid=$!
+	started+=("$pid")
+	await 20 test -S "$dir/$name.qmp"
+}
+
+# end PID: ends a machine that boot started.
+end() {
+	kill "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+	return 0
+}
+
+finish() {
+	local one
+	for one in "${started[@]}"; do end "$one"; done
+	if declare -F cleanup >/dev/null; then cleanup; fi
+	rm -rf "$dir"
+}
+trap finish EXIT
