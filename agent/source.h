@@ -18,7 +18,10 @@ int source_fd(const struct source *source);
 /* Bytes read; 0: nothing now; -1: the other side closed or failed. */
 ssize_t source_read(struct source *source, void *to, size_t size);
 
-/* Queues and sends what fits now; false when the queue (64 KiB) is full or the socket is gone. */
+/*
+ * Queues all of it, and sends what fits now. False when the queue (64 KiB) has no room, and nothing
+ * is queued; or when the socket is gone.
+ */
 bool source_send(struct source *source, const void *bytes, size_t size);
 bool source_wants_write(const struct source *source);
 bool source_flush(struct source *source);

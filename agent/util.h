@@ -19,7 +19,10 @@ void *util_alloc(size_t size);		/* zeroed */
 void *util_grow(void *memory, size_t count, size_t size);
 char *util_copy(const char *text, size_t size);
 
-/* A copy safe for a terminal: valid UTF-8, no control, bidi or zero-width characters ('?' instead). */
+/*
+ * A copy safe for a terminal: valid UTF-8 of known blocks, left to right; '?' for every other
+ * character: control, bidi, zero-width and combining ones among them, and every bad byte.
+ */
 char *util_printable(const char *text, size_t size);
 
 /* Monotonic host time, ns. */

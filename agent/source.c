@@ -1,0 +1,131 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "source.h"
+#include "util.h"
+
+enum { QUEUE_SIZE = 65536 };
+
+struct source {
+	int fd;
+	bool gone;
+	size_t queued;
+	char queue[QUEUE_SIZE];
+};
+
+struct source *source_from_fd(int fd)
+{
+	struct source *source = util_alloc(sizeof(*source));
+	int flags = fcntl(fd, F_GETFL);
+
+	source->fd = fd;
+	source->gone = flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0;
+	return source;
+}
+
+static const char *advice(int why)
+{
+	switch (why) {
+	case ENOENT:
+	case ECONNREFUSED:
+		return "is the virtual machine running?";
+	case EACCES:
+	case EPERM:
+		return "run ktop as the user who runs the virtual machine";
+	case EAGAIN:
+		return "another program waits for it; end that one first";
+	default:
+		return "name the socket of the port org.ktop.0";
+	}
+}
+
+struct source *source_connect(const char *path, char **error)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd, why;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		util_fail(error, "%s: not connected: the path is longer than %zu bytes; "
+			"use a shorter one", path, sizeof(address.sun_path) - 1);
+		return NULL;
+	}
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return source_from_fd(fd);
+
+	why = errno;
+	util_fail(error, "%s: not connected: %s; %s", path, strerror(why), advice(why));
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+void source_free(struct source *source)
+{
+	if (!source)
+		return;
+	close(source->fd);
+	free(source);
+}
+
+int source_fd(const struct source *source)
+{
+	return source->fd;
+}
+
+static bool is_only_later(int why)
+{
+	return why == EAGAIN || why == EWOULDBLOCK || why == EINTR;
+}
+
+ssize_t source_read(struct source *source, void *to, size_t size)
+{
+	ssize_t got;
+
+	if (size == 0)
+		return 0;
+	got = read(source->fd, to, size);
+	if (got > 0)
+		return got;
+	return got < 0 && is_only_later(errno) ? 0 : -1;
+}
+
+bool source_flush(struct source *source)
+{
+	size_t sent = 0;
+
+	while (sent < source->queued && !source->gone) {
+		ssize_t went = send(source->fd, source->queue + sent, source->queued - sent, MSG_NOSIGNAL);
+
+		if (went > 0)
+			sent += (size_t)went;
+		else if (is_only_later(errno))
+			break;
+		else
+			source->gone = true;
+	}
+	source->queued -= sent;
+	memmove(source->queue, source->queue + sent, source->queued);
+	return !source->gone;
+}
+
+bool source_send(struct source *source, const void *bytes, size_t size)
+{
+	if (!source_flush(source) || size > sizeof(source->queue) - source->queued)
+		return false;
+	if (size)
+		memcpy(source->queue + source->queued, bytes, size);
+	source->queued += size;
+	return source_flush(source);
+}
+
+bool source_wants_write(const struct source *source)
+{
+	return source->queued > 0 && !source->gone;
+}

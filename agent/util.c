@@ -1,0 +1,228 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util.h"
+
+static void *must(void *memory)
+{
+	if (!memory) {
+		fputs("ktop: no memory left: the program ends; close others, or record less\n", stderr);
+		exit(1);
+	}
+	return memory;
+}
+
+void *util_alloc(size_t size)
+{
+	return must(calloc(1, size ? size : 1));
+}
+
+void *util_grow(void *memory, size_t count, size_t size)
+{
+	return must(reallocarray(memory, count ? count : 1, size ? size : 1));
+}
+
+char *util_copy(const char *text, size_t size)
+{
+	char *copy = util_alloc(size + 1);
+
+	if (size)
+		memcpy(copy, text, size);
+	return copy;
+}
+
+static char *format_list(const char *format, va_list list)
+{
+	char *text;
+
+	return vasprintf(&text, format, list) < 0 ? must(NULL) : text;
+}
+
+char *util_format(const char *format, ...)
+{
+	va_list list;
+	char *text;
+
+	va_start(list, format);
+	text = format_list(format, list);
+	va_end(list);
+	return text;
+}
+
+bool util_fail(char **error, const char *format, ...)
+{
+	va_list list;
+
+	if (!error)
+		return false;
+	va_start(list, format);
+	*error = format_list(format, list);
+	va_end(list);
+	return false;
+}
+
+uint64_t util_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- text for a terminal ---- */
+
+/*
+ * What passes: signs that stand for themselves, one or two cells wide, left to right. Whole blocks of
+ * Unicode 15 without their combining, format, filler and modifier characters; a list of what is
+ * harmless stays right when Unicode grows, a list of what is harmful does not.
+ */
+static const struct { uint32_t first, last; } harmless[] = {
+	{ 0x20, 0x7e }, { 0xa1, 0xac }, { 0xae, 0x2ff },	/* Latin, IPA; not the soft hyphen */
+	{ 0x370, 0x377 }, { 0x37a, 0x37f }, { 0x384, 0x482 }, { 0x48a, 0x52f },	/* Greek, Cyrillic */
+	{ 0x531, 0x556 }, { 0x559, 0x58a }, { 0x10a0, 0x10ff },	/* Armenian, Georgian */
+	{ 0x1d00, 0x1dbf }, { 0x1e00, 0x1fff },			/* phonetic, more Latin and Greek */
+	{ 0x2010, 0x2027 }, { 0x2030, 0x205e }, { 0x2070, 0x209c }, { 0x20a0, 0x20c0 },
+	{ 0x2100, 0x2bff }, { 0x2c60, 0x2c7f },		/* letter-like, arrows, mathematics, boxes */
+	{ 0x3001, 0x3029 }, { 0x3030, 0x303e }, { 0x3041, 0x3096 }, { 0x309b, 0x312f },	/* kana */
+	{ 0x3131, 0x3163 }, { 0x3400, 0x9fff },			/* Hangul letters, Han */
+	{ 0xa722, 0xa7ca }, { 0xac00, 0xd7a3 },			/* more Latin, Hangul */
+	{ 0xff01, 0xff60 }, { 0xffe0, 0xffe6 },			/* full width */
+	{ 0x1d400, 0x1d7ff }, { 0x1f300, 0x1f3fa }, { 0x1f400, 0x1f64f },
+	{ 0x1f680, 0x1f6d7 }, { 0x1f900, 0x1f9ff }, { 0x20000, 0x2a6df },
+};
+
+static bool is_harmless(uint32_t point)
+{
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (point >= harmless[i].first && point <= harmless[i].last)
+			return true;
+	return false;
+}
+
+/* Bytes of the well-formed UTF-8 character at `text`, or 0 (RFC 3629, section 4). */
+static size_t utf8_read(const unsigned char *text, size_t size, uint32_t *point)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned char first = text[0];
+	size_t length = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+
+	if (!length || length > size)
+		return 0;
+	*point = length == 1 ? first : first & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if (text[i] >> 6 != 2)
+			return 0;
+		*point = *point << 6 | (text[i] & 0x3f);
+	}
+	if (*point < smallest[length] || *point > 0x10ffff || *point >> 11 == 0xd800 >> 11)
+		return 0;
+	return length;
+}
+
+char *util_printable(const char *text, size_t size)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	char *copy = util_alloc(size + 1), *to = copy;
+
+	while (size) {
+		uint32_t point;
+		size_t length = utf8_read(from, size, &point);
+
+		if (length && is_harmless(point)) {
+			memcpy(to, from, length);
+			to += length;
+		} else {
+			*to++ = '?';
+		}
+		length = length ? length : 1;
+		from += length;
+		size -= length;
+	}
+	return copy;
+}
+
+/* ---- files that appear when complete ---- */
+
+struct util_file {
+	FILE *stream;
+	char *path, *temporary;
+};
+
+static void file_free(struct util_file *file)
+{
+	free(file->temporary);
+	free(file->path);
+	free(file);
+}
+
+static bool file_fail(const struct util_file *file, int why, char **error)
+{
+	return util_fail(error, "%s: not written: %s; choose another folder, or make room",
+		file->path, strerror(why));
+}
+
+struct util_file *util_file_open(const char *path, char **error)
+{
+	struct util_file *file = util_alloc(sizeof(*file));
+	int fd;
+
+	file->path = util_copy(path, strlen(path));
+	file->temporary = util_format("%s.XXXXXX", path);
+	fd = mkostemp(file->temporary, O_CLOEXEC);
+	if (fd >= 0 && (file->stream = fdopen(fd, "w")))
+		return file;
+
+	file_fail(file, errno, error);
+	if (fd >= 0) {
+		unlink(file->temporary);
+		close(fd);
+	}
+	file_free(file);
+	return NULL;
+}
+
+FILE *util_file_stream(struct util_file *file)
+{
+	return file->stream;
+}
+
+/* 0, or why the stream's bytes are not all on the disk. Closes it either way. */
+static int stream_finish(FILE *stream)
+{
+	int why = 0;
+
+	if (ferror(stream))
+		why = EIO;
+	else if (fflush(stream) != 0 || fsync(fileno(stream)) != 0)
+		why = errno;
+	if (fclose(stream) != 0 && !why)
+		why = errno;
+	return why;
+}
+
+bool util_file_commit(struct util_file *file, char **error)
+{
+	int why = stream_finish(file->stream);
+
+	if (!why && rename(file->temporary, file->path) != 0)
+		why = errno;
+	if (why) {
+		unlink(file->temporary);
+		file_fail(file, why, error);
+	}
+	file_free(file);
+	return !why;
+}
+
+void util_file_discard(struct util_file *file)
+{
+	if (!file)
+		return;
+	fclose(file->stream);
+	unlink(file->temporary);
+	file_free(file);
+}
