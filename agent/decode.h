@@ -1,7 +1,7 @@
 /*
- * Bytes from the port to events. The only reader of the wire (with record.c). Every byte is hostile:
- * a damaged packet is skipped, the reader finds the next one by magic, boot id, sizes and the header
- * after it, and counts what it skipped.
+ * Bytes from the port to events; they may come in any pieces. Every byte is hostile: a packet
+ * counts when its sizes add up to the byte and no other packet begins inside it; else the reader
+ * goes on to the next magic, and counts what it skipped.
  */
 #ifndef DECODE_H
 #define DECODE_H
@@ -20,17 +20,19 @@ struct packet {
 	uint64_t begin, end;		/* guest clock ticks */
 };
 
-/* Called in the order of the stream, from inside decode_feed. Pointers are good for the call only. */
+/* Called from inside decode_feed, in the stream's order. Pointers are good for the call only. */
 struct decode_sink {
 	void *context;
-	void (*boot)(void *context, const uint8_t *boot_id);	/* a new epoch begins */
+	/* A new epoch: another boot id, seen in two packets running, or the same one put back. */
+	void (*boot)(void *context, const uint8_t *boot_id);
 	void (*packet)(void *context, const struct packet *packet);	/* before its events */
-	void (*event)(void *context, const struct event *event);
+	void (*event)(void *context, const struct event *event);	/* of a known kind, whole */
 };
 
 /*
- * The books of one stream on one CPU, in events, since this decoder first saw that stream:
- * taken = received + lost, exactly, at each packet.
+ * The books of one stream on one CPU, in events, since this epoch's first packet of it:
+ * taken = earlier + received + lost, exactly, at each packet; taken is what the guest says. A bad
+ * event counts as lost, an unknown one as received. What contradicts the received is corrected.
  */
 struct books {
 	uint64_t received, lost;
@@ -39,10 +41,12 @@ struct books {
 };
 
 struct decode_counts {
-	uint64_t bytes, skipped_bytes, resyncs, unknown_events, bad_events;
+	uint64_t bytes, skipped_bytes;
+	uint64_t resyncs;		/* packets found after skipped bytes */
+	uint64_t unknown_events, bad_events;
 };
 
-struct decode *decode_new(const struct decode_sink *sink);	/* NULL: no memory */
+struct decode *decode_new(const struct decode_sink *sink);	/* all three functions are needed */
 void decode_free(struct decode *decode);
 
 void decode_feed(struct decode *decode, const void *bytes, size_t size);

@@ -9,6 +9,8 @@
 #define EVENT_KERNEL 0xffffffffu	/* the kernel's address space; also "no process" */
 #define EVENT_NONE 0xffffffffu		/* no thread, no CPU */
 
+enum { EVENT_CPUS = 4096 };		/* more than any guest has: larger numbers are damage */
+
 enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
 enum mode { MODE_KERNEL, MODE_USER, MODE_IDLE, MODES };
 enum sampler { SAMPLER_TIMER, SAMPLER_NMI };

@@ -81,7 +81,7 @@ int source_fd(const struct source *source)
 
 static bool is_only_later(int why)
 {
-	return why == EAGAIN || why == EWOULDBLOCK || why == EINTR;
+	return why == EAGAIN || why == EINTR;
 }
 
 ssize_t source_read(struct source *source, void *to, size_t size)

@@ -76,9 +76,9 @@ uint64_t util_now(void)
 /* ---- text for a terminal ---- */
 
 /*
- * What passes: signs that stand for themselves, one or two cells wide, left to right. Whole blocks of
- * Unicode 15 without their combining, format, filler and modifier characters; a list of what is
- * harmless stays right when Unicode grows, a list of what is harmful does not.
+ * What passes: signs that stand for themselves, one or two cells wide, left to right. Blocks of
+ * Unicode 14 without their combining, format, filler and modifier characters. A list of what is
+ * harmless stays right when Unicode grows; a list of what is harmful does not.
  */
 static const struct { uint32_t first, last; } harmless[] = {
 	{ 0x20, 0x7e }, { 0xa1, 0xac }, { 0xae, 0x2ff },	/* Latin, IPA; not the soft hyphen */
@@ -108,9 +108,9 @@ static size_t utf8_read(const unsigned char *text, size_t size, uint32_t *point)
 {
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	unsigned char first = text[0];
-	size_t length = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+	size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 
-	if (!length || length > size)
+	if (!length || length > size || first > 0xf4)
 		return 0;
 	*point = length == 1 ? first : first & (0x7fu >> length);
 	for (size_t i = 1; i < length; i++) {

@@ -1,0 +1,380 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode.h"
+#include "payload.h"
+#include "util.h"
+#include "wire.h"
+
+enum {
+	HEADER = sizeof(struct ktop_wire_packet),
+	MARK = 4 + KTOP_BOOT_ID,		/* magic and boot id: how a packet of one boot begins */
+	BUFFER_SIZE = 4 * KTOP_PACKET_MAX,	/* so that moving the rest down costs less than a pass */
+};
+
+/* One stream on one CPU. */
+struct lane {
+	struct books books;
+	uint64_t first_sequence;
+	uint64_t next_sequence, taken, end;	/* as its last packet had them */
+};
+
+struct decode {
+	struct decode_sink sink;
+	struct decode_counts counts;
+	bool skipping;				/* bytes were skipped since the last packet */
+
+	bool booted;
+	uint8_t boot_id[KTOP_BOOT_ID];
+	struct lane *lanes[STREAMS];
+	size_t lane_counts[STREAMS];
+
+	struct payload_frames frames;		/* of one sample */
+
+	size_t head, tail;			/* bytes not yet handled */
+	size_t searched;			/* bytes at head known to hold no other packet's mark */
+	uint8_t buffer[BUFFER_SIZE];
+};
+
+struct decode *decode_new(const struct decode_sink *sink)
+{
+	struct decode *decode = util_alloc(sizeof(*decode));
+
+	decode->sink = *sink;
+	return decode;
+}
+
+static void lanes_clear(struct decode *decode)
+{
+	for (int i = 0; i < STREAMS; i++) {
+		free(decode->lanes[i]);
+		decode->lanes[i] = NULL;
+		decode->lane_counts[i] = 0;
+	}
+}
+
+void decode_free(struct decode *decode)
+{
+	if (!decode)
+		return;
+	lanes_clear(decode);
+	free(decode);
+}
+
+static struct lane *lane_of(struct decode *decode, uint32_t stream, uint32_t cpu)
+{
+	size_t count = decode->lane_counts[stream];
+
+	if (cpu >= count) {
+		decode->lanes[stream] = util_grow(decode->lanes[stream], cpu + 1, sizeof(struct lane));
+		memset(decode->lanes[stream] + count, 0, (cpu + 1 - count) * sizeof(struct lane));
+		decode->lane_counts[stream] = cpu + 1;
+	}
+	return &decode->lanes[stream][cpu];
+}
+
+/* ---- one packet ---- */
+
+static struct ktop_wire_event event_at(const uint8_t *at)
+{
+	struct ktop_wire_event wire;
+
+	memcpy(&wire, at, sizeof(wire));
+	return wire;
+}
+
+/* Do the events' sizes add up to the packet's, to the byte? */
+static bool is_whole(const uint8_t *bytes, size_t size)
+{
+	size_t at = HEADER;
+
+	while (size - at >= sizeof(struct ktop_wire_event)) {
+		size_t step = sizeof(struct ktop_wire_event) + event_at(bytes + at).size;
+
+		if (step > size - at)
+			return false;
+		at += step;
+	}
+	return at == size;
+}
+
+/* Hands out one event. True when it counts as received. */
+static bool deliver_event(struct decode *decode, const struct packet *packet, struct event *event,
+	const uint8_t *payload, size_t size)
+{
+	uint32_t stream = payload_stream(event->id);
+
+	if (stream == STREAMS) {
+		decode->counts.unknown_events++;
+		return true;
+	}
+	if (stream != packet->stream || !payload_read(payload, size, &decode->frames, event)) {
+		decode->counts.bad_events++;
+		return false;
+	}
+	decode->sink.event(decode->sink.context, event);
+	return true;
+}
+
+/* Returns how many events the packet holds; *received: how many of them were good. */
+static uint64_t deliver_events(struct decode *decode, const struct packet *packet,
+	uint64_t *received)
+{
+	uint64_t count = 0, last = packet->begin;
+
+	*received = 0;
+	for (size_t at = HEADER; at < packet->size; count++) {
+		struct ktop_wire_event wire = event_at(packet->bytes + at);
+		uint64_t time = last + (uint32_t)(wire.time - (uint32_t)last);
+		struct event event = { .id = wire.id, .cpu = packet->cpu, .time = time };
+
+		at += sizeof(wire);
+		if (time < last || time > packet->end) {
+			decode->counts.bad_events++;
+		} else {
+			last = time;
+			*received += deliver_event(decode, packet, &event, packet->bytes + at, wire.size);
+		}
+		at += wire.size;
+	}
+	return count;
+}
+
+/* See `struct books`: what contradicts the received is corrected, so that the sum always holds. */
+static void count_events(struct lane *lane, uint64_t taken, uint64_t received)
+{
+	struct books *books = &lane->books;
+
+	books->received += received;
+	if (taken < books->received)
+		taken = books->received;
+	if (books->earlier > taken - books->received)
+		books->earlier = taken - books->received;
+	books->lost = taken - books->received - books->earlier;
+	lane->taken = taken;
+}
+
+static void count_packet(struct lane *lane, uint64_t sequence)
+{
+	struct books *books = &lane->books;
+	uint64_t sent = sequence + 1;
+
+	books->packets++;
+	if (sent < books->packets)
+		sent = books->packets;
+	if (lane->first_sequence > sent - books->packets)
+		lane->first_sequence = sent - books->packets;
+	books->missing_packets = sent - books->packets - lane->first_sequence;
+	lane->next_sequence = sent;
+}
+
+static void keep_books(struct lane *lane, const struct ktop_wire_packet *wire, uint64_t events,
+	uint64_t received)
+{
+	uint64_t earlier = wire->before + wire->discarded;
+
+	if (lane->books.packets == 0) {
+		lane->first_sequence = wire->sequence;
+		lane->books.earlier = earlier;
+	}
+	count_events(lane, earlier + events, received);
+	count_packet(lane, wire->sequence);
+	lane->end = wire->end;
+}
+
+/*
+ * The machine was put back to an earlier state of the same boot (loadvm): number, clock and count
+ * are all behind. One of them alone is damage.
+ */
+static bool is_rewound(const struct lane *lane, const struct ktop_wire_packet *wire)
+{
+	return lane->books.packets && wire->sequence < lane->next_sequence && wire->begin < lane->end &&
+		wire->before + wire->discarded < lane->taken;
+}
+
+static void begin_epoch(struct decode *decode, const uint8_t *boot_id)
+{
+	lanes_clear(decode);
+	decode->booted = true;
+	memcpy(decode->boot_id, boot_id, KTOP_BOOT_ID);
+	decode->sink.boot(decode->sink.context, decode->boot_id);
+}
+
+static void deliver(struct decode *decode, const uint8_t *bytes,
+	const struct ktop_wire_packet *wire)
+{
+	struct packet packet = {
+		.bytes = bytes, .size = wire->packet_size / 8, .boot_id = decode->boot_id,
+		.stream = wire->stream, .cpu = wire->cpu, .begin = wire->begin, .end = wire->end,
+	};
+	uint64_t events, received;
+
+	if (decode->skipping)
+		decode->counts.resyncs++;
+	decode->skipping = false;
+	if (!decode->booted || memcmp(decode->boot_id, wire->boot_id, KTOP_BOOT_ID) != 0 ||
+			is_rewound(lane_of(decode, wire->stream, wire->cpu), wire))
+		begin_epoch(decode, wire->boot_id);
+
+	decode->sink.packet(decode->sink.context, &packet);
+	events = deliver_events(decode, &packet, &received);
+	keep_books(lane_of(decode, wire->stream, wire->cpu), wire, events, received);
+}
+
+/* ---- the byte stream ---- */
+
+static void skip(struct decode *decode, size_t size)
+{
+	decode->counts.skipped_bytes += size;
+	decode->skipping = true;
+	decode->head += size;
+	decode->searched = 0;
+}
+
+/* Offset of the first place where `mark` stands, or may stand when more bytes come; or `size`. */
+static size_t find(const uint8_t *bytes, size_t size, const uint8_t *mark, size_t mark_size)
+{
+	const uint8_t *at = bytes, *end = bytes + size;
+
+	for (; at < end && (at = memchr(at, mark[0], (size_t)(end - at))); at++) {
+		size_t left = (size_t)(end - at);
+
+		if (memcmp(at, mark, left < mark_size ? left : mark_size) == 0)
+			return (size_t)(at - bytes);
+	}
+	return size;
+}
+
+static bool is_plausible(const struct ktop_wire_packet *wire)
+{
+	return wire->magic == KTOP_MAGIC && wire->stream < STREAMS && wire->cpu < EVENT_CPUS &&
+		wire->begin <= wire->end && wire->content_size == wire->packet_size &&
+		wire->packet_size % 8 == 0 && wire->packet_size / 8 >= HEADER &&
+		wire->packet_size / 8 <= KTOP_PACKET_MAX;
+}
+
+/*
+ * Another packet of the same boot that begins inside this one shows that this one was cut (the
+ * connection was, or its size is damaged). Found as soon as it is there, so that a size too large
+ * holds nothing up. Returns the offset of that packet, or 0.
+ */
+static size_t find_cut(struct decode *decode, const uint8_t *bytes, size_t size)
+{
+	size_t from = decode->searched ? decode->searched : 1;
+	size_t at = from < size ? from + find(bytes + from, size - from, bytes, MARK) : size;
+
+	decode->searched = at;
+	return size - at >= MARK ? at : 0;
+}
+
+enum step { STEP_ON, STEP_WAIT };
+
+/* Handles what stands at the head; STEP_WAIT: more bytes are needed. */
+static enum step step(struct decode *decode)
+{
+	static const uint32_t magic = KTOP_MAGIC;
+	const uint8_t *at = decode->buffer + decode->head;
+	size_t left = decode->tail - decode->head, size, other;
+	struct ktop_wire_packet wire;
+
+	other = find(at, left, (const uint8_t *)&magic, sizeof(magic));
+	if (other) {
+		skip(decode, other);
+		return STEP_ON;
+	}
+	if (left < HEADER)
+		return STEP_WAIT;
+	memcpy(&wire, at, sizeof(wire));
+	if (!is_plausible(&wire)) {
+		skip(decode, 1);
+		return STEP_ON;
+	}
+
+	size = wire.packet_size / 8;
+	other = find_cut(decode, at, left < size ? left : size);
+	if (other) {
+		skip(decode, other);
+		return STEP_ON;
+	}
+	if (left < size)
+		return STEP_WAIT;
+	if (!is_whole(at, size)) {
+		skip(decode, 1);
+		return STEP_ON;
+	}
+
+	/* A new boot is believed when a second packet of it follows: damage makes one, but not two. */
+	if (decode->booted && memcmp(decode->boot_id, wire.boot_id, KTOP_BOOT_ID) != 0) {
+		if (left - size < MARK)
+			return STEP_WAIT;
+		if (memcmp(at, at + size, MARK) != 0) {
+			skip(decode, 1);
+			return STEP_ON;
+		}
+	}
+	deliver(decode, at, &wire);
+	decode->head += size;
+	decode->searched = 0;
+	return STEP_ON;
+}
+
+void decode_feed(struct decode *decode, const void *bytes, size_t size)
+{
+	const uint8_t *from = bytes;
+
+	decode->counts.bytes += size;
+	while (size) {
+		size_t part;
+
+		if (decode->tail == BUFFER_SIZE) {
+			decode->tail -= decode->head;
+			memmove(decode->buffer, decode->buffer + decode->head, decode->tail);
+			decode->head = 0;
+		}
+		part = BUFFER_SIZE - decode->tail;
+		part = part < size ? part : size;
+		memcpy(decode->buffer + decode->tail, from, part);
+		decode->tail += part;
+		from += part;
+		size -= part;
+		while (decode->head < decode->tail && step(decode) == STEP_ON)
+			;
+		if (decode->head == decode->tail)
+			decode->head = decode->tail = 0;
+	}
+}
+
+void decode_cut(struct decode *decode)
+{
+	if (decode->tail > decode->head)
+		skip(decode, decode->tail - decode->head);
+	decode->head = decode->tail = 0;
+}
+
+struct books decode_books(const struct decode *decode, enum stream stream, uint32_t cpu)
+{
+	if (cpu >= decode->lane_counts[stream])
+		return (struct books){ 0 };
+	return decode->lanes[stream][cpu].books;
+}
+
+struct books decode_books_all(const struct decode *decode, enum stream stream)
+{
+	struct books all = { 0 };
+
+	for (size_t i = 0; i < decode->lane_counts[stream]; i++) {
+		const struct books *books = &decode->lanes[stream][i].books;
+
+		all.received += books->received;
+		all.lost += books->lost;
+		all.earlier += books->earlier;
+		all.packets += books->packets;
+		all.missing_packets += books->missing_packets;
+	}
+	return all;
+}
+
+struct decode_counts decode_counts(const struct decode *decode)
+{
+	return decode->counts;
+}
