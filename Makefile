@@ -12,7 +12,8 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring unwind sample trace meta drain control keys virtq virtio_pci virtio_serial
 AGENT = util source payload decode record threads stacks store query \
-	symbols symbol_table sym_elf sym_text sym_dwarf line_worker demangle \
+	symbols objects functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
+	line_worker demangle \
 	export_folded export_table export_json \
 	qmp epoch profiler picture session control_socket launch
 TUI = canvas theme keys list prompt header view_functions view_help term app

@@ -27,10 +27,12 @@ struct symbols *symbols_new(void);
 void symbols_free(struct symbols *symbols);
 
 /*
- * Loads the kernel's table from an ELF file, or from nm or System.map text. `anchor`: where the
- * guest says one of its symbols runs (NULL: no slide). False with `error` set.
+ * Loads the kernel's table from an ELF file, or from nm, System.map or kallsyms text; the file's
+ * content says which. Replaces an earlier one. False with `error` set, and nothing changed.
  */
 bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error);
+
+/* Where the guest says one of its symbols runs: gives the slide. False: no such symbol (so far). */
 bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address);
 
 /* True when the guest's build-id contradicts the loaded kernel's. Unknown on either side: false. */
@@ -41,6 +43,9 @@ bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, si
  * of its name, and taken when the build-id agrees; host files only.
  */
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders);
+
+/* A standing remark about objects whose names are missing, "" if none. */
+const char *symbols_note(const struct symbols *symbols);
 
 /* Grows when an earlier answer of symbols_function may be different now. */
 uint64_t symbols_generation(const struct symbols *symbols);

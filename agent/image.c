@@ -1,0 +1,123 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image.h"
+#include "sym_text.h"
+#include "symbol_table.h"
+#include "util.h"
+
+enum { TEXT_MAX = 512 << 20 };		/* bytes of a list of symbols */
+
+void image_free(struct image *image)
+{
+	if (!image)
+		return;
+	if (image->fd >= 0)
+		close(image->fd);
+	symbol_table_free(image->table);
+	free(image->functions);
+	free(image->path);
+	free(image);
+}
+
+/* linux/Documentation/arch/x86/boot.rst: "HdrS" at 0x202 of a bzImage. */
+static bool is_linux_image(int fd)
+{
+	char magic[4];
+
+	return pread(fd, magic, 4, 0x202) == 4 && memcmp(magic, "HdrS", 4) == 0;
+}
+
+/* All of the descriptor, which may be a pipe: `--symbols <(nm kernel)`. */
+static char *read_all(int fd, size_t *size, const char **why)
+{
+	size_t room = 0;
+	char *text = NULL;
+	ssize_t got;
+
+	*size = 0;
+	do {
+		if (*size == room) {
+			char *more = realloc(text, room = room ? 2 * room : 1 << 20);
+
+			if (!more)
+				break;
+			text = more;
+		}
+		got = read(fd, text + *size, room - *size);
+		if (got == 0)
+			return text;
+		*size += got > 0 ? (size_t)got : 0;
+	} while ((got > 0 || errno == EINTR) && *size <= TEXT_MAX);
+	*why = *size > TEXT_MAX ? "it is larger than 512 MB" : strerror(errno);
+	free(text);
+	return NULL;
+}
+
+static bool read_text(struct image *image, char **error)
+{
+	const char *why = NULL;
+	size_t size;
+	char *text;
+	bool done;
+
+	if (is_linux_image(image->fd))
+		return util_fail(error, "cannot load symbols of %s: a bzImage holds none; "
+			"give vmlinux by --kernel, or System.map by --symbols", image->path);
+	text = read_all(image->fd, &size, &why);
+	if (!text)
+		return util_fail(error, "cannot read %s: %s; give another file of symbols", image->path, why);
+	done = sym_text_read(text, size, image->path, image->table, error);
+	free(text);
+	close(image->fd);
+	image->fd = -1;
+	return done;
+}
+
+/* Does not wait for the writer of a named pipe or for a device when only an ELF file will do. */
+static bool open_image(struct image *image, enum image_kinds kinds, char **error)
+{
+	struct stat facts;
+	const char *why = NULL;
+
+	image->fd = open(image->path, O_RDONLY | O_CLOEXEC | (kinds == IMAGE_ELF ? O_NONBLOCK : 0));
+	if (image->fd < 0 || fstat(image->fd, &facts) != 0)
+		why = strerror(errno);
+	else if (S_ISDIR(facts.st_mode))
+		why = strerror(EISDIR);
+	else if (!S_ISREG(facts.st_mode) && kinds == IMAGE_ELF)
+		why = "not a regular file";
+	if (why)
+		return util_fail(error, "cannot open %s: %s; give the kernel's ELF file, or the output of nm",
+			image->path, why);
+	return true;
+}
+
+static bool read_image(struct image *image, enum image_kinds kinds, char **error)
+{
+	if (!open_image(image, kinds, error))
+		return false;
+	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
+		return sym_elf_read(image->fd, image->path, image->table, &image->build_id, error);
+	return read_text(image, error);
+}
+
+struct image *image_load(const char *path, enum image_kinds kinds, char **error)
+{
+	struct image *image = util_alloc(sizeof(*image));
+
+	image->fd = -1;
+	image->path = util_copy(path, strlen(path));
+	image->table = symbol_table_new();
+	if (!read_image(image, kinds, error)) {
+		image_free(image);
+		return NULL;
+	}
+	symbol_table_sort(image->table);
+	return image;
+}

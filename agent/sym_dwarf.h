@@ -1,0 +1,19 @@
+/* Source lines of addresses, from DWARF. The only file that knows libdw. One thread per handle. */
+#ifndef SYM_DWARF_H
+#define SYM_DWARF_H
+
+#include <stdint.h>
+
+struct sym_dwarf;
+
+/* The descriptor stays the caller's and must outlive the handle. NULL: no line information. Slow. */
+struct sym_dwarf *sym_dwarf_open(int fd);
+void sym_dwarf_close(struct sym_dwarf *dwarf);
+
+/*
+ * "lib/string.c:41" of a link address, in fresh memory: at most the last two parts of the path, below
+ * the folder of the compilation when the file is in there. NULL: none known. Any bytes may be in it.
+ */
+char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address);
+
+#endif

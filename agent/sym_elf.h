@@ -1,0 +1,32 @@
+/* Function symbols and build-ids of ELF files. The only file that knows libelf. */
+#ifndef SYM_ELF_H
+#define SYM_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol_table;
+
+struct build_id {
+	size_t size;			/* 0: unknown */
+	uint8_t bytes[64];
+};
+
+bool build_id_set(struct build_id *id, const void *bytes, size_t size);
+bool build_id_known(const struct build_id *id);
+
+/* Both known, and not the same. */
+bool build_id_contradicts(const struct build_id *a, const struct build_id *b);
+
+/* Does the file behind the descriptor start like an ELF file? */
+bool sym_elf_is(int fd);
+
+/*
+ * Functions of .symtab, else of .dynsym, of an executable or a shared object: FUNC, GNU_IFUNC and
+ * NOTYPE symbols in executable sections (ELF gABI 4.1, chapter 4). A file without any is fine: its
+ * table stays empty. False with `error` set when it cannot be read; `path` is for the error.
+ */
+bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id, char **error);
+
+#endif

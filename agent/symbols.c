@@ -1,0 +1,322 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "address_cache.h"
+#include "demangle.h"
+#include "event.h"
+#include "functions.h"
+#include "image.h"
+#include "line_worker.h"
+#include "objects.h"
+#include "symbol_table.h"
+#include "symbols.h"
+#include "util.h"
+
+static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
+
+struct special {			/* a function without code: "[idle]", "[unknown]" of an object */
+	const char *name, *object;
+	bool kernel;
+	uint32_t function;
+};
+
+struct symbols {
+	struct functions *functions;
+	struct objects *objects;
+	struct address_cache *cache;
+	struct line_worker *worker;
+	uint64_t generation;
+
+	struct image *kernel;		/* NULL: none */
+	struct image **retired;		/* earlier kernels: functions and the worker still refer to them */
+	size_t retired_count;
+
+	char *anchor;			/* NULL: the guest has told none */
+	uint64_t anchor_address;
+	uint64_t bias;			/* of the kernel's object, 0 when the guest has told none */
+	uint64_t slide;			/* run address minus link address, modulo 2^64 */
+
+	struct special *specials;	/* few: bounded by OBJECTS_NAMES_MAX, and by the callers' names */
+	size_t special_count;
+};
+
+struct symbols *symbols_new(void)
+{
+	struct symbols *symbols = util_alloc(sizeof(*symbols));
+
+	symbols->functions = functions_new();
+	symbols->objects = objects_new();
+	symbols->cache = address_cache_new();
+	symbols->worker = line_worker_new();
+	return symbols;
+}
+
+/* The worker goes first: it reads from files that the others hold. */
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	line_worker_free(symbols->worker);
+	address_cache_free(symbols->cache);
+	functions_free(symbols->functions);
+	objects_free(symbols->objects);
+	image_free(symbols->kernel);
+	for (size_t i = 0; i < symbols->retired_count; i++)
+		image_free(symbols->retired[i]);
+	free(symbols->retired);
+	free(symbols->anchor);
+	free(symbols->specials);
+	free(symbols);
+}
+
+/* Earlier answers may be wrong now. */
+static void renew(struct symbols *symbols)
+{
+	address_cache_clear(symbols->cache);
+	symbols->generation++;
+}
+
+uint64_t symbols_generation(const struct symbols *symbols)
+{
+	return symbols->generation;
+}
+
+const char *symbols_note(const struct symbols *symbols)
+{
+	return objects_note(symbols->objects);
+}
+
+/* ---- the kernel ---- */
+
+/* By the anchor, else by what the guest said of its kernel's object. False: the anchor is unknown. */
+static bool find_slide(struct symbols *symbols)
+{
+	uint64_t slide = symbols->bias, address;
+	bool known = symbols->anchor && symbols->kernel
+		&& symbol_table_address(symbols->kernel->table, symbols->anchor, &address);
+
+	if (known)
+		slide = symbols->anchor_address - address;
+	if (slide != symbols->slide)
+		renew(symbols);
+	symbols->slide = slide;
+	return known;
+}
+
+static void retire(struct symbols *symbols, struct image *image)
+{
+	if (!image)
+		return;
+	symbols->retired = util_grow(symbols->retired, symbols->retired_count + 1, sizeof(struct image *));
+	symbols->retired[symbols->retired_count++] = image;
+}
+
+bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error)
+{
+	struct image *image = image_load(path, IMAGE_ELF_OR_TEXT, error);
+
+	if (!image)
+		return false;
+	if (symbol_table_count(image->table) == 0) {
+		image_free(image);
+		return util_fail(error, "cannot load symbols of %s: it holds none (stripped?); "
+			"give the unstripped file, or the output of nm by --symbols", path);
+	}
+	retire(symbols, symbols->kernel);
+	symbols->kernel = image;
+	renew(symbols);
+	find_slide(symbols);
+	return true;
+}
+
+bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address)
+{
+	free(symbols->anchor);
+	symbols->anchor = util_copy(name, strlen(name));
+	symbols->anchor_address = address;
+	return find_slide(symbols);
+}
+
+bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size)
+{
+	struct build_id guest;
+
+	build_id_set(&guest, build_id, size);
+	return symbols->kernel && build_id_contradicts(&symbols->kernel->build_id, &guest);
+}
+
+/* ---- objects ---- */
+
+static bool has_build_id(const struct image *image, struct text id)
+{
+	return id.size && id.size == image->build_id.size && memcmp(id.bytes, image->build_id.bytes, id.size) == 0;
+}
+
+/* Is this the kernel that is loaded, and not one of its modules? */
+static bool is_kernel(const struct symbols *symbols, const struct object *object)
+{
+	const char *name, *file;
+
+	if (!symbols->kernel || object->process != EVENT_KERNEL)
+		return false;
+	if (symbols->anchor && symbols->anchor_address >= object->start && symbols->anchor_address < object->end)
+		return true;
+	name = objects_name(symbols->objects, object->name);
+	file = strrchr(symbols->kernel->path, '/');
+	return strcmp(name, kernel_name) == 0 || strcmp(name, file ? file + 1 : symbols->kernel->path) == 0
+		|| has_build_id(symbols->kernel, object->build_id);
+}
+
+void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders)
+{
+	if (is_kernel(symbols, object)) {
+		symbols->bias = object->bias;
+		find_slide(symbols);
+	} else if (objects_map(symbols->objects, object, folders)) {
+		renew(symbols);
+	}
+}
+
+/* ---- functions ---- */
+
+static uint32_t special(struct symbols *symbols, const char *name, const char *object, bool kernel)
+{
+	struct function function = { .object = object, .kernel = kernel };
+	struct special *entry;
+
+	for (size_t i = 0; i < symbols->special_count; i++) {
+		entry = &symbols->specials[i];
+		if (entry->kernel == kernel && !strcmp(entry->object, object) && !strcmp(entry->name, name))
+			return entry->function;
+	}
+	symbols->specials = util_grow(symbols->specials, symbols->special_count + 1, sizeof(*entry));
+	entry = &symbols->specials[symbols->special_count++];
+	function.name = util_printable(name, strlen(name));
+	entry->function = functions_add(symbols->functions, &function, NULL);
+	entry->name = functions_get(symbols->functions, entry->function)->name;
+	entry->object = object;
+	entry->kernel = kernel;
+	return entry->function;
+}
+
+uint32_t symbols_special(struct symbols *symbols, const char *name)
+{
+	return special(symbols, name, "", false);
+}
+
+static char *shown_name(const char *name)
+{
+	char *plain = demangle(name);
+	const char *text = plain ? plain : name;
+	char *shown = util_printable(text, strlen(text));
+
+	free(plain);
+	return shown;
+}
+
+static uint32_t add_function(struct symbols *symbols, const struct image *image, uint32_t index,
+	const char *object, bool kernel)
+{
+	struct symbol symbol = symbol_table_get(image->table, index);
+	struct text module = { .bytes = symbol.module, .size = strlen(symbol.module) };
+	struct function function = {
+		.name = shown_name(symbol.name),
+		.object = module.size ? objects_name(symbols->objects, module) : object,
+		.address = symbol.address,
+		.kernel = kernel,
+		.known = true,
+	};
+
+	return functions_add(symbols->functions, &function, image);
+}
+
+/* Made once per symbol of an image. */
+static uint32_t function_of(struct symbols *symbols, struct image *image, uint32_t index,
+	const char *object, bool kernel)
+{
+	size_t size = symbol_table_count(image->table) * sizeof(*image->functions);
+
+	if (!image->functions)
+		image->functions = memset(util_alloc(size), 0xff, size);
+	if (image->functions[index] == SYMBOLS_NONE)
+		image->functions[index] = add_function(symbols, image, index, object, kernel);
+	return image->functions[index];
+}
+
+static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *mapping, uint64_t address)
+{
+	bool kernel = mapping->space == EVENT_KERNEL;
+	uint32_t index = SYMBOL_NONE;
+
+	if (mapping->image)
+		index = symbol_table_find(mapping->image->table, address - mapping->bias);
+	if (index == SYMBOL_NONE)
+		return special(symbols, unknown_name, mapping->name, kernel);
+	return function_of(symbols, mapping->image, index, mapping->name, kernel);
+}
+
+/* A module with a file of its own knows better than the kernel's list. */
+static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	const struct mapping *mapping = objects_find(symbols->objects, space, address);
+	uint32_t index = SYMBOL_NONE;
+
+	if (space == EVENT_KERNEL && symbols->kernel && !(mapping && mapping->image))
+		index = symbol_table_find(symbols->kernel->table, address - symbols->slide);
+	if (index != SYMBOL_NONE)
+		return function_of(symbols, symbols->kernel, index, kernel_name, true);
+	if (mapping)
+		return resolve_mapped(symbols, mapping, address);
+	return special(symbols, unknown_name, space == EVENT_KERNEL ? kernel_name : "", space == EVENT_KERNEL);
+}
+
+uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	uint32_t function = address_cache_find(symbols->cache, space, address);
+
+	if (function == SYMBOLS_NONE) {
+		function = resolve(symbols, space, address);
+		address_cache_add(symbols->cache, space, address, function);
+	}
+	return function;
+}
+
+size_t symbols_functions(const struct symbols *symbols)
+{
+	return functions_count(symbols->functions);
+}
+
+const struct function *symbols_get(const struct symbols *symbols, uint32_t function)
+{
+	return functions_get(symbols->functions, function);
+}
+
+/* ---- lines ---- */
+
+static void take_lines(struct symbols *symbols)
+{
+	uint32_t function;
+	char *line;
+
+	while (line_worker_take(symbols->worker, &function, &line)) {
+		functions_origin(symbols->functions, function)->line
+			= line ? util_printable(line, strlen(line)) : util_copy("", 0);
+		free(line);
+	}
+}
+
+const char *symbols_line(struct symbols *symbols, uint32_t function)
+{
+	struct origin *origin = functions_origin(symbols->functions, function);
+	struct line_question question = { .ticket = function };
+
+	if (!origin->image || origin->image->fd < 0)
+		return "";
+	take_lines(symbols);
+	if (!origin->line && !origin->asked) {
+		question.fd = origin->image->fd;
+		question.address = functions_get(symbols->functions, function)->address;
+		origin->asked = line_worker_ask(symbols->worker, &question);
+	}
+	return origin->line;
+}
