@@ -1,0 +1,65 @@
+/*
+ * A screen as cells in memory. Everything is drawn here; term.c alone brings it to a terminal, and
+ * tests read it back. Drawing is clipped, so that nothing can be drawn outside, at any size.
+ * Texts may come from the guest: whatever they hold, a cell holds only what is printable.
+ */
+#ifndef CANVAS_H
+#define CANVAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CELL_MARKS = 2, CELL_BYTES = 4 * (1 + CELL_MARKS) + 1 };
+
+struct cell {
+	uint32_t code;			/* Unicode; 0: the right half of the wide one before */
+	uint32_t marks[CELL_MARKS];	/* combining characters, 0 when there is none */
+	uint8_t style;			/* enum style of theme.h, perhaps with STYLE_CURSOR */
+};
+
+struct canvas {
+	int rows, columns;
+	bool unicode;			/* false: ASCII only, all else is drawn as '?' */
+	struct cell *cells;		/* row by row */
+};
+
+struct area {
+	int row, column, rows, columns;
+};
+
+struct place {				/* on one row; width is the most that may be used */
+	int row, column, width;
+};
+
+struct canvas *canvas_new(int rows, int columns, bool unicode);	/* blank */
+void canvas_free(struct canvas *canvas);
+void canvas_clear(struct canvas *canvas);
+
+/* NULL outside of the canvas. */
+const struct cell *canvas_cell(const struct canvas *canvas, int row, int column);
+void canvas_put(struct canvas *canvas, struct place place, uint8_t style, uint32_t code);
+
+/*
+ * UTF-8 text; what does not fit is cut at the right, or in the middle, with a mark there.
+ * Returns the columns used.
+ */
+int canvas_text(struct canvas *canvas, struct place place, uint8_t style, const char *text);
+int canvas_middle(struct canvas *canvas, struct place place, uint8_t style, const char *text);
+int canvas_right(struct canvas *canvas, struct place place, uint8_t style, const char *text);
+int canvas_format(struct canvas *canvas, struct place place, uint8_t style, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The columns that a text takes when nothing is cut. */
+int canvas_width(const struct canvas *canvas, const char *text);
+
+/* Gives cells a style, or adds STYLE_CURSOR to the one they have, without touching the text. */
+void canvas_restyle(struct canvas *canvas, struct place place, uint8_t style);
+
+/* A cell as terminated UTF-8; "" for the right half of a wide character. Returns `bytes`. */
+const char *canvas_utf8(const struct cell *cell, char bytes[CELL_BYTES]);
+
+/* All rows as text, blanks at their ends left off; to be freed by the caller. */
+char *canvas_dump(const struct canvas *canvas);
+
+#endif

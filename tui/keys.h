@@ -1,0 +1,56 @@
+/*
+ * One table of keys: what is pressed, what it does, what the key bar and the help say about it.
+ * One key has one meaning in every view.
+ */
+#ifndef KEYS_H
+#define KEYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct canvas;
+struct place;
+
+/* A key is a Unicode code point (1 to 26: with Ctrl), or one of these, which lie above them all. */
+enum {
+	KEYS_TAB = '\t', KEYS_ENTER = '\r', KEYS_ESCAPE = 27, KEYS_BACKSPACE = 127,
+	KEYS_UP = 0x110000, KEYS_DOWN, KEYS_LEFT, KEYS_RIGHT, KEYS_PAGE_UP, KEYS_PAGE_DOWN,
+	KEYS_HOME, KEYS_END, KEYS_F0,
+};
+#define KEYS_F(n) (KEYS_F0 + (n))
+#define KEYS_CTRL(letter) ((letter) & 31)
+
+enum action {
+	ACTION_NONE,
+	ACTION_UP, ACTION_DOWN, ACTION_LEFT, ACTION_RIGHT,
+	ACTION_PAGE_UP, ACTION_PAGE_DOWN, ACTION_TOP, ACTION_BOTTOM,
+	ACTION_SEARCH, ACTION_NEXT, ACTION_PREVIOUS, ACTION_FILTER,
+	ACTION_SORT, ACTION_SORT_LEFT, ACTION_SORT_RIGHT, ACTION_INVERT,
+	ACTION_WINDOW, ACTION_ZERO, ACTION_FREEZE,
+	ACTION_RUN, ACTION_SNAPSHOT,
+	ACTION_HELP, ACTION_BACK, ACTION_REDRAW, ACTION_SUSPEND, ACTION_QUIT,
+};
+
+enum { KEYS_PER_ROW = 4 };
+
+struct key {
+	uint32_t codes[KEYS_PER_ROW];	/* any of them; the first is the one on the key bar */
+	enum action action;
+	const char *bar;		/* label on the key bar; NULL: not on it */
+	const char *help;
+};
+
+extern const struct key keys_table[];
+extern const size_t keys_count;
+
+enum action keys_action(uint32_t code);
+
+/* How a key is called: "F3", "Ctrl-C", "PgUp", "/". Returns `name`. */
+enum { KEYS_NAME = 16 };
+const char *keys_name(uint32_t code, char name[KEYS_NAME]);
+
+/* The key bar, as much of it as fits, and what a click on a column of it means. */
+void keys_bar(struct canvas *canvas, struct place place);
+enum action keys_bar_action(int columns, int column);
+
+#endif

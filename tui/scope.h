@@ -1,0 +1,35 @@
+/* Which part of the profile is looked at: the window, its beginning and end, the filter. */
+#ifndef SCOPE_H
+#define SCOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query.h"
+
+struct scope {
+	uint64_t window_ns;		/* 0: all */
+	uint64_t zero_ns;		/* guest time before which nothing counts; 0: none */
+	uint64_t until_ns;		/* guest time at which the picture is frozen; 0: it is live */
+	struct filter filter;
+	char filter_text[160];		/* as it was typed; "": none */
+};
+
+enum { SCOPE_WINDOW = 16 };
+
+void scope_init(struct scope *scope);
+void scope_next_window(struct scope *scope);
+const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW]);	/* "10s", "all" */
+
+/*
+ * Takes a filter as it is typed: words cpu:N, thread:NAME, mode:kernel|user|idle, and what is left
+ * is a part of the function's name. False with the reason in `error` (to be freed); nothing changes.
+ */
+bool scope_filter(struct scope *scope, const char *text, char **error);
+
+/* Guest time as HH:MM:SS. */
+enum { SCOPE_TIME = 32 };
+const char *scope_time(uint64_t ns, char text[SCOPE_TIME]);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * What a thing on the screen means, and how that looks with 256, 16, 8 or no colours. Colour is a
+ * second channel: whatever a style says is also said by a word, a place or a glyph.
+ */
+#ifndef THEME_H
+#define THEME_H
+
+#include <stdint.h>
+
+struct canvas;
+
+enum style {
+	STYLE_TEXT, STYLE_DIM, STYLE_TITLE, STYLE_GOOD, STYLE_WARN, STYLE_BAD,
+	STYLE_KERNEL, STYLE_USER, STYLE_IDLE,		/* modes: bars, histograms, objects */
+	STYLE_HOT, STYLE_WARM,				/* shares: large, middling */
+	STYLE_HEAD, STYLE_SORTED, STYLE_MATCH,
+	STYLE_KEY, STYLE_LABEL, STYLE_PROMPT,
+	STYLES,
+	STYLE_CURSOR = 0x80,				/* added to one of the above */
+};
+
+enum depth { DEPTH_NONE, DEPTH_8, DEPTH_16, DEPTH_256 };
+
+enum { LOOK_BOLD = 1, LOOK_DIM = 2, LOOK_UNDERLINE = 4, LOOK_REVERSE = 8 };
+
+struct look {
+	int fore, back;		/* colour of the 256-colour palette and its beginnings; -1: the terminal's */
+	unsigned attributes;	/* LOOK_... */
+};
+
+struct look theme_look(enum depth depth, uint8_t style);
+
+/* The canvas as text with SGR sequences (ECMA-48, 8.3.117); to be freed by the caller. */
+char *theme_dump(const struct canvas *canvas, enum depth depth);
+
+#endif
