@@ -39,6 +39,7 @@ bool session_close_recording(struct session *session, char **error);
 struct session_wish {
 	uint64_t window_ns;		/* 0: all since zero_ns */
 	uint64_t zero_ns;		/* nothing before this guest time */
+	uint64_t until_ns;		/* nothing after it: a frozen picture; 0: the range ends now */
 	struct filter filter;
 	uint32_t visible[256];		/* functions whose trend and line are wanted */
 	size_t visible_count;
@@ -48,7 +49,7 @@ void session_wish(struct session *session, const struct session_wish *wish);
 
 /* The newest picture, or NULL when there is none newer than the last; the caller frees it. */
 struct picture *session_picture(struct session *session);
-int session_picture_fd(const struct session *session);	/* readable when one waits */
+int session_picture_fd(const struct session *session);	/* readable when one, or a message, waits */
 
 /* Toggle by key, and by port when no status confirms it in 300 ms. Results come as messages. */
 void session_run_profiler(struct session *session, bool on);
