@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cJSON;
 struct qmp;
 
 enum vm_state { VM_UNKNOWN, VM_RUNNING, VM_PAUSED, VM_SHUTDOWN, VM_GONE };
@@ -27,11 +28,19 @@ struct qmp_facts {
 
 /* Blocks at most timeout_ms for the greeting. NULL with `error` set: who is there, what to do. */
 struct qmp *qmp_connect(const char *path, int timeout_ms, char **error);
+struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms, char **error);	/* takes fd */
 void qmp_free(struct qmp *qmp);
 
 /* Blocks at most timeout_ms in all. */
 bool qmp_discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error);
 void qmp_facts_clear(struct qmp_facts *facts);
+
+/*
+ * One request and its answer's "return", to be freed by the caller; takes `arguments`, which may be
+ * NULL. Blocks until `deadline` (util_now). NULL with `error` set.
+ */
+struct cJSON *qmp_call(struct qmp *qmp, const char *command, struct cJSON *arguments,
+	uint64_t deadline, char **error);
 
 int qmp_fd(const struct qmp *qmp);
 

@@ -1,0 +1,14 @@
+/* Who is at the other end of a unix socket. Best effort, by what the host's kernel tells. */
+#ifndef PEER_H
+#define PEER_H
+
+/* The working directory of the process that made the other end of `fd`; NULL when it cannot be told. */
+char *peer_folder(int fd);
+
+/*
+ * "socat (pid 123)", a client of the listening socket at `path` other than `own_fd` (-1: none);
+ * NULL when it cannot be told.
+ */
+char *peer_client(const char *path, int own_fd);
+
+#endif

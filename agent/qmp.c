@@ -1,0 +1,324 @@
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "peer.h"
+#include "qmp.h"
+#include "util.h"
+
+enum {
+	LINE_MAX_BYTES = 1 << 20,	/* of one message; a longer one is skipped */
+	READ_BYTES = 16384,
+	CODES_MAX = 16,			/* of one key press */
+	NS_PER_MS = 1000000,
+};
+
+struct qmp {
+	int fd;
+	bool gone;
+	enum vm_state state;
+	uint64_t resets;
+
+	/* the line that is being received */
+	char *line;
+	size_t size, room;
+	bool skipping;
+
+	bool greeted;
+	uint64_t last_id;		/* of the last request */
+	cJSON *answer;			/* to that one, whole; NULL: not yet */
+};
+
+static void handle_event(struct qmp *qmp, const char *name)
+{
+	if (strcmp(name, "STOP") == 0)
+		qmp->state = VM_PAUSED;
+	else if (strcmp(name, "RESUME") == 0)
+		qmp->state = VM_RUNNING;
+	else if (strcmp(name, "SHUTDOWN") == 0)
+		qmp->state = VM_SHUTDOWN;
+	else if (strcmp(name, "RESET") == 0)
+		qmp->resets++;
+}
+
+static void handle_line(struct qmp *qmp, const char *line, size_t size)
+{
+	cJSON *message = cJSON_ParseWithLength(line, size);
+	const cJSON *event = cJSON_GetObjectItemCaseSensitive(message, "event");
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
+
+	if (cJSON_GetObjectItemCaseSensitive(message, "QMP"))
+		qmp->greeted = true;
+	if (cJSON_IsString(event))
+		handle_event(qmp, event->valuestring);
+	if (cJSON_IsNumber(id) && id->valuedouble == (double)qmp->last_id && !qmp->answer)
+		qmp->answer = message;
+	else
+		cJSON_Delete(message);
+}
+
+static void take_line(struct qmp *qmp, const char *bytes, size_t size)
+{
+	if (qmp->size + size > LINE_MAX_BYTES)
+		qmp->skipping = true;
+	if (qmp->skipping)
+		return;
+	if (qmp->size + size > qmp->room) {
+		qmp->room = 2 * (qmp->size + size);
+		qmp->line = util_grow(qmp->line, qmp->room, 1);
+	}
+	memcpy(qmp->line + qmp->size, bytes, size);
+	qmp->size += size;
+}
+
+static void take_bytes(struct qmp *qmp, const char *bytes, size_t size)
+{
+	const char *end;
+
+	for (; (end = memchr(bytes, '\n', size)); size -= (size_t)(end + 1 - bytes), bytes = end + 1) {
+		take_line(qmp, bytes, (size_t)(end - bytes));
+		if (!qmp->skipping && qmp->size)
+			handle_line(qmp, qmp->line, qmp->size);
+		qmp->size = 0;
+		qmp->skipping = false;
+	}
+	if (size)
+		take_line(qmp, bytes, size);
+}
+
+bool qmp_step(struct qmp *qmp)
+{
+	char bytes[READ_BYTES];
+	ssize_t got = recv(qmp->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	if (got > 0)
+		take_bytes(qmp, bytes, (size_t)got);
+	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+		qmp->gone = true;
+	if (qmp->gone)
+		qmp->state = VM_GONE;
+	return !qmp->gone;
+}
+
+/* Waits for something to read until the deadline, and handles it. */
+static bool wait_and_step(struct qmp *qmp, uint64_t deadline)
+{
+	uint64_t now = util_now();
+	struct pollfd ready = { .fd = qmp->fd, .events = POLLIN };
+	int wait = now < deadline ? (int)((deadline - now) / NS_PER_MS + 1) : 0;
+
+	if (poll(&ready, 1, wait) > 0 && !qmp_step(qmp))
+		return false;
+	return util_now() < deadline;
+}
+
+/*
+ * Requests are small, and QEMU reads them before it does anything else: a socket that does not
+ * take a whole one at once is given up.
+ */
+static bool send_request(struct qmp *qmp, const char *command, cJSON *arguments)
+{
+	cJSON *request = cJSON_CreateObject();
+	char *text, *line;
+	size_t size;
+
+	cJSON_AddStringToObject(request, "execute", command);
+	cJSON_AddNumberToObject(request, "id", (double)++qmp->last_id);
+	if (arguments)
+		cJSON_AddItemToObject(request, "arguments", arguments);
+	cJSON_Delete(qmp->answer);
+	qmp->answer = NULL;
+
+	text = cJSON_PrintUnformatted(request);
+	line = util_format("%s\n", text ? text : "");
+	size = strlen(line);
+	if (send(qmp->fd, line, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
+		qmp->gone = true;
+	free(line);
+	cJSON_free(text);
+	cJSON_Delete(request);
+	return !qmp->gone;
+}
+
+cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t deadline, char **error)
+{
+	const cJSON *refusal;
+	cJSON *result;
+
+	if (send_request(qmp, command, arguments))
+		while (!qmp->answer && wait_and_step(qmp, deadline))
+			;
+	result = cJSON_DetachItemFromObjectCaseSensitive(qmp->answer, "return");
+	if (result)
+		return result;
+
+	refusal = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(qmp->answer, "error"), "desc");
+	if (cJSON_IsString(refusal)) {
+		char *why = util_printable(refusal->valuestring, strlen(refusal->valuestring));
+
+		util_fail(error, "QMP %s: QEMU refuses: %.200s; is this a QMP socket of a full QEMU?",
+			command, why);
+		free(why);
+	} else if (qmp->gone) {
+		util_fail(error, "QMP %s: the connection was closed; is the virtual machine still there?",
+			command);
+	} else {
+		util_fail(error, "QMP %s: no answer in time; is QEMU hanging?", command);
+	}
+	return NULL;
+}
+
+/* Leaves the negotiation mode, and asks how the machine is; events tell of changes from then on. */
+static bool negotiate(struct qmp *qmp, uint64_t deadline, char **error)
+{
+	cJSON *agreed = qmp_call(qmp, "qmp_capabilities", NULL, deadline, error);
+	cJSON *answer = agreed ? qmp_call(qmp, "query-status", NULL, deadline, error) : NULL;
+	const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "status");
+	const char *name = cJSON_IsString(status) ? status->valuestring : "";
+	bool known = answer;
+
+	if (qmp->state == VM_UNKNOWN)
+		qmp->state = strcmp(name, "running") == 0 ? VM_RUNNING :
+			strcmp(name, "shutdown") == 0 ? VM_SHUTDOWN : VM_PAUSED;
+	cJSON_Delete(answer);
+	cJSON_Delete(agreed);
+	return known;
+}
+
+static bool greet(struct qmp *qmp, const char *path, int timeout_ms, char **error)
+{
+	uint64_t deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS;
+	char *client;
+
+	while (!qmp->greeted && wait_and_step(qmp, deadline))
+		;
+	if (qmp->greeted)
+		return negotiate(qmp, deadline + (uint64_t)timeout_ms * NS_PER_MS, error);
+	if (qmp->gone)
+		return util_fail(error, "QMP socket %s: closed without a greeting; is it a QMP socket?", path);
+	client = peer_client(path, qmp->fd);
+	util_fail(error, "QMP socket %s: no greeting in %d ms: QEMU serves one client at a time, and %s "
+		"has it; end that one, or give QEMU a second -qmp socket",
+		path, timeout_ms, client ? client : "another one");
+	free(client);
+	return false;
+}
+
+struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms, char **error)
+{
+	struct qmp *qmp = util_alloc(sizeof(*qmp));
+
+	qmp->fd = fd;
+	if (greet(qmp, path, timeout_ms, error))
+		return qmp;
+	qmp_free(qmp);
+	return NULL;
+}
+
+/* Connected, or -1 with errno. Never waits: EAGAIN says that others wait already. */
+static int connect_socket(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		int why = errno;
+
+		close(fd);
+		errno = why;
+		return -1;
+	}
+	return fd;
+}
+
+struct qmp *qmp_connect(const char *path, int timeout_ms, char **error)
+{
+	int fd = connect_socket(path);
+
+	if (fd >= 0)
+		return qmp_from_fd(fd, path, timeout_ms, error);
+	if (errno == EAGAIN) {
+		char *client = peer_client(path, -1);
+
+		util_fail(error, "QMP socket %s: taken by %s, and others wait; end them, or give QEMU a "
+			"second -qmp socket", path, client ? client : "another client");
+		free(client);
+	} else {
+		util_fail(error, "QMP socket %s: %s; start QEMU with -qmp unix:%s,server=on,wait=off",
+			path, strerror(errno), path);
+	}
+	return NULL;
+}
+
+void qmp_free(struct qmp *qmp)
+{
+	if (!qmp)
+		return;
+	close(qmp->fd);
+	cJSON_Delete(qmp->answer);
+	free(qmp->line);
+	free(qmp);
+}
+
+int qmp_fd(const struct qmp *qmp)
+{
+	return qmp->fd;
+}
+
+enum vm_state qmp_state(const struct qmp *qmp)
+{
+	return qmp->state;
+}
+
+uint64_t qmp_resets(const struct qmp *qmp)
+{
+	return qmp->resets;
+}
+
+/* QEMU's "number" keys are set-1 codes (qapi/ui.json, KeyValue). */
+static void add_key(cJSON *events, uint8_t code, bool down)
+{
+	cJSON *event = cJSON_CreateObject();
+	cJSON *data, *key;
+
+	cJSON_AddStringToObject(event, "type", "key");
+	data = cJSON_AddObjectToObject(event, "data");
+	cJSON_AddBoolToObject(data, "down", down);
+	key = cJSON_AddObjectToObject(data, "key");
+	cJSON_AddStringToObject(key, "type", "number");
+	cJSON_AddNumberToObject(key, "data", code);
+	cJSON_AddItemToArray(events, event);
+}
+
+bool qmp_send_keys(struct qmp *qmp, const uint8_t *codes, size_t count)
+{
+	cJSON *arguments, *events;
+
+	if (count == 0 || count > CODES_MAX)
+		return false;
+	arguments = cJSON_CreateObject();
+	events = cJSON_AddArrayToObject(arguments, "events");
+	for (size_t i = 0; i < count; i++)
+		add_key(events, codes[i], true);
+	for (size_t i = count; i-- > 0;)
+		add_key(events, codes[i], false);
+	return send_request(qmp, "input-send-event", arguments);
+}
+
+bool qmp_quit(struct qmp *qmp)
+{
+	return send_request(qmp, "quit", NULL);
+}

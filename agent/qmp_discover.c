@@ -1,0 +1,199 @@
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "peer.h"
+#include "qmp.h"
+#include "util.h"
+
+#define PORT_NAME "org.ktop.0"
+
+enum { NS_PER_MS = 1000000, CPUS_MAX = 4096 };
+
+/* One discovery: calls end at its deadline. */
+struct search {
+	struct qmp *qmp;
+	uint64_t deadline;
+	struct qmp_facts *facts;
+};
+
+static cJSON *call(const struct search *search, const char *command, cJSON *arguments)
+{
+	return qmp_call(search->qmp, command, arguments, search->deadline, NULL);
+}
+
+static const char *text_of(const cJSON *item)
+{
+	return cJSON_IsString(item) ? item->valuestring : NULL;
+}
+
+static const char *member(const cJSON *object, const char *name)
+{
+	return text_of(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+/* A property's text in fresh memory; NULL when it is empty, another type, or not there. */
+static char *get_property(const struct search *search, const char *path, const char *property)
+{
+	cJSON *arguments = cJSON_CreateObject(), *answer;
+	char *copy = NULL;
+
+	cJSON_AddStringToObject(arguments, "path", path);
+	cJSON_AddStringToObject(arguments, "property", property);
+	answer = call(search, "qom-get", arguments);
+	if (text_of(answer) && answer->valuestring[0])
+		copy = util_copy(answer->valuestring, strlen(answer->valuestring));
+	cJSON_Delete(answer);
+	return copy;
+}
+
+static cJSON *list_properties(const struct search *search, const char *path)
+{
+	cJSON *arguments = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(arguments, "path", path);
+	return call(search, "qom-list", arguments);
+}
+
+/* QEMU's paths are relative to its own working directory. */
+static char *absolute_path(const struct search *search, const char *path)
+{
+	char *folder = path[0] == '/' ? NULL : peer_folder(qmp_fd(search->qmp));
+	char *absolute = folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
+
+	free(folder);
+	return absolute;
+}
+
+/* "disconnected:unix:port.sock,server=on": how query-chardev tells of a listening socket. */
+static void take_chardev(const struct search *search, const char *filename)
+{
+	static const char free_mark[] = "disconnected:", kind[] = "unix:";
+	bool taken = strncmp(filename, free_mark, strlen(free_mark)) != 0;
+	const char *path = taken ? filename : filename + strlen(free_mark);
+	const char *next, *end = NULL;
+	char *copy;
+
+	if (strncmp(path, kind, strlen(kind)) != 0)
+		return;
+	path += strlen(kind);
+	for (next = path; (next = strstr(next, ",server")); next++)
+		end = next;
+	if (!end)
+		return;
+	copy = util_copy(path, (size_t)(end - path));
+	search->facts->port = absolute_path(search, copy);
+	search->facts->port_taken = taken;
+	free(copy);
+}
+
+static void find_chardev(const struct search *search, const char *label)
+{
+	cJSON *answer = call(search, "query-chardev", NULL);
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, answer) {
+		const char *name = member(row, "label"), *filename = member(row, "filename");
+
+		if (name && filename && !search->facts->port && strcmp(name, label) == 0)
+			take_chardev(search, filename);
+	}
+	cJSON_Delete(answer);
+}
+
+static void look_at_port(const struct search *search, const char *path)
+{
+	char *name = get_property(search, path, "name");
+	char *label = name && strcmp(name, PORT_NAME) == 0 ? get_property(search, path, "chardev") : NULL;
+
+	if (name && strcmp(name, PORT_NAME) == 0)
+		search->facts->port_present = true;
+	if (label)
+		find_chardev(search, label);
+	free(label);
+	free(name);
+}
+
+static void walk_devices(const struct search *search, const char *folder)
+{
+	cJSON *devices = list_properties(search, folder);
+	const cJSON *device;
+
+	cJSON_ArrayForEach(device, devices) {
+		const char *name = member(device, "name"), *type = member(device, "type");
+
+		if (name && type && strcmp(type, "child<i8042>") == 0)
+			search->facts->i8042 = true;
+		if (name && type && !search->facts->port_present &&
+				strcmp(type, "child<virtserialport>") == 0) {
+			char *path = util_format("%s/%s", folder, name);
+
+			look_at_port(search, path);
+			free(path);
+		}
+	}
+	cJSON_Delete(devices);
+}
+
+static void ask_kernel(const struct search *search)
+{
+	char *kernel = get_property(search, "/machine", "kernel");
+
+	if (kernel)
+		search->facts->kernel = absolute_path(search, kernel);
+	free(kernel);
+}
+
+static void ask_name(const struct search *search)
+{
+	cJSON *answer = call(search, "query-name", NULL);
+	const char *name = member(answer, "name");
+
+	if (name)
+		search->facts->name = util_printable(name, strlen(name));
+	cJSON_Delete(answer);
+}
+
+static void ask_version(const struct search *search)
+{
+	cJSON *answer = call(search, "query-version", NULL);
+	const cJSON *qemu = cJSON_GetObjectItemCaseSensitive(answer, "qemu");
+	const cJSON *major = cJSON_GetObjectItemCaseSensitive(qemu, "major");
+	const cJSON *minor = cJSON_GetObjectItemCaseSensitive(qemu, "minor");
+	const cJSON *micro = cJSON_GetObjectItemCaseSensitive(qemu, "micro");
+
+	if (cJSON_IsNumber(major) && cJSON_IsNumber(minor) && cJSON_IsNumber(micro))
+		search->facts->qemu = util_format("%d.%d.%d", major->valueint, minor->valueint,
+			micro->valueint);
+	cJSON_Delete(answer);
+}
+
+bool qmp_discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error)
+{
+	uint64_t deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS;
+	const struct search search = { .qmp = qmp, .deadline = deadline, .facts = facts };
+	cJSON *cpus = qmp_call(qmp, "query-cpus-fast", NULL, deadline, error);
+	int count = cJSON_IsArray(cpus) ? cJSON_GetArraySize(cpus) : 0;
+	bool answered = cpus;
+
+	*facts = (struct qmp_facts){ .cpus = (uint32_t)(count < CPUS_MAX ? count : CPUS_MAX) };
+	cJSON_Delete(cpus);
+	if (!answered)
+		return false;
+	ask_name(&search);
+	ask_version(&search);
+	ask_kernel(&search);
+	walk_devices(&search, "/machine/peripheral");
+	walk_devices(&search, "/machine/peripheral-anon");
+	walk_devices(&search, "/machine/unattached");
+	return true;
+}
+
+void qmp_facts_clear(struct qmp_facts *facts)
+{
+	free(facts->kernel);
+	free(facts->port);
+	free(facts->name);
+	free(facts->qemu);
+	*facts = (struct qmp_facts){ 0 };
+}
