@@ -26,10 +26,10 @@ struct ktop_regs {
 
 /* Fixed facts of this boot. Texts are copied; an unknown one is NULL. */
 struct ktop_facts {
-	const char *kernel, *version;
+	const char *kernel, *version, *arch;	/* arch as `uname -m` has it: "x86_64" */
 	uint8_t boot_id[16];		/* new at each boot */
 	uint32_t cpus;			/* how many this machine has */
-	uint64_t clock_hz;		/* of ktop_port_clock(); 0: unknown */
+	uint64_t clock_hz;		/* of ktop_port_clock(); 0: unknown, the rate is as if 1 GHz */
 	uint64_t epoch_ns;		/* unix time at clock 0; 0: unknown */
 	const char *anchor;		/* name of a symbol, and where it runs: gives the slide */
 	uint64_t anchor_address;
@@ -42,7 +42,7 @@ struct ktop_settings {
 	uint32_t rate;			/* samples per second and CPU, 1 to 20000; 997 */
 	uint32_t ring_size;		/* bytes per CPU and class, a power of two; 256 KiB */
 	bool plain_keys;		/* A and B alone, instead of with Ctrl and Alt */
-	bool start;			/* sample from the beginning */
+	bool start;			/* sample from ktop_init() on */
 };
 
 /* Bytes of memory, aligned to 64, that ktop_init wants for so many CPUs. */
@@ -59,7 +59,8 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 
 /*
  * irq off: this CPU's timer interrupt. Returns at once while off or not yet due. Asks through
- * ktop_port_timer() for its next call; a kernel with a fixed tick only may ignore that wish.
+ * ktop_port_timer() for its next call; a kernel with a fixed tick only may ignore that wish, and then
+ * sets a rate of no more than its ticks: a sample stands for at most 8 periods.
  */
 void ktop_tick(struct ktop *ktop, const struct ktop_regs *regs);
 
@@ -69,6 +70,7 @@ bool ktop_nmi(struct ktop *ktop, const struct ktop_regs *regs);
 /*
  * any: is this CPU the one set aside to pace the others by NMI? Its scheduler then runs nothing
  * but ktop_pace(), which sends what is due and returns the clock value to be called again at.
+ * ktop_pace(): thread or irq off, on that CPU alone.
  */
 bool ktop_set_aside(const struct ktop *ktop, uint32_t cpu);
 uint64_t ktop_pace(struct ktop *ktop);
@@ -103,7 +105,8 @@ void ktop_object(struct ktop *ktop, const struct ktop_object *object);
 
 /*
  * irq off: each byte from PS/2 port `index` (0 keyboard, 1 mouse), in order. True: the byte
- * belongs to a ktop key and the kernel drops it; else it goes on as before.
+ * belongs to a ktop key and the kernel drops it; else it goes on as before. What the key asks for is
+ * done by the next ktop_drain().
  */
 bool ktop_serio(struct ktop *ktop, uint32_t index, uint8_t byte);
 

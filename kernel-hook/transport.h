@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct ktop_transport {
-	/* Is a host connected? False: whatever is sent is lost. Counts up at each new connection. */
+	/* Is a host connected? False: what is sent is lost. Connections are counted from 1. */
 	bool (*connected)(struct ktop_transport *self, uint32_t *connections);
 
 	/* A free send buffer of KTOP_PACKET_MAX bytes, or NULL while all are in flight. The same until sent. */

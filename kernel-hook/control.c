@@ -1,0 +1,469 @@
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hook.h"
+#include "ktop.h"
+#include "port.h"
+#include "str.h"
+#include "transport.h"
+
+enum {
+	WORDS = 8,			/* of one line */
+	BYTES = 4096,			/* of input that one call looks at */
+};
+
+struct command {
+	const char *name, *arguments, *help;
+	uint32_t least, most;		/* words after the name */
+	/* Does it, and says in meta.reply what is now so; false: the words make no sense. */
+	bool (*run)(struct ktop *ktop, char **words, uint32_t count);
+};
+
+/* ---- what is so, for all CPUs ---- */
+
+/* Each CPU enabled starts a new grid with the rate and sampler of now. */
+static void begin(struct ktop *ktop)
+{
+	uint64_t period = ktop->hz / ktop->control.rate;
+	uint32_t order = ktop->order + 1 ? ktop->order + 1 : 1;
+
+	__atomic_store_n(&ktop->period, period ? period : 1, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		__atomic_store_n(&ktop->cpu[i].order, ktop->cpu[i].enabled ? order : 0,
+			__ATOMIC_RELEASE);					/* pair 4 */
+	__atomic_store_n(&ktop->order, order, __ATOMIC_RELEASE);		/* pair 4 */
+	ktop->control.kick = true;
+}
+
+static bool sampling(struct ktop *ktop)
+{
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		if (__atomic_load_n(&ktop_ring(&ktop->cpu[i], KTOP_SAMPLES)->busy,
+				__ATOMIC_SEQ_CST))				/* pair 3 */
+			return true;
+	return false;
+}
+
+/* Brings the sampler to the wish, by way of none: a call that finds a sample half written leaves it there. */
+static void settle(struct ktop *ktop)
+{
+	if (ktop->sampler == ktop->wish)
+		return;
+	__atomic_store_n(&ktop->sampler, KTOP_NONE, __ATOMIC_SEQ_CST);		/* pair 3 */
+	if (ktop->wish == KTOP_NONE || sampling(ktop))
+		return;
+	begin(ktop);
+	__atomic_store_n(&ktop->sampler, ktop->wish, __ATOMIC_RELEASE);		/* pair 4 */
+}
+
+static void kick(struct ktop *ktop)
+{
+	if (!ktop->control.kick)
+		return;
+	ktop->control.kick = false;
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		ktop_port_kick(i);
+}
+
+static void wish(struct ktop *ktop, uint32_t sampler)
+{
+	uint32_t mask = sampler == KTOP_NONE ? 0 : ktop->control.events;
+
+	__atomic_store_n(&ktop->wish, sampler, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->trace, mask, __ATOMIC_RELAXED);
+	ktop_meta_beat(ktop);
+}
+
+/* After a change that matters only while on. */
+static void rewish(struct ktop *ktop)
+{
+	wish(ktop, ktop_running(ktop) ? ktop->control.mode : KTOP_NONE);
+}
+
+/* ---- commands ---- */
+
+static struct ktop_str *answer(struct ktop *ktop, const char *text)
+{
+	ktop_str_set(&ktop->meta.reply, text);
+	return &ktop->meta.reply;
+}
+
+static bool run_start(struct ktop *ktop, char **words, uint32_t count)
+{
+	(void)words, (void)count;
+	wish(ktop, ktop->control.mode);
+	answer(ktop, "started");
+	return true;
+}
+
+static bool run_stop(struct ktop *ktop, char **words, uint32_t count)
+{
+	(void)words, (void)count;
+	wish(ktop, KTOP_NONE);
+	answer(ktop, "stopped");
+	return true;
+}
+
+static bool run_rate(struct ktop *ktop, char **words, uint32_t count)
+{
+	uint32_t rate;
+
+	(void)count;
+	if (!ktop_str_parse(words[0], &rate) || rate < 1 || rate > KTOP_RATE_MAX)
+		return false;
+	if (rate != ktop->control.rate) {
+		ktop->control.rate = rate;
+		begin(ktop);
+	}
+	ktop_meta_beat(ktop);
+	ktop_str_number(answer(ktop, "rate "), rate);
+	return true;
+}
+
+/* Why NMIs cannot be had; NULL: they can. */
+static const char *refusal(struct ktop *ktop)
+{
+	struct ktop_cpu *first = &ktop->cpu[0];
+
+	if (ktop->cpus < 2)
+		return "nmi needs two CPUs: one is set aside to send them";
+	if (ktop->control.nmi_works)
+		return NULL;
+	/* Nobody paces before the first one worked: here alone is `sent` written by the drainer. */
+	__atomic_store_n(&first->sent, first->sent + 1, __ATOMIC_RELEASE);	/* pair 6 */
+	ktop->control.nmi_works = ktop_port_nmi(0);
+	if (ktop->control.nmi_works)
+		return NULL;
+	__atomic_store_n(&first->sent, first->sent - 1, __ATOMIC_RELEASE);
+	return "nmi: this kernel or machine cannot send them";
+}
+
+static bool run_mode(struct ktop *ktop, char **words, uint32_t count)
+{
+	bool nmi = ktop_str_same(words[0], "nmi");
+	const char *why = NULL;
+
+	(void)count;
+	if (!nmi && !ktop_str_same(words[0], "timer"))
+		return false;
+	if (nmi)
+		why = refusal(ktop);
+	ktop_str_set(&ktop->meta.note, why ? why : "");
+	ktop->meta.reply_ok = why == NULL;
+	if (why) {
+		answer(ktop, why);
+	} else {
+		ktop->control.mode = nmi ? KTOP_NMI : KTOP_TIMER;
+		answer(ktop, nmi ? "mode nmi" : "mode timer");
+	}
+	rewish(ktop);
+	return true;
+}
+
+static bool on_or_off(const char *word, bool *on)
+{
+	*on = ktop_str_same(word, "on");
+	return *on || ktop_str_same(word, "off");
+}
+
+static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
+{
+	bool all = ktop_str_same(words[0], "all"), changed = false, on;
+	uint32_t cpu = 0;
+
+	(void)count;
+	if (!on_or_off(words[1], &on))
+		return false;
+	if (!all && (!ktop_str_parse(words[0], &cpu) || cpu >= ktop->cpus))
+		return false;
+	for (uint32_t i = all ? 0 : cpu; i < (all ? ktop->cpus : cpu + 1); i++) {
+		changed |= ktop->cpu[i].enabled != on;
+		ktop->cpu[i].enabled = on;
+	}
+	if (changed)
+		begin(ktop);
+	ktop_meta_beat(ktop);
+	ktop_str_add(answer(ktop, "cpu "), words[0]);
+	ktop_str_add(&ktop->meta.reply, on ? " on" : " off");
+	return true;
+}
+
+#define EVENT_BIT(event) (1u << (KTOP_EVENT_##event - KTOP_EVENT_sched_switch))
+static const struct {
+	const char *name;
+	uint32_t mask;
+} groups[] = {
+	{ "sched", EVENT_BIT(sched_switch) },
+	{ "irq", EVENT_BIT(irq_enter) | EVENT_BIT(irq_exit) },
+	{ "syscall", EVENT_BIT(syscall_enter) | EVENT_BIT(syscall_exit) },
+};
+enum { GROUPS = sizeof groups / sizeof groups[0] };
+
+static uint32_t group_mask(const char *name)
+{
+	uint32_t all = 0;
+
+	for (uint32_t i = 0; i < GROUPS; i++) {
+		if (ktop_str_same(name, groups[i].name))
+			return groups[i].mask;
+		all |= groups[i].mask;
+	}
+	return ktop_str_same(name, "all") ? all : 0;
+}
+
+static void add_events(struct ktop_str *text, uint32_t mask)
+{
+	ktop_str_add(text, "events");
+	for (uint32_t i = 0; i < GROUPS; i++) {
+		ktop_str_add(text, mask & groups[i].mask ? " +" : " -");
+		ktop_str_add(text, groups[i].name);
+	}
+}
+
+static bool run_events(struct ktop *ktop, char **words, uint32_t count)
+{
+	uint32_t events = ktop->control.events;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t mask = group_mask(words[i] + 1);
+
+		if (mask == 0 || (words[i][0] != '+' && words[i][0] != '-'))
+			return false;
+		events = words[i][0] == '+' ? events | mask : events & ~mask;
+	}
+	ktop->control.events = events;
+	rewish(ktop);
+	add_events(answer(ktop, ""), events);
+	return true;
+}
+
+static bool run_keys(struct ktop *ktop, char **words, uint32_t count)
+{
+	bool plain = ktop_str_same(words[0], "plain");
+
+	(void)count;
+	if (!plain && !ktop_str_same(words[0], "chord"))
+		return false;
+	__atomic_store_n(&ktop->keys.plain, plain, __ATOMIC_RELAXED);
+	ktop_meta_keys(ktop);
+	answer(ktop, plain ? "keys plain" : "keys chord");
+	return true;
+}
+
+/* Events taken or lost by all rings. */
+static uint64_t total(const struct ktop *ktop, bool lost)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < ktop->cpus * KTOP_CLASSES; i++) {
+		const struct ktop_ring *ring = &ktop->cpu[i / KTOP_CLASSES].rings[i % KTOP_CLASSES];
+
+		sum += ktop_ring_lost(ring);
+		if (!lost)
+			sum += __atomic_load_n(&ring->committed, __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+static bool run_status(struct ktop *ktop, char **words, uint32_t count)
+{
+	struct ktop_str *text = answer(ktop, ktop_running(ktop) ? "on" : "off");
+
+	(void)words, (void)count;
+	ktop_str_add(text, ktop->control.mode == KTOP_NMI ? ", mode nmi" : ", mode timer");
+	ktop_str_add(text, ", rate ");
+	ktop_str_number(text, ktop->control.rate);
+	ktop_str_add(text, ", ");
+	add_events(text, ktop->control.events);
+	ktop_str_add(text, ktop->keys.plain ? ", keys plain" : ", keys chord");
+	ktop_str_add(text, ", cpus ");
+	ktop_str_number(text, ktop->cpus);
+	ktop_str_add(text, ", taken ");
+	ktop_str_number(text, total(ktop, false));
+	ktop_str_add(text, ", lost ");
+	ktop_str_number(text, total(ktop, true));
+	ktop_meta_beat(ktop);
+	return true;
+}
+
+static bool run_hello(struct ktop *ktop, char **words, uint32_t count)
+{
+	(void)words, (void)count;
+	ktop_meta_hello(ktop);
+	answer(ktop, "hello");
+	return true;
+}
+
+static bool run_help(struct ktop *ktop, char **words, uint32_t count);
+
+static const struct command commands[] = {
+	{ "start", "", "sample, and trace the events chosen", 0, 0, run_start },
+	{ "stop", "", "do neither", 0, 0, run_stop },
+	{ "rate", " N", "samples per second and CPU, 1 to 20000", 1, 1, run_rate },
+	{ "mode", " timer|nmi", "sample by each CPU's timer, or by NMIs from the last CPU", 1, 1, run_mode },
+	{ "cpu", " all|N on|off", "the CPUs to look at", 2, 2, run_cpu },
+	{ "events", " [+-]sched|irq|syscall|all ...", "the events to trace", 0, WORDS - 1, run_events },
+	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
+	{ "status", "", "what is so", 0, 0, run_status },
+	{ "hello", "", "send all names and facts again", 0, 0, run_hello },
+	{ "help", "", "these lines", 0, 0, run_help },
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static bool run_help(struct ktop *ktop, char **words, uint32_t count)
+{
+	struct ktop_str *text = answer(ktop, "");
+
+	(void)words, (void)count;
+	for (uint32_t i = 0; i < COMMANDS; i++) {
+		ktop_str_add(text, i ? "\n" : "");
+		ktop_str_add(text, commands[i].name);
+		ktop_str_add(text, commands[i].arguments);
+		ktop_str_add(text, ": ");
+		ktop_str_add(text, commands[i].help);
+	}
+	return true;
+}
+
+/* Of one command, or of all. */
+static void usage(struct ktop *ktop, const struct command *command)
+{
+	struct ktop_str *text = answer(ktop, "usage: ");
+
+	ktop->meta.reply_ok = false;
+	for (uint32_t i = 0; i < COMMANDS; i++) {
+		if (command && command != &commands[i])
+			continue;
+		ktop_str_add(text, command || i == 0 ? "" : " | ");
+		ktop_str_add(text, commands[i].name);
+		ktop_str_add(text, commands[i].arguments);
+	}
+}
+
+/* ---- lines ---- */
+
+/* Cuts a line into words, in place; more than WORDS count as WORDS + 1. */
+static uint32_t split(char *line, char **words)
+{
+	uint32_t count = 0;
+
+	while (*line) {
+		while (*line == ' ' || *line == '\t')
+			*line++ = 0;
+		if (*line == 0)
+			break;
+		if (count == WORDS)
+			return WORDS + 1;
+		words[count++] = line;
+		while (*line && *line != ' ' && *line != '\t')
+			line++;
+	}
+	return count;
+}
+
+static void run_line(struct ktop *ktop, char *line)
+{
+	char *words[WORDS];
+	uint32_t count = split(line, words), arguments = count - 1;
+	const struct command *command = NULL;
+
+	if (count == 0)
+		return;
+	for (uint32_t i = 0; i < COMMANDS && !command; i++)
+		if (ktop_str_same(words[0], commands[i].name))
+			command = &commands[i];
+	ktop->meta.reply_ok = true;
+	if (!command || arguments < command->least || arguments > command->most ||
+			!command->run(ktop, words + 1, arguments))
+		usage(ktop, command);
+	ktop->meta.reply_full = true;
+}
+
+static void take_byte(struct ktop *ktop, char byte)
+{
+	struct ktop_control *control = &ktop->control;
+
+	if (byte == '\r')
+		return;
+	if (byte != '\n') {
+		if (control->length < sizeof control->line)
+			control->line[control->length] = byte;
+		if (control->length <= sizeof control->line)
+			control->length++;
+		return;
+	}
+	if (control->length < sizeof control->line) {
+		control->line[control->length] = 0;
+		run_line(ktop, control->line);
+	} else {
+		usage(ktop, NULL);
+		ktop->meta.reply_full = true;
+	}
+	control->length = 0;
+}
+
+static bool next_byte(struct ktop *ktop, char *byte)
+{
+	struct ktop_control *control = &ktop->control;
+	struct ktop_transport *transport = ktop->transport;
+
+	if (control->input_at == control->input_size) {
+		control->input_at = 0;
+		control->input_size = transport->receive(transport, control->input,
+			sizeof control->input);
+	}
+	if (control->input_at == control->input_size)
+		return false;
+	*byte = (char)control->input[control->input_at++];
+	return true;
+}
+
+/* One line for each free place of a reply, so that all replies get out. */
+static void take_lines(struct ktop *ktop)
+{
+	char byte;
+
+	for (uint32_t i = 0; i < BYTES && !ktop->meta.reply_full && next_byte(ktop, &byte); i++)
+		take_byte(ktop, byte);
+}
+
+static void take_keys(struct ktop *ktop)
+{
+	enum ktop_key_wish key = ktop_keys_take(&ktop->keys);
+
+	if (key != KTOP_KEY_NOTHING)
+		wish(ktop, key == KTOP_KEY_START ? ktop->control.mode : KTOP_NONE);
+}
+
+void ktop_control(struct ktop *ktop, bool connected)
+{
+	take_keys(ktop);
+	if (connected)
+		take_lines(ktop);
+	settle(ktop);
+	kick(ktop);
+}
+
+bool ktop_control_more(const struct ktop *ktop)
+{
+	return ktop->control.input_at != ktop->control.input_size;
+}
+
+void ktop_control_reset(struct ktop *ktop)
+{
+	ktop->control.length = 0;
+	ktop->control.input_at = ktop->control.input_size = 0;
+	ktop->meta.reply_full = false;
+}
+
+void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
+{
+	ktop->control.rate = settings->rate;
+	ktop->control.mode = KTOP_TIMER;
+	ktop->wish = settings->start ? KTOP_TIMER : KTOP_NONE;
+	ktop->sampler = KTOP_NONE;
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		ktop->cpu[i].enabled = true;
+	settle(ktop);
+}

@@ -1,0 +1,173 @@
+/* Rings and meta become packets, packets become the transport's buffers: a bounded number a call. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hook.h"
+#include "ktop.h"
+#include "packet.h"
+#include "port.h"
+#include "transport.h"
+
+enum {
+	BUFFERS = 16,			/* a call */
+	META_BYTES = KTOP_PACKET_MAX / 2,	/* of meta in a call, so that rings get their share */
+};
+
+struct out {
+	struct ktop *ktop;
+	struct ktop_packet packet;
+	uint64_t now;
+	uint32_t buffers;		/* that this call may still take */
+	bool stalled;			/* the transport has none */
+};
+
+static void send(struct out *out)
+{
+	struct ktop_transport *transport = out->ktop->transport;
+
+	if (out->packet.buffer && out->packet.used)
+		transport->send(transport, out->packet.used);
+	out->packet = (struct ktop_packet){ .buffer = NULL };
+}
+
+static bool next_buffer(struct out *out)
+{
+	struct ktop_transport *transport = out->ktop->transport;
+
+	send(out);
+	if (out->buffers == 0)
+		return false;
+	out->packet.buffer = transport->buffer(transport);
+	out->stalled = out->packet.buffer == NULL;
+	if (out->stalled)
+		return false;
+	out->packet.limit = KTOP_PACKET_MAX;
+	out->buffers--;
+	return true;
+}
+
+static bool open(struct out *out, struct ktop_stream_id id, struct ktop_books *books)
+{
+	id.boot_id = out->ktop->meta.boot_id;
+	if (out->packet.buffer && ktop_packet_open(&out->packet, &id, books))
+		return true;
+	return next_buffer(out) && ktop_packet_open(&out->packet, &id, books);
+}
+
+/* One packet of meta, when there is anything to say. True: all was said. */
+static bool pack_meta(struct out *out)
+{
+	struct ktop_stream_id id = { .stream = KTOP_META };
+	struct ktop_packet *packet = &out->packet;
+	uint8_t *to = NULL;
+	uint32_t size;
+	uint16_t event;
+
+	if (!open(out, id, &out->ktop->cpu[0].books[KTOP_META]))
+		return false;
+	packet->limit = META_BYTES;
+	while ((to = ktop_packet_room(packet, out->now, KTOP_SAMPLE_MAX)) &&
+			(size = ktop_meta_next(out->ktop, out->now, to, &event)))
+		ktop_packet_add(packet, event, size);
+	packet->limit = KTOP_PACKET_MAX;
+	if (packet->events)
+		ktop_packet_close(packet, out->now, 0);
+	else
+		ktop_packet_cancel(packet);
+	return to != NULL;
+}
+
+/* What is in the ring by now, or when there is nothing, the heartbeat that is due. True: all of it. */
+static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_id id)
+{
+	struct ktop_ring *ring = ktop_ring(cpu, id.stream);
+	struct ktop_books *books = &cpu->books[id.stream];
+	uint64_t head = ktop_ring_head(ring);
+	const struct ktop_record *record = ktop_ring_first(ring, head);
+
+	if (record == NULL && out->now - books->sent < ktop_beat(out->ktop))
+		return true;
+	if (!open(out, id, books))
+		return false;
+	while ((record = ktop_ring_first(ring, head))) {
+		uint8_t *to = ktop_packet_room(&out->packet, record->time, record->size);
+
+		if (to == NULL) {
+			ktop_packet_close(&out->packet, out->now, ktop_ring_lost(ring));
+			if (!open(out, id, books))
+				return false;
+			continue;
+		}
+		__builtin_memcpy(to, record->payload, record->size);
+		ktop_packet_add(&out->packet, record->id, record->size);
+		ktop_ring_drop(ring, record);
+	}
+	ktop_packet_close(&out->packet, out->now, ktop_ring_lost(ring));
+	return true;
+}
+
+/* Goes on where buffers ran out last time. True: every ring has had its turn. */
+static bool pack_rings(struct out *out)
+{
+	struct ktop *ktop = out->ktop;
+	uint32_t rings = ktop->cpus * KTOP_CLASSES;
+
+	for (uint32_t i = 0; i < rings; i++) {
+		uint32_t cpu = ktop->cursor / KTOP_CLASSES;
+		struct ktop_stream_id id = {
+			.stream = KTOP_SAMPLES + ktop->cursor % KTOP_CLASSES,
+			.cpu = cpu,
+		};
+
+		if (!pack_ring(out, &ktop->cpu[cpu], id))
+			return false;
+		ktop->cursor = (ktop->cursor + 1) % rings;
+	}
+	return true;
+}
+
+/* True: more could be sent at once. */
+static bool send_all(struct ktop *ktop)
+{
+	struct out out = { .ktop = ktop, .now = ktop_port_clock(), .buffers = BUFFERS };
+	bool said = pack_meta(&out), packed = pack_rings(&out);
+
+	send(&out);
+	return !out.stalled && !(said && packed);
+}
+
+static void count_spans(struct ktop *ktop, uint64_t now)
+{
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		for (uint32_t class = 0; class < KTOP_CLASSES; class++)
+			if (ktop_on(ktop, i, KTOP_SAMPLES + class))
+				ktop->cpu[i].span[class] += now - ktop->accounted;
+	ktop->accounted = now;
+}
+
+/* A new host has heard nothing yet: all of meta, and a packet of each ring. */
+static void greet(struct ktop *ktop, uint64_t now)
+{
+	ktop_control_reset(ktop);
+	ktop_meta_hello(ktop);
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		for (uint32_t class = 0; class < KTOP_CLASSES; class++)
+			ktop->cpu[i].books[KTOP_SAMPLES + class].sent = now - ktop_beat(ktop);
+}
+
+bool ktop_drain(struct ktop *ktop)
+{
+	struct ktop_transport *transport = ktop->transport;
+	uint64_t now = ktop_port_clock();
+	uint32_t connections = 0;
+	bool connected = transport && transport->connected(transport, &connections);
+
+	count_spans(ktop, now);
+	if (connected && connections != ktop->connections) {
+		ktop->connections = connections;
+		greet(ktop, now);
+	}
+	ktop_control(ktop, connected);
+	return connected && (send_all(ktop) || ktop_control_more(ktop));
+}

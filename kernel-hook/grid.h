@@ -1,0 +1,28 @@
+/*
+ * When samples are due: a grid of exact periods, each point put off by a random part of a quarter
+ * period, so that sampling cannot keep step with the kernel's own ticks.
+ *
+ *     next-2     next-1      next                    now
+ *       |..x......|...x.......|.x.........|...........|......
+ *
+ * Owned by the one context that asks.
+ */
+#ifndef KTOP_GRID_H
+#define KTOP_GRID_H
+
+#include <stdint.h>
+
+struct ktop_grid {
+	uint64_t period;		/* clock ticks, at least 1 */
+	uint64_t next;			/* the first grid point not yet counted */
+	uint64_t fire;			/* next, put off: due from here on */
+	uint32_t seed;			/* not 0 */
+};
+
+/* The first point is one period from now. */
+void ktop_grid_start(struct ktop_grid *grid, uint64_t now, uint64_t period);
+
+/* Periods that end by now and were not counted before; 0 while now < fire. Their sum is exact. */
+uint64_t ktop_grid_due(struct ktop_grid *grid, uint64_t now);
+
+#endif

@@ -1,0 +1,315 @@
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hook.h"
+#include "ktop.h"
+#include "meta.h"
+#include "wire.h"
+
+struct descriptor {
+	struct ktop_wire_descriptor fixed;
+	const char *name, *fields;
+};
+
+#define DESCRIPTOR(number, of, label) { \
+	.fixed = { .event = number, .stream = of }, \
+	.name = #label, \
+	.fields = KTOP_WIRE_FIELDS(label), \
+},
+static const struct descriptor descriptors[] = { KTOP_WIRE_EVENTS(DESCRIPTOR) };
+
+/* Steps of the greeting: the descriptors, then these. */
+enum {
+	HELLO_GUEST = sizeof descriptors / sizeof descriptors[0],
+	HELLO_KEYS,
+	HELLO_END,
+};
+
+/* ---- encoding: each returns where the next byte goes ---- */
+
+static uint8_t *put(uint8_t *to, const void *bytes, uint32_t size)
+{
+	__builtin_memcpy(to, bytes, size);
+	return to + size;
+}
+
+static uint8_t *put_list(uint8_t *to, const void *bytes, uint32_t size)
+{
+	uint16_t count = (uint16_t)size;
+
+	return put(put(to, &count, sizeof count), bytes, size);
+}
+
+static uint8_t *put_text(uint8_t *to, const char *text, uint32_t max)
+{
+	return put_list(to, text, ktop_str_fit(text, max));
+}
+
+/* ---- the kernel's names ---- */
+
+void ktop_process(struct ktop *ktop, uint32_t process, const char *name)
+{
+	struct ktop_wire_process fixed = { .process = process };
+	uint8_t row[8 * KTOP_ROW_WORDS];
+	uint8_t *end = put_text(put(row, &fixed, sizeof fixed), name, KTOP_NAME_MAX);
+
+	ktop_table_put(&ktop->meta.processes, (struct ktop_key){ .id = process }, row,
+		(uint32_t)(end - row));
+}
+
+void ktop_process_exit(struct ktop *ktop, uint32_t process)
+{
+	ktop_table_exit(&ktop->meta.processes, process);
+	ktop_table_exit(&ktop->meta.objects, process);
+}
+
+void ktop_thread(struct ktop *ktop, uint32_t thread, uint32_t process, const char *name)
+{
+	struct ktop_wire_thread fixed = { .thread = thread, .process = process };
+	uint8_t row[8 * KTOP_ROW_WORDS];
+	uint8_t *end = put_text(put(row, &fixed, sizeof fixed), name, KTOP_NAME_MAX);
+
+	ktop_table_put(&ktop->meta.threads, (struct ktop_key){ .id = thread }, row,
+		(uint32_t)(end - row));
+}
+
+void ktop_thread_exit(struct ktop *ktop, uint32_t thread)
+{
+	ktop_table_exit(&ktop->meta.threads, thread);
+}
+
+static uint32_t build_id_size(const uint8_t *build_id, uint32_t size)
+{
+	return build_id && size <= KTOP_BUILD_ID_MAX ? size : 0;
+}
+
+_Static_assert(sizeof(struct ktop_wire_object) + 2 + KTOP_NAME_MAX + 2 + KTOP_BUILD_ID_MAX <=
+	8 * KTOP_ROW_WORDS, "an object fits its row");
+
+void ktop_object(struct ktop *ktop, const struct ktop_object *object)
+{
+	struct ktop_key key = { .id = object->process, .at = object->start };
+	struct ktop_wire_object fixed = {
+		.process = object->process,
+		.start = object->start,
+		.end = object->end,
+		.bias = object->bias,
+	};
+	uint8_t row[8 * KTOP_ROW_WORDS];
+	uint8_t *end = put_text(put(row, &fixed, sizeof fixed), object->name, KTOP_NAME_MAX);
+
+	end = put_list(end, object->build_id,
+		build_id_size(object->build_id, object->build_id_size));
+	ktop_table_put(&ktop->meta.objects, key, row, (uint32_t)(end - row));
+}
+
+/* ---- what the drainer makes as it sends ---- */
+
+static uint8_t *put_descriptor(const struct descriptor *descriptor, uint8_t *to)
+{
+	to = put(to, &descriptor->fixed, sizeof descriptor->fixed);
+	to = put_text(to, descriptor->name, KTOP_NAME_MAX);
+	return put_text(to, descriptor->fields, KTOP_TEXT_MAX / 2);
+}
+
+static uint8_t *put_name(uint8_t *to, const struct ktop_name *name)
+{
+	return put_list(to, name->bytes, name->size);
+}
+
+static uint8_t *put_guest(const struct ktop *ktop, uint8_t *to)
+{
+	const struct ktop_meta *meta = &ktop->meta;
+	struct ktop_wire_guest fixed = {
+		.cpus = ktop->cpus,
+		.clock = meta->clock,
+		.epoch = meta->epoch,
+		.anchor_address = meta->anchor_address,
+	};
+
+	to = put(to, &fixed, sizeof fixed);
+	to = put_name(to, &meta->kernel);
+	to = put_name(to, &meta->version);
+	to = put_name(to, &meta->arch);
+	to = put_name(to, &meta->anchor);
+	return put_list(to, meta->build_id.bytes, meta->build_id.size);
+}
+
+static uint8_t *put_keys(const struct ktop *ktop, uint8_t *to)
+{
+	uint8_t codes[3];
+
+	to = put_list(to, codes, ktop_keys_codes(&ktop->keys, KTOP_KEY_START, codes));
+	return put_list(to, codes, ktop_keys_codes(&ktop->keys, KTOP_KEY_STOP, codes));
+}
+
+static uint8_t *put_status(const struct ktop *ktop, uint8_t *to)
+{
+	const struct ktop_meta *meta = &ktop->meta;
+	bool nmi = ktop->control.mode == KTOP_NMI;
+	struct ktop_wire_status fixed = {
+		.running = ktop_running(ktop),
+		.sampler = (uint8_t)ktop->control.mode,
+		.rate = ktop->control.rate,
+		.sampler_cpu = nmi ? ktop_sampler_cpu(ktop) : KTOP_NO_CPU,
+		.trace_mask = ktop->control.events,
+		.meta_lost = __atomic_load_n(&meta->processes.lost, __ATOMIC_RELAXED) +
+			__atomic_load_n(&meta->threads.lost, __ATOMIC_RELAXED) +
+			__atomic_load_n(&meta->objects.lost, __ATOMIC_RELAXED),
+	};
+
+	return put_list(put(to, &fixed, sizeof fixed), meta->note.bytes, meta->note.size);
+}
+
+/* `index`: CPU * KTOP_CLASSES + class. */
+static uint8_t *put_cpu_status(const struct ktop *ktop, uint32_t index, uint8_t *to)
+{
+	uint32_t number = index / KTOP_CLASSES, class = index % KTOP_CLASSES;
+	const struct ktop_cpu *cpu = &ktop->cpu[number];
+	const struct ktop_ring *ring = &cpu->rings[class];
+	uint64_t lost = ktop_ring_lost(ring);
+	struct ktop_wire_cpu_status fixed = {
+		.cpu = number,
+		.stream = (uint8_t)(KTOP_SAMPLES + class),
+		.enabled = ktop_on(ktop, number, KTOP_SAMPLES + class),
+		.taken = __atomic_load_n(&ring->committed, __ATOMIC_RELAXED) + lost,
+		.lost = lost,
+		.cost = __atomic_load_n(&ring->cost, __ATOMIC_RELAXED),
+		.span = cpu->span[class],
+		.used = (uint32_t)(ktop_ring_head(ring) - ring->tail),
+		.size = (uint32_t)ring->size,
+	};
+
+	return put(to, &fixed, sizeof fixed);
+}
+
+static uint8_t *put_reply(struct ktop_meta *meta, uint8_t *to)
+{
+	struct ktop_wire_reply fixed = { .ok = meta->reply_ok };
+
+	meta->reply_full = false;
+	return put_list(put(to, &fixed, sizeof fixed), meta->reply.bytes, meta->reply.size);
+}
+
+static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, uint16_t *event)
+{
+	if (step == HELLO_GUEST) {
+		*event = KTOP_EVENT_guest;
+		return put_guest(ktop, to);
+	}
+	if (step == HELLO_KEYS) {
+		*event = KTOP_EVENT_keys;
+		return put_keys(ktop, to);
+	}
+	*event = KTOP_EVENT_descriptor;
+	return put_descriptor(&descriptors[step], to);
+}
+
+static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, uint16_t *event)
+{
+	if (step == 0) {
+		*event = KTOP_EVENT_status;
+		return put_status(ktop, to);
+	}
+	*event = KTOP_EVENT_cpu_status;
+	return put_cpu_status(ktop, step - 1, to);
+}
+
+static uint32_t put_row(struct ktop_table *table, uint8_t *to, uint16_t *event)
+{
+	*event = table->event;
+	return ktop_table_next(table, to);
+}
+
+static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
+{
+	uint32_t size = put_row(&meta->processes, to, event);
+
+	if (size == 0)
+		size = put_row(&meta->threads, to, event);
+	if (size == 0)
+		size = put_row(&meta->objects, to, event);
+	return size;
+}
+
+uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *event)
+{
+	struct ktop_meta *meta = &ktop->meta;
+	uint32_t beats = 1 + ktop->cpus * KTOP_CLASSES;
+
+	if (meta->hello < HELLO_END)
+		return (uint32_t)(put_hello(ktop, meta->hello++, to, event) - to);
+	if (meta->reply_full) {
+		*event = KTOP_EVENT_reply;
+		return (uint32_t)(put_reply(meta, to) - to);
+	}
+	if (meta->beat >= beats && now - meta->beaten >= ktop_beat(ktop))
+		meta->beat = 0;
+	if (meta->beat == 0)
+		meta->beaten = now;
+	if (meta->beat < beats)
+		return (uint32_t)(put_beat(ktop, meta->beat++, to, event) - to);
+	return next_row(meta, to, event);
+}
+
+/* ---- set-up ---- */
+
+static struct ktop_name name_of(const char *text)
+{
+	struct ktop_name name = { .size = (uint8_t)ktop_str_fit(text, KTOP_NAME_MAX) };
+
+	if (text)
+		__builtin_memcpy(name.bytes, text, name.size);
+	return name;
+}
+
+uint64_t ktop_meta_memory(void)
+{
+	return ktop_table_memory(KTOP_PROCESSES) + ktop_table_memory(KTOP_THREADS) +
+		ktop_table_memory(KTOP_OBJECTS);
+}
+
+void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts, void *memory)
+{
+	uint8_t *at = memory;
+
+	meta->epoch = facts->epoch_ns;
+	meta->clock = facts->clock_hz;
+	meta->anchor_address = facts->anchor_address;
+	meta->kernel = name_of(facts->kernel);
+	meta->version = name_of(facts->version);
+	meta->arch = name_of(facts->arch);
+	meta->anchor = name_of(facts->anchor);
+	__builtin_memcpy(meta->boot_id, facts->boot_id, sizeof meta->boot_id);
+	meta->build_id.size = (uint8_t)build_id_size(facts->build_id, facts->build_id_size);
+	if (meta->build_id.size)
+		__builtin_memcpy(meta->build_id.bytes, facts->build_id, meta->build_id.size);
+	ktop_table_init(&meta->processes, at, KTOP_PROCESSES, KTOP_EVENT_process);
+	at += ktop_table_memory(KTOP_PROCESSES);
+	ktop_table_init(&meta->threads, at, KTOP_THREADS, KTOP_EVENT_thread);
+	at += ktop_table_memory(KTOP_THREADS);
+	ktop_table_init(&meta->objects, at, KTOP_OBJECTS, KTOP_EVENT_object);
+}
+
+void ktop_meta_hello(struct ktop *ktop)
+{
+	struct ktop_meta *meta = &ktop->meta;
+
+	meta->hello = 0;
+	meta->beat = 0;
+	ktop_table_restart(&meta->processes);
+	ktop_table_restart(&meta->threads);
+	ktop_table_restart(&meta->objects);
+}
+
+void ktop_meta_beat(struct ktop *ktop)
+{
+	ktop->meta.beat = 0;
+}
+
+void ktop_meta_keys(struct ktop *ktop)
+{
+	if (ktop->meta.hello > HELLO_KEYS)
+		ktop->meta.hello = HELLO_KEYS;
+}

@@ -1,0 +1,63 @@
+/*
+ * The CPU set aside counts what is due on the others and sends each an NMI, one at a time: a second
+ * would find nothing due, and the kernel would take it for a stranger.
+ *
+ * Barrier pair 6, sent: ktop_pace() counts due, then releases sent; ktop_nmi() acquires sent, then
+ * reads due, so that an answered NMI has seen the rounds for which it was sent.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hook.h"
+#include "ktop.h"
+#include "port.h"
+
+bool ktop_set_aside(const struct ktop *ktop, uint32_t cpu)
+{
+	return __atomic_load_n(&ktop->wish, __ATOMIC_RELAXED) == KTOP_NMI &&
+		cpu == ktop_sampler_cpu(ktop);
+}
+
+/* What an earlier start left open is not this one's. */
+static void start(struct ktop *ktop, uint32_t order, uint64_t now)
+{
+	ktop->pacer_started = order;
+	for (uint32_t i = 0; i < ktop->cpus; i++) {
+		struct ktop_cpu *cpu = &ktop->cpu[i];
+
+		__atomic_store_n(&cpu->due, __atomic_load_n(&cpu->done, __ATOMIC_RELAXED),
+			__ATOMIC_RELAXED);
+	}
+	ktop_grid_start(&ktop->pacer, now, __atomic_load_n(&ktop->period, __ATOMIC_RELAXED));
+}
+
+/* An NMI that nobody answered for so long was lost, and is sent again. */
+static void send(struct ktop_cpu *cpu, uint32_t number, uint64_t rounds)
+{
+	uint64_t due = cpu->due + rounds;
+	uint64_t open = due - __atomic_load_n(&cpu->done, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&cpu->due, due, __ATOMIC_RELAXED);
+	if (cpu->sent != __atomic_load_n(&cpu->answered, __ATOMIC_ACQUIRE) && open <= KTOP_GAP)
+		return;
+	__atomic_store_n(&cpu->sent, cpu->sent + 1, __ATOMIC_RELEASE);		/* pair 6 */
+	ktop_port_nmi(number);
+}
+
+uint64_t ktop_pace(struct ktop *ktop)
+{
+	uint64_t now = ktop_port_clock(), rounds;
+	uint32_t order;
+
+	if (__atomic_load_n(&ktop->sampler, __ATOMIC_ACQUIRE) != KTOP_NMI)	/* pair 4 */
+		return now + __atomic_load_n(&ktop->period, __ATOMIC_RELAXED);
+	order = __atomic_load_n(&ktop->order, __ATOMIC_ACQUIRE);		/* pair 4 */
+	if (order != ktop->pacer_started)
+		start(ktop, order, now);
+	rounds = ktop_grid_due(&ktop->pacer, now);
+	for (uint32_t i = 0; rounds && i < ktop->cpus; i++)
+		if (i != ktop_sampler_cpu(ktop) &&
+				__atomic_load_n(&ktop->cpu[i].order, __ATOMIC_RELAXED))
+			send(&ktop->cpu[i], i, rounds);
+	return ktop->pacer.fire;
+}

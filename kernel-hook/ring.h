@@ -1,0 +1,76 @@
+/*
+ * A ring of whole events: one CPU writes, the drainer reads.
+ *
+ *    tail                            head
+ *     |  record  |  record  |  record  |        free        |
+ *
+ * Head and tail count bytes since boot and only grow, so that a full ring never looks empty. A record
+ * lies in one piece: where it would not fit before the end, a pad (id 0) fills the rest of the lap.
+ *
+ * Barrier pairs:
+ *   1  head: the store in ktop_ring_commit releases the record; the load in ktop_ring_head acquires it.
+ *   2  tail: the store in ktop_ring_drop releases the bytes read; the load in ktop_ring_reserve
+ *      acquires them before they are written again.
+ *   3  busy and ktop.sampler: each side stores its own, then loads the other's, all four sequentially
+ *      consistent: the writer in ktop_ring_reserve and sample.c, the switcher in control.c.
+ */
+#ifndef KTOP_RING_H
+#define KTOP_RING_H
+
+#include <stdint.h>
+
+struct ktop_record {
+	uint16_t id;			/* enum ktop_event; 0: a pad, which has no more than this */
+	uint16_t size;			/* bytes of payload */
+	uint32_t unused;
+	uint64_t time;
+	uint8_t payload[];
+};
+
+struct ktop_ring {
+	/* fixed after init */
+	uint8_t *data;
+	uint64_t size;			/* bytes, a power of two, at least KTOP_RING_MIN */
+
+	/* written by this CPU, one writer at a time */
+	uint64_t head __attribute__((aligned(64)));
+	uint64_t last;			/* time of the newest record */
+	uint64_t committed;		/* events */
+	uint64_t full;			/* events dropped for want of room */
+	uint64_t cost;			/* clock ticks spent by its writers */
+	uint32_t busy;			/* between reserve and commit */
+
+	/* written by whoever interrupted such a writer on this CPU */
+	uint64_t nested;		/* events dropped */
+
+	/* written by the drainer */
+	uint64_t tail __attribute__((aligned(64)));
+};
+
+enum { KTOP_RING_MIN = 4096 };
+
+void ktop_ring_init(struct ktop_ring *ring, void *data, uint64_t size);
+
+/*
+ * Any context of the owning CPU. Room for one event of up to `payload` bytes, with its time; NULL:
+ * the event is dropped, and counted. Each reserve that succeeds is followed by commit or discard.
+ */
+struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload);
+void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record, uint16_t id, uint32_t size);
+void ktop_ring_discard(struct ktop_ring *ring);
+
+/* Any context. Events dropped since boot. */
+uint64_t ktop_ring_lost(const struct ktop_ring *ring);
+
+/* The drainer. The end of what is readable now; the first record before it, or NULL; done with it. */
+uint64_t ktop_ring_head(const struct ktop_ring *ring);
+const struct ktop_record *ktop_ring_first(struct ktop_ring *ring, uint64_t head);
+void ktop_ring_drop(struct ktop_ring *ring, const struct ktop_record *record);
+
+/* A counter with one writer, read from anywhere. */
+static inline void ktop_count(uint64_t *counter, uint64_t amount)
+{
+	__atomic_store_n(counter, *counter + amount, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,168 @@
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ring.h"
+#include "table.h"
+
+uint64_t ktop_table_memory(uint32_t rows)
+{
+	return rows * (sizeof(struct ktop_row) + sizeof(uint32_t));
+}
+
+void ktop_table_init(struct ktop_table *table, void *memory, uint32_t rows, uint16_t event)
+{
+	__builtin_memset(memory, 0, ktop_table_memory(rows));
+	*table = (struct ktop_table){
+		.rows = memory,
+		.buckets = (uint32_t *)((struct ktop_row *)memory + rows),
+		.size = rows,
+		.event = event,
+	};
+}
+
+static uint32_t *bucket(const struct ktop_table *table, uint32_t id)
+{
+	return &table->buckets[(id * 2654435761u >> 8) & (table->size - 1)];
+}
+
+static struct ktop_row *chained(const struct ktop_table *table, uint32_t link)
+{
+	return link ? &table->rows[link - 1] : NULL;
+}
+
+static struct ktop_row *find(const struct ktop_table *table, struct ktop_key key)
+{
+	struct ktop_row *row = chained(table, *bucket(table, key.id));
+
+	while (row && (row->key.id != key.id || row->key.at != key.at))
+		row = chained(table, row->chain);
+	return row;
+}
+
+static void unchain(struct ktop_table *table, struct ktop_row *row)
+{
+	uint32_t *link = bucket(table, row->key.id);
+
+	while (chained(table, *link) != row)
+		link = &chained(table, *link)->chain;
+	*link = row->chain;
+}
+
+/* Takes the row that waited longest since the hand last passed. */
+static struct ktop_row *reuse(struct ktop_table *table)
+{
+	struct ktop_row *row;
+
+	do {
+		row = &table->rows[table->hand];
+		table->hand = (table->hand + 1) & (table->size - 1);
+	} while (!row->exited);
+	unchain(table, row);
+	return row;
+}
+
+/* A row in the chain of its key; NULL when all rows are in use. */
+static struct ktop_row *place(struct ktop_table *table, struct ktop_key key)
+{
+	struct ktop_row *row = find(table, key);
+
+	if (row)
+		return row;
+	if (table->used < table->size)
+		row = &table->rows[table->used];
+	else if (table->exited)
+		row = reuse(table);
+	else
+		return NULL;
+	row->key = key;
+	row->chain = *bucket(table, key.id);
+	*bucket(table, key.id) = (uint32_t)(row - table->rows) + 1;
+	if (row == &table->rows[table->used])
+		__atomic_store_n(&table->used, table->used + 1, __ATOMIC_RELEASE);
+	return row;
+}
+
+static void write_row(struct ktop_row *row, const void *payload, uint32_t size)
+{
+	uint64_t words[KTOP_ROW_WORDS] = { 0 };
+
+	__builtin_memcpy(words, payload, size);
+	__atomic_store_n(&row->sequence, row->sequence + 1, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < KTOP_ROW_WORDS; i++)
+		__atomic_store_n(&row->words[i], words[i], __ATOMIC_RELEASE);	/* pair 5 */
+	__atomic_store_n(&row->size, size, __ATOMIC_RELEASE);			/* pair 5 */
+	__atomic_store_n(&row->sequence, row->sequence + 1, __ATOMIC_RELEASE);	/* pair 5 */
+}
+
+void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload, uint32_t size)
+{
+	struct ktop_row *row = place(table, key);
+
+	if (row == NULL) {
+		ktop_count(&table->lost, 1);
+		return;
+	}
+	if (row->exited)
+		table->exited--;
+	row->exited = false;
+	write_row(row, payload, size);
+	__atomic_store_n(&table->changes, table->changes + 1, __ATOMIC_RELEASE);
+}
+
+void ktop_table_exit(struct ktop_table *table, uint32_t id)
+{
+	struct ktop_row *row = chained(table, *bucket(table, id));
+
+	for (; row; row = chained(table, row->chain)) {
+		if (row->key.id != id || row->exited)
+			continue;
+		row->exited = true;
+		table->exited++;
+	}
+}
+
+void ktop_table_restart(struct ktop_table *table)
+{
+	for (uint32_t i = 0; i < table->size; i++)
+		table->rows[i].sent = 0;
+	table->cursor = 0;
+}
+
+/* Size of the payload copied; 0: nothing new, or it is being written, and changes will say so. */
+static uint32_t read_row(struct ktop_row *row, uint64_t *to)
+{
+	uint32_t sequence = __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE);	/* pair 5 */
+	uint32_t size;
+
+	if (sequence == row->sent || sequence % 2 != 0)
+		return 0;
+	for (uint32_t i = 0; i < KTOP_ROW_WORDS; i++) {
+		uint64_t word = __atomic_load_n(&row->words[i], __ATOMIC_ACQUIRE);	/* pair 5 */
+
+		__builtin_memcpy(to + i, &word, sizeof word);
+	}
+	size = __atomic_load_n(&row->size, __ATOMIC_ACQUIRE);			/* pair 5 */
+	if (__atomic_load_n(&row->sequence, __ATOMIC_RELAXED) != sequence)
+		return 0;
+	row->sent = sequence;
+	return size;
+}
+
+uint32_t ktop_table_next(struct ktop_table *table, void *to)
+{
+	uint32_t changes = __atomic_load_n(&table->changes, __ATOMIC_ACQUIRE);
+	uint32_t used = __atomic_load_n(&table->used, __ATOMIC_ACQUIRE);
+
+	if (table->cursor >= used && changes != table->seen) {
+		table->seen = changes;
+		table->cursor = 0;
+	}
+	while (table->cursor < used) {
+		uint32_t size = read_row(&table->rows[table->cursor++], to);
+
+		if (size)
+			return size;
+	}
+	return 0;
+}

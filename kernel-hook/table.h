@@ -1,0 +1,69 @@
+/*
+ * A table of names: rows that hold one encoded event each, found by a key. One writer at a time
+ * (serial), which an interrupt may stop half-way; the drainer reads beside it and never waits.
+ *
+ * Barrier pair 5, row.sequence: odd while the row is written. Writer: odd, then each word released
+ * after it, then even, released. Reader: sequence acquired, each word acquired, sequence again:
+ * a word that is newer than the first look shows at least the odd number at the second.
+ */
+#ifndef KTOP_TABLE_H
+#define KTOP_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { KTOP_ROW_WORDS = 16 };		/* the largest: an object with a full name and build-id */
+
+struct ktop_key {
+	uint32_t id;			/* process or thread */
+	uint64_t at;			/* an object's start, else 0 */
+};
+
+struct ktop_row {
+	/* the writer's */
+	uint32_t sequence;		/* 0: never written */
+	uint32_t size;			/* bytes of payload */
+	uint64_t words[KTOP_ROW_WORDS];
+	struct ktop_key key;
+	uint32_t chain;			/* next row in this bucket, plus 1 */
+	bool exited;			/* may be reused when the table is full */
+
+	/* the drainer's */
+	uint32_t sent;			/* the sequence that the host has; 0: none */
+};
+
+struct ktop_table {
+	/* fixed after init */
+	struct ktop_row *rows;
+	uint32_t *buckets;		/* as many as rows; a row's index plus 1 */
+	uint32_t size;			/* a power of two */
+	uint16_t event;			/* enum ktop_event */
+
+	/* the writer's */
+	uint32_t used;			/* rows ever written */
+	uint32_t exited;		/* rows that may be reused */
+	uint32_t hand;			/* where to look for one */
+	uint32_t changes;
+	uint64_t lost;			/* rows that found no place */
+
+	/* the drainer's */
+	uint32_t seen;			/* changes at the begin of the walk */
+	uint32_t cursor;		/* next row of the walk */
+};
+
+uint64_t ktop_table_memory(uint32_t rows);
+void ktop_table_init(struct ktop_table *table, void *memory, uint32_t rows, uint16_t event);
+
+/* Serial. Writes or overwrites the row of a key; counts it as lost when there is no place. */
+void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload, uint32_t size);
+
+/* Serial. All rows of this id may be reused; until then they stay. */
+void ktop_table_exit(struct ktop_table *table, uint32_t id);
+
+/* The drainer. Sends all rows again. */
+void ktop_table_restart(struct ktop_table *table);
+
+/* The drainer. Copies a row that the host lacks to `to` (8 * KTOP_ROW_WORDS bytes); 0: none now. */
+uint32_t ktop_table_next(struct ktop_table *table, void *to);
+
+#endif
