@@ -16,7 +16,8 @@ AGENT = util source payload decode record threads stacks store query \
 	line_worker demangle \
 	export_folded export_table export_json \
 	qmp epoch profiler picture session control_socket launch
-TUI = canvas theme keys list prompt header view_functions view_help term app
+TUI = canvas theme glyphs keys list scope prompt status header view_functions view_help screen \
+	term app
 PROGRAM = main command_top command_report command_ctl command_run
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
@@ -24,7 +25,7 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_control test_
 	test_virtio_serial test_util test_source test_decode test_record test_threads test_stacks \
 	test_store test_query test_export test_symbols test_sym_elf test_sym_text test_sym_dwarf \
 	test_demangle test_qmp test_profiler test_launch test_session test_canvas test_keymap \
-	test_list test_view_functions
+	test_list test_prompt test_view_functions test_screen
 THREADED = test_ring_threads
 E2E =
 
