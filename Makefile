@@ -11,7 +11,7 @@ LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring unwind sample trace meta drain control keys virtq virtio_pci virtio_serial
-AGENT = util source payload decode record threads stacks store query \
+AGENT = util source payload decode metadata record threads stacks store query \
 	symbols objects functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
 	export_folded export_table export_json \

@@ -1,7 +1,8 @@
 /*
- * A raw recording: a folder of CTF 1.8 traces, one folder per boot, one file per stream and CPU, the
- * packets verbatim, and a `metadata` text made from the descriptors that were received. Files carry
- * a temporary name until record_close, so that a recording is whole or visibly partial.
+ * A raw recording: a folder of CTF 1.8 traces, one per boot (and per state that a boot was put back
+ * to), named by the boot id. In it one file per stream and CPU (meta_0, samples_0, trace_3), the
+ * packets verbatim, and the `metadata` text. A trace's folder is called BOOT.partial until the boot
+ * is over or the recording closed, so that it is whole or visibly partial.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -12,10 +13,10 @@ struct event;
 struct packet;
 struct record;
 
-/* Creates `folder`, which must not exist or be empty. NULL with `error` set (freed by the caller). */
+/* Makes `folder`, which must not exist or be empty. NULL with `error` set (freed by the caller). */
 struct record *record_new(const char *folder, char **error);
 
-/* Both are to be called for each packet and each meta event. A failed write ends the recording. */
+/* To be called for each packet, and then for its events. A failed write ends the recording. */
 void record_packet(struct record *record, const struct packet *packet);
 void record_event(struct record *record, const struct event *event);
 
