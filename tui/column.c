@@ -1,0 +1,268 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "canvas.h"
+#include "column.h"
+#include "glyphs.h"
+#include "list.h"
+#include "picture.h"
+#include "symbols.h"
+#include "theme.h"
+
+enum { MARK = 2, FUNCTION_LEAST = 18, FEW_SAMPLES = 30 };
+
+struct column {
+	const char *head;
+	enum table_column sort;
+	int width;
+	int keep;			/* the lowest goes first */
+	bool right;			/* numbers stand at the right */
+	void (*draw)(struct canvas *canvas, struct place place, const struct column_row *row);
+};
+
+static uint8_t heat(double share)
+{
+	return share >= 0.05 ? STYLE_HOT : share >= 0.005 ? STYLE_WARM : STYLE_TEXT;
+}
+
+static double share_of(uint64_t weight, const struct table *table)
+{
+	return table->weight ? (double)weight / (double)table->weight : 0;
+}
+
+static const char *percent(double share, double samples, char text[COLUMN_SHARE])
+{
+	snprintf(text, COLUMN_SHARE, "%s%.2f", samples < FEW_SAMPLES ? "~" : "", share * 100);
+	return text;
+}
+
+const char *column_self(const struct table *table, const struct row *row, char text[COLUMN_SHARE])
+{
+	return percent(share_of(row->self, table), (double)row->samples, text);
+}
+
+const char *column_total(const struct table *table, const struct row *row, char text[COLUMN_SHARE])
+{
+	double share = share_of(row->total, table);
+
+	return percent(share, share * (double)table->samples, text);
+}
+
+const char *column_source(const struct picture *picture, uint32_t function)
+{
+	for (size_t i = 0; i < picture->visible_count; i++)
+		if (picture->visible[i].function == function)
+			return picture->visible[i].line;
+	return NULL;
+}
+
+static void draw_self(struct canvas *canvas, struct place place, const struct column_row *row)
+{
+	const struct table *table = row->picture->table;
+	char text[COLUMN_SHARE];
+
+	canvas_right(canvas, place, heat(share_of(row->row->self, table)), column_self(table, row->row, text));
+}
+
+static void draw_total(struct canvas *canvas, struct place place, const struct column_row *row)
+{
+	const struct table *table = row->picture->table;
+	char text[COLUMN_SHARE];
+
+	canvas_right(canvas, place, STYLE_TEXT, column_total(table, row->row, text));
+}
+
+static void draw_hits(struct canvas *canvas, struct place place, const struct column_row *row)
+{
+	const struct table *table = row->picture->table;
+	double seconds = (double)(table->to - table->from) / 1e9;
+	double hits = seconds > 0 ? (double)row->row->self / seconds : 0;
+	char text[32];
+
+	snprintf(text, sizeof text, "%.*f", hits > 0 && hits < 10 ? 1 : 0, hits);
+	canvas_right(canvas, place, STYLE_TEXT, text);
+}
+
+/* Each row against its own largest column: the shape, not the size, which stands beside it. */
+static void draw_trend(struct canvas *canvas, struct place place, const struct column_row *row)
+{
+	uint64_t folded[TABLE_TREND], most = 0;
+	const uint64_t *trend = NULL;
+
+	for (size_t i = 0; i < row->picture->visible_count; i++)
+		if (row->picture->visible[i].function == row->row->function)
+			trend = row->picture->visible[i].trend;
+	if (!trend || place.width <= 0 || place.width > TABLE_TREND)
+		return;
+	glyphs_fold(trend, TABLE_TREND, folded, (size_t)place.width);
+	for (int i = 0; i < place.width; i++)
+		most = folded[i] > most ? folded[i] : most;
+	for (int i = 0; i < place.width; i++)
+		glyphs_column(canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_IDLE,
+			folded[i] ? (double)folded[i] / (double)most : -1);
+}
+
+static bool has_cpu(const struct row *row, unsigned cpu)
+{
+	return cpu < 1024 && row->cpus[cpu / 64] >> cpu % 64 & 1;
+}
+
+/* "0-2,5" */
+static void draw_cpus(struct canvas *canvas, struct place place, const struct column_row *row)
+{
+	char text[64] = "";
+	size_t used = 0;
+
+	for (unsigned cpu = 0; cpu < 1024 && used + 12 < sizeof text; cpu++) {
+		unsigned last = cpu;
+
+		if (!has_cpu(row->row, cpu))
+			continue;
+		while (has_cpu(row->row, last + 1))
+			last++;
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", used ? "," : "", cpu);
+		if (last > cpu)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%c%u", last > cpu + 1 ? '-' : ',', last);
+		cpu = last;
+	}
+	canvas_text(canvas, place, STYLE_TEXT, text);
+}
+
+static void draw_function(struct canvas *canvas, struct place place, const struct column_row *row)
+{
+	const struct function *function = symbols_get(row->picture->symbols, row->row->function);
+	const char *match = list_match(function->name, row->match);
+	int before, length;
+
+	canvas_middle(canvas, place, function->known ? STYLE_TEXT : STYLE_DIM, function->name);
+	if (!match)
+		return;
+	length = canvas_width(canvas, row->match);
+	before = canvas_width(canvas, function->name) - canvas_width(canvas, match);
+	if (before + length > place.width / 2 && canvas_width(canvas, function->name) > place.width)
+		return;
+	canvas_restyle(canvas, (struct place) { place.row, place.column + before, length }, STYLE_MATCH);
+}
+
+static void draw_object(struct canvas *canvas, struct place place, const struct column_row *row)
+{
+	const struct function *function = symbols_get(row->picture->symbols, row->row->function);
+
+	canvas_middle(canvas, place, function->kernel ? STYLE_KERNEL : STYLE_USER, function->object);
+}
+
+static void draw_source(struct canvas *canvas, struct place place, const struct column_row *row)
+{
+	const char *source = column_source(row->picture, row->row->function);
+
+	if (source)
+		canvas_middle(canvas, place, STYLE_DIM, source);
+}
+
+static const struct column columns_table[COLUMNS] = {
+	{ .head = "SELF%", .sort = COLUMN_SELF, .width = 7, .keep = 9, .right = true, .draw = draw_self },
+	{ .head = "TOTAL%", .sort = COLUMN_TOTAL, .width = 7, .keep = 7, .right = true, .draw = draw_total },
+	{ .head = "HITS/s", .sort = COLUMN_HITS, .width = 7, .keep = 6, .right = true, .draw = draw_hits },
+	{ .head = "TREND 60s", .sort = TABLE_COLUMNS, .width = 10, .keep = 4, .draw = draw_trend },
+	{ .head = "CPU", .sort = COLUMN_CPU, .width = 6, .keep = 2, .draw = draw_cpus },
+	{ .head = "FUNCTION", .sort = COLUMN_FUNCTION, .width = 0, .keep = 10, .draw = draw_function },
+	{ .head = "OBJECT", .sort = COLUMN_OBJECT, .width = 8, .keep = 3, .draw = draw_object },
+	{ .head = "SOURCE", .sort = COLUMN_SOURCE, .width = 22, .keep = 1, .draw = draw_source },
+};
+
+static int width_of(int index, int columns)
+{
+	if (columns_table[index].draw == draw_trend && columns >= 140)
+		return 20;
+	return columns_table[index].width;
+}
+
+/* What is left for the function's name when these columns are shown, two apart. */
+static int rest(const bool shown[COLUMNS], int columns)
+{
+	int left = columns - MARK;
+
+	for (int i = 0; i < COLUMNS; i++)
+		if (shown[i] && columns_table[i].width != 0)
+			left -= width_of(i, columns) + (columns_table[i].right ? 1 : 2);
+	return left - 1;
+}
+
+struct column_layout column_layout(int columns)
+{
+	bool shown[COLUMNS] = { true, true, true, true, true, true, true, true };
+	struct column_layout layout = { .count = 0 };
+	int at = MARK, name;
+
+	for (int keep = 0; rest(shown, columns) < FUNCTION_LEAST && keep < 9; keep++)
+		for (int i = 0; i < COLUMNS; i++)
+			if (columns_table[i].keep == keep)
+				shown[i] = false;
+	name = rest(shown, columns);
+	for (int i = 0; i < COLUMNS; i++) {
+		int width = columns_table[i].width ? width_of(i, columns) : name;
+
+		if (!shown[i])
+			continue;
+		if (!columns_table[i].right && i > 0 && columns_table[i - 1].right)
+			at++;
+		layout.slots[layout.count++] = (struct column_slot) { .index = i, .column = at, .width = width };
+		at += width + (columns_table[i].right ? 1 : 2);
+	}
+	return layout;
+}
+
+void column_heads(struct canvas *canvas, struct place place, const struct column_layout *layout,
+	enum table_column sort, bool invert)
+{
+	for (int i = 0; i < place.width; i++)
+		canvas_put(canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_HEAD, ' ');
+	for (size_t i = 0; i < layout->count; i++) {
+		const struct column_slot *slot = &layout->slots[i];
+		const struct column *column = &columns_table[slot->index];
+		struct place at = { place.row, place.column + slot->column, slot->width };
+		bool sorted = column->sort == sort;
+		char text[32];
+
+		snprintf(text, sizeof text, "%s%s", column->head,
+			sorted ? glyphs_text(canvas, invert ? GLYPH_UP : GLYPH_DOWN) : "");
+		(column->right ? canvas_right : canvas_text)(canvas, at, sorted ? STYLE_SORTED : STYLE_HEAD, text);
+	}
+}
+
+enum table_column column_at(const struct column_layout *layout, int column)
+{
+	for (size_t i = 0; i < layout->count; i++)
+		if (column >= layout->slots[i].column && column <= layout->slots[i].column + layout->slots[i].width)
+			return columns_table[layout->slots[i].index].sort;
+	return TABLE_COLUMNS;
+}
+
+enum table_column column_next(const struct column_layout *layout, enum table_column sort, int step)
+{
+	int count = (int)layout->count, at = 0;
+
+	for (int i = 0; i < count; i++)
+		if (columns_table[layout->slots[i].index].sort == sort)
+			at = i;
+	for (int i = 0; i < count; i++) {
+		enum table_column next;
+
+		at = (at + step + count) % count;
+		next = columns_table[layout->slots[at].index].sort;
+		if (next != TABLE_COLUMNS)
+			return next;
+	}
+	return sort;
+}
+
+void column_row(struct canvas *canvas, struct place place, const struct column_layout *layout,
+	const struct column_row *row)
+{
+	for (size_t i = 0; i < layout->count; i++) {
+		const struct column_slot *slot = &layout->slots[i];
+
+		columns_table[slot->index].draw(canvas,
+			(struct place) { place.row, place.column + slot->column, slot->width }, row);
+	}
+}

@@ -1,0 +1,61 @@
+#include <stddef.h>
+
+#include "emptiness.h"
+#include "picture.h"
+#include "scope.h"
+
+static const struct emptiness by_link[] = {
+	[LINK_NO_PORT] = { "The VM has no port org.ktop.0.",
+		"Start QEMU by `ktop run -- qemu-system-...`, which adds it, or add a virtserialport." },
+	[LINK_CONNECTING] = { "Not connected to the port's socket yet.",
+		"If this lasts, another program holds the socket: `ktop ctl` and `ktop report` can share one." },
+	[LINK_NOT_OPENED] = { "The guest has not opened the port.",
+		"If this lasts: is the hook in this kernel, and does the kernel reach ktop_init?" },
+	[LINK_NO_HELLO] = { "The guest sends, but has not said who it is.",
+		"If this lasts: does the guest's hook drain its rings (ktop_drain)?" },
+	[LINK_LOST] = { "The connection to the guest is lost.",
+		"ktop connects again by itself when the port comes back; q leaves." },
+};
+
+static const struct emptiness by_vm[] = {
+	[VM_UNKNOWN] = { NULL, NULL }, [VM_RUNNING] = { NULL, NULL },
+	[VM_PAUSED] = { "The VM is paused.", "`cont` in QEMU's monitor lets it run again." },
+	[VM_SHUTDOWN] = { "The guest has shut down.", "q leaves." },
+	[VM_GONE] = { "QEMU is gone.", "q leaves; start the VM and ktop again." },
+};
+
+static struct emptiness of_range(const struct picture *picture, const struct scope *scope)
+{
+	if (scope->filter_text[0] != '\0')
+		return (struct emptiness) { "No sample in this window passes the filter.",
+			"\\ changes the filter, an empty one shows all; w takes a longer window." };
+	if (scope->until_ns)
+		return (struct emptiness) { "No sample in the frozen window.", "Z goes back to now." };
+	if (!picture->running)
+		return (struct emptiness) { "Profiling is off in the guest.",
+			"SPACE starts it; w takes a longer window, which shows what there was." };
+	if (scope->zero_ns)
+		return (struct emptiness) { "No sample since the count was zeroed.", "Esc takes all again." };
+	return (struct emptiness) { "No sample in this window yet.", "If this lasts, w takes a longer window." };
+}
+
+static bool idle_only(const struct table *table)
+{
+	return table->mode[MODE_IDLE] != 0 && table->mode[MODE_KERNEL] + table->mode[MODE_USER] == 0;
+}
+
+struct emptiness emptiness(const struct picture *picture, const struct scope *scope)
+{
+	const struct table *table = picture->table;
+
+	if (table && idle_only(table) && !(scope->filter.modes & 1u << MODE_IDLE))
+		return (struct emptiness) { "The CPUs were idle all the time.",
+			"Give the guest something to do, or w takes a longer window." };
+	if (table && table->count != 0)
+		return (struct emptiness) { NULL, NULL };
+	if (by_vm[picture->vm].why)
+		return by_vm[picture->vm];
+	if (picture->link != LINK_UP)
+		return by_link[picture->link];
+	return of_range(picture, scope);
+}

@@ -1,0 +1,15 @@
+/* Why there is nothing to see, and what to do about it. */
+#ifndef EMPTINESS_H
+#define EMPTINESS_H
+
+struct picture;
+struct scope;
+
+struct emptiness {
+	const char *why, *what_to_do;
+};
+
+/* `why` is NULL when there is something to see. The texts are constants. */
+struct emptiness emptiness(const struct picture *picture, const struct scope *scope);
+
+#endif

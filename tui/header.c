@@ -1,0 +1,192 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "canvas.h"
+#include "glyphs.h"
+#include "header.h"
+#include "picture.h"
+#include "theme.h"
+#include "title.h"
+#include "util.h"
+
+enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16 };
+
+struct meter {				/* columns of the parts of one CPU's line */
+	int label, bar, histogram;
+};
+
+/* " cpu0 k ████▌  62% u ██▎  21% i 17% │ 60s ▁▂▃": what is not bars and histogram has fixed widths. */
+static struct meter meter_layout(int label, int columns)
+{
+	static const int histograms[] = { 60, 30, 20, 10, 0 };
+	struct meter meter = { .label = label };
+
+	for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++) {
+		int fixed = label + 2 * 7 + 7, left;
+
+		meter.histogram = histograms[i];
+		left = columns - 1 - fixed - (meter.histogram ? meter.histogram + 7 : 0);
+		meter.bar = left / 2 > BAR_MOST ? BAR_MOST : left / 2 > 0 ? left / 2 : 0;
+		if (meter.bar >= BAR_LEAST)
+			break;
+	}
+	return meter;
+}
+
+static uint64_t sum_modes(const uint64_t mode[MODES])
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < MODES; i++)
+		sum += mode[i];
+	return sum;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static uint8_t busiest(const uint64_t mode[MODES])
+{
+	return mode[MODE_KERNEL] >= mode[MODE_USER] ? STYLE_KERNEL : STYLE_USER;
+}
+
+static void draw_histogram(struct canvas *canvas, struct place place, const struct cpu_series *series)
+{
+	uint64_t modes[MODES][TABLE_TREND], folded[MODES][TABLE_TREND];
+
+	for (int mode = 0; mode < MODES; mode++) {
+		for (int i = 0; i < TABLE_TREND; i++)
+			modes[mode][i] = series->trend[i][mode];
+		glyphs_fold(modes[mode], TABLE_TREND, folded[mode], (size_t)place.width);
+	}
+	for (int i = 0; i < place.width; i++) {
+		uint64_t all[MODES] = { folded[0][i], folded[1][i], folded[2][i] };
+		uint64_t busy = all[MODE_KERNEL] + all[MODE_USER], sum = sum_modes(all);
+
+		glyphs_column(canvas, (struct place) { place.row, place.column + i, 1 }, busiest(all),
+			sum ? share(busy, sum) : -1);
+	}
+}
+
+static int draw_bar(struct canvas *canvas, struct place place, int bar, uint8_t style, const char *name, double part)
+{
+	canvas_text(canvas, (struct place) { place.row, place.column, 3 }, STYLE_DIM, name);
+	place.column += 3;
+	glyphs_bar(canvas, (struct place) { place.row, place.column, bar }, style, part);
+	place.column += bar;
+	canvas_format(canvas, (struct place) { place.row, place.column, 4 }, style, "%3.0f%%", part * 100);
+	return place.column + 4;
+}
+
+static void draw_meter(struct canvas *canvas, struct place place, struct meter meter,
+	const struct cpu_series *series)
+{
+	uint64_t sum = sum_modes(series->mode) + series->missed;
+	const uint64_t *mode = series->mode;
+	int end = place.column + place.width;
+
+	place.column = draw_bar(canvas, place, meter.bar, STYLE_KERNEL, " k ", share(mode[MODE_KERNEL], sum));
+	place.column = draw_bar(canvas, place, meter.bar, STYLE_USER, " u ", share(mode[MODE_USER], sum));
+	place.column = draw_bar(canvas, place, 0, STYLE_IDLE, " i ", share(mode[MODE_IDLE], sum));
+	if (meter.histogram == 0)
+		return;
+	place.width = end - place.column;
+	place.column += 1 + canvas_format(canvas, (struct place) { place.row, place.column + 1, 6 },
+		STYLE_DIM, "%s 60s ", glyphs_text(canvas, GLYPH_WALL));
+	place.width = meter.histogram;
+	draw_histogram(canvas, place, series);
+}
+
+static void draw_cpu(struct canvas *canvas, struct place place, struct meter meter, const char *label,
+	const struct picture_cpu *cpu)
+{
+	const char *why = cpu->sampler ? "sampler: sends the NMIs to the others, is not sampled itself" :
+		!cpu->enabled ? "not sampled" : NULL;
+
+	canvas_text(canvas, (struct place) { place.row, place.column + 1, meter.label }, STYLE_TEXT, label);
+	place.column += 1 + meter.label;
+	place.width -= 1 + meter.label;
+	if (!why) {
+		draw_meter(canvas, place, meter, &cpu->series);
+		return;
+	}
+	place.column++;
+	place.width--;
+	canvas_text(canvas, place, STYLE_DIM, why);
+}
+
+static void add_series(struct cpu_series *sum, const struct cpu_series *series)
+{
+	sum->missed += series->missed;
+	for (int mode = 0; mode < MODES; mode++) {
+		sum->mode[mode] += series->mode[mode];
+		for (int i = 0; i < TABLE_TREND; i++)
+			sum->trend[i][mode] += series->trend[i][mode];
+	}
+}
+
+/* All CPUs as one, and below it one column for each. */
+static int draw_summary(struct canvas *canvas, struct area area, const struct picture *picture, int most)
+{
+	struct picture_cpu all = { .enabled = true };
+	int each = area.columns - 7, rows = 1;
+	char label[LABEL];
+
+	for (uint32_t i = 0; i < picture->cpu_count; i++) {
+		const struct cpu_series *series = &picture->cpus[i].series;
+		uint64_t sum = sum_modes(series->mode) + series->missed;
+		uint64_t busy = series->mode[MODE_KERNEL] + series->mode[MODE_USER];
+		int row = each > 0 ? 1 + (int)(i / (uint32_t)each) : most;
+
+		add_series(&all.series, series);
+		if (row >= most)
+			continue;
+		rows = row + 1;
+		glyphs_column(canvas, (struct place) { area.row + row, area.column + 6 + (int)i % each, 1 },
+			busiest(series->mode), sum ? share(busy, sum) : -1);
+	}
+	if (rows > 1)
+		canvas_text(canvas, (struct place) { area.row + 1, area.column + 1, 4 }, STYLE_DIM, "each");
+	snprintf(label, sizeof label, "%u cpus", picture->cpu_count);
+	draw_cpu(canvas, (struct place) { area.row, area.column, area.columns },
+		meter_layout((int)strlen(label), area.columns), label, &all);
+	return rows;
+}
+
+static int draw_cpus(struct canvas *canvas, struct area area, const struct picture *picture, int most)
+{
+	char label[LABEL];
+	int width;
+
+	if (!picture->cpus || picture->cpu_count == 0 || most < 1)
+		return 0;
+	if (picture->cpu_count > (uint32_t)most)
+		return draw_summary(canvas, area, picture, most);
+	width = snprintf(label, sizeof label, "cpu%u", picture->cpu_count - 1);
+	for (uint32_t i = 0; i < picture->cpu_count; i++) {
+		snprintf(label, sizeof label, "cpu%u", i);
+		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
+			meter_layout(width, area.columns), label, &picture->cpus[i]);
+	}
+	return (int)picture->cpu_count;
+}
+
+int header_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+	const struct scope *scope)
+{
+	int used = title_draw(canvas, area, picture, scope), most = area.rows / 3;
+
+	area.row += used;
+	return used + draw_cpus(canvas, area, picture, most);
+}
+
+const char *header_remark(const struct picture *picture, char text[HEADER_REMARK])
+{
+	const char *timer = picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER ?
+		"timer: code with interrupts off is charged where they come on" : "";
+
+	snprintf(text, HEADER_REMARK, "%s%s%s", timer, timer[0] && picture->note[0] ? "; " : "", picture->note);
+	return text;
+}

@@ -1,0 +1,21 @@
+/*
+ * The top of every screen: what am I looking at, is it live, can I trust it; and a bar and a
+ * histogram per CPU, which fold into a summary when they would take more than a third of the rows.
+ */
+#ifndef HEADER_H
+#define HEADER_H
+
+struct area;
+struct canvas;
+struct picture;
+struct scope;
+
+/* Draws at the top of the area, at most half of its rows; returns the rows used. */
+int header_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+	const struct scope *scope);
+
+/* What stands on the status line while there is nothing else to say. */
+enum { HEADER_REMARK = 256 };
+const char *header_remark(const struct picture *picture, char text[HEADER_REMARK]);
+
+#endif

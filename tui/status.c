@@ -1,0 +1,41 @@
+#include <stdio.h>
+
+#include "canvas.h"
+#include "status.h"
+#include "theme.h"
+
+static const uint64_t shown_ns = 3000000000u;
+
+void status_say(struct status_line *line, bool failed, const char *text, uint64_t now)
+{
+	if (line->failed && !failed)
+		return;
+	snprintf(line->text, sizeof line->text, "%s", text);
+	line->failed = failed;
+	line->until = now + shown_ns;
+}
+
+void status_seen(struct status_line *line)
+{
+	if (line->failed)
+		*line = (struct status_line) { .failed = false };
+}
+
+bool status_expire(struct status_line *line, uint64_t now)
+{
+	if (line->text[0] == '\0' || line->failed || now < line->until)
+		return false;
+	line->text[0] = '\0';
+	return true;
+}
+
+void status_draw(const struct status_line *line, struct canvas *canvas, struct place place,
+	const char *remark)
+{
+	place.column++;
+	place.width--;
+	if (line->text[0] == '\0')
+		canvas_text(canvas, place, STYLE_DIM, remark);
+	else
+		canvas_text(canvas, place, line->failed ? STYLE_BAD : STYLE_GOOD, line->text);
+}

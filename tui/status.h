@@ -1,0 +1,28 @@
+/*
+ * The status line: what a command did, for 3 s; what failed, until a key is pressed; and else a
+ * standing remark. Times are those of util_now, given by the caller.
+ */
+#ifndef STATUS_H
+#define STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct canvas;
+struct place;
+
+struct status_line {			/* starts as { 0 } */
+	char text[512];			/* "": nothing to say */
+	bool failed;
+	uint64_t until;
+};
+
+/* A success does not push aside a failure that nobody has seen. */
+void status_say(struct status_line *line, bool failed, const char *text, uint64_t now);
+
+void status_seen(struct status_line *line);			/* a key was pressed */
+bool status_expire(struct status_line *line, uint64_t now);	/* true: the line changed */
+void status_draw(const struct status_line *line, struct canvas *canvas, struct place place,
+	const char *remark);
+
+#endif

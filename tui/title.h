@@ -1,0 +1,17 @@
+/*
+ * The words at the top of the screen. They flow over as few lines as they need: one when all fit,
+ * else the machine's on the first and the profile's from the second on. Where room is short, the
+ * least important go first.
+ */
+#ifndef TITLE_H
+#define TITLE_H
+
+struct area;
+struct canvas;
+struct picture;
+struct scope;
+
+int title_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+	const struct scope *scope);			/* returns the rows used */
+
+#endif

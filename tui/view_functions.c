@@ -1,0 +1,289 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "canvas.h"
+#include "column.h"
+#include "emptiness.h"
+#include "picture.h"
+#include "query.h"
+#include "scope.h"
+#include "symbols.h"
+#include "theme.h"
+#include "util.h"
+#include "view.h"
+#include "view_functions.h"
+
+enum { DETAIL = 2048, DETAIL_STEP = 16 };
+
+struct functions {
+	struct picture *picture;
+	const struct scope *scope;
+	struct list list;
+	enum table_column sort;
+	bool invert;
+	char match[128];		/* what was searched last, "" when it is no longer marked */
+	int detail_from;		/* first column of the detail line that is shown */
+	struct area area;		/* as drawn last */
+};
+
+static const struct table *table_of(const struct functions *self)
+{
+	static const struct table none = { .count = 0 };
+
+	return self->picture && self->picture->table ? self->picture->table : &none;
+}
+
+static uint32_t row_key(const void *context, size_t row)
+{
+	return table_of(context)->rows[row].function;
+}
+
+static const char *row_name(const void *context, size_t row)
+{
+	const struct functions *self = context;
+
+	return symbols_get(self->picture->symbols, row_key(context, row))->name;
+}
+
+static struct list_rows rows_of(const struct functions *self)
+{
+	return (struct list_rows) {
+		.context = self, .count = table_of(self)->count, .key = row_key, .name = row_name,
+	};
+}
+
+static const struct row *selected(const struct functions *self)
+{
+	const struct table *table = table_of(self);
+
+	return self->list.cursor < table->count ? &table->rows[self->list.cursor] : NULL;
+}
+
+static void sort_rows(struct functions *self)
+{
+	struct list_rows rows = rows_of(self);
+
+	if (rows.count != 0)
+		table_sort(self->picture->table, self->picture->symbols, self->sort, self->invert);
+	list_update(&self->list, &rows, self->list.height);
+}
+
+static void *functions_new(void)
+{
+	struct functions *self = util_alloc(sizeof *self);
+
+	self->sort = COLUMN_SELF;
+	return self;
+}
+
+static void functions_show(void *context, struct picture *picture, const struct scope *scope)
+{
+	struct functions *self = context;
+
+	self->picture = picture;
+	self->scope = scope;
+	sort_rows(self);
+}
+
+static void draw_rows(struct functions *self, struct canvas *canvas, struct area area,
+	const struct column_layout *layout)
+{
+	struct list_rows rows = rows_of(self);
+
+	list_update(&self->list, &rows, (size_t)area.rows);
+	for (int i = 0; i < area.rows && self->list.top + (size_t)i < rows.count; i++) {
+		size_t index = self->list.top + (size_t)i;
+		struct place place = { area.row + i, area.column, area.columns };
+		struct column_row row = {
+			.picture = self->picture, .row = &table_of(self)->rows[index], .match = self->match,
+		};
+
+		column_row(canvas, place, layout, &row);
+		if (index == self->list.cursor) {
+			canvas_put(canvas, place, STYLE_TITLE, '>');
+			canvas_restyle(canvas, place, STYLE_CURSOR);
+		}
+	}
+}
+
+static void draw_emptiness(const struct functions *self, struct canvas *canvas, struct area area)
+{
+	struct emptiness empty = emptiness(self->picture, self->scope);
+	int row = (int)table_of(self)->count + 1;
+
+	if (!empty.why)
+		return;
+	if (row + 2 > area.rows)
+		row = area.rows > 2 ? area.rows - 2 : 0;
+	if (area.rows > 0)
+		canvas_text(canvas, (struct place) { area.row + row, area.column + 2, area.columns - 2 },
+			STYLE_WARN, empty.why);
+	if (area.rows > 1)
+		canvas_text(canvas, (struct place) { area.row + row + 1, area.column + 2, area.columns - 2 },
+			STYLE_TEXT, empty.what_to_do);
+}
+
+static void write_callers(FILE *to, const struct picture *picture, const struct row *row)
+{
+	if (picture->selected != row->function || picture->caller_count == 0)
+		return;
+	fputs("  callers: ", to);
+	for (size_t i = 0; i < picture->caller_count; i++) {
+		const struct caller *caller = &picture->callers[i];
+
+		fprintf(to, "%s%s %.0f%%", i ? ", " : "", symbols_get(picture->symbols, caller->function)->name,
+			row->total ? 100.0 * (double)caller->weight / (double)row->total : 0);
+	}
+}
+
+static void write_detail(const struct functions *self, const struct row *row, char text[DETAIL])
+{
+	const struct picture *picture = self->picture;
+	const struct function *function = symbols_get(picture->symbols, row->function);
+	const char *source = column_source(picture, row->function);
+	char self_share[COLUMN_SHARE], total_share[COLUMN_SHARE];
+	FILE *to = fmemopen(text, DETAIL, "w");
+
+	text[0] = '\0';
+	if (!to)
+		return;
+	fputs(function->name, to);
+	if (source && *source)
+		fprintf(to, "  %s", source);
+	if (function->address)
+		fprintf(to, "  %s 0x%" PRIx64, function->object, function->address);
+	fprintf(to, "  self %s%% total %s%%", column_self(picture->table, row, self_share),
+		column_total(picture->table, row, total_share));
+	write_callers(to, picture, row);
+	fclose(to);
+	text[DETAIL - 1] = '\0';
+}
+
+static void draw_detail(struct functions *self, struct canvas *canvas, struct place place)
+{
+	const struct row *row = selected(self);
+	char text[DETAIL];
+	const char *from = text;
+
+	if (!row)
+		return;
+	write_detail(self, row, text);
+	while (self->detail_from > 0 && canvas_width(canvas, text) - self->detail_from < place.width / 2)
+		self->detail_from -= DETAIL_STEP;
+	if (self->detail_from < 0)
+		self->detail_from = 0;
+	for (int skip = self->detail_from; skip > 0 && *from != '\0'; skip--)
+		do
+			from++;
+		while (((unsigned char)*from >> 6) == 2);
+	place.column++;
+	place.width--;
+	canvas_text(canvas, place, STYLE_TITLE, from);
+}
+
+static void functions_draw(void *context, struct canvas *canvas, struct area area)
+{
+	struct functions *self = context;
+	struct column_layout layout = column_layout(area.columns);
+	struct area rows = { area.row + 1, area.column, area.rows - 2, area.columns };
+
+	self->area = area;
+	if (!self->picture || rows.rows < 1)
+		return;
+	column_heads(canvas, (struct place) { area.row, area.column, area.columns }, &layout,
+		self->sort, self->invert);
+	draw_rows(self, canvas, rows, &layout);
+	draw_emptiness(self, canvas, rows);
+	draw_detail(self, canvas, (struct place) { area.row + area.rows - 1, area.column, area.columns });
+}
+
+static void sort_by(struct functions *self, enum table_column column)
+{
+	self->invert = self->sort == column ? !self->invert : false;
+	self->sort = column;
+	sort_rows(self);
+}
+
+static bool functions_act(void *context, enum action action)
+{
+	struct functions *self = context;
+	struct column_layout layout = column_layout(self->area.columns);
+	struct list_rows rows = rows_of(self);
+
+	switch (action) {
+	case ACTION_SORT:
+	case ACTION_SORT_RIGHT:
+		sort_by(self, column_next(&layout, self->sort, 1));
+		return true;
+	case ACTION_SORT_LEFT:
+		sort_by(self, column_next(&layout, self->sort, -1));
+		return true;
+	case ACTION_INVERT:
+		sort_by(self, self->sort);
+		return true;
+	case ACTION_LEFT:
+		self->detail_from = self->detail_from > DETAIL_STEP ? self->detail_from - DETAIL_STEP : 0;
+		return true;
+	case ACTION_RIGHT:
+		self->detail_from += DETAIL_STEP;
+		return true;
+	case ACTION_BACK:
+		if (self->match[0] == '\0')
+			return false;
+		self->match[0] = '\0';
+		return true;
+	default:
+		return list_act(&self->list, &rows, action);
+	}
+}
+
+static void functions_click(void *context, int row, int column)
+{
+	struct functions *self = context;
+	struct column_layout layout = column_layout(self->area.columns);
+	struct list_rows rows = rows_of(self);
+	enum table_column head = column_at(&layout, column - self->area.column);
+	int line = row - self->area.row - 1;
+
+	if (line == -1 && head != TABLE_COLUMNS)
+		sort_by(self, head);
+	else if (line >= 0 && (size_t)line < self->list.height && self->list.top + (size_t)line < rows.count)
+		list_select(&self->list, &rows, self->list.top + (size_t)line);
+}
+
+static bool functions_search(void *context, const char *pattern, enum list_search where)
+{
+	struct functions *self = context;
+	struct list_rows rows = rows_of(self);
+
+	if (pattern[0] != '\0')
+		snprintf(self->match, sizeof self->match, "%s", pattern);
+	return self->match[0] == '\0' || list_search(&self->list, &rows, self->match, where);
+}
+
+static void functions_needs(const void *context, struct view_needs *needs)
+{
+	const struct functions *self = context;
+	const struct table *table = table_of(self);
+	const struct row *row = selected(self);
+	size_t most = sizeof needs->visible / sizeof *needs->visible;
+
+	*needs = (struct view_needs) { .selected = row ? row->function : SYMBOLS_NONE };
+	for (size_t i = self->list.top; i < table->count && needs->visible_count < most &&
+			i < self->list.top + self->list.height; i++)
+		needs->visible[needs->visible_count++] = table->rows[i].function;
+}
+
+const struct view view_functions = {
+	.name = "Functions",
+	.new = functions_new,
+	.free = free,
+	.show = functions_show,
+	.draw = functions_draw,
+	.act = functions_act,
+	.click = functions_click,
+	.search = functions_search,
+	.needs = functions_needs,
+};
