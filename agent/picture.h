@@ -12,6 +12,11 @@
 #include "qmp.h"
 #include "query.h"
 
+struct decode;
+struct epoch;
+struct meter;
+struct session_wish;
+
 /* Why there may be nothing to see, in the order in which things come up. */
 enum link_state {
 	LINK_NO_PORT,			/* the VM has no port of ours */
@@ -65,8 +70,24 @@ struct picture {
 
 	const struct symbols *symbols;	/* for symbols_get, which any thread may call */
 	uint64_t generation;		/* changes with everything that a screen would show */
+	struct epoch *epoch;		/* held: keeps the texts; NULL before the first */
 };
 
+/* What a picture is made of; borrowed. */
+struct picture_inputs {
+	struct epoch *epoch;		/* NULL: no boot seen yet */
+	const struct decode *decode;
+	const struct meter *meter;
+	const struct session_wish *wish;
+	enum link_state link;
+	enum vm_state vm;
+	uint64_t generation;
+};
+
+/* The question whose answer a picture shows, now. */
+struct question picture_question(const struct epoch *epoch, const struct session_wish *wish);
+
+struct picture *picture_new(const struct picture_inputs *inputs);
 void picture_free(struct picture *picture);
 
 #endif

@@ -14,6 +14,9 @@
 #include "picture.h"
 #include "query.h"
 
+struct command_sink;
+struct decode;
+struct epoch;
 struct session;
 
 struct session_options {
@@ -22,7 +25,6 @@ struct session_options {
 	const char *kernel;		/* ELF, likewise */
 	const char *symbols;		/* nm or System.map text */
 	const char *record;		/* folder of a raw recording, or NULL */
-	bool control_socket;		/* offer one, so that other ktops work beside this */
 };
 
 /* Connects and discovers; waits at most a few seconds. NULL with `error` set. */
@@ -32,6 +34,18 @@ void session_free(struct session *session);
 /* Handles what is ready, waiting at most timeout_ms. The caller's loop is around this. */
 void session_step(struct session *session, int timeout_ms);
 bool session_close_recording(struct session *session, char **error);
+
+struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
+const struct decode *session_decode(const struct session *session);
+enum link_state session_link(const struct session *session);
+
+/*
+ * A control line for the guest; starting and stopping. The sink is called from a later step, or at
+ * once when it cannot be; then it is forgotten. A newer wish for the profiler ends the older.
+ */
+void session_ask(struct session *session, const char *line, const struct command_sink *sink);
+void session_profile(struct session *session, bool on, const struct command_sink *sink);
+void session_forget(struct session *session, const void *context);	/* sinks that have it */
 
 /* ---- any thread ---- */
 

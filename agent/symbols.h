@@ -31,6 +31,7 @@ void symbols_free(struct symbols *symbols);
  * content says which. Replaces an earlier one. False with `error` set, and nothing changed.
  */
 bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error);
+void symbols_drop_kernel(struct symbols *symbols);	/* it turned out to be the wrong one */
 
 /* Where the guest says one of its symbols runs: gives the slide. False: no such symbol (so far). */
 bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address);

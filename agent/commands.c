@@ -1,0 +1,107 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "source.h"
+#include "util.h"
+
+enum { WAITING_MAX = 32, NS_PER_MS = 1000000 };
+
+struct waiting {
+	struct command_sink sink;
+	uint64_t deadline;
+};
+
+struct commands {
+	struct waiting waiting[WAITING_MAX];	/* oldest first */
+	size_t count;
+};
+
+struct commands *commands_new(void)
+{
+	return util_alloc(sizeof(struct commands));
+}
+
+void commands_free(struct commands *commands)
+{
+	free(commands);
+}
+
+static void answer(struct command_sink sink, bool ok, const char *text)
+{
+	if (sink.answered)
+		sink.answered(sink.context, ok, text);
+}
+
+static bool is_line(const char *line)
+{
+	size_t size = strlen(line);
+
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 127)
+			return false;
+	return size > 0 && size <= COMMANDS_LINE_MAX;
+}
+
+void commands_send(struct commands *commands, struct source *source, const char *line,
+	struct command_sink sink, uint64_t now)
+{
+	char *bytes = util_format("%s\n", line);
+
+	if (!is_line(line))
+		answer(sink, false, "not a control line; the word `help` gives the list");
+	else if (!source)
+		answer(sink, false, "not connected to the guest's port");
+	else if (commands->count == WAITING_MAX)
+		answer(sink, false, "too many lines wait for the guest");
+	else if (!source_send(source, bytes, strlen(bytes)))
+		answer(sink, false, "the guest's port takes no more lines");
+	else
+		commands->waiting[commands->count++] = (struct waiting){
+			.sink = sink,
+			.deadline = now + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS,
+		};
+	free(bytes);
+}
+
+/* A sink may send the next line from inside the call: the queue is in order before. */
+static void finish_first(struct commands *commands, bool ok, const char *text)
+{
+	struct command_sink sink = commands->waiting[0].sink;
+
+	commands->count--;
+	memmove(commands->waiting, commands->waiting + 1, commands->count * sizeof(commands->waiting[0]));
+	answer(sink, ok, text);
+}
+
+void commands_reply(struct commands *commands, bool ok, const char *text)
+{
+	if (commands->count)
+		finish_first(commands, ok, text);
+}
+
+/* A line that has expired keeps its place: its answer may still come, and is not another one's. */
+void commands_expire(struct commands *commands, uint64_t now)
+{
+	for (size_t i = 0; i < commands->count; i++) {
+		struct command_sink sink = commands->waiting[i].sink;
+
+		if (commands->waiting[i].deadline > now)
+			continue;
+		commands->waiting[i].sink = (struct command_sink){ 0 };
+		answer(sink, false, "the guest does not answer");
+	}
+}
+
+void commands_drop(struct commands *commands, const char *why)
+{
+	for (size_t left = commands->count; left > 0; left--)
+		finish_first(commands, false, why);
+}
+
+void commands_forget(struct commands *commands, const void *context)
+{
+	for (size_t i = 0; i < commands->count; i++)
+		if (commands->waiting[i].sink.context == context)
+			commands->waiting[i].sink = (struct command_sink){ 0 };
+}

@@ -1,0 +1,243 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "epoch.h"
+#include "stacks.h"
+#include "store.h"
+#include "symbols.h"
+#include "threads.h"
+#include "util.h"
+
+enum { CLOCK_UNKNOWN_HZ = 1000000000 };
+
+static void load_kernel(struct epoch *epoch, const char *kernel)
+{
+	char *error = NULL;
+
+	if (!kernel)
+		snprintf(epoch->remark, sizeof(epoch->remark),
+			"no names: the VM tells of no kernel image; give --kernel ELF");
+	else if (!symbols_load_kernel(epoch->inputs.symbols, kernel, &error))
+		snprintf(epoch->remark, sizeof(epoch->remark), "no names: %s", error);
+	free(error);
+}
+
+struct epoch *epoch_new(const uint8_t *boot_id, const char *kernel, const char *folder)
+{
+	struct epoch *epoch = util_alloc(sizeof(*epoch));
+
+	atomic_init(&epoch->holders, 1);
+	memcpy(epoch->boot_id, boot_id, sizeof(epoch->boot_id));
+	epoch->clock_hz = CLOCK_UNKNOWN_HZ;
+	epoch->folders = util_alloc(2 * sizeof(*epoch->folders));
+	epoch->folders[0] = folder ? util_copy(folder, strlen(folder)) : NULL;
+	epoch->inputs = (struct query_inputs){
+		.store = store_new(),
+		.stacks = stacks_new(),
+		.symbols = symbols_new(),
+		.threads = threads_new(),
+	};
+	epoch->query = query_new(&epoch->inputs);
+	load_kernel(epoch, kernel);
+	return epoch;
+}
+
+struct epoch *epoch_hold(struct epoch *epoch)
+{
+	if (epoch)
+		atomic_fetch_add_explicit(&epoch->holders, 1, memory_order_relaxed);
+	return epoch;
+}
+
+void epoch_release(struct epoch *epoch)
+{
+	/* Released by each holder, acquired by the last, who frees what all of them have read. */
+	if (!epoch || atomic_fetch_sub_explicit(&epoch->holders, 1, memory_order_acq_rel) != 1)
+		return;
+	query_free(epoch->query);
+	symbols_free(epoch->inputs.symbols);
+	threads_free(epoch->inputs.threads);
+	stacks_free(epoch->inputs.stacks);
+	store_free(epoch->inputs.store);
+	free(epoch->folders[0]);
+	free(epoch->folders);
+	free(epoch->cpus);
+	free(epoch);
+}
+
+uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * 1000000000u / epoch->clock_hz);
+}
+
+uint64_t epoch_now(const struct epoch *epoch)
+{
+	return epoch->known ? epoch_ns(epoch, epoch->ticks) : 0;
+}
+
+void epoch_ticks(struct epoch *epoch, uint64_t ticks)
+{
+	if (ticks > epoch->ticks)
+		epoch->ticks = ticks;
+	if (epoch->known)
+		store_advance(epoch->inputs.store, epoch_now(epoch));
+}
+
+static struct epoch_cpu *cpu_at(struct epoch *epoch, uint32_t cpu)
+{
+	if (cpu >= EVENT_CPUS)
+		return NULL;
+	if (cpu >= epoch->cpus_seen) {
+		epoch->cpus = util_grow(epoch->cpus, cpu + 1, sizeof(*epoch->cpus));
+		memset(epoch->cpus + epoch->cpus_seen, 0,
+			(cpu + 1 - epoch->cpus_seen) * sizeof(*epoch->cpus));
+		epoch->cpus_seen = cpu + 1;
+	}
+	return &epoch->cpus[cpu];
+}
+
+/* Cuts at the size, never inside a character: util_printable leaves no other bytes behind. */
+static void copy_text(char *to, size_t size, struct text text)
+{
+	char *printable = util_printable(text.bytes, text.size);
+	size_t length = strnlen(printable, size - 1);
+
+	while (length > 0 && ((unsigned char)printable[length] & 0xc0) == 0x80)
+		length--;
+	memcpy(to, printable, length);
+	to[length] = '\0';
+	free(printable);
+}
+
+static void take_guest(struct epoch *epoch, const struct guest *guest)
+{
+	struct symbols *symbols = epoch->inputs.symbols;
+
+	copy_text(epoch->kernel, sizeof(epoch->kernel), guest->kernel);
+	copy_text(epoch->version, sizeof(epoch->version), guest->version);
+	copy_text(epoch->arch, sizeof(epoch->arch), guest->arch);
+	epoch->cpu_count = guest->cpus < EVENT_CPUS ? guest->cpus : EVENT_CPUS;
+	if (!epoch->known && guest->clock_hz)
+		epoch->clock_hz = guest->clock_hz;
+	epoch->known = true;
+	cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0);
+
+	if (symbols_wrong_build(symbols, guest->build_id.bytes, guest->build_id.size)) {
+		symbols_drop_kernel(symbols);
+		snprintf(epoch->remark, sizeof(epoch->remark),
+			"no names: the image is not the kernel that runs: their build-ids differ; "
+			"give the right one by --kernel ELF");
+	}
+	if (guest->anchor.size) {
+		char *anchor = util_copy(guest->anchor.bytes, guest->anchor.size);
+
+		symbols_set_anchor(symbols, anchor, guest->anchor_address);
+		free(anchor);
+	}
+	epoch_ticks(epoch, epoch->ticks);
+}
+
+static void take_status(struct epoch *epoch, const struct status *status)
+{
+	copy_text(epoch->note, sizeof(epoch->note), status->note);
+	epoch->status = *status;
+	epoch->status.note = (struct text){ .bytes = epoch->note, .size = strlen(epoch->note) };
+	epoch->status_known = true;
+	for (uint32_t i = 0; i < epoch->cpus_seen; i++)
+		epoch->cpus[i].sampler = status->running && status->sampler == SAMPLER_NMI &&
+			status->sampler_cpu == i;
+}
+
+static void take_cpu_status(struct epoch *epoch, const struct cpu_status *status)
+{
+	struct epoch_cpu *cpu = cpu_at(epoch, status->cpu);
+
+	if (!cpu)
+		return;
+	if (cpu->told[status->stream].size == 0)
+		cpu->lost_before[status->stream] = status->lost;
+	cpu->told[status->stream] = *status;
+}
+
+static size_t take_keys(uint8_t keys[EPOCH_KEYS], struct text codes)
+{
+	size_t count = codes.size <= EPOCH_KEYS ? codes.size : 0;
+
+	memcpy(keys, codes.bytes, count);
+	return count;
+}
+
+static void take_sample(struct epoch *epoch, const struct event *event)
+{
+	const struct sample *sample = &event->sample;
+	struct store_key key = {
+		.stack = STACKS_NONE,
+		.thread = sample->thread,
+		.process = sample->process,
+		.cpu = (uint16_t)event->cpu,
+		.mode = (uint8_t)sample->mode,
+	};
+
+	if (!epoch->known) {
+		epoch->untimed += sample->weight;
+		return;
+	}
+	key.stack = stacks_intern(epoch->inputs.stacks, sample);
+	store_add(epoch->inputs.store, epoch_ns(epoch, event->time), &key, sample->weight);
+}
+
+static void take_missed(struct epoch *epoch, const struct event *event)
+{
+	if (epoch->known)
+		store_missed(epoch->inputs.store, epoch_ns(epoch, event->time), event->cpu,
+			event->missed.ticks);
+	else
+		epoch->untimed += event->missed.ticks;
+}
+
+void epoch_event(struct epoch *epoch, const struct event *event)
+{
+	struct epoch_cpu *cpu = cpu_at(epoch, event->cpu);
+
+	if (cpu && event->id < EPOCH_IDS)
+		cpu->events[event->id]++;
+	switch (event->kind) {
+	case EVENT_GUEST:
+		take_guest(epoch, &event->guest);
+		break;
+	case EVENT_PROCESS:
+		threads_process(epoch->inputs.threads, event->process.process, event->process.name);
+		break;
+	case EVENT_THREAD:
+		threads_thread(epoch->inputs.threads, event->thread.thread, event->thread.process,
+			event->thread.name);
+		break;
+	case EVENT_OBJECT:
+		symbols_map(epoch->inputs.symbols, &event->object, (const char *const *)epoch->folders);
+		break;
+	case EVENT_STATUS:
+		take_status(epoch, &event->status);
+		break;
+	case EVENT_CPU_STATUS:
+		take_cpu_status(epoch, &event->cpu_status);
+		break;
+	case EVENT_KEYS:
+		epoch->keys_on_count = take_keys(epoch->keys_on, event->keys.on);
+		epoch->keys_off_count = take_keys(epoch->keys_off, event->keys.off);
+		break;
+	case EVENT_DESCRIPTOR:
+		if (event->descriptor.event < EPOCH_IDS)
+			copy_text(epoch->event_names[event->descriptor.event],
+				sizeof(epoch->event_names[0]), event->descriptor.name);
+		break;
+	case EVENT_SAMPLE:
+		take_sample(epoch, event);
+		break;
+	case EVENT_MISSED:
+		take_missed(epoch, event);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,66 @@
+/*
+ * One boot of the guest: what it told of itself, and what was sampled. Addresses, threads and times
+ * of one boot are never mixed with those of another. Pictures refer to its texts and hold it by a
+ * count, so that it outlives them; everything else belongs to the ingest thread.
+ */
+#ifndef EPOCH_H
+#define EPOCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "query.h"
+
+enum { EPOCH_IDS = 64, EPOCH_KEYS = 16 };
+
+struct epoch_cpu {
+	bool sampler;				/* set aside to pace the others */
+	struct cpu_status told[STREAMS];	/* the newest; size 0: not told yet */
+	uint64_t lost_before[STREAMS];		/* what the first one said */
+	uint64_t events[EPOCH_IDS];		/* received, by event id */
+};
+
+struct epoch {
+	atomic_uint holders;
+	uint8_t boot_id[16];
+	struct query_inputs inputs;
+	struct query *query;
+
+	/* what the guest told, printable */
+	bool known;				/* guest facts have come */
+	char kernel[64], version[64], arch[16];
+	uint32_t cpu_count;
+	uint64_t clock_hz;			/* ticks per second, 1 GHz when unknown */
+	bool status_known;
+	struct status status;			/* its note is `note` */
+	char note[128];
+	uint8_t keys_on[EPOCH_KEYS], keys_off[EPOCH_KEYS];
+	size_t keys_on_count, keys_off_count;
+
+	uint64_t ticks;				/* newest guest clock seen */
+	uint64_t untimed;			/* weight that came before the facts: in no slice */
+	uint32_t cpus_seen;			/* in cpus[] */
+	struct epoch_cpu *cpus;
+	char event_names[EPOCH_IDS][32];
+	char remark[256];			/* why names are missing, "" if they are not */
+	char **folders;				/* where programs are looked for, NULL-terminated */
+};
+
+/*
+ * `kernel` and `folder` as symbols.h takes them, each may be NULL: the image or list of the kernel's
+ * names, and where the programs' files are.
+ */
+struct epoch *epoch_new(const uint8_t *boot_id, const char *kernel, const char *folder);
+struct epoch *epoch_hold(struct epoch *epoch);
+void epoch_release(struct epoch *epoch);	/* any thread; frees with the last holder; NULL: nothing */
+
+void epoch_event(struct epoch *epoch, const struct event *event);
+void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet's end: moves "now" */
+
+uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);
+uint64_t epoch_now(const struct epoch *epoch);	/* guest ns */
+
+#endif

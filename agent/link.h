@@ -1,0 +1,41 @@
+/*
+ * The two connections to one VM: QMP, and the port of its guest. Made anew by itself when they break,
+ * at most twice a second. What the guest sends is for others; this only knows that something came.
+ */
+#ifndef LINK_H
+#define LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "picture.h"
+#include "qmp.h"
+
+struct link;
+struct source;
+
+enum { LINK_RETRY_MS = 500 };
+
+/*
+ * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Blocks a few seconds at
+ * most. NULL with `error` set: what is missing, what to do.
+ */
+struct link *link_new(const char *qmp, const char *port, char **error);
+void link_free(struct link *link);
+
+/* Handles QMP's events, tries again what is broken. True: the port has just been connected. */
+bool link_step(struct link *link, uint64_t now);
+
+struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
+struct source *link_source(const struct link *link);	/* NULL: not connected */
+const struct qmp_facts *link_facts(const struct link *link);
+enum vm_state link_vm(const struct link *link);
+
+/* The port's state as far as it is known here: LINK_NOT_OPENED or LINK_NO_HELLO when connected. */
+enum link_state link_port_state(const struct link *link);
+
+void link_heard(struct link *link);			/* bytes came from the port */
+void link_lost_port(struct link *link);			/* the port was closed */
+
+#endif

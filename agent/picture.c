@@ -1,0 +1,156 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode.h"
+#include "epoch.h"
+#include "meter.h"
+#include "picture.h"
+#include "session.h"
+#include "symbols.h"
+#include "util.h"
+
+struct question picture_question(const struct epoch *epoch, const struct session_wish *wish)
+{
+	uint64_t now = epoch_now(epoch);
+	uint64_t end = wish->until_ns && wish->until_ns < now ? wish->until_ns : now;
+	struct question question = { .to = wish->until_ns ? end : UINT64_MAX, .filter = wish->filter };
+
+	if (wish->window_ns && wish->window_ns < end)
+		question.from = end - wish->window_ns;
+	/* A zero that lies ahead is of an earlier boot. */
+	if (wish->zero_ns > question.from && wish->zero_ns <= end)
+		question.from = wish->zero_ns;
+	return question;
+}
+
+static void tell_guest(struct picture *picture, const struct epoch *epoch)
+{
+	memcpy(picture->kernel, epoch->kernel, sizeof(picture->kernel));
+	memcpy(picture->version, epoch->version, sizeof(picture->version));
+	memcpy(picture->arch, epoch->arch, sizeof(picture->arch));
+	picture->cpu_count = epoch->cpu_count;
+	picture->now = epoch_now(epoch);
+}
+
+static void tell_cost(struct picture *picture, const struct epoch *epoch)
+{
+	uint64_t cost = 0, span = 0, taken = 0, lost = 0;
+
+	for (uint32_t i = 0; i < epoch->cpus_seen; i++) {
+		const struct cpu_status *told = &epoch->cpus[i].told[STREAM_SAMPLES];
+		double fill = told->size ? (double)told->used / told->size : 0;
+
+		cost += told->cost;
+		span += told->span;
+		taken += told->taken;
+		if (told->lost > epoch->cpus[i].lost_before[STREAM_SAMPLES])
+			lost += told->lost - epoch->cpus[i].lost_before[STREAM_SAMPLES];
+		if (fill > picture->ring_fill)
+			picture->ring_fill = fill < 1 ? fill : 1;
+	}
+	picture->lost_guest = lost;
+	picture->cost_ns = taken ? (double)epoch_ns(epoch, cost) / (double)taken : 0;
+	picture->cost_share = span ? (double)cost / (double)span : 0;
+}
+
+static void tell_profiler(struct picture *picture, const struct picture_inputs *inputs)
+{
+	const struct epoch *epoch = inputs->epoch;
+	struct books books = decode_books_all(inputs->decode, STREAM_SAMPLES);
+	uint32_t sampled = 0;
+
+	picture->running = inputs->link == LINK_UP && epoch->status_known && epoch->status.running;
+	picture->sampler = epoch->status.sampler;
+	picture->rate = epoch->status.rate;
+	tell_cost(picture, epoch);
+	if (picture->lost_guest > books.lost)
+		picture->lost_guest = books.lost;
+	picture->lost_host = books.lost - picture->lost_guest;
+	for (uint32_t i = 0; i < picture->cpu_count; i++)
+		sampled += epoch->cpus[i].told[STREAM_SAMPLES].enabled && !epoch->cpus[i].sampler;
+	picture->achieved = sampled && picture->running ? meter_rate(inputs->meter) / sampled : 0;
+	snprintf(picture->note, sizeof(picture->note), "%s",
+		epoch->remark[0] ? epoch->remark :
+		epoch->note[0] ? epoch->note : symbols_note(epoch->inputs.symbols));
+}
+
+static void tell_cpus(struct picture *picture, const struct picture_inputs *inputs,
+	const struct question *question)
+{
+	const struct epoch *epoch = inputs->epoch;
+	struct cpu_series *series = util_alloc(picture->cpu_count * sizeof(*series));
+
+	query_cpus(epoch->query, question, series, picture->cpu_count);
+	picture->cpus = util_alloc(picture->cpu_count * sizeof(*picture->cpus));
+	for (uint32_t i = 0; i < picture->cpu_count; i++)
+		picture->cpus[i] = (struct picture_cpu){
+			.sampler = epoch->cpus[i].sampler,
+			.enabled = epoch->cpus[i].told[STREAM_SAMPLES].enabled,
+			.series = series[i],
+			.lost = decode_books(inputs->decode, STREAM_SAMPLES, i).lost,
+		};
+	free(series);
+}
+
+static void tell_rows(struct picture *picture, const struct picture_inputs *inputs,
+	const struct question *question)
+{
+	const struct session_wish *wish = inputs->wish;
+	struct epoch *epoch = inputs->epoch;
+	struct symbols *symbols = epoch->inputs.symbols;
+
+	picture->visible = util_alloc(wish->visible_count * sizeof(*picture->visible));
+	for (size_t i = 0; i < wish->visible_count; i++) {
+		struct picture_row *row = &picture->visible[picture->visible_count];
+
+		if (wish->visible[i] >= symbols_functions(symbols))
+			continue;
+		row->function = wish->visible[i];
+		row->line = symbols_line(symbols, row->function);
+		query_trend(epoch->query, question, row->function, row->trend);
+		picture->visible_count++;
+	}
+	picture->selected = SYMBOLS_NONE;
+	if (wish->selected >= symbols_functions(symbols))
+		return;
+	picture->selected = wish->selected;
+	picture->caller_count = query_callers(epoch->query, question, wish->selected, picture->callers,
+		sizeof(picture->callers) / sizeof(picture->callers[0]));
+}
+
+struct picture *picture_new(const struct picture_inputs *inputs)
+{
+	struct picture *picture = util_alloc(sizeof(*picture));
+	struct question question;
+
+	picture->link = inputs->link;
+	picture->vm = inputs->vm;
+	picture->generation = inputs->generation;
+	picture->skipped_bytes = decode_counts(inputs->decode).skipped_bytes;
+	picture->selected = SYMBOLS_NONE;
+	if (!inputs->epoch || !inputs->epoch->known)
+		return picture;
+
+	picture->epoch = epoch_hold(inputs->epoch);
+	picture->symbols = inputs->epoch->inputs.symbols;
+	question = picture_question(inputs->epoch, inputs->wish);
+	picture->from = question.from;
+	tell_guest(picture, inputs->epoch);
+	tell_profiler(picture, inputs);
+	picture->table = query_table(inputs->epoch->query, &question);
+	tell_cpus(picture, inputs, &question);
+	tell_rows(picture, inputs, &question);
+	return picture;
+}
+
+void picture_free(struct picture *picture)
+{
+	if (!picture)
+		return;
+	table_free(picture->table);
+	free(picture->cpus);
+	free(picture->visible);
+	epoch_release(picture->epoch);
+	free(picture);
+}

@@ -1,0 +1,83 @@
+#include <stdio.h>
+
+#include "profiler.h"
+
+enum { NS_PER_MS = 1000000 };
+
+static const char *word(const struct profiler *profiler)
+{
+	return profiler->on ? "on" : "off";
+}
+
+void profiler_want(struct profiler *profiler, bool on)
+{
+	*profiler = (struct profiler){ .state = PROFILER_ASKED, .on = on };
+}
+
+static enum profiler_act begin_line(struct profiler *profiler, uint64_t now)
+{
+	profiler->state = PROFILER_BY_LINE;
+	profiler->deadline = now + (uint64_t)PROFILER_LINE_MS * NS_PER_MS;
+	return PROFILER_SEND_LINE;
+}
+
+static enum profiler_act begin(struct profiler *profiler, const struct profiler_facts *facts)
+{
+	if (!facts->key_path)
+		return begin_line(profiler, facts->now);
+	profiler->state = PROFILER_BY_KEY;
+	profiler->key_tried = true;
+	profiler->deadline = facts->now + (uint64_t)PROFILER_KEY_MS * NS_PER_MS;
+	return PROFILER_PRESS_KEYS;
+}
+
+static enum profiler_act confirm(struct profiler *profiler)
+{
+	const char *way = profiler->state == PROFILER_ASKED ? "already" :
+		profiler->state == PROFILER_BY_KEY ? "by key" :
+		profiler->key_tried ? "by port: the key did not arrive" : "by port: no key path";
+
+	snprintf(profiler->text, sizeof(profiler->text), "profiling %s (%s)", word(profiler), way);
+	profiler->state = PROFILER_IDLE;
+	return PROFILER_DONE;
+}
+
+static enum profiler_act give_up(struct profiler *profiler, const char *hindrance)
+{
+	if (!profiler->text[0])
+		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: %s",
+			word(profiler), hindrance ? hindrance :
+			"the guest answers neither keys nor the port; does its hook run?");
+	profiler->state = PROFILER_IDLE;
+	return PROFILER_FAILED;
+}
+
+enum profiler_act profiler_step(struct profiler *profiler, const struct profiler_facts *facts)
+{
+	if (profiler->state == PROFILER_IDLE)
+		return PROFILER_WAIT;
+	if (facts->status_known && facts->running == profiler->on)
+		return confirm(profiler);
+	if (profiler->state == PROFILER_ASKED)
+		return begin(profiler, facts);
+	if (facts->now < profiler->deadline)
+		return PROFILER_WAIT;
+	if (profiler->state == PROFILER_BY_KEY)
+		return begin_line(profiler, facts->now);
+	return give_up(profiler, facts->hindrance);
+}
+
+void profiler_no_key(struct profiler *profiler)
+{
+	if (profiler->state == PROFILER_BY_KEY)
+		profiler->deadline = 0;
+}
+
+void profiler_refused(struct profiler *profiler, const char *why)
+{
+	if (profiler->state == PROFILER_BY_LINE) {
+		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: %s",
+			word(profiler), why);
+		profiler->deadline = 0;
+	}
+}

@@ -1,0 +1,42 @@
+/*
+ * Starting and stopping the guest's profiler: by key where a key can arrive; when no status confirms
+ * that in time, by a line on the port. Pure: the caller gives the time and the facts, and does what
+ * it is told to.
+ */
+#ifndef PROFILER_H
+#define PROFILER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PROFILER_KEY_MS = 300, PROFILER_LINE_MS = 3000 };
+
+enum profiler_state { PROFILER_IDLE, PROFILER_ASKED, PROFILER_BY_KEY, PROFILER_BY_LINE };
+enum profiler_act { PROFILER_WAIT, PROFILER_PRESS_KEYS, PROFILER_SEND_LINE, PROFILER_DONE, PROFILER_FAILED };
+
+struct profiler {
+	enum profiler_state state;
+	bool on;			/* what is wanted */
+	bool key_tried;
+	uint64_t deadline;		/* of the present way */
+	char text[160];			/* how it went, with DONE and FAILED */
+};
+
+struct profiler_facts {
+	uint64_t now;			/* ns of a clock that does not stand still */
+	bool key_path;			/* a key can be sent, and the guest told which it listens to */
+	bool status_known, running;	/* the guest's own word */
+	const char *hindrance;		/* what may explain silence: "the VM is paused"; NULL: nothing */
+};
+
+void profiler_want(struct profiler *profiler, bool on);
+
+/* What to do now. To be called again soon after an act, and whenever something may have changed. */
+enum profiler_act profiler_step(struct profiler *profiler, const struct profiler_facts *facts);
+
+/* The keys could not be pressed: the port is next. The line was refused: that was it. */
+void profiler_no_key(struct profiler *profiler);
+void profiler_refused(struct profiler *profiler, const char *why);
+
+#endif

@@ -1,0 +1,535 @@
+#include <inttypes.h>
+#include <libgen.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "decode.h"
+#include "epoch.h"
+#include "link.h"
+#include "mailbox.h"
+#include "meter.h"
+#include "profiler.h"
+#include "record.h"
+#include "session.h"
+#include "source.h"
+#include "symbols.h"
+#include "util.h"
+
+enum {
+	READ_BYTES = 262144,
+	READS_PER_STEP = 8,		/* then others have their turn */
+	PICTURE_MS = 100,
+	WISH_MS = 20,			/* a wish is answered at once, but not more often than that */
+	NS_PER_MS = 1000000,
+};
+
+struct session {
+	struct link *link;
+	struct decode *decode;
+	struct commands *commands;
+	struct record *record;		/* NULL: none */
+	struct mailbox *mailbox;
+	struct epoch *epoch;		/* NULL: no boot seen yet */
+	struct meter meter;
+	char *kernel;			/* names, as the user gave them; NULL: as QMP tells */
+	char *folder;			/* of the kernel image that the user gave, or NULL */
+	uint64_t resets;		/* of the VM, as far as handled */
+
+	struct profiler profiler;
+	struct command_sink profiler_sink;
+
+	struct session_wish wish;
+	bool wish_is_new, changed;	/* since the last picture */
+	uint64_t pictured;		/* when that was made */
+	uint64_t generation;
+	enum link_state shown_link;
+	enum vm_state shown_vm;
+
+	char *buffer;			/* READ_BYTES */
+};
+
+/* ---- messages ---- */
+
+static void tell(struct session *session, bool failed, bool reply, const char *text)
+{
+	struct session_message message = { .failed = failed, .reply = reply };
+
+	strncat(message.text, text, sizeof(message.text) - 1);
+	mailbox_message(session->mailbox, &message);
+}
+
+static void tell_done(void *context, bool ok, const char *text)
+{
+	tell(context, !ok, false, text);
+}
+
+static void tell_reply(void *context, bool ok, const char *text)
+{
+	tell(context, !ok, true, text);
+}
+
+/* ---- epochs: what the decoder finds ---- */
+
+static char *folder_of(const char *path)
+{
+	char *copy = util_copy(path, strlen(path)), *folder = util_copy(dirname(copy), strlen(dirname(copy)));
+
+	free(copy);
+	return folder;
+}
+
+static void begin_epoch(void *context, const uint8_t *boot_id)
+{
+	struct session *session = context;
+	const char *image = link_facts(session->link)->kernel;
+	char *folder = session->folder ? util_copy(session->folder, strlen(session->folder)) :
+		image ? folder_of(image) : NULL;
+
+	if (session->epoch)
+		commands_drop(session->commands, "the guest has restarted");
+	epoch_release(session->epoch);
+	session->epoch = epoch_new(boot_id, session->kernel ? session->kernel : image, folder);
+	meter_clear(&session->meter);
+	free(folder);
+}
+
+static void take_packet(void *context, const struct packet *packet)
+{
+	struct session *session = context;
+
+	if (session->record)
+		record_packet(session->record, packet);
+	epoch_ticks(session->epoch, packet->end);
+	session->changed = true;
+}
+
+static void take_reply(struct session *session, const struct event *event)
+{
+	char *text = util_copy(event->reply.text.bytes, event->reply.text.size);
+	char *line = text, *rest, *whole = util_copy("", 0);
+
+	/* Line by line: a newline is the only control character that may stay. */
+	for (; line; line = rest) {
+		char *printable, *longer;
+
+		rest = strchr(line, '\n');
+		printable = util_printable(line, rest ? (size_t)(rest - line) : strlen(line));
+		longer = util_format("%s%s%s", whole, printable, rest ? "\n" : "");
+		free(printable);
+		free(whole);
+		whole = longer;
+		rest = rest ? rest + 1 : NULL;
+	}
+	commands_reply(session->commands, event->reply.ok, whole);
+	free(whole);
+	free(text);
+}
+
+static void take_event(void *context, const struct event *event)
+{
+	struct session *session = context;
+
+	if (session->record)
+		record_event(session->record, event);
+	epoch_event(session->epoch, event);
+	if (event->kind == EVENT_REPLY)
+		take_reply(session, event);
+}
+
+static void measure(struct session *session)
+{
+	struct books books = decode_books_all(session->decode, STREAM_SAMPLES);
+
+	if (session->epoch && session->epoch->status.running)
+		meter_add(&session->meter, epoch_now(session->epoch), books.received + books.lost);
+	else
+		meter_clear(&session->meter);
+}
+
+/* ---- the connections ---- */
+
+static void lose_port(struct session *session)
+{
+	decode_cut(session->decode);
+	commands_drop(session->commands, "the connection to the guest's port was lost");
+	link_lost_port(session->link);
+}
+
+static void greet(struct session *session)
+{
+	commands_send(session->commands, link_source(session->link), "hello", (struct command_sink){ 0 },
+		util_now());
+}
+
+static void read_port(struct session *session)
+{
+	struct source *source = link_source(session->link);
+	ssize_t got = 0;
+
+	for (int i = 0; source && i < READS_PER_STEP; i++) {
+		got = source_read(source, session->buffer, READ_BYTES);
+		if (got <= 0)
+			break;
+		link_heard(session->link);
+		decode_feed(session->decode, session->buffer, (size_t)got);
+	}
+	if (source && got >= 0 && !source_flush(source))
+		got = -1;
+	if (got < 0)
+		lose_port(session);
+	measure(session);
+}
+
+static void handle_resets(struct session *session)
+{
+	const struct qmp *qmp = link_qmp(session->link);
+	uint64_t resets = qmp ? qmp_resets(qmp) : 0;
+
+	/* What the guest said of its profiler is over; its next boot will tell. */
+	if (resets > session->resets && session->epoch)
+		session->epoch->status_known = session->epoch->status.running = false;
+	session->resets = resets;
+}
+
+enum link_state session_link(const struct session *session)
+{
+	enum link_state state = link_port_state(session->link);
+
+	return state == LINK_NO_HELLO && session->epoch && session->epoch->known ? LINK_UP : state;
+}
+
+/* ---- the profiler ---- */
+
+static void line_answered(void *context, bool ok, const char *text)
+{
+	struct session *session = context;
+
+	if (!ok)
+		profiler_refused(&session->profiler, text);
+}
+
+static void press_keys(struct session *session)
+{
+	const struct epoch *epoch = session->epoch;
+	bool on = session->profiler.on;
+	const uint8_t *codes = on ? epoch->keys_on : epoch->keys_off;
+	size_t count = on ? epoch->keys_on_count : epoch->keys_off_count;
+
+	if (!qmp_send_keys(link_qmp(session->link), codes, count))
+		profiler_no_key(&session->profiler);
+}
+
+static const char *hindrance_of(const struct session *session)
+{
+	if (link_vm(session->link) == VM_PAUSED)
+		return "the VM is paused; let it run first";
+	return session_link(session) == LINK_UP ? NULL : "not connected to the guest";
+}
+
+static void finish_profiling(struct session *session, bool ok)
+{
+	struct command_sink sink = session->profiler_sink;
+
+	session->profiler_sink = (struct command_sink){ 0 };
+	if (sink.answered)
+		sink.answered(sink.context, ok, session->profiler.text);
+}
+
+static enum profiler_act step_profiler(struct session *session)
+{
+	const struct epoch *epoch = session->epoch;
+	struct profiler_facts facts = {
+		.now = util_now(),
+		.key_path = epoch && link_qmp(session->link) && link_facts(session->link)->i8042 &&
+			epoch->keys_on_count && epoch->keys_off_count,
+		.status_known = epoch && epoch->status_known,
+		.running = epoch && epoch->status.running,
+		.hindrance = hindrance_of(session),
+	};
+
+	return profiler_step(&session->profiler, &facts);
+}
+
+static void drive_profiler(struct session *session)
+{
+	const struct command_sink sink = { .context = session, .answered = line_answered };
+	enum profiler_act act;
+
+	while ((act = step_profiler(session)) != PROFILER_WAIT) {
+		if (act == PROFILER_PRESS_KEYS)
+			press_keys(session);
+		else if (act == PROFILER_SEND_LINE)
+			session_ask(session, session->profiler.on ? "start" : "stop", &sink);
+		else
+			finish_profiling(session, act == PROFILER_DONE);
+	}
+}
+
+/* ---- what others want ---- */
+
+void session_ask(struct session *session, const char *line, const struct command_sink *sink)
+{
+	commands_send(session->commands, link_source(session->link), line, *sink, util_now());
+}
+
+void session_profile(struct session *session, bool on, const struct command_sink *sink)
+{
+	if (session->profiler_sink.answered) {
+		strcpy(session->profiler.text, "a newer wish came");
+		finish_profiling(session, false);
+	}
+	profiler_want(&session->profiler, on);
+	session->profiler_sink = *sink;
+}
+
+void session_forget(struct session *session, const void *context)
+{
+	commands_forget(session->commands, context);
+	if (session->profiler_sink.context == context)
+		session->profiler_sink = (struct command_sink){ 0 };
+}
+
+static void save_snapshot(struct session *session, const char *path, struct folded_options options)
+{
+	struct epoch *epoch = session->epoch;
+	struct export_result result = { 0 };
+	struct question question;
+	char *error = NULL, *text;
+
+	if (!epoch || !epoch->known) {
+		tell(session, true, false, "no snapshot: nothing has come from the guest yet");
+		return;
+	}
+	question = picture_question(epoch, &session->wish);
+	if (export_folded(path, epoch->query, &epoch->inputs, &question, options, &result, &error))
+		text = util_format("%s: %" PRIu64 " samples in %" PRIu64 " stacks", path, result.weight,
+			result.stacks);
+	else
+		text = util_format("no snapshot: %s", error);
+	tell(session, error, false, text);
+	free(text);
+	free(error);
+}
+
+static void obey(struct session *session, const struct order *order)
+{
+	const struct command_sink done = { .context = session, .answered = tell_done };
+	const struct command_sink reply = { .context = session, .answered = tell_reply };
+
+	switch (order->kind) {
+	case ORDER_PROFILER:
+		session_profile(session, order->on, &done);
+		break;
+	case ORDER_SNAPSHOT:
+		save_snapshot(session, order->text, order->options);
+		break;
+	case ORDER_COMMAND:
+		session_ask(session, order->text, &reply);
+		break;
+	}
+}
+
+static void take_orders(struct session *session)
+{
+	struct order order;
+
+	mailbox_clear_order_fd(session->mailbox);
+	if (mailbox_take_wish(session->mailbox, &session->wish))
+		session->wish_is_new = true;
+	while (mailbox_take_order(session->mailbox, &order)) {
+		obey(session, &order);
+		free(order.text);
+	}
+}
+
+/* ---- pictures ---- */
+
+/* When the next picture is due, given what has changed; UINT64_MAX: not before something does. */
+static uint64_t picture_due(const struct session *session)
+{
+	bool changed = session->changed || session->shown_link != session_link(session) ||
+		session->shown_vm != link_vm(session->link);
+
+	if (session->wish_is_new)
+		return session->pictured + (uint64_t)WISH_MS * NS_PER_MS;
+	return changed ? session->pictured + (uint64_t)PICTURE_MS * NS_PER_MS : UINT64_MAX;
+}
+
+static void make_picture(struct session *session)
+{
+	struct picture_inputs inputs = {
+		.epoch = session->epoch,
+		.decode = session->decode,
+		.meter = &session->meter,
+		.wish = &session->wish,
+		.link = session_link(session),
+		.vm = link_vm(session->link),
+		.generation = ++session->generation,
+	};
+
+	mailbox_picture(session->mailbox, picture_new(&inputs));
+	session->wish_is_new = session->changed = false;
+	session->shown_link = inputs.link;
+	session->shown_vm = inputs.vm;
+	session->pictured = util_now();
+}
+
+/* ---- the whole ---- */
+
+static void wait_for_something(struct session *session, int timeout_ms)
+{
+	struct source *source = link_source(session->link);
+	struct qmp *qmp = link_qmp(session->link);
+	uint64_t now = util_now(), due = picture_due(session);
+	short wanted = source && source_wants_write(source) ? POLLIN | POLLOUT : POLLIN;
+	struct pollfd ready[] = {
+		{ .fd = mailbox_order_fd(session->mailbox), .events = POLLIN },
+		{ .fd = source ? source_fd(source) : -1, .events = wanted },
+		{ .fd = qmp ? qmp_fd(qmp) : -1, .events = POLLIN },
+	};
+	uint64_t wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
+
+	if (session->profiler.state != PROFILER_IDLE && wait > 10)
+		wait = 10;
+	poll(ready, sizeof(ready) / sizeof(ready[0]), wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
+}
+
+void session_step(struct session *session, int timeout_ms)
+{
+	wait_for_something(session, timeout_ms);
+	if (link_step(session->link, util_now()))
+		greet(session);
+	handle_resets(session);
+	read_port(session);
+	take_orders(session);
+	drive_profiler(session);
+	commands_expire(session->commands, util_now());
+	if (picture_due(session) <= util_now())
+		make_picture(session);
+}
+
+/* Files that the user names must be there: he learns it now, and not at the guest's first packet. */
+static bool check_kernel(const char *path, char **error)
+{
+	struct symbols *symbols = symbols_new();
+	bool good = symbols_load_kernel(symbols, path, error);
+
+	symbols_free(symbols);
+	return good;
+}
+
+static bool open_all(struct session *session, const struct session_options *options, char **error)
+{
+	const struct decode_sink sink = {
+		.context = session,
+		.boot = begin_epoch,
+		.packet = take_packet,
+		.event = take_event,
+	};
+
+	if (session->kernel && !check_kernel(session->kernel, error))
+		return false;
+	session->link = link_new(options->qmp, options->port, error);
+	if (!session->link)
+		return false;
+	session->decode = decode_new(&sink);
+	if (options->record)
+		session->record = record_new(options->record, error);
+	return session->record || !options->record;
+}
+
+struct session *session_new(const struct session_options *options, char **error)
+{
+	struct session *session = util_alloc(sizeof(*session));
+	const char *kernel = options->symbols ? options->symbols : options->kernel;
+
+	session->mailbox = mailbox_new();
+	session->commands = commands_new();
+	session->buffer = util_alloc(READ_BYTES);
+	session->kernel = kernel ? util_copy(kernel, strlen(kernel)) : NULL;
+	session->folder = options->kernel ? folder_of(options->kernel) : NULL;
+	session->wish.filter.cpu = EVENT_NONE;
+	session->wish.selected = SYMBOLS_NONE;
+	session->changed = true;
+	if (open_all(session, options, error)) {
+		greet(session);
+		return session;
+	}
+	session_free(session);
+	return NULL;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	session_close_recording(session, NULL);
+	link_free(session->link);
+	decode_free(session->decode);
+	commands_free(session->commands);
+	mailbox_free(session->mailbox);
+	epoch_release(session->epoch);
+	free(session->kernel);
+	free(session->folder);
+	free(session->buffer);
+	free(session);
+}
+
+bool session_close_recording(struct session *session, char **error)
+{
+	struct record *record = session->record;
+
+	session->record = NULL;
+	return !record || record_close(record, error);
+}
+
+struct epoch *session_epoch(const struct session *session)
+{
+	return session->epoch;
+}
+
+const struct decode *session_decode(const struct session *session)
+{
+	return session->decode;
+}
+
+/* ---- any thread ---- */
+
+void session_wish(struct session *session, const struct session_wish *wish)
+{
+	mailbox_wish(session->mailbox, wish);
+}
+
+struct picture *session_picture(struct session *session)
+{
+	return mailbox_take_picture(session->mailbox);
+}
+
+int session_picture_fd(const struct session *session)
+{
+	return mailbox_picture_fd(session->mailbox);
+}
+
+void session_run_profiler(struct session *session, bool on)
+{
+	mailbox_order(session->mailbox, &(struct order){ .kind = ORDER_PROFILER, .on = on });
+}
+
+void session_snapshot(struct session *session, const char *path, struct folded_options options)
+{
+	mailbox_order(session->mailbox, &(struct order){
+		.kind = ORDER_SNAPSHOT, .text = util_copy(path, strlen(path)), .options = options });
+}
+
+void session_command(struct session *session, const char *line)
+{
+	mailbox_order(session->mailbox, &(struct order){
+		.kind = ORDER_COMMAND, .text = util_copy(line, strlen(line)) });
+}
+
+bool session_message(struct session *session, struct session_message *message)
+{
+	return mailbox_take_message(session->mailbox, message);
+}
