@@ -21,7 +21,8 @@ static void append(const char *text, size_t size, void *opaque)
 
 	if (size > sizeof(output->text) - output->size)
 		longjmp(output->full, 1);
-	memcpy(output->text + output->size, text, size);
+	if (size)
+		memcpy(output->text + output->size, text, size);
 	output->size += size;
 }
 

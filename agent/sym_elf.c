@@ -208,15 +208,12 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 
 static bool read_elf(struct reader *reader, struct symbol_table *table, struct build_id *id, const char **why)
 {
-	*why = elf_errmsg(-1);
-	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF || !gelf_getehdr(reader->elf, &reader->header)) {
-		*why = *why ? *why : "no ELF file";
+	*why = "not an ELF file";
+	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF || !gelf_getehdr(reader->elf, &reader->header))
 		return false;
-	}
-	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN) {
-		*why = "neither an executable nor a shared object";
+	*why = "neither an executable nor a shared object";
+	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
 		return false;
-	}
 	note_code(reader);
 	read_build_id(reader, id);
 	return read_symbols(reader, table, why);
@@ -226,7 +223,7 @@ static bool read_elf(struct reader *reader, struct symbol_table *table, struct b
 bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id, char **error)
 {
 	struct reader *reader = util_alloc(sizeof(*reader));
-	const char *why = NULL;
+	const char *why;
 	bool done;
 
 	elf_version(EV_CURRENT);
@@ -234,7 +231,7 @@ bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct b
 	done = read_elf(reader, table, id, &why);
 	if (!done)
 		util_fail(error, "cannot load symbols of %s: %s; give the kernel's ELF file as it was linked",
-			path, why ? why : "damaged ELF file");
+			path, why);
 	elf_end(reader->elf);
 	free(reader);
 	return done;
