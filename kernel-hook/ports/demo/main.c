@@ -1,0 +1,94 @@
+/* The kernel comes up: memory, clock, ktop, the other CPUs, then the work that was asked for. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acpi.h"
+#include "apic.h"
+#include "clock.h"
+#include "command.h"
+#include "console.h"
+#include "cpu.h"
+#include "keyboard.h"
+#include "memory.h"
+#include "mix.h"
+#include "oracle.h"
+#include "page.h"
+#include "panic.h"
+#include "profile.h"
+#include "sched.h"
+#include "smp.h"
+#include "space.h"
+#include "start_info.h"
+#include "thread.h"
+#include "x86.h"
+
+extern const char kernel_end[];		/* link.ld */
+
+_Noreturn void main(uint64_t start);
+
+/* All that is free above the kernel's image: below it are the firmware's things, and ours. */
+static void find_memory(const struct start_info *info)
+{
+	const struct start_memory *piece = memory_at(info->memory_map);
+	uint64_t image_end = memory_physical(kernel_end);
+
+	for (uint32_t i = 0; i < info->memory_pieces; i++, piece++) {
+		uint64_t start = piece->start < image_end ? image_end : piece->start;
+
+		if (piece->type == MEMORY_FREE && start < piece->start + piece->size)
+			page_add(start, piece->start + piece->size);
+	}
+}
+
+static void power_off(void *argument)
+{
+	(void)argument;
+	sched_sleep(command_number("poweroff") * 1000000000ull);
+	print("power off\n");
+	acpi_power_off();
+}
+
+static void start_work(void)
+{
+	if (command_number("poweroff") > 0)
+		thread_spawn("poweroff", power_off, NULL);
+	if (command_is("work", "oracle"))
+		oracle_start();
+	else if (!command_is("work", "idle"))
+		mix_start();
+}
+
+static void init(void *argument)
+{
+	(void)argument;
+	profile_start_sending();
+	keyboard_start();
+	start_work();
+}
+
+_Noreturn void main(uint64_t start)
+{
+	const struct start_info *info = memory_at(start);
+	struct acpi_machine machine;
+
+	cpu_start(0);
+	console_start();
+	if (info->magic != START_MAGIC || info->version < 1)
+		panic("the loader speaks another protocol than PVH");
+	command_read(memory_at(info->command_line));
+	find_memory(info);
+	acpi_read(info->acpi, &machine);
+	apic_map(&machine);
+	apic_start();
+	clock_measure();
+	print("demo-kernel 0.1, x86-64, %lu MiB free, clock %lu MHz\n", page_free_bytes() >> 20,
+		clock_rate() / 1000000);
+	profile_start(machine.cpus);
+	thread_adopt(0);
+	clock_start();
+	smp_start(&machine);
+	space_drop_identity();
+	print("%u CPUs online\n", cpu_count);
+	thread_spawn("init", init, NULL);
+	sched_idle();
+}

@@ -1,0 +1,70 @@
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acpi.h"
+#include "apic.h"
+#include "clock.h"
+#include "console.h"
+#include "cpu.h"
+#include "frame.h"
+#include "layout.h"
+#include "memory.h"
+#include "page.h"
+#include "panic.h"
+#include "sched.h"
+#include "smp.h"
+#include "string.h"
+#include "thread.h"
+#include "x86.h"
+
+extern const uint8_t boot_trampoline[], boot_trampoline_end[];
+
+char *smp_stack;
+static uint32_t starting;		/* number of the CPU that is on its way up */
+static bool running;			/* it has arrived, and needs smp_stack no longer */
+
+_Noreturn void smp_main(void)
+{
+	cpu_start(starting);
+	thread_adopt(starting);
+	apic_start();
+	clock_start();
+	__atomic_store_n(&running, true, __ATOMIC_RELEASE);
+	sched_idle();
+}
+
+static void start_one(uint32_t number)
+{
+	char *stack = page_alloc(2);
+
+	if (stack == NULL)
+		panic("no memory for CPU %u", number);
+	memset(stack, 0, STACK_SIZE);
+	smp_stack = stack + STACK_SIZE - sizeof(struct frame);
+	starting = number;
+	running = false;
+	apic_start_up(cpus[number].apic, TRAMPOLINE);
+	for (uint64_t end = clock_now() + 10 * clock_rate(); !__atomic_load_n(&running, __ATOMIC_ACQUIRE); ) {
+		if (clock_now() > end)
+			panic("CPU %u does not start", number);
+		cpu_pause();
+	}
+	cpu_count = number + 1;
+	print("cpu %u: apic %u\n", number, cpus[number].apic);
+}
+
+/* Intel SDM 3A, section 8.4.4.1: INIT, 10 ms, then the start-up message. */
+void smp_start(const struct acpi_machine *machine)
+{
+	memcpy(memory_at(TRAMPOLINE), boot_trampoline, (size_t)(boot_trampoline_end - boot_trampoline));
+	for (uint32_t i = 0; i < machine->cpus; i++) {
+		cpus[i].apic = machine->apics[i];
+		if (i > 0)
+			apic_init(cpus[i].apic);
+	}
+	print("cpu 0: apic %u\n", cpus[0].apic);
+	clock_spin(10000000);
+	for (uint32_t i = 1; i < machine->cpus; i++)
+		start_one(i);
+}

@@ -1,0 +1,14 @@
+/* The other CPUs. */
+#ifndef SMP_H
+#define SMP_H
+
+struct acpi_machine;
+
+/* thread, at start-up: numbers the CPUs, and starts all but this one; they begin to take threads. */
+void smp_start(const struct acpi_machine *machine);
+
+/* from boot.S */
+_Noreturn void smp_main(void);
+extern char *smp_stack;
+
+#endif

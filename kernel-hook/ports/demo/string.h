@@ -1,0 +1,19 @@
+/* Bytes and texts. The compiler calls the first four by itself. */
+#ifndef STRING_H
+#define STRING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+void *memcpy(void *to, const void *from, size_t size);
+void *memmove(void *to, const void *from, size_t size);
+void *memset(void *to, int byte, size_t size);
+int memcmp(const void *a, const void *b, size_t size);
+
+size_t text_length(const char *text);
+bool text_same(const char *a, const char *b);
+
+/* Cuts what does not fit into `size` bytes, the terminating zero included. */
+void text_copy(char *to, const char *from, size_t size);
+
+#endif

@@ -1,0 +1,10 @@
+/* System calls from the programs (call.h). */
+#ifndef SYSCALL_H
+#define SYSCALL_H
+
+struct frame;
+
+/* from entry.S, interrupts off */
+void syscall_handle(struct frame *frame);
+
+#endif

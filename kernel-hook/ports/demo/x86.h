@@ -1,0 +1,99 @@
+/* Instructions that C has no word for. */
+#ifndef X86_H
+#define X86_H
+
+#include <stdint.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+enum { MSR_EFER = 0xc0000080, MSR_STAR, MSR_LSTAR, MSR_FMASK = 0xc0000084, MSR_KERNEL_GS = 0xc0000102 };
+enum { FLAG_TRAP = 0x100, FLAG_INTERRUPTS = 0x200, FLAG_DIRECTION = 0x400 };
+
+ALWAYS_INLINE uint8_t in8(uint16_t port)
+{
+	uint8_t value;
+
+	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
+	return value;
+}
+
+ALWAYS_INLINE void out8(uint16_t port, uint8_t value)
+{
+	__asm__ volatile("outb %0, %1" :: "a"(value), "Nd"(port));
+}
+
+ALWAYS_INLINE void out16(uint16_t port, uint16_t value)
+{
+	__asm__ volatile("outw %0, %1" :: "a"(value), "Nd"(port));
+}
+
+ALWAYS_INLINE uint64_t clock_now(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) :: "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+ALWAYS_INLINE void msr_write(uint32_t msr, uint64_t value)
+{
+	__asm__ volatile("wrmsr" :: "c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)));
+}
+
+ALWAYS_INLINE uint64_t page_table(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("mov %%cr3, %0" : "=r"(value));
+	return value;
+}
+
+ALWAYS_INLINE void page_table_set(uint64_t value)
+{
+	__asm__ volatile("mov %0, %%cr3" :: "r"(value) : "memory");
+}
+
+ALWAYS_INLINE uint64_t fault_address(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("mov %%cr2, %0" : "=r"(value));
+	return value;
+}
+
+/* Masks interrupts and tells what was. */
+ALWAYS_INLINE unsigned long irq_save(void)
+{
+	unsigned long flags;
+
+	__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) :: "memory");
+	return flags;
+}
+
+ALWAYS_INLINE void irq_restore(unsigned long flags)
+{
+	__asm__ volatile("pushq %0; popfq" :: "r"(flags) : "memory", "cc");
+}
+
+ALWAYS_INLINE void irq_off(void)
+{
+	__asm__ volatile("cli" ::: "memory");
+}
+
+ALWAYS_INLINE void irq_on(void)
+{
+	__asm__ volatile("sti" ::: "memory");
+}
+
+/* STI takes effect after the next instruction, so that no interrupt can slip in before HLT. */
+ALWAYS_INLINE void irq_on_and_halt(void)
+{
+	__asm__ volatile("sti; hlt" ::: "memory");
+}
+
+ALWAYS_INLINE void cpu_pause(void)
+{
+	__asm__ volatile("pause");
+}
+
+#endif
