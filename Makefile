@@ -84,7 +84,8 @@ $(UNIT:%=build/check/%): build/check/%: build/check/tests/unit/%.o \
 		build/check/libtui.a build/check/libagent.a build/check/libhook.a
 	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 
-TEST_HELPERS =
+build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
+build/check/test_record: build/check/tests/unit/packets.o
 
 build/tsan/%.o: %.c
 	@mkdir -p $(@D)

@@ -8,7 +8,8 @@
 
 enum {
 	HEADER = sizeof(struct ktop_wire_packet),
-	MARK = 4 + KTOP_BOOT_ID,		/* magic and boot id: how a packet of one boot begins */
+	MAGIC = sizeof(uint32_t),
+	MARK = MAGIC + KTOP_BOOT_ID,		/* magic and boot id: how a packet of one boot begins */
 	BUFFER_SIZE = 4 * KTOP_PACKET_MAX,	/* so that moving the rest down costs less than a pass */
 };
 
@@ -32,7 +33,7 @@ struct decode {
 	struct payload_frames frames;		/* of one sample */
 
 	size_t head, tail;			/* bytes not yet handled */
-	size_t searched;			/* bytes at head known to hold no other packet's mark */
+	size_t searched;			/* bytes at head in which no other packet begins */
 	uint8_t buffer[BUFFER_SIZE];
 };
 
@@ -254,17 +255,20 @@ static bool is_plausible(const struct ktop_wire_packet *wire)
 }
 
 /*
- * Another packet of the same boot that begins inside this one shows that this one was cut (the
- * connection was, or its size is damaged). Found as soon as it is there, so that a size too large
- * holds nothing up. Returns the offset of that packet, or 0.
+ * Another packet of the same boot whose magic stands inside this one shows that this one was cut
+ * (the connection was, or its size is damaged). Found as soon as it is there, so that a size too
+ * large holds nothing up. Returns the offset of that packet, or 0; then `searched` is where one may
+ * yet turn out to be.
  */
-static size_t find_cut(struct decode *decode, const uint8_t *bytes, size_t size)
+static size_t find_cut(struct decode *decode, const uint8_t *bytes, size_t left, size_t size)
 {
-	size_t from = decode->searched ? decode->searched : 1;
-	size_t at = from < size ? from + find(bytes + from, size - from, bytes, MARK) : size;
+	size_t end = size - MAGIC + MARK < left ? size - MAGIC + MARK : left;
+	size_t at = decode->searched ? decode->searched : 1;
 
+	if (at < end)
+		at += find(bytes + at, end - at, bytes, MARK);
 	decode->searched = at;
-	return size - at >= MARK ? at : 0;
+	return at + MARK <= end ? at : 0;
 }
 
 enum step { STEP_ON, STEP_WAIT };
@@ -277,7 +281,7 @@ static enum step step(struct decode *decode)
 	size_t left = decode->tail - decode->head, size, other;
 	struct ktop_wire_packet wire;
 
-	other = find(at, left, (const uint8_t *)&magic, sizeof(magic));
+	other = find(at, left, (const uint8_t *)&magic, MAGIC);
 	if (other) {
 		skip(decode, other);
 		return STEP_ON;
@@ -291,12 +295,12 @@ static enum step step(struct decode *decode)
 	}
 
 	size = wire.packet_size / 8;
-	other = find_cut(decode, at, left < size ? left : size);
+	other = find_cut(decode, at, left, size);
 	if (other) {
 		skip(decode, other);
 		return STEP_ON;
 	}
-	if (left < size)
+	if (left < size || decode->searched + MAGIC <= size)
 		return STEP_WAIT;
 	if (!is_whole(at, size)) {
 		skip(decode, 1);
