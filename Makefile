@@ -17,7 +17,7 @@ AGENT = util source payload decode metadata record threads stacks store query \
 	export_folded export_table export_json \
 	qmp epoch profiler picture session control_socket launch
 TUI = canvas theme glyphs keys list scope prompt status title header emptiness column \
-	view_functions view_help screen term app
+	view_functions view_help snapshot screen term app
 PROGRAM = main command_top command_report command_ctl command_run
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.

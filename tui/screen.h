@@ -1,0 +1,30 @@
+/*
+ * The whole screen without a terminal: pictures and messages of a session come in, input comes in,
+ * a canvas goes out. Times are those of util_now, given by the caller.
+ */
+#ifndef SCREEN_H
+#define SCREEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct canvas;
+struct input;
+struct screen;
+struct session;
+
+enum { SCREEN_LEAST_ROWS = 10, SCREEN_LEAST_COLUMNS = 40 };
+
+struct screen *screen_new(struct session *session);
+void screen_free(struct screen *screen);
+
+/* Takes what the session has; true when there is something new to draw. */
+bool screen_step(struct screen *screen, uint64_t now);
+
+enum screen_wish { SCREEN_NOTHING, SCREEN_REDRAW, SCREEN_SUSPEND, SCREEN_QUIT };
+enum screen_wish screen_input(struct screen *screen, const struct input *input, uint64_t now);
+
+/* Draws all of it, and tells the session what the next picture is to hold. */
+void screen_draw(struct screen *screen, struct canvas *canvas);
+
+#endif

@@ -1,0 +1,35 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "snapshot.h"
+
+static void clean(const char *kernel, char *name, size_t size)
+{
+	size_t used = 0;
+
+	for (; *kernel != '\0' && used + 1 < size; kernel++) {
+		unsigned char c = (unsigned char)*kernel;
+
+		if (c < 128 && (isalnum(c) || c == '_' || c == '-' || (c == '.' && used != 0)))
+			name[used++] = (char)c;
+	}
+	name[used] = '\0';
+}
+
+const char *snapshot_name(const char *kernel, time_t when, char name[SNAPSHOT_NAME])
+{
+	char cleaned[64], stamp[32] = "", number[16] = "";
+	struct tm local;
+
+	clean(kernel, cleaned, sizeof cleaned);
+	if (localtime_r(&when, &local))
+		strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+	for (int i = 2; i < 1000; i++) {
+		snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s%s.folded", cleaned[0] ? cleaned : "kernel", stamp, number);
+		if (access(name, F_OK) != 0)
+			break;
+		snprintf(number, sizeof number, "-%d", i);
+	}
+	return name;
+}

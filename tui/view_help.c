@@ -1,0 +1,119 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "canvas.h"
+#include "keys.h"
+#include "theme.h"
+#include "util.h"
+#include "view.h"
+#include "view_help.h"
+
+enum { NAMES = 20 };
+
+struct help {
+	int top, height;
+};
+
+static const char *const notes[] = {
+	"",
+	"How to read it",
+	"SELF%, HITS/s   samples in the function itself; as a share, and in each second",
+	"TOTAL%          samples in it or in what it calls; recursion counts once",
+	"~12.34          fewer than 30 samples stand behind this share",
+	"TREND           the last 60 s of SELF, each row against its own largest column",
+	"k u i           kernel, user, idle: share of the window; histogram: kernel and user",
+	"REC 997/990 Hz  the rate asked for, and the one achieved, per CPU",
+	"lost            samples that were taken and never came, exact; guest: its rings were",
+	"                full; host: on the way here",
+	"timer           samples from each CPU's own tick: code with interrupts off is charged",
+	"                where they come on; the nmi sampler sees it, and takes one CPU",
+	"FROZEN          the picture is held, samples are still collected",
+};
+enum { NOTES = sizeof notes / sizeof *notes };
+
+static void *help_new(void)
+{
+	return util_alloc(sizeof(struct help));
+}
+
+static int line_count(void)
+{
+	return (int)keys_count + NOTES + 1;
+}
+
+static void draw_key(struct canvas *canvas, struct place place, const struct key *key)
+{
+	char name[KEYS_NAME];
+	int column = place.column;
+
+	for (int i = 0; i < KEYS_PER_ROW && key->codes[i]; i++)
+		column += 1 + canvas_text(canvas, (struct place) { place.row, column, NAMES }, STYLE_KEY,
+			keys_name(key->codes[i], name));
+	canvas_text(canvas, (struct place) { place.row, place.column + NAMES, place.width - NAMES }, STYLE_TEXT,
+		key->help);
+}
+
+static void draw_line(struct canvas *canvas, struct place place, int line)
+{
+	if (line == 0)
+		canvas_text(canvas, place, STYLE_TITLE, "Help: the keys, the same in every view");
+	else if (line <= (int)keys_count)
+		draw_key(canvas, place, &keys_table[line - 1]);
+	else
+		canvas_text(canvas, place, line == (int)keys_count + 2 ? STYLE_TITLE : STYLE_TEXT,
+			notes[line - 1 - (int)keys_count]);
+}
+
+static void help_draw(void *context, struct canvas *canvas, struct area area)
+{
+	struct help *self = context;
+	int last = line_count() - area.rows;
+
+	self->height = area.rows;
+	if (self->top > last)
+		self->top = last;
+	if (self->top < 0)
+		self->top = 0;
+	for (int i = 0; i < area.rows && self->top + i < line_count(); i++)
+		draw_line(canvas, (struct place) { area.row + i, area.column + 2, area.columns - 2 }, self->top + i);
+	if (self->top < last)
+		canvas_right(canvas, (struct place) { area.row + area.rows - 1, area.column + area.columns - 8, 8 },
+			STYLE_WARN, " more: j");
+}
+
+static bool help_act(void *context, enum action action)
+{
+	struct help *self = context;
+	int page = self->height > 1 ? self->height - 1 : 1;
+
+	switch (action) {
+	case ACTION_UP:
+		self->top -= 1;
+		return true;
+	case ACTION_DOWN:
+		self->top += 1;
+		return true;
+	case ACTION_PAGE_UP:
+		self->top -= page;
+		return true;
+	case ACTION_PAGE_DOWN:
+		self->top += page;
+		return true;
+	case ACTION_TOP:
+		self->top = 0;
+		return true;
+	case ACTION_BOTTOM:
+		self->top = line_count();
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct view view_help = {
+	.name = "Help",
+	.new = help_new,
+	.free = free,
+	.draw = help_draw,
+	.act = help_act,
+};
