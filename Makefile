@@ -10,12 +10,18 @@ CFLAGS = -std=c11 $(WARN) -g -fno-omit-frame-pointer -pthread
 LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-HOOK = hook ring unwind sample trace meta drain control keys virtq virtio_pci virtio_serial
+HOOK = hook ring packet table str grid unwind sample pace trace meta drain control keys \
+	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_serial
 AGENT = util source payload decode metadata record threads stacks store query \
 	symbols objects functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
 	export_folded export_table export_json \
 	qmp epoch profiler picture session control_socket launch
+DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
+	page slab space thread sched spin mutex program programs process syscall keyboard port profile \
+	mix oracle oracle_tail $(DEMO_WORK)
+DEMO_WORK = checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet oracle_shapes
+DEMO_PROGRAMS = hash primes queens sort pulse
 TUI = canvas theme glyphs keys list scope prompt status title header emptiness column \
 	view_functions view_help snapshot screen term app
 PROGRAM = main command_top command_report command_ctl command_run
@@ -54,16 +60,34 @@ build/ktop: $(PROGRAM_SRC:%.c=build/host/%.o) $(TUI_SRC:%.c=build/host/%.o) buil
 # ---- the guest: the hook as a kernel compiles it, and the demo kernel around it ----
 
 GUEST = -std=c11 $(WARN) -O2 -g -ffreestanding -nostdlib -fno-stack-protector -fno-pic -mno-red-zone \
-	-mgeneral-regs-only -mcmodel=kernel -fcf-protection=none -fno-omit-frame-pointer \
+	-mgeneral-regs-only -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
 	-fno-optimize-sibling-calls -fno-asynchronous-unwind-tables
+GUEST_CPPFLAGS = -Ikernel-hook -I$(DEMO_DIR)
+GUEST_LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1,-z,max-page-size=4096,-z,noexecstack
+DEMO_DIR = kernel-hook/ports/demo
+DEMO_SRC = $(wildcard $(DEMO_KERNEL:%=$(DEMO_DIR)/%.c))
+DEMO_OBJ = $(DEMO_KERNEL:%=build/guest/$(DEMO_DIR)/%.o)
+
+# Work is seen by function: none is put into another; and one file is there for its tail call.
+$(DEMO_WORK:%=build/guest/$(DEMO_DIR)/%.o): SHAPE = -fno-inline
+build/guest/$(DEMO_DIR)/oracle_tail.o: SHAPE = -foptimize-sibling-calls
 
 build/guest/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -Ikernel-hook -Ikernel-hook/ports/demo $(GUEST) -MMD -c -o $@ $<
+	$(CC) $(GUEST_CPPFLAGS) $(GUEST) -mcmodel=kernel $(SHAPE) -MMD -c -o $@ $<
 
 build/guest/%.o: %.S
 	@mkdir -p $(@D)
-	$(CC) -Ikernel-hook -Ikernel-hook/ports/demo $(GUEST) -MMD -c -o $@ $<
+	$(CC) $(GUEST_CPPFLAGS) $(GUEST) -Wa,-Ibuild/demo -MMD -c -o $@ $<
+
+build/demo/%: $(DEMO_DIR)/user/%.c $(DEMO_DIR)/user/start.S $(DEMO_DIR)/user/program.h $(DEMO_DIR)/call.h
+	@mkdir -p $(@D)
+	$(CC) $(GUEST_CPPFLAGS) $(GUEST) -fno-inline $(GUEST_LDFLAGS) -o $@ $(filter %.c %.S,$^)
+
+build/guest/$(DEMO_DIR)/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
+
+build/demo/demo.elf: $(DEMO_OBJ) $(HOOK_SRC:%.c=build/guest/%.o) $(DEMO_DIR)/link.ld
+	$(CC) $(GUEST_LDFLAGS) -T $(DEMO_DIR)/link.ld -o $@ $(filter %.o,$^)
 
 demo-kernel: build/demo/demo.elf
 
@@ -97,8 +121,9 @@ $(THREADED:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o $(HOOK_SRC:%
 unit: $(UNIT:%=build/check/%) $(THREADED:%=build/tsan/%)
 
 # clang reads every file too, with the same warnings.
-build/lint: $(HOST_SRC) $(HOOK_SRC)
-	$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $^
+build/lint: $(HOST_SRC) $(HOOK_SRC) $(DEMO_SRC)
+	$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(HOST_SRC) $(HOOK_SRC)
+	$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(DEMO_SRC)
 	@mkdir -p build && touch $@
 
 # ---- the two commands ----
@@ -126,7 +151,8 @@ check: packages
 clean:
 	rm -rf build
 
--include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(UNIT:%=build/check/tests/unit/%.d)
+-include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(UNIT:%=build/check/tests/unit/%.d) \
+	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
 .PHONY: all demo-kernel unit packages demo screenshots check clean
 .SECONDARY:

@@ -8,6 +8,7 @@
 #include "cpu.h"
 #include "ktop.h"
 #include "layout.h"
+#include "memory.h"
 #include "page.h"
 #include "panic.h"
 #include "process.h"
@@ -17,6 +18,7 @@
 #include "spin.h"
 #include "string.h"
 #include "thread.h"
+#include "virtio_serial.h"
 #include "wire.h"
 #include "x86.h"
 
@@ -51,6 +53,26 @@ static void find_build_id(struct ktop_facts *facts)
 	}
 }
 
+/* The direct map holds the devices too, as far as they lie below its end. */
+static void *map_device(uint64_t physical, size_t size)
+{
+	return physical + size <= DIRECT_SIZE ? memory_at(physical) : NULL;
+}
+
+static struct ktop_transport *find_port(void)
+{
+	struct ktop_virtio_serial_config config = {
+		.port = "org.ktop.0", .size = ktop_virtio_serial_memory_size(),
+		.physical = memory_physical, .map = map_device,
+	};
+	struct ktop_transport *port;
+
+	config.memory = page_reserve(config.size);
+	port = config.memory == NULL ? NULL : ktop_virtio_serial_init(&config);
+	print("ktop: %s\n", port == NULL ? "no virtio-serial device" : "virtio-serial device found");
+	return port;
+}
+
 static void tell_kernel(const struct ktop_facts *facts)
 {
 	ktop_object(profile, &(struct ktop_object) {
@@ -77,7 +99,7 @@ void profile_start(uint32_t cpu_total)
 	find_build_id(&facts);
 	if (memory == NULL)
 		panic("ktop: no %lu bytes of memory", size);
-	profile = ktop_init(&facts, &settings, NULL, memory, size);
+	profile = ktop_init(&facts, &settings, find_port(), memory, size);
 	if (profile == NULL)
 		panic("ktop: the settings on the command line are out of range");
 	tell_kernel(&facts);
