@@ -1,0 +1,304 @@
+/* The reader against addr2line, on this very program; and on small programs that are compiled here. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "line_worker.h"
+#include "scratch.h"
+#include "sym_dwarf.h"
+#include "sym_elf.h"
+#include "symbol_table.h"
+
+static const char start_source[] = "int twice(int);\nvoid _start(void)\n{\n\ttwice(2);\n\tfor (;;)\n\t\t;\n}\n";
+static const char twice_source[] = "int twice(int x)\n{\n\treturn x + x;\n}\n";
+
+/* Two units, start.c and lib/math/twice.c, compiled from a folder that holds both. */
+static const char *build(const char *name, const char *compiler, const char *options)
+{
+	char *command = util_format("%s -O0 -nostdlib -ffreestanding -static %s -o %s start.c lib/math/twice.c",
+		compiler, options, name);
+
+	scratch_run("mkdir -p lib/math");
+	scratch_text("start.c", start_source);
+	scratch_text("lib/math/twice.c", twice_source);
+	scratch_run(command);
+	free(command);
+	return scratch_path(name);
+}
+
+static uint64_t address_of(int fd, const char *name)
+{
+	struct symbol_table *table = symbol_table_new();
+	struct build_id id;
+	uint64_t address = 0;
+
+	assert_true(sym_elf_read(fd, "program", table, &id, NULL));
+	symbol_table_sort(table);
+	assert_true(symbol_table_address(table, name, &address));
+	symbol_table_free(table);
+	return address;
+}
+
+static void check_line(struct sym_dwarf *dwarf, uint64_t address, const char *expected)
+{
+	char *line = sym_dwarf_line(dwarf, address);
+
+	if (expected) {
+		assert_non_null(line);
+		assert_string_equal(line, expected);
+	} else {
+		assert_null(line);
+	}
+	free(line);
+}
+
+static void check_program(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	struct sym_dwarf *dwarf = sym_dwarf_open(fd);
+
+	assert_true(fd >= 0);
+	assert_non_null(dwarf);
+	check_line(dwarf, address_of(fd, "_start"), "start.c:3");
+	check_line(dwarf, address_of(fd, "twice"), "math/twice.c:2");
+	check_line(dwarf, 0, NULL);
+	check_line(dwarf, UINT64_MAX, NULL);
+	sym_dwarf_close(dwarf);
+	close(fd);
+}
+
+static void test_dwarf_4_and_5(void **state)
+{
+	(void)state;
+	check_program(build("four", "gcc", "-gdwarf-4"));
+	check_program(build("five", "gcc", "-gdwarf-5"));
+	check_program(build("high", "gcc", "-g -mcmodel=kernel -fno-pic -no-pie -Wl,-Ttext=0xffffffff81000000"));
+	check_program(build("packed", "gcc", "-g -gz=zlib"));
+}
+
+static void test_without_aranges(void **state)
+{
+	(void)state;
+	check_program(build("clang", "clang", "-g"));
+	build("removed", "gcc", "-g");
+	scratch_run("objcopy --remove-section .debug_aranges removed");
+	check_program(scratch_path("removed"));
+}
+
+/* Built in another folder: what is outside keeps the last two parts of its path. */
+static void test_outside(void **state)
+{
+	struct sym_dwarf *dwarf;
+	int fd;
+
+	(void)state;
+	build("inside", "gcc", "-g");
+	scratch_run("mkdir -p out && cd out && gcc -O0 -g -nostdlib -ffreestanding -static -o ../outside "
+		"../start.c ../lib/math/twice.c");
+	fd = open(scratch_path("outside"), O_RDONLY);
+	assert_true(fd >= 0);
+	dwarf = sym_dwarf_open(fd);
+	assert_non_null(dwarf);
+	check_line(dwarf, address_of(fd, "_start"), "start.c:3");
+	check_line(dwarf, address_of(fd, "twice"), "math/twice.c:2");
+	sym_dwarf_close(dwarf);
+	close(fd);
+}
+
+/* "/a/b/c.c:41" or "/a/b/c.c:41 (discriminator 3)" ends like "b/c.c:41". */
+static bool ends_alike(const char *reference, const char *line)
+{
+	size_t size = strcspn(reference, " \n"), ours = strlen(line);
+
+	return ours <= size && memcmp(reference + size - ours, line, ours) == 0;
+}
+
+static void test_against_addr2line(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	struct symbol_table *table = symbol_table_new();
+	struct sym_dwarf *dwarf = sym_dwarf_open(fd);
+	struct build_id id;
+	char *command, *text, *at;
+	FILE *file = fopen(scratch_path("addresses"), "w");
+	size_t size, compared = 0;
+
+	(void)state;
+	assert_non_null(dwarf);
+	assert_non_null(file);
+	assert_true(sym_elf_read(fd, "self", table, &id, NULL));
+	symbol_table_sort(table);
+	for (uint32_t i = 0; i < symbol_table_count(table); i++)
+		fprintf(file, "%lx\n", (unsigned long)symbol_table_get(table, i).address);
+	fclose(file);
+	command = util_format("addr2line -e /proc/%d/exe < addresses > lines", (int)getpid());
+	scratch_run(command);
+	free(command);
+	at = text = scratch_read(scratch_path("lines"), &size);
+	for (uint32_t i = 0; i < symbol_table_count(table); i++, at = strchr(at, '\n') + 1) {
+		char *line = sym_dwarf_line(dwarf, symbol_table_get(table, i).address);
+
+		size_t length = strcspn(at, " \n");	/* "??:0", "a.o:?": it knows none */
+		bool known = at[0] != '?' && at[length - 1] != '?' && memcmp(at + length - 2, ":0", 2) != 0;
+
+		if (known && !line)
+			fail_msg("no line for %s", symbol_table_get(table, i).name);
+		if (known) {
+			if (!ends_alike(at, line))
+				fail_msg("%s is not %.*s", line, (int)strcspn(at, "\n"), at);
+			compared++;
+		}
+		free(line);
+	}
+	assert_true(compared > 50);
+	free(text);
+	sym_dwarf_close(dwarf);
+	symbol_table_free(table);
+	close(fd);
+}
+
+static void test_none(void **state)
+{
+	const char *paths[] = { build("bare", "gcc", "-g0"), scratch_text("text", "no program"), "/dev/null" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		int fd = open(paths[i], O_RDONLY);
+
+		assert_true(fd >= 0);
+		assert_null(sym_dwarf_open(fd));
+		close(fd);
+	}
+	assert_null(sym_dwarf_open(-1));
+}
+
+static void try_bytes(const char *bytes, size_t size, uint64_t address)
+{
+	int fd = open(scratch_write("damaged", bytes, size), O_RDONLY);
+	struct sym_dwarf *dwarf;
+
+	assert_true(fd >= 0);
+	dwarf = sym_dwarf_open(fd);
+	if (dwarf)
+		free(sym_dwarf_line(dwarf, address));
+	sym_dwarf_close(dwarf);
+	close(fd);
+}
+
+static void test_damaged(void **state)
+{
+	const char *path = build("whole", "gcc", "-g");
+	int fd = open(path, O_RDONLY);
+	uint64_t address = address_of(fd, "twice");
+	size_t size;
+	char *bytes = scratch_read(path, &size), *copy = malloc(size);
+	uint32_t seed = 11;
+
+	(void)state;
+	assert_non_null(copy);
+	close(fd);
+	for (size_t cut = 0; cut < size; cut += 131)
+		try_bytes(bytes, cut, address);
+	for (int round = 0; round < 300; round++) {
+		memcpy(copy, bytes, size);
+		for (int i = 0; i < 10; i++) {
+			seed = seed * 1664525 + 1013904223;
+			copy[64 + seed % (size - 64)] = (char)(seed >> 24);
+		}
+		try_bytes(copy, size, address);
+	}
+	free(copy);
+	free(bytes);
+}
+
+/* ---- the thread around it ---- */
+
+static char *await_answer(struct line_worker *worker, uint32_t *ticket)
+{
+	uint64_t deadline = util_now() + 60000000000u;
+	char *line = NULL;
+
+	while (!line_worker_take(worker, ticket, &line)) {
+		if (util_now() > deadline)
+			fail_msg("no answer in a minute");
+		usleep(1000);
+	}
+	return line;
+}
+
+static void test_worker_answers_in_order(void **state)
+{
+	int fd = open(build("asked", "gcc", "-g"), O_RDONLY), none = open("/dev/null", O_RDONLY);
+	struct line_question question = { .fd = fd, .address = address_of(fd, "twice") };
+	struct line_worker *worker = line_worker_new();
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		question.ticket = i;
+		question.fd = i % 3 ? fd : none;
+		assert_true(line_worker_ask(worker, &question));
+	}
+	for (uint32_t i = 0; i < 100; i++) {
+		uint32_t ticket;
+		char *line = await_answer(worker, &ticket);
+
+		assert_int_equal(ticket, i);
+		if (i % 3)
+			assert_string_equal(line, "math/twice.c:2");
+		else
+			assert_null(line);
+		free(line);
+	}
+	line_worker_free(worker);
+	close(fd);
+	close(none);
+}
+
+static void test_worker_queue_is_bounded(void **state)
+{
+	int fd = open("/dev/null", O_RDONLY);
+	struct line_worker *worker = line_worker_new();
+	struct line_question question = { .fd = fd };
+	uint32_t ticket;
+
+	(void)state;
+	for (int i = 0; i < LINE_QUEUE; i++)
+		assert_true(line_worker_ask(worker, &question));
+	assert_false(line_worker_ask(worker, &question));
+	free(await_answer(worker, &ticket));
+	assert_true(line_worker_ask(worker, &question));
+	line_worker_free(worker);
+	close(fd);
+}
+
+static void test_worker_ends_early(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	struct line_worker *worker = line_worker_new();
+	struct line_question question = { .fd = fd, .address = 0x1000 };
+
+	(void)state;
+	line_worker_free(worker);
+	worker = line_worker_new();
+	for (int i = 0; i < LINE_QUEUE; i++)
+		assert_true(line_worker_ask(worker, &question));
+	line_worker_free(worker);
+	line_worker_free(NULL);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dwarf_4_and_5),
+		cmocka_unit_test(test_without_aranges),
+		cmocka_unit_test(test_outside),
+		cmocka_unit_test(test_against_addr2line),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_worker_answers_in_order),
+		cmocka_unit_test(test_worker_queue_is_bounded),
+		cmocka_unit_test(test_worker_ends_early),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
