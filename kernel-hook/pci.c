@@ -1,0 +1,83 @@
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch.h"
+#include "pci.h"
+
+enum {
+	ADDRESS_PORT = 0xcf8,
+	DATA_PORT = 0xcfc,
+	HEADER = 0x0c,			/* type << 16 */
+	CAPABILITIES = 0x34,
+	MANY_FUNCTIONS = 0x800000,	/* of HEADER */
+	HAS_CAPABILITIES = 0x100000,	/* of KTOP_PCI_COMMAND */
+};
+#define ENABLE 0x80000000u
+
+uint32_t ktop_pci_read(uint32_t function, uint32_t at)
+{
+	ktop_out32(ADDRESS_PORT, ENABLE | function << 8 | (at & 0xfc));
+	return ktop_in32(DATA_PORT);
+}
+
+void ktop_pci_write(uint32_t function, uint32_t at, uint32_t value)
+{
+	ktop_out32(ADDRESS_PORT, ENABLE | function << 8 | (at & 0xfc));
+	ktop_out32(DATA_PORT, value);
+}
+
+static bool present(uint32_t function)
+{
+	return (ktop_pci_read(function, KTOP_PCI_ID) & 0xffff) != 0xffff;
+}
+
+/* Functions 1 to 7 exist only beside a function 0 that says so. */
+static bool single(uint32_t function)
+{
+	uint32_t first = function & ~7u;
+
+	return !present(first) || !(ktop_pci_read(first, HEADER) & MANY_FUNCTIONS);
+}
+
+bool ktop_pci_next(uint32_t *function)
+{
+	while (*function < KTOP_PCI_FUNCTIONS) {
+		if (*function & 7 && single(*function))
+			*function = (*function | 7) + 1;
+		else if (present(*function))
+			return true;
+		else
+			++*function;
+	}
+	return false;
+}
+
+void ktop_pci_enable(uint32_t function, uint32_t bits)
+{
+	/* The status half is cleared by ones, so zeros leave it. */
+	uint32_t command = ktop_pci_read(function, KTOP_PCI_COMMAND) & 0xffff;
+
+	ktop_pci_write(function, KTOP_PCI_COMMAND, command | bits);
+}
+
+uint64_t ktop_pci_bar(uint32_t function, uint32_t bar, bool *io)
+{
+	uint32_t low = ktop_pci_read(function, KTOP_PCI_BAR + 4 * bar);
+	uint64_t high = 0;
+
+	*io = low & 1;
+	if (*io)
+		return low & ~3u;
+	if ((low & 6) == 4 && bar < 5)
+		high = ktop_pci_read(function, KTOP_PCI_BAR + 4 * (bar + 1));
+	return high << 32 | (low & ~15u);
+}
+
+uint32_t ktop_pci_capability(uint32_t function, uint32_t at)
+{
+	if (!(ktop_pci_read(function, KTOP_PCI_COMMAND) & HAS_CAPABILITIES))
+		return 0;
+	if (at == 0)
+		return ktop_pci_read(function, CAPABILITIES) & 0xfc;
+	return ktop_pci_read(function, at) >> 8 & 0xfc;
+}

@@ -1,0 +1,446 @@
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "transport.h"
+#include "virtio.h"
+#include "virtio_pci.h"
+#include "virtio_serial.h"
+#include "virtq.h"
+#include "wire.h"
+
+enum {
+	MULTIPORT = 1 << 1,		/* 5.3.3 */
+	MAX_PORTS = 4,			/* in the device's configuration, 5.3.4 */
+	CONTROL_IN = 2, CONTROL_OUT = 3,	/* queues, 5.3.2 */
+
+	PORTS = 64,
+	NO_PORT = PORTS,
+
+	CONTROLLERS = KTOP_VIRTIO_SERIAL_CONTROLLERS,
+	SENDS = 32, SEND_SIZE = KTOP_PACKET_MAX,
+	RECEIVES = 8, RECEIVE_SIZE = 512,
+	/*
+	 * The device drops a message for which it finds no buffer. It sends one for each of its ports
+	 * at the beginning, and then up to three in answer to each of ours.
+	 */
+	HEARS = 32, HEAR_SIZE = 128,
+	SAYS = 8,
+	HEAR_AT_ONCE = 2 * HEARS,	/* bound of one call */
+};
+
+/* 5.3.6.2 */
+struct message {
+	uint32_t port;
+	uint16_t event;
+	uint16_t value;
+};
+enum {
+	DEVICE_READY = 0, DEVICE_ADD = 1, DEVICE_REMOVE = 2, PORT_READY = 3, PORT_OPEN = 6,
+	PORT_NAME = 7,
+};
+
+struct queue_memory {
+	_Alignas(KTOP_VIRTQ_PAGE) uint8_t bytes[KTOP_VIRTQ_MEMORY];
+};
+
+struct controller {
+	struct ktop_virtio *device;	/* NULL: given up */
+	struct ktop_virtq in, out;	/* control */
+	bool greeted;			/* DEVICE_READY is said */
+	uint64_t ask;			/* bit i: port i has come, and is to be made ready */
+
+	struct queue_memory in_memory, out_memory;
+	uint8_t hears[HEARS][HEAR_SIZE];
+	struct message says[SAYS];
+};
+
+struct serial {
+	struct ktop_transport transport;
+	const char *name;
+	uint64_t (*physical)(const void *address);
+
+	/* the port whose queues are set up */
+	struct controller *home;	/* NULL: none yet */
+	uint32_t port;
+	struct ktop_virtq in, out;
+	bool named;			/* it bears our name */
+	bool open;			/* PORT_OPEN is said */
+	bool host;			/* somebody is connected */
+	uint32_t sending;		/* the buffer that is being filled; SENDS: none */
+	uint32_t reading;		/* the buffer that is being read; RECEIVES: none */
+	uint32_t read_at, read_end;	/* in it */
+
+	uint32_t connections;
+	uint32_t count;
+	struct controller controllers[CONTROLLERS];
+	struct ktop_virtio_pci pci[CONTROLLERS];
+
+	struct queue_memory in_memory, out_memory;
+	_Alignas(KTOP_VIRTQ_PAGE) uint8_t receives[RECEIVES][RECEIVE_SIZE];
+	_Alignas(KTOP_VIRTQ_PAGE) uint8_t sends[SENDS][SEND_SIZE];
+};
+
+static struct serial *serial_of(struct ktop_transport *transport)
+{
+	return (struct serial *)transport;
+}
+
+/* ---- setting up ---- */
+
+static void forget_port(struct serial *self)
+{
+	self->home = NULL;
+	self->named = self->open = self->host = false;
+	self->sending = SENDS;
+	self->reading = RECEIVES;
+}
+
+static bool set_up(struct ktop_virtio *device, struct ktop_virtq *queue, uint16_t index,
+	const struct ktop_virtq_buffers *buffers, struct queue_memory *memory, uint64_t physical)
+{
+	if (!ktop_virtio_queue(device, queue, index, memory, physical))
+		return false;
+	ktop_virtq_set_buffers(queue, buffers);
+	if (buffers->device_writes)
+		ktop_virtq_offer_all(queue);
+	return true;
+}
+
+static bool set_up_control(struct serial *self, struct controller *controller)
+{
+	const struct ktop_virtq_buffers hears = {
+		.physical = self->physical(controller->hears),
+		.size = HEAR_SIZE,
+		.count = HEARS,
+		.device_writes = true,
+	}, says = {
+		.physical = self->physical(controller->says),
+		.size = sizeof(struct message),
+		.count = SAYS,
+	};
+
+	controller->greeted = false;
+	controller->ask = 0;
+	return set_up(controller->device, &controller->in, CONTROL_IN, &hears,
+			&controller->in_memory, self->physical(&controller->in_memory)) &&
+		set_up(controller->device, &controller->out, CONTROL_OUT, &says,
+			&controller->out_memory, self->physical(&controller->out_memory));
+}
+
+static bool set_up_port(struct serial *self, struct controller *controller, uint32_t port)
+{
+	const struct ktop_virtq_buffers receives = {
+		.physical = self->physical(self->receives),
+		.size = RECEIVE_SIZE,
+		.count = RECEIVES,
+		.device_writes = true,
+	}, sends = {
+		.physical = self->physical(self->sends),
+		.size = SEND_SIZE,
+		.count = SENDS,
+	};
+	uint16_t in = (uint16_t)(port ? 2 * port + 2 : 0), out = in + 1;	/* 5.3.2 */
+
+	self->home = controller;
+	self->port = port;
+	return port < controller->device->ops->config(controller->device, MAX_PORTS) &&
+		set_up(controller->device, &self->in, in, &receives,
+			&self->in_memory, self->physical(&self->in_memory)) &&
+		set_up(controller->device, &self->out, out, &sends,
+			&self->out_memory, self->physical(&self->out_memory));
+}
+
+/*
+ * Begins anew with a controller. Queues are set up before a device is live (3.1.1), but which queues
+ * are ours is known only when a live device has told the names of its ports: so this is done once
+ * with NO_PORT, and again with the port that was found.
+ */
+static void start(struct serial *self, struct controller *controller, uint32_t port)
+{
+	struct ktop_virtio *device = controller->device;
+
+	if (self->home == controller)
+		forget_port(self);
+	if (!ktop_virtio_start(device, MULTIPORT) || !set_up_control(self, controller) ||
+			(port != NO_PORT && !set_up_port(self, controller, port))) {
+		ktop_virtio_give_up(device);
+		controller->device = NULL;
+		if (self->home == controller)
+			forget_port(self);
+		return;
+	}
+	ktop_virtio_live(device);
+	ktop_virtio_notify(device, &controller->in);
+	if (port != NO_PORT)
+		ktop_virtio_notify(device, &self->in);
+}
+
+/* ---- the control queues (5.3.6.2) ---- */
+
+static void on_name(struct serial *self, struct controller *controller, uint32_t port)
+{
+	if (self->home == controller && self->port == port) {
+		self->named = true;
+		self->open = false;
+	} else if (!self->named) {
+		if (self->home && self->home != controller)
+			start(self, self->home, NO_PORT);
+		start(self, controller, port);
+	}
+}
+
+/* The device may end the name with a zero, or not. */
+static bool same(const char *name, const uint8_t *text, uint32_t size)
+{
+	uint32_t i;
+
+	for (i = 0; i < size && text[i]; i++)
+		if (text[i] != (uint8_t)name[i])
+			return false;
+	return name[i] == 0;
+}
+
+static void hear(struct serial *self, struct controller *controller, const uint8_t *bytes,
+	uint32_t size)
+{
+	struct message message;
+	bool ours;
+
+	if (size < sizeof message)
+		return;
+	__builtin_memcpy(&message, bytes, sizeof message);
+	if (message.port >= PORTS)
+		return;
+	ours = self->home == controller && self->port == message.port;
+	switch (message.event) {
+	case DEVICE_ADD:
+		controller->ask |= 1ull << message.port;
+		break;
+	case DEVICE_REMOVE:
+		controller->ask &= ~(1ull << message.port);
+		if (ours)
+			self->named = self->open = self->host = false;
+		break;
+	case PORT_NAME:
+		if (same(self->name, bytes + sizeof message, size - sizeof message))
+			on_name(self, controller, message.port);
+		break;
+	case PORT_OPEN:
+		if (ours) {
+			self->host = message.value;
+			self->connections += self->host;
+		}
+		break;
+	}
+}
+
+static void listen(struct serial *self, struct controller *controller)
+{
+	uint8_t copy[HEAR_SIZE];	/* the device may change the original meanwhile */
+	uint32_t buffer, size, heard = 0;
+
+	while (heard < HEAR_AT_ONCE && ktop_virtq_take(&controller->in, &buffer, &size)) {
+		__builtin_memcpy(copy, controller->hears[buffer], size);
+		ktop_virtq_offer(&controller->in, buffer, HEAR_SIZE);
+		hear(self, controller, copy, size);
+		heard++;
+	}
+	if (heard && controller->device)
+		ktop_virtio_notify(controller->device, &controller->in);
+}
+
+static uint32_t lowest(uint64_t bits)
+{
+	uint32_t i = 0;
+
+	while (!(bits >> i & 1))
+		i++;
+	return i;
+}
+
+static bool next_message(struct serial *self, struct controller *controller, struct message *message)
+{
+	*message = (struct message){ .value = 1 };
+	if (!controller->greeted) {
+		message->event = DEVICE_READY;
+		controller->greeted = true;
+	} else if (self->home == controller && self->named && !self->open) {
+		message->event = PORT_OPEN;
+		message->port = self->port;
+		self->open = true;
+	} else if (controller->ask) {
+		message->event = PORT_READY;
+		message->port = lowest(controller->ask);
+		controller->ask &= controller->ask - 1;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void speak(struct serial *self, struct controller *controller)
+{
+	struct message message;
+	uint32_t buffer, size, said = 0;
+
+	while (ktop_virtq_take(&controller->out, &buffer, &size))
+		continue;
+	while (ktop_virtq_idle(&controller->out, &buffer) && next_message(self, controller, &message)) {
+		controller->says[buffer] = message;
+		ktop_virtq_offer(&controller->out, buffer, sizeof message);
+		said++;
+	}
+	if (said)
+		ktop_virtio_notify(controller->device, &controller->out);
+}
+
+static bool broken(const struct serial *self, const struct controller *controller)
+{
+	return controller->in.broken || controller->out.broken ||
+		(self->home == controller && (self->in.broken || self->out.broken));
+}
+
+static void attend(struct serial *self, struct controller *controller)
+{
+	uint8_t status = controller->device->ops->status(controller->device);
+
+	if (!(status & KTOP_VIRTIO_DRIVER_OK)) {
+		/* Somebody else has reset it, and has it now. */
+		controller->device = NULL;
+		if (self->home == controller)
+			forget_port(self);
+		return;
+	}
+	if (status & KTOP_VIRTIO_NEEDS_RESET || broken(self, controller))
+		start(self, controller, NO_PORT);
+	if (controller->device)
+		listen(self, controller);
+	if (controller->device)
+		speak(self, controller);
+}
+
+/* ---- the transport ---- */
+
+static bool connected(struct ktop_transport *transport, uint32_t *connections)
+{
+	struct serial *self = serial_of(transport);
+
+	for (uint32_t i = 0; i < self->count; i++)
+		if (self->controllers[i].device)
+			attend(self, &self->controllers[i]);
+	*connections = self->connections;
+	return self->open && self->host;
+}
+
+static void *buffer(struct ktop_transport *transport)
+{
+	struct serial *self = serial_of(transport);
+	uint32_t back, size;
+
+	if (!self->open)
+		return NULL;
+	if (self->sending == SENDS) {
+		while (ktop_virtq_take(&self->out, &back, &size))
+			continue;
+		if (!ktop_virtq_idle(&self->out, &self->sending))
+			return NULL;
+	}
+	return self->sends[self->sending];
+}
+
+static void send(struct ktop_transport *transport, uint32_t size)
+{
+	struct serial *self = serial_of(transport);
+
+	/* Without the buffer: the port has gone since it was handed out. */
+	if (!self->open || self->sending == SENDS || size == 0 || size > SEND_SIZE)
+		return;
+	ktop_virtq_offer(&self->out, self->sending, size);
+	self->sending = SENDS;
+	ktop_virtio_notify(self->home->device, &self->out);
+}
+
+static uint32_t receive(struct ktop_transport *transport, void *to, uint32_t size)
+{
+	struct serial *self = serial_of(transport);
+	uint32_t got = 0, emptied = 0;
+
+	/* Empty buffers count too, so that this ends whatever the device does. */
+	while (self->open && got < size && emptied < RECEIVES) {
+		uint32_t part = size - got;
+
+		if (self->reading == RECEIVES) {
+			if (!ktop_virtq_take(&self->in, &self->reading, &self->read_end))
+				break;
+			self->read_at = 0;
+		}
+		if (part > self->read_end - self->read_at)
+			part = self->read_end - self->read_at;
+		__builtin_memcpy((uint8_t *)to + got, self->receives[self->reading] + self->read_at, part);
+		got += part;
+		self->read_at += part;
+		if (self->read_at == self->read_end) {
+			ktop_virtq_offer(&self->in, self->reading, RECEIVE_SIZE);
+			self->reading = RECEIVES;
+			emptied++;
+		}
+	}
+	if (emptied)
+		ktop_virtio_notify(self->home->device, &self->in);
+	return got;
+}
+
+/* ---- making ---- */
+
+size_t ktop_virtio_serial_memory_size(void)
+{
+	return sizeof(struct serial);
+}
+
+static struct serial *make(const struct ktop_virtio_serial_config *config)
+{
+	struct serial *self = config->memory;
+
+	if (!self || (uintptr_t)self % _Alignof(struct serial) || config->size < sizeof *self)
+		return NULL;
+	__builtin_memset(self, 0, sizeof *self);
+	self->transport.connected = connected;
+	self->transport.buffer = buffer;
+	self->transport.send = send;
+	self->transport.receive = receive;
+	self->name = config->port;
+	self->physical = config->physical;
+	forget_port(self);
+	return self;
+}
+
+static void add(struct serial *self, struct ktop_virtio *device)
+{
+	struct controller *controller = &self->controllers[self->count];
+
+	controller->device = device;
+	start(self, controller, NO_PORT);
+	if (controller->device)
+		self->count++;
+}
+
+struct ktop_transport *ktop_virtio_serial_over(const struct ktop_virtio_serial_config *config,
+	struct ktop_virtio *const *devices, uint32_t count)
+{
+	struct serial *self = make(config);
+
+	for (uint32_t i = 0; self && i < count && self->count < CONTROLLERS; i++)
+		add(self, devices[i]);
+	return self && self->count ? &self->transport : NULL;
+}
+
+struct ktop_transport *ktop_virtio_serial_init(const struct ktop_virtio_serial_config *config)
+{
+	struct serial *self = make(config);
+	uint32_t found = self ? ktop_virtio_pci_find(self->pci, CONTROLLERS, config->map) : 0;
+
+	for (uint32_t i = 0; i < found; i++)
+		add(self, &self->pci[i].device);
+	return self && self->count ? &self->transport : NULL;
+}
