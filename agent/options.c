@@ -1,0 +1,148 @@
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "util.h"
+
+static bool take_number(const char *word, uint32_t *number)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(word, &end, 10);
+	if (word[0] < '0' || word[0] > '9' || *end || errno || value >= UINT32_MAX)
+		return false;
+	*number = (uint32_t)value;
+	return true;
+}
+
+static bool take_seconds(const char *word, uint64_t *ns)
+{
+	char *end;
+	double value = strtod(word, &end);
+
+	if (end == word || *end || !isfinite(value) || value < 0.001 || value > 1e7)
+		return false;
+	*ns = (uint64_t)(value * 1e9);
+	return true;
+}
+
+static bool take_choice(const char *word, const char *words, int *choice)
+{
+	size_t size = strlen(word), length;
+
+	for (int i = 0; size > 0; i++, words += length + 1) {
+		length = strcspn(words, "|");
+		if (length == size && memcmp(words, word, size) == 0) {
+			*choice = i;
+			return true;
+		}
+		if (!words[length])
+			break;
+	}
+	return false;
+}
+
+static bool take_value(const struct option_row *row, void *into, const char *word)
+{
+	void *member = (char *)into + row->offset;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(bool *)member = true;
+		return true;
+	case OPTION_TEXT:
+		*(const char **)member = word;
+		return word[0];
+	case OPTION_NUMBER:
+		return take_number(word, member);
+	case OPTION_SECONDS:
+		return take_seconds(word, member);
+	case OPTION_CHOICE:
+		return take_choice(word, row->value, member);
+	}
+	return false;
+}
+
+static const struct option_row *find_row(const struct option_set *sets, size_t set_count,
+	const char *name, size_t size, void **into)
+{
+	for (size_t i = 0; i < set_count; i++)
+		for (size_t j = 0; j < sets[i].count; j++)
+			if (strlen(sets[i].rows[j].name) == size &&
+					memcmp(sets[i].rows[j].name, name, size) == 0) {
+				*into = sets[i].into;
+				return &sets[i].rows[j];
+			}
+	return NULL;
+}
+
+/* One option at words[0]; returns how many words it took, 0 with `error` set. */
+static size_t take_option(char *const *words, size_t count, const struct option_set *sets,
+	size_t set_count, char **error)
+{
+	const char *name = words[0] + 2, *value = strchr(name, '=');
+	size_t size = value ? (size_t)(value - name) : strlen(name);
+	void *into = NULL;
+	const struct option_row *row = find_row(sets, set_count, name, size, &into);
+	size_t taken = 1;
+
+	if (!row) {
+		util_fail(error, "--%.*s: no such option", (int)size, name);
+		return 0;
+	}
+	if (value && !row->value) {
+		util_fail(error, "--%s: takes no value", row->name);
+		return 0;
+	}
+	if (value) {
+		value++;
+	} else if (row->value) {
+		if (count < 2) {
+			util_fail(error, "--%s: its value is missing: %s", row->name, row->value);
+			return 0;
+		}
+		value = words[1];
+		taken = 2;
+	}
+	if (take_value(row, into, value ? value : ""))
+		return taken;
+	util_fail(error, "--%s %s: not understood: it takes %s", row->name, value, row->value);
+	return 0;
+}
+
+bool options_parse(char *const *words, size_t count, const struct option_set *sets, size_t set_count,
+	size_t *used, char **error)
+{
+	size_t at = 0, taken;
+
+	while (at < count && words[at][0] == '-' && words[at][1]) {
+		if (strcmp(words[at], "--") == 0) {
+			at++;
+			break;
+		}
+		if (words[at][1] != '-')
+			return util_fail(error, "%s: no such option", words[at]);
+		taken = take_option(words + at, count - at, sets, set_count, error);
+		if (!taken)
+			return false;
+		at += taken;
+	}
+	*used = at;
+	return true;
+}
+
+void options_help(FILE *out, const struct option_set *set)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct option_row *row = &set->rows[i];
+		int width = fprintf(out, "  --%s%s%s", row->name, row->value ? " " : "",
+			row->value ? row->value : "");
+
+		fprintf(out, "%*s%s\n", width < 28 ? 28 - width : 2, "", row->help);
+	}
+}

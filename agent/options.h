@@ -1,0 +1,40 @@
+/* Options of a command as tables: one row is parsing, usage and help. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum option_kind {
+	OPTION_FLAG,			/* bool: set true */
+	OPTION_TEXT,			/* const char *: the word itself */
+	OPTION_NUMBER,			/* uint32_t */
+	OPTION_SECONDS,			/* uint64_t: ns; "2.5" */
+	OPTION_CHOICE,			/* int: which of the words in `value`, "timer|nmi" */
+};
+
+struct option_row {
+	const char *name;		/* given as --name VALUE or --name=VALUE */
+	const char *value;		/* as the help calls it; NULL for a flag */
+	const char *help;
+	enum option_kind kind;
+	size_t offset;			/* of the member in what the set points to */
+};
+
+struct option_set {
+	const struct option_row *rows;
+	size_t count;
+	void *into;
+};
+
+/*
+ * Takes options up to the first other word, or to behind "--"; *used says how many words that were.
+ * False with `error` set.
+ */
+bool options_parse(char *const *words, size_t count, const struct option_set *sets, size_t set_count,
+	size_t *used, char **error);
+
+void options_help(FILE *out, const struct option_set *set);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * One window of profiling and its answer: sets up the guest, starts its profiler when it is off,
+ * waits for the window (in guest time, so that a repeatable guest gives a repeatable report), stops
+ * what it started, and waits until the books are closed. Lives in the thread that drives the session.
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "options.h"
+#include "query.h"
+
+struct epoch;
+struct session;
+
+struct report_request {
+	uint64_t duration_ns;
+	bool json, threads;
+	int kernel_mark;		/* no, yes */
+	const char *folded, *raw;	/* files to write; NULL: none */
+	int sort;			/* enum table_column */
+	uint32_t top;			/* rows of the text; 0: all */
+	uint32_t rate;			/* 0: as it is */
+	int sampler;			/* enum sampler; -1: as it is */
+	uint32_t cpu;			/* filters; EVENT_NONE: all */
+	int mode;			/* enum mode; -1: all */
+	const char *thread, *function;	/* NULL: all */
+};
+
+extern const struct report_request report_default;
+extern const struct option_row report_options[];	/* of a struct report_request */
+extern const size_t report_option_count;
+
+enum report_state {
+	REPORT_WAITING, REPORT_RATE, REPORT_SAMPLER, REPORT_STARTING, REPORT_RUNNING,
+	REPORT_STOPPING, REPORT_CLOSING, REPORT_NAMING, REPORT_DONE, REPORT_FAILED,
+};
+
+struct report {
+	struct report_request request;	/* its texts are borrowed */
+	struct session *session;
+	enum report_state state;
+	uint64_t deadline;		/* host ns: of the present state */
+	char *error;			/* with REPORT_FAILED */
+	char note[160];			/* what the reader should know, "" if nothing */
+
+	struct epoch *epoch;		/* held; NULL: still waiting */
+	bool asked, answered;		/* the present state's line was sent, and obeyed */
+	bool started;			/* the profiler, by us */
+	uint64_t begin, end;		/* guest ns, of the window */
+	uint64_t seen, seen_at;		/* newest guest ns, and the host ns when it came */
+
+	/* the answer, with REPORT_DONE */
+	struct question question;
+	struct table *table;		/* sorted */
+	double seconds;			/* guest time profiled */
+};
+
+struct report *report_new(struct session *session, const struct report_request *request);
+void report_free(struct report *report);	/* stops the guest's profiler if it still runs for us */
+
+/* To be called after each session_step until it is REPORT_DONE or REPORT_FAILED. */
+enum report_state report_step(struct report *report);
+void report_cut(struct report *report, const char *why);	/* ends the window now */
+
+/* The answer as people read it, or as programs do; with the folded file when one was asked for. */
+bool report_write(struct report *report, FILE *out, char **error);
+
+void report_text(const struct report *report, FILE *out);
+bool report_json(const struct report *report, FILE *out);
+
+#endif

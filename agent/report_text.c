@@ -1,0 +1,94 @@
+#include <inttypes.h>
+
+#include "decode.h"
+#include "epoch.h"
+#include "report.h"
+#include "session.h"
+#include "symbols.h"
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* "0-2,7" of a set of bits; what does not fit ends in "+". */
+static void list_cpus(const struct row *row, char *text, size_t size)
+{
+	const uint32_t all = 64 * sizeof(row->cpus) / sizeof(row->cpus[0]);
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0, first; i < all; i++) {
+		char piece[32];
+		int length;
+
+		if (!(row->cpus[i / 64] >> i % 64 & 1))
+			continue;
+		for (first = i; i + 1 < all && row->cpus[(i + 1) / 64] >> (i + 1) % 64 & 1; i++)
+			;
+		length = first == i ? snprintf(piece, sizeof(piece), "%s%" PRIu32, used ? "," : "", i) :
+			snprintf(piece, sizeof(piece), "%s%" PRIu32 "-%" PRIu32, used ? "," : "", first, i);
+		if (used + (size_t)length + 2 > size) {
+			snprintf(text + used, size - used, "+");
+			return;
+		}
+		used += (size_t)snprintf(text + used, size - used, "%s", piece);
+	}
+}
+
+static void print_facts(const struct report *report, FILE *out)
+{
+	const struct epoch *epoch = report->epoch;
+	const struct table *table = report->table;
+	const struct status *status = &epoch->status;
+	struct books books = decode_books_all(session_decode(report->session), STREAM_SAMPLES);
+
+	fprintf(out, "%s %s %s, %" PRIu32 " CPUs: %.2f s of guest time\n", epoch->kernel, epoch->version,
+		epoch->arch, epoch->cpu_count, report->seconds);
+	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU", status->sampler == SAMPLER_NMI ? "nmi" : "timer",
+		status->rate);
+	if (status->sampler == SAMPLER_NMI)
+		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
+	fprintf(out, ": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 ", lost %" PRIu64 "\n",
+		table->samples, table->weight, table->missed, books.lost);
+	fprintf(out, "kernel %.1f%%, user %.1f%%, idle %.1f%%\n",
+		percent(table->mode[MODE_KERNEL], table->weight),
+		percent(table->mode[MODE_USER], table->weight),
+		percent(table->mode[MODE_IDLE], table->weight));
+	if (status->sampler == SAMPLER_TIMER)
+		fprintf(out, "code with interrupts off is not seen by the timer sampler: "
+			"it is charged where they come on\n");
+	if (report->note[0])
+		fprintf(out, "%s\n", report->note);
+	if (epoch->remark[0])
+		fprintf(out, "%s\n", epoch->remark);
+}
+
+static void print_row(const struct report *report, const struct row *row, FILE *out)
+{
+	struct symbols *symbols = report->epoch->inputs.symbols;
+	const struct function *function = symbols_get(symbols, row->function);
+	const char *line = symbols_line(symbols, row->function);
+	char cpus[12];
+
+	list_cpus(row, cpus, sizeof(cpus));
+	fprintf(out, "%7.2f %7.2f %9.0f  %-11s %-32s %-16s %s\n",
+		percent(row->self, report->table->weight), percent(row->total, report->table->weight),
+		report->seconds > 0 ? (double)row->self / report->seconds : 0, cpus,
+		function->name, function->object, line ? line : "");
+}
+
+void report_text(const struct report *report, FILE *out)
+{
+	size_t rows = report->table->count;
+
+	if (report->request.top && report->request.top < rows)
+		rows = report->request.top;
+	print_facts(report, out);
+	fprintf(out, "\n%7s %7s %9s  %-11s %-32s %-16s %s\n", "SELF%", "TOTAL%", "HITS/s", "CPU",
+		"FUNCTION", "OBJECT", "SOURCE");
+	for (size_t i = 0; i < rows; i++)
+		print_row(report, &report->table->rows[i], out);
+	if (rows < report->table->count)
+		fprintf(out, "(%zu more functions; --top 0 shows all)\n", report->table->count - rows);
+}
