@@ -15,7 +15,8 @@ enum {
 	IDS = 1 << 16,
 };
 
-static const uint64_t clock_hz_max = 18000000000;	/* so that a second of ns times Hz fits 64 bits */
+/* Facts beyond these are taken as unknown: readers compute with 64 bits, signed and in ns. */
+static const uint64_t clock_hz_max = 18000000000, epoch_ns_max = (uint64_t)1 << 62;
 
 struct row {
 	uint16_t id;
@@ -115,7 +116,8 @@ static bool is_name(const char *text, size_t size)
 	if (size == 0 || size >= NAME_MAX_SIZE || strspn(text, LETTERS) == 0 ||
 			strspn(text, LETTERS "0123456789_") < size)
 		return false;
-	return strncmp(text, "field_", 6) != 0 && strncmp(text, "event_", 6) != 0;
+	return strncmp(text, "field_", 6) != 0 && strncmp(text, "event_", 6) != 0 &&
+		(size < 7 || memcmp(text + size - 7, "_length", 7) != 0);
 }
 
 static void name_field(struct field *fields, size_t index, const char *text, size_t size)
@@ -219,11 +221,12 @@ static void write_clock(const struct metadata *metadata, FILE *to)
 {
 	bool known = metadata->clock_hz > 0 && metadata->clock_hz <= clock_hz_max;
 	uint64_t hz = known ? metadata->clock_hz : 1000000000;
+	uint64_t epoch = metadata->epoch_ns < epoch_ns_max ? metadata->epoch_ns : 0;
 
 	fprintf(to, "clock {\n\tname = guest;\n\tfreq = %llu;\n\toffset_s = %llu;\n\toffset = %llu;\n"
 		"\tabsolute = true;\n};\n\n", (unsigned long long)hz,
-		(unsigned long long)(metadata->epoch_ns / 1000000000),
-		(unsigned long long)(metadata->epoch_ns % 1000000000 * hz / 1000000000));
+		(unsigned long long)(epoch / 1000000000),
+		(unsigned long long)(epoch % 1000000000 * hz / 1000000000));
 }
 
 static void write_trace(const uint8_t *boot_id, FILE *to)
