@@ -214,13 +214,13 @@ static size_t count_folders(const char *recording)
 
 static void test_same_events(void **state)
 {
+	SKIP_WITHOUT_READER(state);
 	struct packets *packets = packets_new(3);
 	struct counts counts = { 0 };
 	uint64_t seed = 2026, time = 5000;
 	size_t total = 0;
 	char *text, *errors;
 
-	SKIP_WITHOUT_READER(state);
 	packets_begin(packets, KTOP_META, 0, 0);
 	for (size_t i = 0; i < KINDS; i++)
 		add_descriptor(packets, kinds[i].id, (uint8_t)kinds[i].stream, kinds[i].name,
@@ -247,12 +247,12 @@ static void test_same_events(void **state)
 
 static void test_losses_are_seen(void **state)
 {
+	SKIP_WITHOUT_READER(state);
 	struct packets *packets = packets_new(3);
 	struct counts counts = { 0 };
 	uint64_t seed = 1, time = 0;
 	char *text, *errors;
 
-	SKIP_WITHOUT_READER(state);
 	for (int i = 0; i < 6; i++) {
 		size_t begin = packets->size;
 
@@ -274,11 +274,11 @@ static void test_losses_are_seen(void **state)
 
 static void test_clock(void **state)
 {
+	SKIP_WITHOUT_READER(state);
 	struct packets *packets = packets_new(3);
 	struct body body = { .size = 4 };
 	char *text, *errors;
 
-	SKIP_WITHOUT_READER(state);
 	packets_begin(packets, KTOP_META, 0, 0);
 	add_guest(packets, 2500000000, UINT64_C(1700000000400000000));
 	packets_end(packets, 0);
@@ -298,6 +298,7 @@ static void test_clock(void **state)
 /* Facts and descriptors that would break the metadata, if they were taken as they are. */
 static void test_hostile_descriptors(void **state)
 {
+	SKIP_WITHOUT_READER(state);
 	static const struct { const char *name, *fields; } rows[] = {
 		{ "stream", "u8 event;u8 int;u8 uuid;u8 struct;" },
 		{ "x\"; }; trace { major = 9", "u32 a;" },
@@ -316,7 +317,6 @@ static void test_hostile_descriptors(void **state)
 	struct body body = { .size = 4 };
 	char *text, *errors;
 
-	SKIP_WITHOUT_READER(state);
 	packets_begin(packets, KTOP_META, 0, 0);
 	add_guest(packets, UINT64_MAX, UINT64_MAX);
 	for (uint16_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -355,11 +355,11 @@ static void test_hostile_descriptors(void **state)
 /* More files than are kept open. */
 static void test_many_cpus(void **state)
 {
+	SKIP_WITHOUT_READER(state);
 	struct packets *packets = packets_new(3);
 	struct body body = { .size = 4 };
 	char *text, *errors;
 
-	SKIP_WITHOUT_READER(state);
 	for (uint64_t round = 0; round < 3; round++)
 		for (uint32_t cpu = 0; cpu < 150; cpu++) {
 			packets_begin(packets, KTOP_SAMPLES, cpu, round);
@@ -379,13 +379,13 @@ static void test_many_cpus(void **state)
 /* Another boot, and the same boot put back to an earlier state, are folders of their own. */
 static void test_epochs(void **state)
 {
+	SKIP_WITHOUT_READER(state);
 	struct packets *packets = packets_new(3);
 	struct counts counts = { 0 };
 	struct packets_lane saved;
 	uint64_t seed = 1, time = 0, before;
 	char *text, *errors;
 
-	SKIP_WITHOUT_READER(state);
 	add_packet(packets, KTOP_SAMPLES, 0, &time, 5, &seed, &counts);
 	saved = packets->lanes[KTOP_SAMPLES][0];
 	before = time;
@@ -430,6 +430,7 @@ static void test_partial_until_closed(void **state)
 /* What was written before there was no more room can still be read, whole packets of it. */
 static void test_no_room(void **state)
 {
+	SKIP_WITHOUT_READER(state);
 	struct packets *packets = packets_new(3);
 	struct counts counts = { 0 };
 	struct rlimit old, small;
@@ -438,7 +439,6 @@ static void test_no_room(void **state)
 	uint64_t seed = 7, time = 0;
 	struct stat file;
 
-	SKIP_WITHOUT_READER(state);
 	for (int i = 0; i < 100; i++)
 		add_packet(packets, KTOP_SAMPLES, 0, &time, 20, &seed, &counts);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);

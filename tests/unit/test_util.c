@@ -1,0 +1,246 @@
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "scratch.h"
+#include "util.h"
+
+/* ---- printable ---- */
+
+static void check(const char *from, const char *to)
+{
+	char *text = util_printable(from, strlen(from));
+
+	assert_string_equal(text, to);
+	free(text);
+}
+
+static void test_good_text_stays(void **state)
+{
+	(void)state;
+	check("", "");
+	check("std::vector<int>::push_back(int&&) [clone .cold] ~!@#$%^&*|\\",
+		"std::vector<int>::push_back(int&&) [clone .cold] ~!@#$%^&*|\\");
+	check("gr\xc3\xbc\xc3\x9f \xce\xbb \xd0\x96 \xe2\x86\x92", "gr\xc3\xbc\xc3\x9f \xce\xbb \xd0\x96 \xe2\x86\x92");
+	check("\xe2\x96\x88 \xe6\x97\xa5 \xf0\x9f\x98\x80", "\xe2\x96\x88 \xe6\x97\xa5 \xf0\x9f\x98\x80");
+}
+
+static void test_controls(void **state)
+{
+	(void)state;
+	check("\x1b[2J\x1b]0;x\x07", "?[2J?]0;x?");
+	check("a\r\n\tb\x7f", "a???b?");
+	check("\xc2\x9b" "31m\xc2\x80\xc2\x9f", "?31m??");			/* C1 in UTF-8 */
+	check("\x9b" "31m", "?31m");						/* C1 as a bare byte */
+	for (unsigned c = 1; c < 0x20; c++)
+		check((char []){ (char)c, 0 }, "?");
+}
+
+static void test_zero_byte(void **state)
+{
+	char *text = util_printable("a\0b", 3);
+
+	(void)state;
+	assert_string_equal(text, "a?b");
+	free(text);
+}
+
+static void test_tricks(void **state)
+{
+	(void)state;
+	check("\xe2\x80\xae" "abc", "?abc");		/* U+202E right-to-left override */
+	check("\xe2\x80\xaa\xe2\x81\xa6\xe2\x81\xa9\xe2\x80\x8f\xd8\x9c", "?????");	/* other bidi */
+	check("a\xe2\x80\x8b\xe2\x80\x8d\xef\xbb\xbf\xe2\x81\xa0\xc2\xad", "a?????");	/* zero width */
+	check("o\xcc\x88\xe2\x83\x9d\xef\xb8\x8f", "o???");	/* combining, variation selector */
+	check("a\xe2\x80\xa8\xe2\x80\xa9z", "a??z");		/* U+2028, U+2029 */
+	check("\xd7\x90\xd8\xa7", "??");			/* letters from right to left */
+	check("\xf3\xa0\x81\x81\xef\xbf\xbe\xee\x80\x80", "???");	/* tag, no character, private */
+	check("\xe3\x85\xa4\xe1\x85\x9f\xe2\x80\x87", "???");	/* fillers and odd spaces */
+}
+
+static void test_bad_utf8(void **state)
+{
+	(void)state;
+	check("\xc0\xaf", "??");			/* overlong */
+	check("\xe0\x80\x9b", "???");
+	check("\xf0\x80\x80\x9b", "????");
+	check("\xed\xa0\x80", "???");			/* surrogate */
+	check("\xf4\x90\x80\x80", "????");		/* beyond U+10FFFF */
+	check("\xff\xfe\xf8", "???");
+	check("\xc3", "?");				/* cut off */
+	check("\xe2\x86", "??");
+	check("\xc3(", "?(");				/* the byte after a bad one counts again */
+	check("\x80", "?");
+}
+
+/* Whatever goes in, what comes out is the same again, and holds nothing below space. */
+static void test_any_bytes(void **state)
+{
+	unsigned seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		char bytes[64];
+		char *text;
+
+		for (size_t i = 0; i < sizeof(bytes); i++) {
+			seed = seed * 1103515245 + 12345;
+			bytes[i] = (char)(seed >> 16);
+		}
+		text = util_printable(bytes, sizeof(bytes));
+		assert_true(strlen(text) > 0 && strlen(text) <= sizeof(bytes));
+		for (const char *at = text; *at; at++)
+			assert_true((unsigned char)*at >= 0x20 && *at != 0x7f);
+		check(text, text);
+		free(text);
+	}
+}
+
+/* ---- memory and errors ---- */
+
+static void test_texts(void **state)
+{
+	char *text = util_format("%s %d", "cpu", 3), *copy = util_copy("abcdef", 3), *error = NULL;
+	int *numbers = util_grow(NULL, 2, sizeof(*numbers));
+
+	(void)state;
+	assert_string_equal(text, "cpu 3");
+	assert_string_equal(copy, "abc");
+	numbers[1] = 7;
+	numbers = util_grow(numbers, 100, sizeof(*numbers));
+	assert_int_equal(numbers[1], 7);
+	assert_false(util_fail(&error, "no %s", "port"));
+	assert_string_equal(error, "no port");
+	assert_false(util_fail(NULL, "nobody asks"));
+	free(numbers);
+	free(error);
+	free(copy);
+	free(text);
+	copy = util_copy(NULL, 0);
+	assert_string_equal(copy, "");
+	free(copy);
+}
+
+static void test_clock_goes_on(void **state)
+{
+	uint64_t before = util_now();
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		uint64_t now = util_now();
+
+		assert_true(now >= before);
+		before = now;
+	}
+}
+
+/* ---- files ---- */
+
+static void test_file_appears_when_whole(void **state)
+{
+	char path[256], *error = NULL, *text;
+	struct util_file *file;
+	struct stat facts;
+	size_t size;
+
+	(void)state;
+	strcpy(path, scratch_path("report"));
+	file = util_file_open(path, &error);
+	assert_non_null(file);
+	fprintf(util_file_stream(file), "whole\n");
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_true(util_file_commit(file, &error));
+	text = scratch_read(path, &size);
+	assert_string_equal(text, "whole\n");
+	assert_int_equal(stat(path, &facts), 0);
+	assert_int_equal(facts.st_mode & 0777, 0600);
+	free(text);
+	scratch_run("test \"$(ls)\" = report && rm report");
+}
+
+static void test_file_discarded(void **state)
+{
+	char path[256], *text;
+	struct util_file *file;
+	size_t size;
+
+	(void)state;
+	strcpy(path, scratch_text("kept", "old"));
+	file = util_file_open(path, NULL);
+	fprintf(util_file_stream(file), "new");
+	util_file_discard(file);
+	util_file_discard(NULL);
+	text = scratch_read(path, &size);
+	assert_string_equal(text, "old");
+	free(text);
+	scratch_run("test \"$(ls)\" = kept && rm kept");
+}
+
+static void test_file_that_cannot_be(void **state)
+{
+	char *error = NULL;
+
+	(void)state;
+	assert_null(util_file_open(scratch_path("none/report"), &error));
+	assert_non_null(strstr(error, "none/report: not written: No such file"));
+	free(error);
+}
+
+/* Nothing is left behind when the room ends, and what was there before stays. */
+static void test_file_without_room(void **state)
+{
+	char path[256], *error = NULL, *text;
+	struct rlimit old, small;
+	struct util_file *file;
+	size_t size;
+
+	(void)state;
+	strcpy(path, scratch_text("kept", "old"));
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small = old;
+	small.rlim_cur = 10000;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	file = util_file_open(path, &error);
+	for (int i = 0; i < 10000; i++)
+		fprintf(util_file_stream(file), "%d\n", i);
+	assert_false(util_file_commit(file, &error));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_non_null(strstr(error, "not written"));
+	free(error);
+	text = scratch_read(path, &size);
+	assert_string_equal(text, "old");
+	free(text);
+	scratch_run("test \"$(ls)\" = kept && rm kept");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good_text_stays),
+		cmocka_unit_test(test_controls),
+		cmocka_unit_test(test_zero_byte),
+		cmocka_unit_test(test_tricks),
+		cmocka_unit_test(test_bad_utf8),
+		cmocka_unit_test(test_any_bytes),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_clock_goes_on),
+		cmocka_unit_test(test_file_appears_when_whole),
+		cmocka_unit_test(test_file_discarded),
+		cmocka_unit_test(test_file_that_cannot_be),
+		cmocka_unit_test(test_file_without_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
