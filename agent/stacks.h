@@ -12,11 +12,13 @@ struct stacks;
 
 #define STACKS_NONE 0xffffffffu
 
+enum { STACKS_NODES_MAX = 2 << 20 };	/* about 80 MB with the index; a caller's id is the smaller */
+
 struct node {
 	uint64_t address;		/* to look up: a return address is stored minus one */
 	uint32_t space;			/* EVENT_KERNEL or a process */
 	uint32_t parent;		/* the caller's node, STACKS_NONE at a root */
-	uint32_t cut;			/* 1: a root whose callers are unknown (walk cut) */
+	uint32_t cut;			/* 1: the walk ended here; callers before `parent` are unknown */
 };
 
 struct stacks *stacks_new(void);
@@ -30,5 +32,6 @@ uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample);
 
 uint32_t stacks_nodes(const struct stacks *stacks);
 struct node stacks_node(const struct stacks *stacks, uint32_t node);
+uint64_t stacks_refused(const struct stacks *stacks);	/* samples without a stack, at the limit */
 
 #endif

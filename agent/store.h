@@ -1,7 +1,8 @@
 /*
  * What was sampled, as it came: time slices on the guest's own axis, each a count of
- * (stack, cpu, thread, mode). Slices are a quarter of a second for the last two minutes, then merge
- * into 1 s, 10 s and 60 s ones, so that memory is bounded. One owner thread.
+ * (stack, cpu, thread, mode). Slices are a quarter of a second for the last two minutes, 1 s for ten
+ * minutes, 10 s for two hours, 60 s for a day; what is older is one slice, and so is the oldest part
+ * of what would not fit otherwise. There is a slice only where something came. One owner thread.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -12,6 +13,8 @@
 #include "event.h"
 
 #define STORE_SLICE_NS 250000000u
+
+enum { STORE_ENTRIES_MAX = 4 << 20 };	/* counts and CPUs of all slices: at most about 300 MB */
 
 struct store;
 
@@ -25,7 +28,7 @@ struct store_key {
 
 struct store_count {
 	struct store_key key;
-	uint32_t samples;
+	uint64_t samples;
 	uint64_t weight;
 };
 
@@ -36,7 +39,7 @@ struct store_cpu {			/* of one CPU in one slice, weights */
 
 struct slice {
 	uint64_t begin, end;		/* ns of guest time */
-	uint64_t version;		/* changes when a late event comes in */
+	uint64_t version;		/* of the last event in it; grows over the whole store */
 	const struct store_count *counts;
 	size_t count;
 	const struct store_cpu *cpus;
@@ -46,7 +49,10 @@ struct slice {
 struct store *store_new(void);
 void store_free(struct store *store);
 
-/* A late event goes into its own slice; one older than the oldest slice into that. */
+/*
+ * A late event goes into its own slice; one ahead of "now" moves it. Times are at most INT64_MAX.
+ * A damaged CPU or mode is given up.
+ */
 void store_add(struct store *store, uint64_t time, const struct store_key *key, uint32_t weight);
 void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t ticks);
 
@@ -55,8 +61,8 @@ void store_advance(struct store *store, uint64_t now);
 uint64_t store_now(const struct store *store);
 
 /* Slices in order of time. A slice's pointers are good until the next call that changes the store. */
-size_t store_slices(const struct store *store);
+size_t store_slices(const struct store *store);		/* 3000 at most */
 struct slice store_slice(const struct store *store, size_t index);
-uint64_t store_given_up(const struct store *store);	/* weight dropped at the memory limit */
+uint64_t store_given_up(const struct store *store);	/* weight dropped, at the limit or damaged */
 
 #endif

@@ -1,4 +1,7 @@
-/* Names of processes and threads, also of those that have ended. Texts live until threads_free. */
+/*
+ * Names of processes and threads, also of those that have ended. Texts live until threads_free. One
+ * owner thread. Bounded: what a guest tells beyond 128 Ki names or 16 MB of text is not taken.
+ */
 #ifndef THREADS_H
 #define THREADS_H
 
@@ -19,7 +22,13 @@ void threads_thread(struct threads *threads, uint32_t thread, uint32_t process, 
 const char *threads_name(struct threads *threads, uint32_t thread);
 const char *threads_process_name(struct threads *threads, uint32_t process);
 
-/* Does the pattern name this thread: its number, or part of its or its process's name? */
+/*
+ * Does the pattern name this thread: its number when the pattern is one, else part of its name or of
+ * its process's, as shown (pattern.h)? "": yes.
+ */
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
+
+/* Grows when an earlier answer of threads_match may be different now. */
+uint64_t threads_generation(const struct threads *threads);
 
 #endif

@@ -1,0 +1,164 @@
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "event.h"
+#include "hash.h"
+#include "stacks.h"
+#include "util.h"
+
+/*
+ * A node's hash is made from its caller's hash and its own frame, from the root down: the hash of a
+ * leaf is therefore that of its whole stack, and one index serves as the table of stacks and as the
+ * list of every node's callees.
+ */
+struct stacks {
+	struct node *nodes;		/* STACKS_NODES_MAX, of which the system backs what is used */
+	uint32_t count;
+	uint64_t refused;
+	struct hash by_hash;
+};
+
+enum { FRAMES_MAX = 128 };		/* both stacks of a sample */
+
+struct path {				/* one stack, root first; parents still to be found */
+	uint32_t depth;
+	struct node frames[FRAMES_MAX];
+	uint64_t hashes[FRAMES_MAX];
+};
+
+struct stacks *stacks_new(void)
+{
+	struct stacks *stacks = util_alloc(sizeof(*stacks));
+
+	stacks->nodes = util_alloc(STACKS_NODES_MAX * sizeof(*stacks->nodes));
+	hash_init(&stacks->by_hash);
+	return stacks;
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	hash_clear(&stacks->by_hash);
+	free(stacks->nodes);
+	free(stacks);
+}
+
+/* A return address may be the first of the next function: the call is before it. */
+static uint64_t lookup_address(uint64_t address, bool exact)
+{
+	return exact || address == 0 ? address : address - 1;
+}
+
+/* One walk's frames behind those of the path, root first. */
+static void add_walk(struct path *path, uint32_t space, const uint64_t *frames, uint32_t count,
+	uint64_t exact, bool cut)
+{
+	for (uint32_t i = count; i-- > 0 && path->depth < FRAMES_MAX; )
+		path->frames[path->depth++] = (struct node){
+			.address = lookup_address(frames[i], i < 64 && exact >> i & 1),
+			.space = space,
+			.cut = cut && i == count - 1,
+		};
+}
+
+static void make_path(struct path *path, const struct sample *sample)
+{
+	bool user_exact = sample->user_exact || sample->kernel_count == 0;
+
+	path->depth = 0;
+	add_walk(path, sample->process, sample->user, sample->user_count, user_exact,
+		sample->user_cut);
+	add_walk(path, EVENT_KERNEL, sample->kernel, sample->kernel_count, sample->exact | 1,
+		sample->kernel_cut);
+}
+
+static void make_hashes(const struct stacks *stacks, struct path *path)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < path->depth; i++) {
+		const struct node *frame = &path->frames[i];
+
+		hash = hash_pair(&stacks->by_hash, hash + frame->address,
+			hash + ((uint64_t)frame->cut << 32 | frame->space));
+		path->hashes[i] = hash;
+	}
+}
+
+static bool same_frame(const struct node *a, const struct node *b)
+{
+	return a->address == b->address && a->space == b->space && a->cut == b->cut;
+}
+
+static bool is_path(const struct stacks *stacks, uint32_t node, const struct path *path)
+{
+	for (uint32_t i = path->depth; i-- > 0; node = stacks->nodes[node].parent)
+		if (node == STACKS_NONE || !same_frame(&stacks->nodes[node], &path->frames[i]))
+			return false;
+	return node == STACKS_NONE;
+}
+
+static uint32_t find_stack(const struct stacks *stacks, const struct path *path)
+{
+	uint32_t at = 0, node;
+
+	do
+		node = hash_next(&stacks->by_hash, path->hashes[path->depth - 1], &at);
+	while (node != STACKS_NONE && !is_path(stacks, node, path));
+	return node;
+}
+
+/* The child of a node, made when there is none; STACKS_NONE when there is no more room. */
+static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node *frame, uint64_t hash)
+{
+	uint32_t at = 0, node;
+
+	while ((node = hash_next(&stacks->by_hash, hash, &at)) != STACKS_NONE)
+		if (stacks->nodes[node].parent == parent && same_frame(&stacks->nodes[node], frame))
+			return node;
+	if (stacks->count == STACKS_NODES_MAX)
+		return STACKS_NONE;
+	node = stacks->count++;
+	stacks->nodes[node] = *frame;
+	stacks->nodes[node].parent = parent;
+	hash_add(&stacks->by_hash, hash, node);
+	return node;
+}
+
+uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample)
+{
+	struct path path;
+	uint32_t node;
+
+	make_path(&path, sample);
+	if (path.depth == 0)
+		return STACKS_NONE;
+	make_hashes(stacks, &path);
+	node = find_stack(stacks, &path);
+	if (node != STACKS_NONE)
+		return node;
+	for (uint32_t i = 0; i < path.depth; i++) {
+		node = child(stacks, node, &path.frames[i], path.hashes[i]);
+		if (node == STACKS_NONE) {
+			stacks->refused++;
+			break;
+		}
+	}
+	return node;
+}
+
+uint32_t stacks_nodes(const struct stacks *stacks)
+{
+	return stacks->count;
+}
+
+struct node stacks_node(const struct stacks *stacks, uint32_t node)
+{
+	return stacks->nodes[node];
+}
+
+uint64_t stacks_refused(const struct stacks *stacks)
+{
+	return stacks->refused;
+}
