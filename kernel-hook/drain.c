@@ -114,15 +114,19 @@ static bool pack_rings(struct out *out)
 	uint32_t rings = ktop->cpus * KTOP_CLASSES;
 
 	for (uint32_t i = 0; i < rings; i++) {
-		uint32_t cpu = ktop->cursor / KTOP_CLASSES;
+		struct ktop_cpu *cpu = &ktop->cpu[ktop->cursor / KTOP_CLASSES];
 		struct ktop_stream_id id = {
 			.stream = KTOP_SAMPLES + ktop->cursor % KTOP_CLASSES,
-			.cpu = cpu,
+			.cpu = ktop->cursor / KTOP_CLASSES,
 		};
+		uint64_t sequence = cpu->books[id.stream].sequence;
+		bool all = pack_ring(out, cpu, id);
 
-		if (!pack_ring(out, &ktop->cpu[cpu], id))
+		/* A ring that got a packet out has had its turn, lest it starves the others. */
+		if (all || sequence != cpu->books[id.stream].sequence)
+			ktop->cursor = (ktop->cursor + 1) % rings;
+		if (!all)
 			return false;
-		ktop->cursor = (ktop->cursor + 1) % rings;
 	}
 	return true;
 }

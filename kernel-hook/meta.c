@@ -30,7 +30,8 @@ enum {
 
 static uint8_t *put(uint8_t *to, const void *bytes, uint32_t size)
 {
-	__builtin_memcpy(to, bytes, size);
+	if (size)
+		__builtin_memcpy(to, bytes, size);
 	return to + size;
 }
 
