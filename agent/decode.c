@@ -193,6 +193,11 @@ static bool is_rewound(const struct lane *lane, const struct ktop_wire_packet *w
 		wire->before + wire->discarded < lane->taken;
 }
 
+static bool is_foreign(const struct decode *decode, const struct ktop_wire_packet *wire)
+{
+	return decode->booted && memcmp(decode->boot_id, wire->boot_id, KTOP_BOOT_ID) != 0;
+}
+
 static void begin_epoch(struct decode *decode, const uint8_t *boot_id)
 {
 	lanes_clear(decode);
@@ -213,7 +218,7 @@ static void deliver(struct decode *decode, const uint8_t *bytes,
 	if (decode->skipping)
 		decode->counts.resyncs++;
 	decode->skipping = false;
-	if (!decode->booted || memcmp(decode->boot_id, wire->boot_id, KTOP_BOOT_ID) != 0 ||
+	if (!decode->booted || is_foreign(decode, wire) ||
 			is_rewound(lane_of(decode, wire->stream, wire->cpu), wire))
 		begin_epoch(decode, wire->boot_id);
 
@@ -224,12 +229,15 @@ static void deliver(struct decode *decode, const uint8_t *bytes,
 
 /* ---- the byte stream ---- */
 
-static void skip(struct decode *decode, size_t size)
+enum step { STEP_ON, STEP_WAIT };
+
+static enum step skip(struct decode *decode, size_t size)
 {
 	decode->counts.skipped_bytes += size;
 	decode->skipping = true;
 	decode->head += size;
 	decode->searched = 0;
+	return STEP_ON;
 }
 
 /* Offset of the first place where `mark` stands, or may stand when more bytes come; or `size`. */
@@ -271,9 +279,11 @@ static size_t find_cut(struct decode *decode, const uint8_t *bytes, size_t left,
 	return at + MARK <= end ? at : 0;
 }
 
-enum step { STEP_ON, STEP_WAIT };
-
-/* Handles what stands at the head; STEP_WAIT: more bytes are needed. */
+/*
+ * Handles what stands at the head; STEP_WAIT: more bytes are needed. What is rejected is given up
+ * one byte at a time, but only a magic makes more than a byte's work: time is linear in the bytes,
+ * at worst with the size of a packet for each header that stands among them.
+ */
 static enum step step(struct decode *decode)
 {
 	static const uint32_t magic = KTOP_MAGIC;
@@ -282,39 +292,29 @@ static enum step step(struct decode *decode)
 	struct ktop_wire_packet wire;
 
 	other = find(at, left, (const uint8_t *)&magic, MAGIC);
-	if (other) {
-		skip(decode, other);
-		return STEP_ON;
-	}
+	if (other)
+		return skip(decode, other);
 	if (left < HEADER)
 		return STEP_WAIT;
 	memcpy(&wire, at, sizeof(wire));
-	if (!is_plausible(&wire)) {
-		skip(decode, 1);
-		return STEP_ON;
-	}
+	if (!is_plausible(&wire))
+		return skip(decode, 1);
 
 	size = wire.packet_size / 8;
 	other = find_cut(decode, at, left, size);
-	if (other) {
-		skip(decode, other);
-		return STEP_ON;
-	}
+	if (other)
+		return skip(decode, other);
 	if (left < size || decode->searched + MAGIC <= size)
 		return STEP_WAIT;
-	if (!is_whole(at, size)) {
-		skip(decode, 1);
-		return STEP_ON;
-	}
+	if (!is_whole(at, size))
+		return skip(decode, 1);
 
 	/* A new boot is believed when a second packet of it follows: damage makes one, but not two. */
-	if (decode->booted && memcmp(decode->boot_id, wire.boot_id, KTOP_BOOT_ID) != 0) {
+	if (is_foreign(decode, &wire)) {
 		if (left - size < MARK)
 			return STEP_WAIT;
-		if (memcmp(at, at + size, MARK) != 0) {
-			skip(decode, 1);
-			return STEP_ON;
-		}
+		if (memcmp(at, at + size, MARK) != 0)
+			return skip(decode, 1);
 	}
 	deliver(decode, at, &wire);
 	decode->head += size;
