@@ -27,7 +27,8 @@ TUI = canvas theme glyphs keys list scope prompt status title header emptiness c
 PROGRAM = main command_top command_report command_ctl command_run
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
-UNIT = test_wire test_ring test_unwind test_sample test_drain test_control test_keys test_virtq \
+UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_control \
+	test_keys test_virtq \
 	test_virtio_serial test_util test_source test_decode test_record test_threads test_stacks \
 	test_store test_query test_export test_symbols test_sym_elf test_sym_text test_sym_dwarf \
 	test_demangle test_qmp test_profiler test_launch test_session test_canvas test_keymap \
@@ -108,6 +109,9 @@ $(UNIT:%=build/check/%): build/check/%: build/check/tests/unit/%.o \
 		build/check/libtui.a build/check/libagent.a build/check/libhook.a
 	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 
+$(foreach test,ring unwind sample drain meta control keys,build/check/test_$(test)): \
+		build/check/tests/unit/fake_port.o build/check/tests/unit/fake_host.o
+build/tsan/test_ring_threads: build/tsan/tests/unit/fake_port.o
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
 build/check/test_record: build/check/tests/unit/packets.o
 
