@@ -57,7 +57,8 @@ static struct slot *find_slot(const struct address_cache *cache, uint32_t space,
 	for (;; at++) {
 		struct slot *slot = &cache->slots[at & (cache->room - 1)];
 
-		if (slot->function == SYMBOLS_NONE || (slot->address == address && slot->space == space))
+		if (slot->function == SYMBOLS_NONE
+			|| (slot->address == address && slot->space == space))
 			return slot;
 	}
 }
@@ -81,12 +82,14 @@ static void grow(struct address_cache *cache)
 	free(old);
 }
 
-void address_cache_add(struct address_cache *cache, uint32_t space, uint64_t address, uint32_t function)
+void address_cache_add(struct address_cache *cache, uint32_t space, uint64_t address,
+	uint32_t function)
 {
 	if (cache->count >= cache->room / 2 && cache->room < SLOTS_MAX)
 		grow(cache);
 	else if (cache->count >= cache->room / 2)
 		address_cache_clear(cache);
-	*find_slot(cache, space, address) = (struct slot){ .address = address, .space = space, .function = function };
+	*find_slot(cache, space, address) =
+		(struct slot){ .address = address, .space = space, .function = function };
 	cache->count++;
 }

@@ -11,7 +11,8 @@ void address_cache_free(struct address_cache *cache);
 
 /* SYMBOLS_NONE: not in it. */
 uint32_t address_cache_find(const struct address_cache *cache, uint32_t space, uint64_t address);
-void address_cache_add(struct address_cache *cache, uint32_t space, uint64_t address, uint32_t function);
+void address_cache_add(struct address_cache *cache, uint32_t space, uint64_t address,
+	uint32_t function);
 void address_cache_clear(struct address_cache *cache);
 
 #endif

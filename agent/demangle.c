@@ -12,8 +12,8 @@ struct output {
 };
 
 /*
- * libiberty has no way to stop a demangling whose output doubles at every back reference. Leaving by
- * longjmp loses at most the few hundred bytes of one punycode identifier that it may hold.
+ * libiberty has no way to stop a demangling whose output doubles at every back reference. Leaving
+ * by longjmp loses at most the few hundred bytes of one punycode identifier that it may hold.
  */
 static void append(const char *text, size_t size, void *opaque)
 {
@@ -26,7 +26,7 @@ static void append(const char *text, size_t size, void *opaque)
 	output->size += size;
 }
 
-/* Without parameters, like perf; "name.cold" and the like keep their suffix, which tells them apart. */
+/* Without parameters, like perf. "name.cold" keeps its suffix, which tells it from "name". */
 static bool demangle_cxx(const char *name, struct output *output)
 {
 	const char *suffix = strchr(name, '.');

@@ -3,7 +3,7 @@
 #define KTOP_DEMANGLE_H
 
 enum {
-	DEMANGLE_IN_MAX = 1024,		/* bytes; libiberty's own limit on recursion gives up there, too */
+	DEMANGLE_IN_MAX = 1024,		/* bytes; where libiberty gives up, too */
 	DEMANGLE_OUT_MAX = 4096,	/* a short name can stand for a text without end */
 };
 

@@ -13,7 +13,7 @@ struct entry {
 };
 
 struct functions {
-	_Atomic uint32_t count;		/* written by the owner, released after the entry; read by any */
+	_Atomic uint32_t count;		/* written by the owner, after the entry; read by any */
 	struct entry *chunks[CHUNKS];
 };
 
@@ -42,7 +42,8 @@ void functions_free(struct functions *functions)
 	free(functions);
 }
 
-uint32_t functions_add(struct functions *functions, const struct function *function, const struct image *image)
+uint32_t functions_add(struct functions *functions, const struct function *function,
+	const struct image *image)
 {
 	uint32_t id = functions->count;
 	struct entry *entry;
@@ -58,7 +59,8 @@ uint32_t functions_add(struct functions *functions, const struct function *funct
 	entry->origin.image = image;
 	if (id == FUNCTIONS_MAX - 1) {
 		free((char *)function->name);
-		entry->function = (struct function){ .name = util_copy("[unknown]", 9), .object = "" };
+		entry->function = (struct function){ .name = util_copy("[unknown]", 9) };
+		entry->function.object = "";
 		entry->origin.image = NULL;
 	}
 	atomic_store_explicit(&functions->count, id + 1, memory_order_release);

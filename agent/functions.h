@@ -26,7 +26,8 @@ struct functions *functions_new(void);
 void functions_free(struct functions *functions);
 
 /* Takes the function's name (fresh memory). All that is beyond the limit is one "[unknown]". */
-uint32_t functions_add(struct functions *functions, const struct function *function, const struct image *image);
+uint32_t functions_add(struct functions *functions, const struct function *function,
+	const struct image *image);
 
 size_t functions_count(const struct functions *functions);
 const struct function *functions_get(const struct functions *functions, uint32_t id);

@@ -71,7 +71,8 @@ static bool read_text(struct image *image, char **error)
 			"give vmlinux by --kernel, or System.map by --symbols", image->path);
 	text = read_all(image->fd, &size, &why);
 	if (!text)
-		return util_fail(error, "cannot read %s: %s; give another file of symbols", image->path, why);
+		return util_fail(error, "cannot read %s: %s; give another file of symbols",
+			image->path, why);
 	done = sym_text_read(text, size, image->path, image->table, error);
 	free(text);
 	close(image->fd);
@@ -93,7 +94,8 @@ static bool open_image(struct image *image, enum image_kinds kinds, char **error
 	else if (!S_ISREG(facts.st_mode) && kinds == IMAGE_ELF)
 		why = "not a regular file";
 	if (why)
-		return util_fail(error, "cannot open %s: %s; give the kernel's ELF file, or the output of nm",
+		return util_fail(error,
+			"cannot open %s: %s; give the kernel's ELF file, or the output of nm",
 			image->path, why);
 	return true;
 }

@@ -11,7 +11,7 @@ struct image {
 	int fd;				/* for its lines; -1: a list of symbols has none */
 	struct build_id build_id;
 	struct symbol_table *table;
-	uint32_t *functions;		/* symbols.c: function ids by symbol, SYMBOLS_NONE: not made yet */
+	uint32_t *functions;		/* symbols.c: ids by symbol, SYMBOLS_NONE: not made */
 };
 
 enum image_kinds { IMAGE_ELF, IMAGE_ELF_OR_TEXT };

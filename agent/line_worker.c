@@ -1,11 +1,12 @@
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "line_worker.h"
 #include "sym_dwarf.h"
 #include "util.h"
 
-enum { HANDLES = 4 };			/* files open at a time; each may be hundreds of megabytes */
+enum { HANDLES = 4 };			/* files open at a time: each may be large */
 
 struct handle {
 	bool used;
@@ -80,7 +81,10 @@ static void *work(void *context)
 {
 	struct line_worker *worker = context;
 	struct line_question question;
+	sigset_t signals;
 
+	sigfillset(&signals);			/* they are for the threads that expect them */
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	while (next_question(worker, &question)) {
 		struct sym_dwarf *dwarf = open_dwarf(worker, question.fd);
 		char *line = dwarf ? sym_dwarf_line(dwarf, question.address) : NULL;

@@ -1,6 +1,6 @@
 /*
- * A thread that looks up source lines, so that nobody waits for DWARF. One owner asks and takes; the
- * thread starts with the first question.
+ * A thread that looks up source lines, so that nobody waits for DWARF. One owner asks and takes;
+ * the thread starts with the first question.
  */
 #ifndef LINE_WORKER_H
 #define LINE_WORKER_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LINE_QUEUE = 512 };		/* questions that are asked and whose answers are not yet taken */
+enum { LINE_QUEUE = 512 };		/* questions whose answers are not taken yet */
 
 struct line_worker;
 

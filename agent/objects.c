@@ -13,6 +13,7 @@ enum { NAME_MAX_SHOWN = 64 };		/* bytes of an object's name */
 struct objects {
 	struct mapping *mappings;	/* sorted by space, then start; never overlapping */
 	size_t count, room;
+	uint64_t mapped;
 	struct image *files[OBJECTS_FILES_MAX];
 	size_t file_count;
 	char *names[OBJECTS_NAMES_MAX];
@@ -54,7 +55,8 @@ static struct text base_name(struct text name)
 const char *objects_name(struct objects *objects, struct text text)
 {
 	struct text base = base_name(text);
-	char *name = util_printable(base.bytes, base.size < NAME_MAX_SHOWN ? base.size : NAME_MAX_SHOWN);
+	char *name =
+		util_printable(base.bytes, base.size < NAME_MAX_SHOWN ? base.size : NAME_MAX_SHOWN);
 
 	for (size_t i = 0; i < objects->name_count; i++) {
 		if (strcmp(objects->names[i], name) == 0) {
@@ -110,7 +112,8 @@ static struct image *open_file(struct objects *objects, const char *path)
 		return NULL;
 	if (objects->file_count == OBJECTS_FILES_MAX) {
 		snprintf(objects->note, sizeof(objects->note),
-			"more than %d programs: the names of later ones are unknown", OBJECTS_FILES_MAX);
+			"more than %d programs: the names of later ones are unknown",
+			OBJECTS_FILES_MAX);
 		return NULL;
 	}
 	image = image_load(path, IMAGE_ELF, NULL);
@@ -142,7 +145,8 @@ static struct image *find_file(struct objects *objects, const struct object *obj
 			return image;
 		if (image)
 			snprintf(objects->note, sizeof(objects->note),
-				"%s in the guest is another build than the file: no names", mapping->name);
+				"%s in the guest is another build than the file: no names",
+				mapping->name);
 	}
 	return NULL;
 }
@@ -155,22 +159,35 @@ static bool is_same(const struct mapping *a, const struct mapping *b)
 }
 
 /* Puts the mapping in the place of the mappings [first, last). */
-static bool replace(struct objects *objects, size_t first, size_t last, const struct mapping *mapping)
+static void replace(struct objects *objects, size_t first, size_t last,
+	const struct mapping *mapping)
 {
-	if (first == last && objects->count == OBJECTS_MAX) {
-		snprintf(objects->note, sizeof(objects->note),
-			"more than %d mapped objects: later ones are unknown", OBJECTS_MAX);
-		return false;
-	}
 	if (objects->count == objects->room) {
 		objects->room = objects->room ? 2 * objects->room : 64;
-		objects->mappings = util_grow(objects->mappings, objects->room, sizeof(*objects->mappings));
+		objects->mappings =
+			util_grow(objects->mappings, objects->room, sizeof(*objects->mappings));
 	}
 	memmove(&objects->mappings[first + 1], &objects->mappings[last],
 		(objects->count - last) * sizeof(*objects->mappings));
 	objects->mappings[first] = *mapping;
+	objects->mappings[first].age = objects->mapped++;
 	objects->count += 1 - (last - first);
-	return true;
+}
+
+/* Processes end without a word, so that what was mapped long ago has to make room. */
+static void drop_oldest(struct objects *objects)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < objects->count; i++) {
+		if (objects->mappings[i].age < objects->mappings[oldest].age)
+			oldest = i;
+	}
+	objects->count--;
+	memmove(&objects->mappings[oldest], &objects->mappings[oldest + 1],
+		(objects->count - oldest) * sizeof(*objects->mappings));
+	snprintf(objects->note, sizeof(objects->note),
+		"more than %d mapped objects: the oldest are forgotten", OBJECTS_MAX);
 }
 
 bool objects_map(struct objects *objects, const struct object *object, const char *const *folders)
@@ -197,5 +214,8 @@ bool objects_map(struct objects *objects, const struct object *object, const cha
 	mapping.image = find_file(objects, object, &mapping, folders);
 	if (same && !mapping.image)
 		return false;
-	return replace(objects, first, last, &mapping);
+	replace(objects, first, last, &mapping);
+	if (objects->count > OBJECTS_MAX)
+		drop_oldest(objects);
+	return true;
 }

@@ -1,6 +1,6 @@
 /*
- * Which file is mapped where, in each address space of the guest. What the guest says of its objects
- * is a hint: a file is only looked for by its base name in folders that the caller names.
+ * Which file is mapped where, in each address space of the guest. What the guest says of its
+ * objects is a hint: a file is only looked for by its base name in folders that the caller names.
  */
 #ifndef OBJECTS_H
 #define OBJECTS_H
@@ -15,7 +15,7 @@ struct image;
 struct objects;
 
 enum {
-	OBJECTS_MAX = 16384,		/* mappings, over all spaces */
+	OBJECTS_MAX = 8192,		/* mappings, over all spaces; the oldest goes first */
 	OBJECTS_FILES_MAX = 64,		/* files that are read */
 	OBJECTS_NAMES_MAX = 4096,	/* distinct names; later ones are "" */
 };
@@ -26,6 +26,7 @@ struct mapping {
 	const char *name;		/* printable base name; lives until objects_free */
 	struct build_id build_id;
 	struct image *image;		/* NULL: no file */
+	uint64_t age;			/* how many were mapped before it */
 };
 
 struct objects *objects_new(void);

@@ -10,8 +10,8 @@
 #include "util.h"
 
 /*
- * Larger files are mapped instead of read: hundreds of megabytes of which little is used. The price:
- * cutting such a file short while ktop reads it ends the program.
+ * Larger files are mapped instead of read: hundreds of megabytes of which little is used. The
+ * price: cutting such a file short while ktop reads it ends the program.
  */
 enum { READ_MAX = 64 << 20 };
 
@@ -23,9 +23,9 @@ struct unit_range {			/* a compilation unit's code; one may have several */
 };
 
 /*
- * Units are found by a walk over all of them: .debug_aranges is left out by clang, and incomplete as
- * soon as one object file comes from a compiler that leaves it out. libdw is used without libdwfl,
- * whose default is to ask debuginfod servers and wait.
+ * Units are found by a walk over all of them: .debug_aranges is left out by clang, and incomplete
+ * as soon as one object file comes from a compiler that leaves it out. libdw is used without
+ * libdwfl, whose default is to ask debuginfod servers and wait.
  */
 struct sym_dwarf {
 	Elf *elf;
@@ -89,10 +89,12 @@ struct sym_dwarf *sym_dwarf_open(int fd)
 {
 	struct sym_dwarf *dwarf = util_alloc(sizeof(*dwarf));
 	struct stat facts;
+	Elf_Cmd how = ELF_C_READ;
 
 	elf_version(EV_CURRENT);
 	if (fstat(fd, &facts) == 0)
-		dwarf->elf = elf_begin(fd, facts.st_size > READ_MAX ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
+		how = facts.st_size > READ_MAX ? ELF_C_READ_MMAP : ELF_C_READ;
+	dwarf->elf = elf_begin(fd, how, NULL);
 	if (dwarf->elf)
 		dwarf->dwarf = dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
 	if (dwarf->dwarf)
@@ -166,8 +168,8 @@ static char *line_in(struct sym_dwarf *dwarf, const struct unit_range *range, ui
 }
 
 /*
- * Ranges may overlap: functions that the linker has thrown away sit at 0 and cover what is low. So the
- * nearest range that has a line for the address wins.
+ * Ranges may overlap: functions that the linker has thrown away sit at 0 and cover what is low. So
+ * the nearest range that has a line for the address wins.
  */
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address)
 {

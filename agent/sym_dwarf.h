@@ -6,13 +6,13 @@
 
 struct sym_dwarf;
 
-/* The descriptor stays the caller's and must outlive the handle. NULL: no line information. Slow. */
+/* The descriptor stays the caller's and outlives the handle. NULL: no line information. Slow. */
 struct sym_dwarf *sym_dwarf_open(int fd);
 void sym_dwarf_close(struct sym_dwarf *dwarf);
 
 /*
- * "lib/string.c:41" of a link address, in fresh memory: at most the last two parts of the path, below
- * the folder of the compilation when the file is in there. NULL: none known. Any bytes may be in it.
+ * "lib/string.c:41" of a link address, in fresh memory: at most the last two parts of the path,
+ * below the folder of the compilation when the file is in there; any bytes. NULL: none known.
  */
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address);
 

@@ -69,7 +69,8 @@ static void note_code(struct reader *reader)
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
-	while ((section = elf_nextscn(reader->elf, section)) && reader->code_count < CODE_SECTIONS_MAX) {
+	while ((section = elf_nextscn(reader->elf, section))
+		&& reader->code_count < CODE_SECTIONS_MAX) {
 		if (!gelf_getshdr(section, &header) || (header.sh_flags & wanted) != wanted)
 			continue;
 		if (header.sh_addr + header.sh_size <= header.sh_addr)
@@ -83,10 +84,11 @@ static void note_code(struct reader *reader)
 }
 
 /*
- * The section that holds the symbol's code, by number, or by address for absolute symbols, as linker
- * scripts make them. A symbol at the very end (_etext) is in, too: it may be an anchor.
+ * The section that holds the symbol's code, by number, or by address for absolute symbols, as
+ * linker scripts make them. A symbol at the very end (_etext) is in, too: it may be an anchor.
  */
-static const struct code_section *code_of(const struct reader *reader, const GElf_Sym *symbol, size_t index)
+static const struct code_section *code_of(const struct reader *reader, const GElf_Sym *symbol,
+	size_t index)
 {
 	for (size_t i = 0; i < reader->code_count; i++) {
 		const struct code_section *code = &reader->code[i];
@@ -128,11 +130,13 @@ static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data
 		Elf32_Word index;
 		GElf_Sym symbol;
 
-		if (!gelf_getsymshndx(symbols, numbers, (int)i, &symbol, &index) || !is_code_type(&symbol))
+		if (!gelf_getsymshndx(symbols, numbers, (int)i, &symbol, &index)
+			|| !is_code_type(&symbol))
 			continue;
 		if (reader->header.e_machine == EM_ARM)
-			symbol.st_value &= ~(GElf_Addr)1;	/* marks Thumb code (AAELF32, 5.5.3) */
-		code = code_of(reader, &symbol, symbol.st_shndx == SHN_XINDEX ? index : symbol.st_shndx);
+			symbol.st_value &= ~(GElf_Addr)1; /* marks Thumb code (AAELF32, 5.5.3) */
+		code = code_of(
+			reader, &symbol, symbol.st_shndx == SHN_XINDEX ? index : symbol.st_shndx);
 		if (!code || !find_name(strings, symbol.st_name, &entry))
 			continue;
 		entry.address = symbol.st_value;
@@ -160,7 +164,9 @@ static bool read_symbols(const struct reader *reader, struct symbol_table *table
 		*why = elf_errmsg(-1);
 		return header.sh_size == 0;
 	}
-	numbers = header.sh_type == SHT_SYMTAB ? find_section(reader, SHT_SYMTAB_SHNDX, &other) : NULL;
+	numbers = find_section(reader, SHT_SYMTAB_SHNDX, &other);
+	if (header.sh_type != SHT_SYMTAB)
+		numbers = NULL;
 	*why = "too many symbols";
 	return add_symbols(reader, symbols, numbers ? elf_getdata(numbers, NULL) : NULL,
 		elf_getdata(elf_getscn(reader->elf, header.sh_link), NULL), table);
@@ -171,9 +177,10 @@ static bool find_build_id(Elf_Data *notes, struct build_id *id)
 	size_t at = 0, next, name, description;
 	GElf_Nhdr note;
 
-	for (; notes && (next = gelf_getnote(notes, at, &note, &name, &description)) > at; at = next) {
+	while (notes && (next = gelf_getnote(notes, at, &note, &name, &description)) > at) {
 		const char *bytes = notes->d_buf;
 
+		at = next;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU)
 			&& memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0)
 			return build_id_set(id, bytes + description, note.n_descsz);
@@ -198,18 +205,23 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 		return;
 	for (size_t i = 0; i < count && i < PN_XNUM; i++) {
 		GElf_Phdr segment;
+		Elf_Type type;
 
-		if (gelf_getphdr(reader->elf, (int)i, &segment) && segment.p_type == PT_NOTE
-			&& find_build_id(elf_getdata_rawchunk(reader->elf, (int64_t)segment.p_offset,
-				segment.p_filesz, segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR), id))
+		if (!gelf_getphdr(reader->elf, (int)i, &segment) || segment.p_type != PT_NOTE)
+			continue;
+		type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
+		if (find_build_id(elf_getdata_rawchunk(reader->elf, (int64_t)segment.p_offset,
+				segment.p_filesz, type), id))
 			return;
 	}
 }
 
-static bool read_elf(struct reader *reader, struct symbol_table *table, struct build_id *id, const char **why)
+static bool read_elf(struct reader *reader, struct symbol_table *table, struct build_id *id,
+	const char **why)
 {
 	*why = "not an ELF file";
-	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF || !gelf_getehdr(reader->elf, &reader->header))
+	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF
+		|| !gelf_getehdr(reader->elf, &reader->header))
 		return false;
 	*why = "neither an executable nor a shared object";
 	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
@@ -220,7 +232,8 @@ static bool read_elf(struct reader *reader, struct symbol_table *table, struct b
 }
 
 /* Read into memory, not mapped: a file that is cut while it is mapped would kill the program. */
-bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id, char **error)
+bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
+	char **error)
 {
 	struct reader *reader = util_alloc(sizeof(*reader));
 	const char *why;
@@ -230,7 +243,8 @@ bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct b
 	reader->elf = elf_begin(fd, ELF_C_READ, NULL);
 	done = read_elf(reader, table, id, &why);
 	if (!done)
-		util_fail(error, "cannot load symbols of %s: %s; give the kernel's ELF file as it was linked",
+		util_fail(error,
+			"cannot load symbols of %s: %s; give the kernel's ELF file as linked",
 			path, why);
 	elf_end(reader->elf);
 	free(reader);

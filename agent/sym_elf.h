@@ -27,6 +27,7 @@ bool sym_elf_is(int fd);
  * NOTYPE symbols in executable sections (ELF gABI 4.1, chapter 4). A file without any is fine: its
  * table stays empty. False with `error` set when it cannot be read; `path` is for the error.
  */
-bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id, char **error);
+bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
+	char **error);
 
 #endif

@@ -101,11 +101,14 @@ static enum line_kind parse_line(struct cursor line, struct symbol_entry *entry)
 
 static bool full(const char *path, char **error)
 {
-	return util_fail(error, "cannot load symbols of %s: more than %d symbols or %d MB of names; "
-		"give a shorter list", path, SYMBOL_TABLE_MAX, SYMBOL_TABLE_NAMES_MAX >> 20);
+	return util_fail(error,
+		"cannot load symbols of %s: more than %d symbols or %d MB of names; "
+		"give a shorter list",
+		path, SYMBOL_TABLE_MAX, SYMBOL_TABLE_NAMES_MAX >> 20);
 }
 
-bool sym_text_read(const char *text, size_t size, const char *path, struct symbol_table *table, char **error)
+bool sym_text_read(const char *text, size_t size, const char *path, struct symbol_table *table,
+	char **error)
 {
 	const char *end = text + size, *next;
 	size_t counts[LINE_BAD + 1] = { 0 };
@@ -129,13 +132,17 @@ bool sym_text_read(const char *text, size_t size, const char *path, struct symbo
 			return full(path, error);
 	}
 	if (counts[LINE_BAD] > counts[LINE_CODE] + counts[LINE_OTHER] || size == 0)
-		return util_fail(error, "cannot load symbols of %s: neither ELF nor a list of symbols; "
-			"give the kernel's ELF file, or the output of nm", path);
+		return util_fail(error,
+			"cannot load symbols of %s: neither ELF nor a list of symbols; "
+			"give the kernel's ELF file, or the output of nm",
+			path);
 	if (counts[LINE_CODE] == 0)
 		return util_fail(error, "cannot load symbols of %s: it names no code; "
 			"give the kernel's ELF file, or the output of nm", path);
 	if (addresses == 0)
-		return util_fail(error, "cannot load symbols of %s: every address is 0, as kallsyms shows to "
-			"ordinary users; copy it as root", path);
+		return util_fail(error,
+			"cannot load symbols of %s: every address is 0, as kallsyms shows to "
+			"ordinary users; copy it as root",
+			path);
 	return true;
 }

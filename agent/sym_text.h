@@ -1,7 +1,7 @@
 /*
  * Lists of symbols as text: nm, nm -CS, System.map, and /proc/kallsyms with its [module] column.
- * A line is `address [size] type name [TAB [module]]`, address and size in hexadecimal, the type one
- * letter as in nm(1): only code (T, t, W, w, i) is taken.
+ * A line is `address [size] type name [TAB [module]]`, address and size in hexadecimal, the type
+ * one letter as in nm(1): only code (T, t, W, w, i) is taken.
  */
 #ifndef SYM_TEXT_H
 #define SYM_TEXT_H
@@ -12,6 +12,7 @@
 struct symbol_table;
 
 /* False with `error` set when it is no such list, or holds no code. `path` is for the error. */
-bool sym_text_read(const char *text, size_t size, const char *path, struct symbol_table *table, char **error);
+bool sym_text_read(const char *text, size_t size, const char *path, struct symbol_table *table,
+	char **error);
 
 #endif

@@ -108,7 +108,8 @@ static size_t text_size(const char *text, size_t size, size_t most)
 bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry)
 {
 	size_t name_size = text_size(entry->name, entry->name_size, SYMBOL_NAME_MAX);
-	size_t module_size = text_size(entry->module, entry->module_size, sizeof(table->module) - 1);
+	size_t module_size =
+		text_size(entry->module, entry->module_size, sizeof(table->module) - 1);
 	uint64_t end = entry->address + entry->size;
 	struct symbol_row *row;
 
@@ -152,7 +153,8 @@ static bool is_sorted(const struct symbol_table *table)
 	return true;
 }
 
-static bool is_better(const struct symbol_table *table, const struct symbol_row *a, const struct symbol_row *b)
+static bool is_better(const struct symbol_table *table, const struct symbol_row *a,
+	const struct symbol_row *b)
 {
 	if (a->rank != b->rank)
 		return a->rank > b->rank;
@@ -184,7 +186,7 @@ static void choose_alias(struct symbol_table *table, size_t first, size_t last)
 	rows[last] = best;
 }
 
-/* `before`: the row that was settled last. Ends a row without a size, and links it to what encloses it. */
+/* Ends a row without a size, and links it to what encloses it. `before`: the row settled last. */
 static void settle(struct symbol_table *table, size_t index, uint32_t before)
 {
 	struct symbol_row *rows = table->rows, *row = &rows[index];

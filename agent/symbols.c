@@ -14,7 +14,7 @@
 
 static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
 
-struct special {			/* a function without code: "[idle]", "[unknown]" of an object */
+struct special {			/* a function without code, as "[idle]" */
 	const char *name, *object;
 	bool kernel;
 	uint32_t function;
@@ -25,10 +25,10 @@ struct symbols {
 	struct objects *objects;
 	struct address_cache *cache;
 	struct line_worker *worker;
-	uint64_t generation;
+	uint64_t generation, cached_generation;
 
 	struct image *kernel;		/* NULL: none */
-	struct image **retired;		/* earlier kernels: functions and the worker still refer to them */
+	struct image **retired;		/* earlier kernels: functions still refer to them */
 	size_t retired_count;
 
 	char *anchor;			/* NULL: the guest has told none */
@@ -36,7 +36,7 @@ struct symbols {
 	uint64_t bias;			/* of the kernel's object, 0 when the guest has told none */
 	uint64_t slide;			/* run address minus link address, modulo 2^64 */
 
-	struct special *specials;	/* few: bounded by OBJECTS_NAMES_MAX, and by the callers' names */
+	struct special *specials;	/* bounded by OBJECTS_NAMES_MAX and the callers' names */
 	size_t special_count;
 };
 
@@ -69,10 +69,9 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
-/* Earlier answers may be wrong now. */
+/* Earlier answers may be wrong now. News come in bursts: the cache is cleared when next asked. */
 static void renew(struct symbols *symbols)
 {
-	address_cache_clear(symbols->cache);
 	symbols->generation++;
 }
 
@@ -88,7 +87,7 @@ const char *symbols_note(const struct symbols *symbols)
 
 /* ---- the kernel ---- */
 
-/* By the anchor, else by what the guest said of its kernel's object. False: the anchor is unknown. */
+/* By the anchor, else by the bias of the kernel's object. False: the anchor is unknown. */
 static bool find_slide(struct symbols *symbols)
 {
 	uint64_t slide = symbols->bias, address;
@@ -107,7 +106,8 @@ static void retire(struct symbols *symbols, struct image *image)
 {
 	if (!image)
 		return;
-	symbols->retired = util_grow(symbols->retired, symbols->retired_count + 1, sizeof(struct image *));
+	symbols->retired =
+		util_grow(symbols->retired, symbols->retired_count + 1, sizeof(struct image *));
 	symbols->retired[symbols->retired_count++] = image;
 }
 
@@ -157,7 +157,8 @@ bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, si
 
 static bool has_build_id(const struct image *image, struct text id)
 {
-	return id.size && id.size == image->build_id.size && memcmp(id.bytes, image->build_id.bytes, id.size) == 0;
+	return id.size && id.size == image->build_id.size
+		&& memcmp(id.bytes, image->build_id.bytes, id.size) == 0;
 }
 
 /* Is this the kernel that is loaded, and not one of its modules? */
@@ -167,11 +168,13 @@ static bool is_kernel(const struct symbols *symbols, const struct object *object
 
 	if (!symbols->kernel || object->process != EVENT_KERNEL)
 		return false;
-	if (symbols->anchor && symbols->anchor_address >= object->start && symbols->anchor_address < object->end)
+	if (symbols->anchor && symbols->anchor_address >= object->start
+		&& symbols->anchor_address < object->end)
 		return true;
 	name = objects_name(symbols->objects, object->name);
 	file = strrchr(symbols->kernel->path, '/');
-	return strcmp(name, kernel_name) == 0 || strcmp(name, file ? file + 1 : symbols->kernel->path) == 0
+	return strcmp(name, kernel_name) == 0
+		|| strcmp(name, file ? file + 1 : symbols->kernel->path) == 0
 		|| has_build_id(symbols->kernel, object->build_id);
 }
 
@@ -194,10 +197,12 @@ static uint32_t special(struct symbols *symbols, const char *name, const char *o
 
 	for (size_t i = 0; i < symbols->special_count; i++) {
 		entry = &symbols->specials[i];
-		if (entry->kernel == kernel && !strcmp(entry->object, object) && !strcmp(entry->name, name))
+		if (entry->kernel == kernel && !strcmp(entry->object, object)
+			&& !strcmp(entry->name, name))
 			return entry->function;
 	}
-	symbols->specials = util_grow(symbols->specials, symbols->special_count + 1, sizeof(*entry));
+	symbols->specials =
+		util_grow(symbols->specials, symbols->special_count + 1, sizeof(*entry));
 	entry = &symbols->specials[symbols->special_count++];
 	function.name = util_printable(name, strlen(name));
 	entry->function = functions_add(symbols->functions, &function, NULL);
@@ -251,7 +256,8 @@ static uint32_t function_of(struct symbols *symbols, struct image *image, uint32
 	return image->functions[index];
 }
 
-static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *mapping, uint64_t address)
+static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *mapping,
+	uint64_t address)
 {
 	bool kernel = mapping->space == EVENT_KERNEL;
 	uint32_t index = SYMBOL_NONE;
@@ -275,13 +281,18 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 		return function_of(symbols, symbols->kernel, index, kernel_name, true);
 	if (mapping)
 		return resolve_mapped(symbols, mapping, address);
-	return special(symbols, unknown_name, space == EVENT_KERNEL ? kernel_name : "", space == EVENT_KERNEL);
+	return special(symbols, unknown_name, space == EVENT_KERNEL ? kernel_name : "",
+		space == EVENT_KERNEL);
 }
 
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
 {
-	uint32_t function = address_cache_find(symbols->cache, space, address);
+	uint32_t function;
 
+	if (symbols->cached_generation != symbols->generation)
+		address_cache_clear(symbols->cache);
+	symbols->cached_generation = symbols->generation;
+	function = address_cache_find(symbols->cache, space, address);
 	if (function == SYMBOLS_NONE) {
 		function = resolve(symbols, space, address);
 		address_cache_add(symbols->cache, space, address, function);

@@ -16,7 +16,7 @@ struct symbols;
 #define SYMBOLS_NONE 0xffffffffu
 
 struct function {
-	const char *name;		/* demangled, printable UTF-8: nothing a terminal would obey */
+	const char *name;		/* demangled, printable UTF-8: harmless to a terminal */
 	const char *object;		/* "kernel", a program's name; "" when unknown */
 	uint64_t address;		/* link address of its start; 0 when unknown */
 	bool kernel;

@@ -38,7 +38,8 @@ static inline const char *scratch_path(const char *name)
 		assert_non_null(mkdtemp(scratch_folder));
 		atexit(scratch_remove);
 	}
-	assert_true(snprintf(path, sizeof(paths[0]), "%s/%s", scratch_folder, name) < (int)sizeof(paths[0]));
+	assert_true(snprintf(path, sizeof(paths[0]), "%s/%s", scratch_folder, name)
+		< (int)sizeof(paths[0]));
 	return path;
 }
 

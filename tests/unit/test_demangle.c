@@ -24,7 +24,8 @@ static void test_cxx(void **state)
 	(void)state;
 	check("_ZN2vm5Cache4findEPKcm", "vm::Cache::find");
 	check("_Z4swapRiS_", "swap");
-	check("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back");
+	check("_ZNSt6vectorIiSaIiEE9push_backERKi",
+		"std::vector<int, std::allocator<int> >::push_back");
 	check("_ZN2vm5CacheD1Ev", "vm::Cache::~Cache");
 }
 
@@ -38,7 +39,8 @@ static void test_suffix_stays(void **state)
 static void test_rust_legacy(void **state)
 {
 	(void)state;
-	check("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str");
+	check("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE",
+		"core::fmt::Formatter::write_str");
 	check("_ZN48_$LT$kernel..Task$u20$as$u20$core..ops..Drop$GT$4drop17h92bca05d23a1a3f0E",
 		"<kernel::Task as core::ops::Drop>::drop");
 }
@@ -52,8 +54,9 @@ static void test_rust_v0(void **state)
 
 static void test_plain_names_are_none(void **state)
 {
-	static const char *const names[] = { "", "_", "memcpy", "_start", "__x64_sys_read", "_Z", "_R", "_ZN",
-		"_Zebra", "_Reset", "_ZN3", "_ZZZZZZ", "_RNvC", "_ZN99999999999999999999999foo" };
+	static const char *const names[] = { "", "_", "memcpy", "_start", "__x64_sys_read", "_Z",
+		"_R", "_ZN", "_Zebra", "_Reset", "_ZN3", "_ZZZZZZ", "_RNvC",
+		"_ZN99999999999999999999999foo" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -63,7 +66,8 @@ static void test_plain_names_are_none(void **state)
 static char *repeat(const char *head, const char *part, size_t times, const char *tail)
 {
 	size_t size = strlen(part);
-	char *text = util_alloc(strlen(head) + size * times + strlen(tail) + 1), *end = stpcpy(text, head);
+	char *text = util_alloc(strlen(head) + size * times + strlen(tail) + 1);
+	char *end = stpcpy(text, head);
 
 	for (size_t i = 0; i < times; i++)
 		end = mempcpy(end, part, size);
@@ -87,8 +91,8 @@ static void test_too_long(void **state)
 }
 
 /*
- * f<p<int, int>, p<S1_, S1_>, p<S3_, S3_>, ...>: each argument is a pair of the one before, so that the
- * text doubles while the name grows by a few bytes. The substitutions count in base 36.
+ * f<p<int, int>, p<S1_, S1_>, p<S3_, S3_>, ...>: each argument is a pair of the one before, so that
+ * the text doubles while the name grows by a few bytes. The substitutions count in base 36.
  */
 static void test_doubling(void **state)
 {

@@ -1,4 +1,4 @@
-/* The reader against addr2line, on this very program; and on small programs that are compiled here. */
+/* The reader against addr2line, on this very program; and on small programs compiled here. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,13 +8,15 @@
 #include "sym_elf.h"
 #include "symbol_table.h"
 
-static const char start_source[] = "int twice(int);\nvoid _start(void)\n{\n\ttwice(2);\n\tfor (;;)\n\t\t;\n}\n";
+static const char start_source[] =
+	"int twice(int);\nvoid _start(void)\n{\n\ttwice(2);\n\tfor (;;)\n\t\t;\n}\n";
 static const char twice_source[] = "int twice(int x)\n{\n\treturn x + x;\n}\n";
 
 /* Two units, start.c and lib/math/twice.c, compiled from a folder that holds both. */
 static const char *build(const char *name, const char *compiler, const char *options)
 {
-	char *command = util_format("%s -O0 -nostdlib -ffreestanding -static %s -o %s start.c lib/math/twice.c",
+	char *command = util_format(
+		"%s -O0 -nostdlib -ffreestanding -static %s -o %s start.c lib/math/twice.c",
 		compiler, options, name);
 
 	scratch_run("mkdir -p lib/math");
@@ -71,7 +73,8 @@ static void test_dwarf_4_and_5(void **state)
 	(void)state;
 	check_program(build("four", "gcc", "-gdwarf-4"));
 	check_program(build("five", "gcc", "-gdwarf-5"));
-	check_program(build("high", "gcc", "-g -mcmodel=kernel -fno-pic -no-pie -Wl,-Ttext=0xffffffff81000000"));
+	check_program(build("high", "gcc",
+		"-g -mcmodel=kernel -fno-pic -no-pie -Wl,-Ttext=0xffffffff81000000"));
 	check_program(build("packed", "gcc", "-g -gz=zlib"));
 }
 
@@ -92,8 +95,8 @@ static void test_outside(void **state)
 
 	(void)state;
 	build("inside", "gcc", "-g");
-	scratch_run("mkdir -p out && cd out && gcc -O0 -g -nostdlib -ffreestanding -static -o ../outside "
-		"../start.c ../lib/math/twice.c");
+	scratch_run("mkdir -p out && cd out && gcc -O0 -g -nostdlib -ffreestanding -static "
+		"-o ../outside ../start.c ../lib/math/twice.c");
 	fd = open(scratch_path("outside"), O_RDONLY);
 	assert_true(fd >= 0);
 	dwarf = sym_dwarf_open(fd);
@@ -138,7 +141,8 @@ static void test_against_addr2line(void **state)
 		char *line = sym_dwarf_line(dwarf, symbol_table_get(table, i).address);
 
 		size_t length = strcspn(at, " \n");	/* "??:0", "a.o:?": it knows none */
-		bool known = at[0] != '?' && at[length - 1] != '?' && memcmp(at + length - 2, ":0", 2) != 0;
+		bool known = at[0] != '?' && at[length - 1] != '?'
+			&& memcmp(at + length - 2, ":0", 2) != 0;
 
 		if (known && !line)
 			fail_msg("no line for %s", symbol_table_get(table, i).name);
@@ -158,7 +162,8 @@ static void test_against_addr2line(void **state)
 
 static void test_none(void **state)
 {
-	const char *paths[] = { build("bare", "gcc", "-g0"), scratch_text("text", "no program"), "/dev/null" };
+	const char *paths[] = { build("bare", "gcc", "-g0"), scratch_text("text", "no program"),
+		"/dev/null" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {

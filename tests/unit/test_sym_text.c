@@ -15,7 +15,8 @@
 static struct symbol_table *read_bytes(const char *text, size_t size)
 {
 	struct symbol_table *table = symbol_table_new();
-	char *copy = malloc(size ? size : 1), *error = NULL;	/* no byte behind it: a reader that looks is caught */
+	char *copy = malloc(size ? size : 1);	/* exactly: a reader that goes on is caught */
+	char *error = NULL;
 
 	assert_non_null(copy);
 	memcpy(copy, text, size);
@@ -85,7 +86,7 @@ static void test_sizes_and_demangled(void **state)
 	struct symbol_table *table = read_text(
 		"0000000000401000 0000000000000010 T vm::Cache::find(char const*, unsigned long)\n"
 		"0000000000401020 0000000000000008 t operator new(unsigned long)\n"
-		"0000000000401030 T add\n"		/* "add" could be a number, T could not be a size */
+		"0000000000401030 T add\n" /* "add" could be a number, T could not be a size */
 		"0000000000401040 b counter\n");
 
 	(void)state;
@@ -105,7 +106,8 @@ static void test_kallsyms_modules(void **state)
 		"ffffffffc0400000 t probe\t[virtio_net]\n"
 		"ffffffffc0400040 t probe\t[e1000]\n"
 		"ffffffffc0400080 t with_file\t/src/a.c:12\n");
-	struct symbol symbol = symbol_table_get(table, symbol_table_find(table, 0xffffffffc0400010));
+	struct symbol symbol =
+		symbol_table_get(table, symbol_table_find(table, 0xffffffffc0400010));
 
 	(void)state;
 	assert_string_equal(symbol.name, "probe");
@@ -120,7 +122,8 @@ static void test_kallsyms_modules(void **state)
 
 static void test_other_shapes(void **state)
 {
-	struct symbol_table *table = read_text("c0100000 T start32\r\n\r\nc0100010 T second\r\nC0100020 t last");
+	struct symbol_table *table =
+		read_text("c0100000 T start32\r\n\r\nc0100010 T second\r\nC0100020 t last");
 
 	(void)state;
 	check_name(table, 0xc0100000, "start32");
@@ -129,7 +132,7 @@ static void test_other_shapes(void **state)
 	symbol_table_free(table);
 }
 
-/* Global before local, then with a size, then without leading dots and underscores, then by name. */
+/* Global before local, then with a size, then without leading dots, underscores, then by name. */
 static void test_aliases(void **state)
 {
 	struct symbol_table *table = read_text(
@@ -173,8 +176,8 @@ static void test_nested(void **state)
 
 static void test_no_functions_among_them(void **state)
 {
-	struct symbol_table *table = read_text(
-		"1000 t $x\n1004 t $d.1\n1008 t $xrv64i2p1\n100c t .L12\n1010 T $dollar\n1020 T .dot\n");
+	struct symbol_table *table = read_text("1000 t $x\n1004 t $d.1\n"
+		"1008 t $xrv64i2p1\n100c t .L12\n1010 T $dollar\n1020 T .dot\n");
 
 	(void)state;
 	assert_int_equal(symbol_table_count(table), 2);
@@ -188,7 +191,8 @@ static void test_refused(void **state)
 {
 	static const char zeros[] = "0000000000000000 T a\n0000000000000000 t b\n";
 	static const char data[] = "1000 D a\n1004 b c\n";
-	static const char prose[] = "This is a letter.\nIt names no symbol at all.\n1000 T but_one\n";
+	static const char prose[] =
+		"This is a letter.\nIt names no symbol at all.\n1000 T but_one\n";
 
 	(void)state;
 	check_refused("", 0, "neither ELF nor a list");
@@ -200,8 +204,10 @@ static void test_refused(void **state)
 
 static void test_hostile_lines(void **state)
 {
-	static const char head[] = "1000 T ", tail[] = "\n2000 T \xff\xfe\x1b[31m\n3000 T cut\0off\nffffffffffffffff T top\n"
-		"4000 ffffffffffffffff T endless\n11111111111111111111111 T too_many_digits\n";
+	static const char head[] = "1000 T ";
+	static const char tail[] = "\n2000 T \xff\xfe\x1b[31m\n3000 T cut\0off\n"
+		"ffffffffffffffff T top\n4000 ffffffffffffffff T endless\n"
+		"11111111111111111111111 T too_many_digits\n";
 	size_t size = sizeof(head) - 1 + (8 << 20) + sizeof(tail) - 1;
 	char *text = malloc(size);
 	struct symbol_table *table;
@@ -212,7 +218,8 @@ static void test_hostile_lines(void **state)
 	memcpy(text, head, sizeof(head) - 1);
 	memcpy(text + size - (sizeof(tail) - 1), tail, sizeof(tail) - 1);
 	table = read_bytes(text, size);
-	assert_int_equal(strlen(symbol_table_get(table, symbol_table_find(table, 0x1000)).name), SYMBOL_NAME_MAX);
+	assert_int_equal(strlen(symbol_table_get(table, symbol_table_find(table, 0x1000)).name),
+		SYMBOL_NAME_MAX);
 	check_name(table, 0x2000, "\xff\xfe\x1b[31m");
 	check_name(table, 0x3000, "cut");
 	check_name(table, 0xffffffffffff0000, "endless");
@@ -223,7 +230,8 @@ static void test_hostile_lines(void **state)
 /* No byte of a damaged list may lead the reader astray, wherever it is cut. */
 static void test_cut_anywhere(void **state)
 {
-	static const char text[] = "ffffffff81000000 0000000000000010 T a b\t[m]\n         U z\n10 t \n 1\n";
+	static const char text[] =
+		"ffffffff81000000 0000000000000010 T a b\t[m]\n         U z\n10 t \n 1\n";
 
 	(void)state;
 	for (size_t size = 0; size <= sizeof(text) - 1; size++) {
@@ -284,7 +292,8 @@ static void test_against_walk(void **state)
 			if (known[k] <= address && known[k] > best)
 				best = known[k];
 		index = symbol_table_find(table, address);
-		assert_int_equal(index == SYMBOL_NONE ? 0 : symbol_table_get(table, index).address, best);
+		assert_int_equal(
+			index == SYMBOL_NONE ? 0 : symbol_table_get(table, index).address, best);
 	}
 	symbol_table_free(table);
 	free(text);
