@@ -164,6 +164,10 @@ static void test_replaced(void **state)
 	assert_int_not_equal(before, after);
 	assert_string_equal(symbols_get(symbols, before)->name, "do_work");
 	assert_string_equal(symbols_get(symbols, after)->name, "other");
+	symbols_drop_kernel(symbols);
+	symbols_drop_kernel(symbols);
+	check(symbols, EVENT_KERNEL, 0xffffffff81001000, "[unknown]", "kernel");
+	assert_string_equal(symbols_get(symbols, after)->name, "other");
 	symbols_free(symbols);
 }
 
