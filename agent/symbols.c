@@ -137,14 +137,6 @@ void symbols_drop_kernel(struct symbols *symbols)
 	find_slide(symbols);
 }
 
-void symbols_drop_kernel(struct symbols *symbols)
-{
-	retire(symbols, symbols->kernel);
-	symbols->kernel = NULL;
-	renew(symbols);
-	find_slide(symbols);
-}
-
 bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address)
 {
 	free(symbols->anchor);
