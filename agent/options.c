@@ -72,11 +72,10 @@ static const struct option_row *find_row(const struct option_set *sets, size_t s
 	const char *name, size_t size, void **into)
 {
 	for (size_t i = 0; i < set_count; i++)
-		for (size_t j = 0; j < sets[i].count; j++)
-			if (strlen(sets[i].rows[j].name) == size &&
-					memcmp(sets[i].rows[j].name, name, size) == 0) {
+		for (const struct option_row *row = sets[i].rows; row->name; row++)
+			if (strlen(row->name) == size && memcmp(row->name, name, size) == 0) {
 				*into = sets[i].into;
-				return &sets[i].rows[j];
+				return row;
 			}
 	return NULL;
 }
@@ -136,10 +135,9 @@ bool options_parse(char *const *words, size_t count, const struct option_set *se
 	return true;
 }
 
-void options_help(FILE *out, const struct option_set *set)
+void options_help(FILE *out, const struct option_row *rows)
 {
-	for (size_t i = 0; i < set->count; i++) {
-		const struct option_row *row = &set->rows[i];
+	for (const struct option_row *row = rows; row->name; row++) {
 		int width = fprintf(out, "  --%s%s%s", row->name, row->value ? " " : "",
 			row->value ? row->value : "");
 

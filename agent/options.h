@@ -23,8 +23,7 @@ struct option_row {
 };
 
 struct option_set {
-	const struct option_row *rows;
-	size_t count;
+	const struct option_row *rows;	/* ended by one without a name */
 	void *into;
 };
 
@@ -35,6 +34,6 @@ struct option_set {
 bool options_parse(char *const *words, size_t count, const struct option_set *sets, size_t set_count,
 	size_t *used, char **error);
 
-void options_help(FILE *out, const struct option_set *set);
+void options_help(FILE *out, const struct option_row *rows);
 
 #endif

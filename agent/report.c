@@ -38,8 +38,8 @@ const struct option_row report_options[] = {
 	OPTION("function", "PATTERN", OPTION_TEXT, function, "only functions with this in their name"),
 	OPTION("threads", NULL, OPTION_FLAG, threads, "folded: the thread's name as the root frame"),
 	OPTION("kernel-mark", "no|yes", OPTION_CHOICE, kernel_mark, "folded: _[k] behind kernel frames (yes)"),
+	{ 0 },
 };
-const size_t report_option_count = sizeof(report_options) / sizeof(report_options[0]);
 
 const struct report_request report_default = {
 	.duration_ns = 5000000000u,

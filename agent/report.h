@@ -32,7 +32,6 @@ struct report_request {
 
 extern const struct report_request report_default;
 extern const struct option_row report_options[];	/* of a struct report_request */
-extern const size_t report_option_count;
 
 enum report_state {
 	REPORT_WAITING, REPORT_RATE, REPORT_SAMPLER, REPORT_STARTING, REPORT_RUNNING,

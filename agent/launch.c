@@ -1,0 +1,326 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch.h"
+#include "qmp.h"
+#include "util.h"
+
+enum {
+	ENDING_MS = 3000,		/* for each way to end it */
+	LOOK_MS = 20,
+	LAST_WORDS = 2000,		/* bytes of its output that are looked at */
+	NS_PER_MS = 1000000,
+};
+
+struct launch {
+	pid_t pid;			/* 0: not started */
+	int pidfd;			/* -1: none; readable when it has ended */
+	bool ended;
+	int status;			/* of waitpid, when ended */
+	char *folder, *qmp, *port, *log;
+};
+
+/* ---- the command line ---- */
+
+static bool mentions(char *const *words, size_t count, const char *what)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strstr(words[i], what))
+			return true;
+	return false;
+}
+
+static bool has_option(char *const *words, size_t count, const char *option)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(words[i], option) == 0 || (words[i][0] == '-' && strcmp(words[i] + 1, option) == 0))
+			return true;
+	return false;
+}
+
+static bool is_microvm(char *const *words, size_t count)
+{
+	for (size_t i = 0; i + 1 < count; i++)
+		if ((strcmp(words[i], "-M") == 0 || strcmp(words[i], "-machine") == 0 ||
+				strcmp(words[i], "--machine") == 0) && strstr(words[i + 1], "microvm"))
+			return true;
+	return false;
+}
+
+/* A name that stands nowhere on the command line. */
+static char *fresh_id(char *const *words, size_t count)
+{
+	char *id = util_copy("ktop-run", strlen("ktop-run"));
+
+	for (unsigned i = 2; mentions(words, count, id); i++) {
+		free(id);
+		id = util_format("ktop-run%u", i);
+	}
+	return id;
+}
+
+struct line {
+	char **words;
+	size_t count;
+};
+
+static void add(struct line *line, char *word)
+{
+	line->words = util_grow(line->words, line->count + 2, sizeof(*line->words));
+	line->words[line->count++] = word;
+	line->words[line->count] = NULL;
+}
+
+static void add_pair(struct line *line, const char *option, char *value)
+{
+	add(line, util_copy(option, strlen(option)));
+	add(line, value);
+}
+
+/* With instructions counted, a kick that QEMU handles later would make each run another one. */
+static void add_port(struct line *line, char *const *words, size_t count, const char *folder)
+{
+	const char *exact = has_option(words, count, "-icount") ? ",ioeventfd=off" : "";
+	char *id = fresh_id(words, count);
+
+	add_pair(line, "-chardev", util_format("socket,id=%s,path=%s/port,server=on,wait=off", id, folder));
+	if (is_microvm(words, count))
+		add_pair(line, "-device", util_format("virtio-serial-device,id=%s-bus", id));
+	else
+		add_pair(line, "-device", util_format("virtio-serial-pci,id=%s-bus%s", id, exact));
+	add_pair(line, "-device", util_format("virtserialport,id=%s-port,bus=%s-bus.0,chardev=%s,"
+		"name=org.ktop.0", id, id, id));
+	free(id);
+}
+
+char **launch_words(char *const *words, size_t count, const char *folder, char **error)
+{
+	struct line line = { 0 };
+
+	if (has_option(words, count, "-daemonize")) {
+		util_fail(error, "-daemonize: a QEMU that leaves cannot be ended; leave the option out");
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		add(&line, util_copy(words[i], strlen(words[i])));
+	add_pair(&line, "-qmp", util_format("unix:%s/qmp,server=on,wait=off", folder));
+	if (!mentions(words, count, "name=org.ktop.0"))
+		add_port(&line, words, count, folder);
+	return line.words;
+}
+
+void launch_words_free(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
+/* ---- starting ---- */
+
+/* In the child, after fork: only calls that are safe there. Returns only on failure. */
+static void become(char **words, const char *log, pid_t parent)
+{
+	sigset_t none;
+	int in = open("/dev/null", O_RDONLY);
+	int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	/* It dies with us, also when we are killed; and the terminal's keys are not for it. */
+	if (in < 0 || out < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		return;
+	setpgid(0, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2)
+		execvp(words[0], words);
+}
+
+/* The pipe closes with exec, or brings the reason why there was none. */
+static bool start(struct launch *launch, char **words, char **error)
+{
+	int ends[2], why = 0;
+	pid_t parent = getpid();
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return util_fail(error, "%s: not started: %s", words[0], strerror(errno));
+	launch->pid = fork();
+	if (launch->pid == 0) {
+		become(words, launch->log, parent);
+		why = errno;
+		_exit(write(ends[1], &why, sizeof(why)) == sizeof(why) ? 127 : 126);
+	}
+	if (launch->pid > 0)
+		launch->pidfd = pidfd_open(launch->pid, 0);
+	if (launch->pidfd < 0)
+		why = errno;
+	close(ends[1]);
+	if (!why && read(ends[0], &why, sizeof(why)) != sizeof(why))
+		why = 0;
+	close(ends[0]);
+	return !why || util_fail(error, "%s: not started: %s; is it installed?", words[0], strerror(why));
+}
+
+static bool has_ended(struct launch *launch, int wait_ms)
+{
+	struct pollfd ready = { .fd = launch->pidfd, .events = POLLIN };
+
+	if (!launch->ended && launch->pid > 0 && poll(&ready, 1, wait_ms) > 0)
+		launch->ended = waitpid(launch->pid, &launch->status, WNOHANG) == launch->pid;
+	return launch->ended;
+}
+
+static bool wait_for_qmp(struct launch *launch, int timeout_ms, char **error)
+{
+	uint64_t deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS;
+	struct stat is;
+
+	while (stat(launch->qmp, &is) < 0) {
+		if (has_ended(launch, LOOK_MS)) {
+			char *why = launch_failure(launch);
+
+			util_fail(error, "%s", why ? why : "QEMU ended at once; what does it say by itself?");
+			free(why);
+			return false;
+		}
+		if (util_now() > deadline)
+			return util_fail(error, "QEMU: no QMP socket in %d s; is it waiting for something?",
+				timeout_ms / 1000);
+	}
+	return true;
+}
+
+static bool make_folder(struct launch *launch, char **error)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	launch->folder = util_format("%s/ktop-run-XXXXXX", runtime && runtime[0] == '/' ? runtime : "/tmp");
+	if (!mkdtemp(launch->folder)) {
+		util_fail(error, "%s: no folder made: %s", launch->folder, strerror(errno));
+		free(launch->folder);
+		launch->folder = NULL;
+		return false;
+	}
+	launch->qmp = util_format("%s/qmp", launch->folder);
+	launch->port = util_format("%s/port", launch->folder);
+	launch->log = util_format("%s/output", launch->folder);
+	return true;
+}
+
+struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char **error)
+{
+	struct launch *launch = util_alloc(sizeof(*launch));
+	char **line = NULL;
+	bool good;
+
+	launch->pidfd = -1;
+	good = make_folder(launch, error) && (line = launch_words(words, count, launch->folder, error)) &&
+		start(launch, line, error) && wait_for_qmp(launch, timeout_ms, error);
+	launch_words_free(line);
+	if (good)
+		return launch;
+	launch_free(launch);
+	return NULL;
+}
+
+/* ---- ending ---- */
+
+static void ask_to_quit(struct launch *launch)
+{
+	struct qmp *qmp = qmp_connect(launch->qmp, ENDING_MS / 3, NULL);
+
+	if (qmp && qmp_quit(qmp))
+		has_ended(launch, ENDING_MS);
+	qmp_free(qmp);
+}
+
+static void end(struct launch *launch)
+{
+	if (launch->pidfd >= 0 && !has_ended(launch, 0))
+		ask_to_quit(launch);
+	if (!has_ended(launch, 0)) {
+		kill(launch->pid, SIGTERM);
+		has_ended(launch, ENDING_MS);
+	}
+	if (!has_ended(launch, 0)) {
+		kill(launch->pid, SIGKILL);
+		launch->ended = waitpid(launch->pid, &launch->status, 0) == launch->pid;
+	}
+}
+
+void launch_free(struct launch *launch)
+{
+	if (!launch)
+		return;
+	if (launch->pid > 0)
+		end(launch);
+	if (launch->pidfd >= 0)
+		close(launch->pidfd);
+	if (launch->folder) {
+		unlink(launch->qmp);
+		unlink(launch->port);
+		unlink(launch->log);
+		rmdir(launch->folder);
+	}
+	free(launch->folder);
+	free(launch->qmp);
+	free(launch->port);
+	free(launch->log);
+	free(launch);
+}
+
+const char *launch_qmp(const struct launch *launch)
+{
+	return launch->qmp;
+}
+
+const char *launch_log(const struct launch *launch)
+{
+	return launch->log;
+}
+
+/* ---- what it said ---- */
+
+/* The last line that is not empty, printable. */
+static char *last_line(const char *path)
+{
+	char bytes[LAST_WORDS];
+	FILE *file = fopen(path, "re");
+	size_t size, begin;
+
+	if (!file)
+		return util_copy("", 0);
+	if (fseek(file, -LAST_WORDS, SEEK_END) < 0)
+		rewind(file);
+	size = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	while (size > 0 && strchr(" \r\n", bytes[size - 1]))
+		size--;
+	for (begin = size; begin > 0 && bytes[begin - 1] != '\n';)
+		begin--;
+	return util_printable(bytes + begin, size - begin);
+}
+
+char *launch_failure(struct launch *launch)
+{
+	char *said, *text;
+
+	if (!has_ended(launch, 0) || (WIFEXITED(launch->status) && WEXITSTATUS(launch->status) == 0))
+		return NULL;
+	said = last_line(launch->log);
+	if (WIFSIGNALED(launch->status))
+		text = util_format("QEMU ended by signal %d: it said: %s", WTERMSIG(launch->status), said);
+	else
+		text = util_format("QEMU ended with status %d: it said: %s", WEXITSTATUS(launch->status), said);
+	free(said);
+	return text;
+}

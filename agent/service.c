@@ -1,0 +1,201 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "control_socket.h"
+#include "report.h"
+#include "service.h"
+#include "session.h"
+#include "util.h"
+
+struct job {				/* of one client */
+	struct service *service;
+	struct report *report;		/* NULL: none */
+	char *words;			/* that the report's request refers to */
+};
+
+struct service {
+	struct session *session;
+	struct control_socket *control;
+	struct job jobs[CONTROL_CLIENTS];
+};
+
+static unsigned client_of(const struct job *job)
+{
+	return (unsigned)(job - job->service->jobs);
+}
+
+static void answer(const struct job *job, bool ok, const char *text)
+{
+	control_socket_answer(job->service->control, client_of(job), ok, text, strlen(text));
+}
+
+static void forget(struct job *job)
+{
+	report_free(job->report);
+	free(job->words);
+	job->report = NULL;
+	job->words = NULL;
+	session_forget(job->service->session, job);
+}
+
+/* ---- ctl ---- */
+
+static void guest_answered(void *context, bool ok, const char *text)
+{
+	answer(context, ok, text);
+}
+
+static char *join_words(char *const *words, size_t count)
+{
+	char *line = util_copy("", 0);
+
+	for (size_t i = 0; i < count; i++) {
+		char *longer = util_format("%s%s%s", line, i ? " " : "", words[i]);
+
+		free(line);
+		line = longer;
+	}
+	return line;
+}
+
+static void begin_ctl(struct job *job, char *const *words, size_t count)
+{
+	const struct command_sink sink = { .context = job, .answered = guest_answered };
+	char *line = join_words(words, count);
+
+	session_ask(job->service->session, line, &sink);
+	free(line);
+}
+
+/* ---- report ---- */
+
+/* The words move into memory of the job, for the request refers to them. */
+static char **keep_words(struct job *job, char *const *words, size_t count)
+{
+	size_t size = count * sizeof(char *);
+	char **kept;
+	char *to;
+
+	for (size_t i = 0; i < count; i++)
+		size += strlen(words[i]) + 1;
+	job->words = util_alloc(size);
+	kept = (char **)(void *)job->words;
+	to = job->words + count * sizeof(char *);
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = to;
+		to = stpcpy(to, words[i]) + 1;
+	}
+	return kept;
+}
+
+static void begin_report(struct job *job, char *const *words, size_t count)
+{
+	struct report_request request = report_default;
+	const struct option_set set = { .rows = report_options, .into = &request };
+	char *error = NULL;
+	size_t used;
+
+	if (!options_parse(keep_words(job, words, count), count, &set, 1, &used, &error)) {
+		answer(job, false, error);
+	} else if (request.raw) {
+		answer(job, false, "--raw: a recording needs the guest's port for itself; end the live ktop");
+	} else {
+		job->report = report_new(job->service->session, &request);
+		return;
+	}
+	free(error);
+	forget(job);
+}
+
+static void finish_report(struct job *job)
+{
+	char *text = NULL, *error = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out && report_write(job->report, out, &error) && fclose(out) == 0) {
+		control_socket_answer(job->service->control, client_of(job), true, text, size);
+	} else {
+		answer(job, false, error ? error : "no memory for the report");
+		if (out && error)
+			fclose(out);
+	}
+	free(error);
+	free(text);
+	forget(job);
+}
+
+static void step_report(struct job *job)
+{
+	switch (report_step(job->report)) {
+	case REPORT_DONE:
+		finish_report(job);
+		break;
+	case REPORT_FAILED:
+		answer(job, false, job->report->error);
+		forget(job);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the whole ---- */
+
+static void take_request(void *context, unsigned client, char *const *words, size_t count)
+{
+	struct service *service = context;
+	struct job *job = &service->jobs[client];
+
+	if (strcmp(words[0], "ctl") == 0)
+		begin_ctl(job, words + 1, count - 1);
+	else if (strcmp(words[0], "report") == 0)
+		begin_report(job, words + 1, count - 1);
+	else
+		answer(job, false, "the live ktop is of another version and does not know this");
+}
+
+static void client_gone(void *context, unsigned client)
+{
+	struct service *service = context;
+
+	forget(&service->jobs[client]);
+}
+
+struct service *service_new(struct session *session, const char *socket, char **error)
+{
+	struct service *service = util_alloc(sizeof(*service));
+	const struct control_sink sink = {
+		.context = service, .request = take_request, .gone = client_gone };
+	char *path = control_socket_path(socket, error);
+
+	service->session = session;
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		service->jobs[i].service = service;
+	if (path)
+		service->control = control_socket_new(path, &sink, error);
+	free(path);
+	if (service->control)
+		return service;
+	service_free(service);
+	return NULL;
+}
+
+void service_free(struct service *service)
+{
+	if (!service)
+		return;
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		forget(&service->jobs[i]);
+	control_socket_free(service->control);
+	free(service);
+}
+
+void service_step(struct service *service)
+{
+	control_socket_step(service->control);
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		if (service->jobs[i].report)
+			step_report(&service->jobs[i]);
+}

@@ -1,0 +1,66 @@
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "session.h"
+#include "util.h"
+
+#define OPTION(name, value, member, help) \
+	{ name, value, help, OPTION_TEXT, offsetof(struct session_options, member) }
+
+const struct option_row command_attach[] = {
+	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest"),
+	OPTION("port", "SOCKET", port, "socket of the port org.ktop.0"),
+	OPTION("kernel", "ELF", kernel, "the kernel's file, with symbols"),
+	OPTION("symbols", "FILE", symbols, "output of nm, System.map or kallsyms, instead of an ELF file"),
+	{ 0 },
+};
+
+int command_fail(char *error)
+{
+	fprintf(stderr, "ktop: %s\n", error);
+	free(error);
+	return COMMAND_FAILED;
+}
+
+int command_usage(const struct command *command, char *error)
+{
+	fprintf(stderr, "ktop: %s: %s; see ktop %s --help\n", command->name, error, command->name);
+	free(error);
+	return COMMAND_USAGE;
+}
+
+static sigset_t held_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	return set;
+}
+
+void command_hold_signals(void)
+{
+	sigset_t set = held_signals();
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+void command_release_signals(void)
+{
+	sigset_t set = held_signals();
+
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+bool command_stopped(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+		sigismember(&pending, SIGHUP);
+}

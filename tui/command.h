@@ -1,0 +1,51 @@
+/* The commands: what main chooses from, and what they share. */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "options.h"
+
+enum { COMMAND_GROUPS = 3 };
+
+struct command {
+	const char *name;
+	const char *words;		/* what may follow, for the usage */
+	const char *help;
+	struct {
+		const char *title;
+		const struct option_row *rows;
+	} options[COMMAND_GROUPS];
+	int (*run)(char *const *words, size_t count);	/* the exit status */
+};
+
+extern const struct command command_top, command_report, command_ctl, command_run;
+
+/* Which VM: into a struct session_options. */
+extern const struct option_row command_attach[];
+
+/* Prints "ktop: ERROR" and frees it; the usage error names the help as well. */
+enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE };
+int command_fail(char *error);
+int command_usage(const struct command *command, char *error);
+
+/*
+ * Signals that ask to end are held back from here on, and only looked at, so that what was begun is
+ * cleaned up. Nothing is held back while the screen is open: it has its own way.
+ */
+void command_hold_signals(void);
+void command_release_signals(void);
+bool command_stopped(void);		/* one has come */
+
+struct service;
+struct session;
+
+/* The live screen on a session, until its user leaves; start: profile as soon as it can be. */
+int command_screen(struct session *session, const char *socket, bool start);
+
+/* Profiles, writes the report to stdout. */
+struct report_request;
+int command_profile(struct session *session, const struct report_request *request);
+
+#endif

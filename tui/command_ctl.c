@@ -1,0 +1,127 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "commands.h"
+#include "control_socket.h"
+#include "session.h"
+#include "util.h"
+
+enum { STEP_MS = 50, CONNECT_MS = 10000, NS_PER_MS = 1000000 };
+
+struct answer {
+	bool there, ok;
+	char *text;
+};
+
+static void answered(void *context, bool ok, const char *text)
+{
+	struct answer *answer = context;
+
+	answer->there = true;
+	answer->ok = ok;
+	answer->text = util_copy(text, strlen(text));
+}
+
+static int finish(bool ok, char *text)
+{
+	if (!ok)
+		return command_fail(text);
+	printf("%s\n", text);
+	free(text);
+	return COMMAND_DONE;
+}
+
+static int ask_live(const char *live, char *const *words, size_t count)
+{
+	char **asked = util_alloc((count + 1) * sizeof(*asked)), *answer, *error = NULL;
+	char name[] = "ctl";
+	bool ok = false;
+	size_t size;
+
+	asked[0] = name;
+	memcpy(asked + 1, words, count * sizeof(*asked));
+	answer = control_socket_ask(live, asked, count + 1, command_stopped, &ok, &size, &error);
+	free(asked);
+	return answer ? finish(ok, answer) : command_fail(error);
+}
+
+static char *join_words(char *const *words, size_t count)
+{
+	char *line = util_copy("", 0);
+
+	for (size_t i = 0; i < count; i++) {
+		char *longer = util_format("%s%s%s", line, i ? " " : "", words[i]);
+
+		free(line);
+		line = longer;
+	}
+	return line;
+}
+
+static int ask_guest(struct session *session, const char *line)
+{
+	struct answer answer = { 0 };
+	const struct command_sink sink = { .context = &answer, .answered = answered };
+	uint64_t deadline = util_now() + (uint64_t)CONNECT_MS * NS_PER_MS;
+
+	while (session_link(session) != LINK_UP && util_now() < deadline && !command_stopped())
+		session_step(session, STEP_MS);
+	if (session_link(session) != LINK_UP)
+		return command_fail(util_format("the guest tells nothing of itself: its kernel has no ktop "
+			"hook, or does not run; is the VM paused?"));
+	session_ask(session, line, &sink);
+	while (!answer.there)
+		session_step(session, STEP_MS);
+	return finish(answer.ok, answer.text);
+}
+
+static int attach(const struct session_options *options, char *const *words, size_t count)
+{
+	struct session *session;
+	char *error = NULL, *line;
+	int status;
+
+	command_hold_signals();
+	session = session_new(options, &error);
+	if (!session)
+		return command_fail(error);
+	line = join_words(words, count);
+	status = ask_guest(session, line);
+	free(line);
+	session_free(session);
+	return status;
+}
+
+static int run(char *const *words, size_t count)
+{
+	struct session_options options = { 0 };
+	const struct option_set set = { .rows = command_attach, .into = &options };
+	char *error = NULL, *live;
+	size_t used;
+	int status;
+
+	if (!options_parse(words, count, &set, 1, &used, &error))
+		return command_usage(&command_ctl, error);
+	if (used == count)
+		return command_usage(&command_ctl, util_format("no words for the guest"));
+	live = control_socket_find(options.qmp ? options.qmp : options.port);
+	if (live)
+		status = ask_live(live, words + used, count - used);
+	else if (options.qmp || options.port)
+		status = attach(&options, words + used, count - used);
+	else
+		status = command_usage(&command_ctl,
+			util_format("which VM? Give --qmp SOCKET (there is not one live ktop)"));
+	free(live);
+	return status;
+}
+
+const struct command command_ctl = {
+	.name = "ctl",
+	.words = "[options] WORDS...",
+	.help = "Sends a control line to the guest's hook and prints its answer; `help` lists them.",
+	.options = { { "Which VM (none: that of the only live ktop):", command_attach } },
+	.run = run,
+};

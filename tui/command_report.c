@@ -1,0 +1,138 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "control_socket.h"
+#include "report.h"
+#include "session.h"
+#include "util.h"
+
+enum { STEP_MS = 50 };
+
+/* Steps until the report is there or has failed; a signal ends the window, not the report. */
+static bool wait_for_report(struct session *session, struct report *report)
+{
+	bool cut = false;
+
+	while (report_step(report) < REPORT_DONE) {
+		session_step(session, STEP_MS);
+		if (command_stopped() && !cut) {
+			report_cut(report, "interrupted");
+			cut = true;
+		}
+	}
+	return report->state == REPORT_DONE;
+}
+
+int command_profile(struct session *session, const struct report_request *request)
+{
+	struct report *report = report_new(session, request);
+	char *error = NULL;
+
+	if (!wait_for_report(session, report))
+		error = util_copy(report->error, strlen(report->error));
+	else
+		report_write(report, stdout, &error);
+	report_free(report);
+	if (!session_close_recording(session, error ? NULL : &error) || error)
+		return command_fail(error);
+	return COMMAND_DONE;
+}
+
+/* The live ktop runs elsewhere: files are to be written here. */
+static char *absolute(const char *path)
+{
+	char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	char *whole = folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
+
+	free(folder);
+	return whole;
+}
+
+/* The report's own words: those that say which VM, and relative paths, are left out or replaced. */
+static int ask_live(const char *live, const struct report_request *request, char *const *words,
+	size_t count)
+{
+	char **asked = util_alloc((count + 2) * sizeof(*asked));
+	char *folded = request->folded ? absolute(request->folded) : NULL, *answer, *error = NULL;
+	size_t used = 0, size;
+	bool ok = false;
+
+	asked[used++] = util_copy("report", strlen("report"));
+	for (size_t i = 0; i < count; i++) {
+		bool is_path = folded && strcmp(words[i], request->folded) == 0;
+
+		if (strcmp(words[i], "--qmp") == 0 || strcmp(words[i], "--kernel") == 0 ||
+				strcmp(words[i], "--symbols") == 0 || strcmp(words[i], "--port") == 0)
+			i++;
+		else
+			asked[used++] = is_path ? util_copy(folded, strlen(folded)) :
+				util_copy(words[i], strlen(words[i]));
+	}
+	answer = control_socket_ask(live, asked, used, command_stopped, &ok, &size, &error);
+	if (answer && ok)
+		fwrite(answer, 1, size, stdout);
+	else if (answer)
+		error = util_copy(answer, size);
+	free(answer);
+	while (used > 0)
+		free(asked[--used]);
+	free(asked);
+	free(folded);
+	return ok ? COMMAND_DONE : command_fail(error);
+}
+
+static int attach(const struct session_options *options, const struct report_request *request)
+{
+	struct session *session;
+	char *error = NULL;
+	int status;
+
+	command_hold_signals();
+	session = session_new(options, &error);
+	if (!session)
+		return command_fail(error);
+	status = command_profile(session, request);
+	session_free(session);
+	return status;
+}
+
+static int run(char *const *words, size_t count)
+{
+	struct session_options options = { 0 };
+	struct report_request request = report_default;
+	const struct option_set sets[] = {
+		{ .rows = command_attach, .into = &options },
+		{ .rows = report_options, .into = &request },
+	};
+	char *error = NULL, *live;
+	size_t used;
+	int status;
+
+	if (!options_parse(words, count, sets, 2, &used, &error))
+		return command_usage(&command_report, error);
+	if (used < count)
+		return command_usage(&command_report, util_format("%s: not understood", words[used]));
+	options.record = request.raw;
+	live = control_socket_find(options.qmp ? options.qmp : options.port);
+	if (live)
+		status = ask_live(live, &request, words, count);
+	else if (options.qmp || options.port)
+		status = attach(&options, &request);
+	else
+		status = command_usage(&command_report,
+			util_format("which VM? Give --qmp SOCKET (there is not one live ktop)"));
+	free(live);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.words = "[options]",
+	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop.",
+	.options = { { "Which VM (none: that of the only live ktop):", command_attach },
+		{ "What is reported:", report_options } },
+	.run = run,
+};

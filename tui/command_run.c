@@ -1,0 +1,99 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "command.h"
+#include "launch.h"
+#include "report.h"
+#include "session.h"
+#include "util.h"
+
+enum { START_MS = 30000 };
+
+struct run_options {
+	bool headless;
+	const char *kernel, *symbols;
+};
+
+static const struct option_row run_rows[] = {
+	{ "headless", NULL, "no screen: profile, print the report, end QEMU", OPTION_FLAG,
+		offsetof(struct run_options, headless) },
+	{ "kernel", "ELF", "the kernel's file, with symbols, when it is not QEMU's -kernel", OPTION_TEXT,
+		offsetof(struct run_options, kernel) },
+	{ "symbols", "FILE", "output of nm, System.map or kallsyms, instead of an ELF file", OPTION_TEXT,
+		offsetof(struct run_options, symbols) },
+	{ 0 },
+};
+
+/* QEMU's own words explain better than a closed socket does. */
+static int explain(struct launch *launch, char *error)
+{
+	char *why = launch_failure(launch);
+
+	if (!why)
+		return command_fail(error);
+	free(error);
+	return command_fail(why);
+}
+
+static int watch(struct launch *launch, const struct run_options *options,
+	const struct report_request *request)
+{
+	const struct session_options attach = {
+		.qmp = launch_qmp(launch),
+		.kernel = options->kernel,
+		.symbols = options->symbols,
+		.record = request->raw,
+	};
+	char *error = NULL;
+	struct session *session = session_new(&attach, &error);
+	int status;
+
+	if (!session)
+		return explain(launch, error);
+	status = options->headless ? command_profile(session, request) :
+		command_screen(session, attach.qmp, true);
+	session_free(session);
+	error = launch_failure(launch);
+	return error && status ? command_fail(error) : (free(error), status);
+}
+
+static int run(char *const *words, size_t count)
+{
+	struct run_options options = { 0 };
+	struct report_request request = report_default;
+	const struct option_set sets[] = {
+		{ .rows = run_rows, .into = &options },
+		{ .rows = report_options, .into = &request },
+	};
+	struct launch *launch;
+	char *error = NULL;
+	size_t used;
+	int status;
+
+	if (!options_parse(words, count, sets, 2, &used, &error))
+		return command_usage(&command_run, error);
+	if (used == count)
+		return command_usage(&command_run, util_format("no QEMU command line behind --"));
+	if (!options.headless && !app_possible(&error))
+		return command_fail(error);
+
+	command_hold_signals();
+	launch = launch_new(words + used, count - used, START_MS, &error);
+	if (!launch)
+		return command_fail(error);
+	if (options.headless)
+		fprintf(stderr, "ktop: QEMU's output goes to %s\n", launch_log(launch));
+	status = watch(launch, &options, &request);
+	launch_free(launch);
+	return status;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.words = "[options] -- qemu-system-... arguments",
+	.help = "Starts QEMU with the QMP socket and the port added, profiles it, and ends it.",
+	.options = { { "How:", run_rows }, { "What is reported, with --headless:", report_options } },
+	.run = run,
+};

@@ -1,0 +1,64 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "util.h"
+
+#define VERSION "0.1"
+
+static const struct command *const commands[] = {
+	&command_top, &command_report, &command_ctl, &command_run,
+};
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static int print_help(void)
+{
+	printf("ktop - a live top for kernels that run in QEMU\n\n");
+	printf("  ktop --qmp SOCKET        the live screen on a VM with that QMP socket\n");
+	for (int i = 0; i < COMMANDS; i++)
+		printf("  ktop %-6s %-11s %s\n", commands[i]->name,
+			strncmp(commands[i]->words, "[options]", 9) == 0 ? "..." : commands[i]->words,
+			commands[i]->help);
+	printf("\nktop COMMAND --help tells the rest.\n");
+	return COMMAND_DONE;
+}
+
+static int print_command_help(const struct command *command)
+{
+	printf("ktop %s %s\n%s\n", command->name, command->words, command->help);
+	for (int i = 0; i < COMMAND_GROUPS && command->options[i].rows; i++) {
+		printf("\n%s\n", command->options[i].title);
+		options_help(stdout, command->options[i].rows);
+	}
+	return COMMAND_DONE;
+}
+
+static bool asks_for_help(char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count && words[i][0] == '-' && strcmp(words[i], "--") != 0; i++)
+		if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
+			return true;
+	return false;
+}
+
+static int run_command(const struct command *command, char *const *words, size_t count)
+{
+	return asks_for_help(words, count) ? print_command_help(command) : command->run(words, count);
+}
+
+int main(int count, char **words)
+{
+	const char *first = count > 1 ? words[1] : "--help";
+
+	if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0)
+		return print_help();
+	if (strcmp(first, "--version") == 0)
+		return printf("ktop %s\n", VERSION) > 0 ? COMMAND_DONE : COMMAND_FAILED;
+	for (int i = 0; i < COMMANDS; i++)
+		if (strcmp(first, commands[i]->name) == 0)
+			return run_command(commands[i], words + 2, (size_t)count - 2);
+	if (first[0] == '-')
+		return run_command(&command_top, words + 1, (size_t)count - 1);
+	fprintf(stderr, "ktop: %s: no such command; see ktop --help\n", first);
+	return COMMAND_USAGE;
+}
