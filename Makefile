@@ -15,16 +15,17 @@ HOOK = hook ring packet table str grid unwind sample pace trace meta drain contr
 AGENT = util source payload decode metadata record threads stacks store query \
 	symbols objects functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
-	export_folded export_table export_json \
-	qmp epoch profiler picture session control_socket launch
+	export_folded export_json \
+	peer qmp qmp_discover link commands profiler meter epoch picture mailbox session \
+	options report report_text control_socket service launch
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile \
-	mix oracle oracle_tail $(DEMO_WORK)
-DEMO_WORK = checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet oracle_shapes
+	mix oracle_tail $(DEMO_WORK)
+DEMO_WORK = oracle oracle_shapes checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet
 DEMO_PROGRAMS = hash primes queens sort pulse
 TUI = canvas theme glyphs keys list scope prompt status title header emptiness column \
 	view_functions view_help snapshot screen term app
-PROGRAM = main command_top command_report command_ctl command_run
+PROGRAM = main command command_top command_report command_ctl command_run
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_control \
@@ -63,6 +64,9 @@ build/ktop: $(PROGRAM_SRC:%.c=build/host/%.o) $(TUI_SRC:%.c=build/host/%.o) buil
 GUEST = -std=c11 $(WARN) -O2 -g -ffreestanding -nostdlib -fno-stack-protector -fno-pic -mno-red-zone \
 	-mgeneral-regs-only -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
 	-fno-optimize-sibling-calls -fno-asynchronous-unwind-tables
+# gcc gives a function that calls nothing no frame, so that a walk from there misses its caller;
+# unless it is to be profiled: what remains of that is a NOP.
+FRAMES = -fno-shrink-wrap -fno-ipa-icf -pg -mfentry -mnop-mcount
 GUEST_CPPFLAGS = -Ikernel-hook -I$(DEMO_DIR)
 GUEST_LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1,-z,max-page-size=4096,-z,noexecstack
 DEMO_DIR = kernel-hook/ports/demo
@@ -75,7 +79,7 @@ build/guest/$(DEMO_DIR)/oracle_tail.o: SHAPE = -foptimize-sibling-calls
 
 build/guest/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CPPFLAGS) $(GUEST) -mcmodel=kernel $(SHAPE) -MMD -c -o $@ $<
+	$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -mcmodel=kernel $(SHAPE) -MMD -c -o $@ $<
 
 build/guest/%.o: %.S
 	@mkdir -p $(@D)
@@ -83,7 +87,7 @@ build/guest/%.o: %.S
 
 build/demo/%: $(DEMO_DIR)/user/%.c $(DEMO_DIR)/user/start.S $(DEMO_DIR)/user/program.h $(DEMO_DIR)/call.h
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CPPFLAGS) $(GUEST) -fno-inline $(GUEST_LDFLAGS) -o $@ $(filter %.c %.S,$^)
+	$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -fno-inline $(GUEST_LDFLAGS) -o $@ $(filter %.c %.S,$^)
 
 build/guest/$(DEMO_DIR)/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
 
