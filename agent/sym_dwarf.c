@@ -156,6 +156,52 @@ static char *describe(Dwarf_Die *unit, Dwarf_Line *line)
 	return util_format("%s:%d", last_two_parts(below(path, folder)), number);
 }
 
+/* The first row that does not start before the address; rows are in order of address. */
+static size_t first_row_at(Dwarf_Lines *rows, size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		Dwarf_Addr start = 0;
+
+		dwarf_lineaddr(dwarf_onesrcline(rows, middle), &start);
+		if (start < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool starts_at(Dwarf_Line *row, uint64_t address)
+{
+	Dwarf_Addr start;
+
+	return row && dwarf_lineaddr(row, &start) == 0 && start == address;
+}
+
+/*
+ * The row that covers the address. Of several at the very address the first: it is the function's
+ * own, those behind it tell of what was inlined at its start.
+ */
+static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t address)
+{
+	Dwarf_Line *row = dwarf_getsrc_die(unit, address), *first;
+	Dwarf_Lines *rows;
+	size_t count, at;
+	bool end;
+
+	if (!row || dwarf_getsrclines(unit, &rows, &count) != 0)
+		return row;
+	at = first_row_at(rows, count, address);
+	for (; starts_at(first = dwarf_onesrcline(rows, at), address); at++) {
+		if (dwarf_lineendsequence(first, &end) == 0 && !end)
+			return first;
+	}
+	return row;
+}
+
 static char *line_in(struct sym_dwarf *dwarf, const struct unit_range *range, uint64_t address)
 {
 	Dwarf_Die unit;
@@ -163,7 +209,7 @@ static char *line_in(struct sym_dwarf *dwarf, const struct unit_range *range, ui
 
 	if (address >= range->high || !dwarf_offdie(dwarf->dwarf, range->die, &unit))
 		return NULL;
-	line = dwarf_getsrc_die(&unit, address);
+	line = find_row(&unit, address);
 	return line ? describe(&unit, line) : NULL;
 }
 
