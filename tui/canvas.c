@@ -158,6 +158,19 @@ int canvas_width(const struct canvas *canvas, const char *text)
 	return width;
 }
 
+const char *canvas_skip(const struct canvas *canvas, const char *text, int columns)
+{
+	const char *next = text;
+
+	while (*next != '\0') {
+		columns -= next_glyph(canvas, &next).width;
+		if (columns < 0)
+			break;
+		text = next;
+	}
+	return text;
+}
+
 /* Draws the part of the text that lies in [from, to) of its own columns. */
 static int draw_part(struct canvas *canvas, struct place place, uint8_t style, const char *text, int from, int to)
 {

@@ -53,6 +53,9 @@ int canvas_format(struct canvas *canvas, struct place place, uint8_t style, cons
 /* The columns that a text takes when nothing is cut. */
 int canvas_width(const struct canvas *canvas, const char *text);
 
+/* The rest of a text behind its first columns, "" when there is none. */
+const char *canvas_skip(const struct canvas *canvas, const char *text, int columns);
+
 /* Gives cells a style, or adds STYLE_CURSOR to the one they have, without touching the text. */
 void canvas_restyle(struct canvas *canvas, struct place place, uint8_t style);
 

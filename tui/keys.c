@@ -27,7 +27,7 @@ const struct key keys_table[] = {
 	{ { KEYS_F(9), 's' }, ACTION_SNAPSHOT, "Snapshot", "save the stacks of what is shown to a folded file" },
 	{ { ' ' }, ACTION_RUN, "On/off", "start or stop profiling in the guest" },
 	{ { 'q', KEYS_F(10), KEYS_CTRL('C') }, ACTION_QUIT, "Quit", "leave ktop" },
-	{ { 'z' }, ACTION_ZERO, "Zero", "count from now on; again: all that was kept" },
+	{ { 'z' }, ACTION_ZERO, "Zero", "count from now on; Esc takes all again" },
 	{ { 'Z' }, ACTION_FREEZE, "Freeze", "hold the picture, and let go; collection goes on" },
 	{ { KEYS_ESCAPE, KEYS_BACKSPACE }, ACTION_BACK, NULL, "back" },
 	{ { KEYS_CTRL('L') }, ACTION_REDRAW, NULL, "draw the screen anew" },

@@ -62,10 +62,7 @@ void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct plac
 	place.column += canvas_text(canvas, place, STYLE_PROMPT, prompt->label);
 	canvas_put(canvas, (struct place) { place.row, place.column++, 1 }, STYLE_PROMPT, ' ');
 	room = end - place.column - 1;
-	while (*text != '\0' && canvas_width(canvas, text) > room)
-		do
-			text++;
-		while (((unsigned char)*text >> 6) == 2);
+	text = canvas_skip(canvas, text, canvas_width(canvas, text) - room);
 	place.width = room;
 	place.column += canvas_text(canvas, place, STYLE_TEXT, text);
 	canvas_put(canvas, (struct place) { place.row, place.column, 1 }, STYLE_TEXT | STYLE_CURSOR, ' ');

@@ -22,6 +22,8 @@ void status_say(struct status_line *line, bool failed, const char *text, uint64_
 
 void status_seen(struct status_line *line);			/* a key was pressed */
 bool status_expire(struct status_line *line, uint64_t now);	/* true: the line changed */
+
+/* Draws the line, which grows upward, to three rows at most, when a text needs them. */
 void status_draw(const struct status_line *line, struct canvas *canvas, struct place place,
 	const char *remark);
 

@@ -50,11 +50,11 @@ static void add_machine(struct title *title, const struct picture *picture)
 
 	add(title, STYLE_TITLE, 1, "ktop");
 	if (picture->kernel[0] != '\0') {
-		add(title, STYLE_TITLE, 60, "%s %s %s", picture->kernel, picture->version, picture->arch);
+		add(title, STYLE_TITLE, 78, "%s %s %s", picture->kernel, picture->version, picture->arch);
 		add(title, STYLE_TEXT, 20, "%u vCPU", picture->cpu_count);
 		add(title, STYLE_TEXT, 30, "up %s", scope_time(picture->now, time));
 	} else {
-		add(title, STYLE_DIM, 60, "guest not known yet");
+		add(title, STYLE_DIM, 78, "guest not known yet");
 	}
 	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, "%s", vm[picture->vm]);
 	if (picture->replay)
@@ -97,7 +97,7 @@ static void add_scope(struct title *title, const struct scope *scope)
 {
 	char text[SCOPE_TIME];
 
-	add(title, STYLE_TEXT, 75, "%s window", scope_window(scope, text));
+	add(title, STYLE_TEXT, 69, "%s window", scope_window(scope, text));
 	if (scope->until_ns)
 		add(title, STYLE_WARN, 98, "FROZEN at %s", scope_time(scope->until_ns, text));
 	if (scope->zero_ns)
@@ -109,7 +109,7 @@ static void add_scope(struct title *title, const struct scope *scope)
 static void add_costs(struct title *title, const struct picture *picture)
 {
 	if (picture->cost_ns > 0)
-		add(title, STYLE_DIM, 0, "hook %.0f ns/sample %.2f%%", picture->cost_ns,
+		add(title, STYLE_DIM, 0, "cost %.0f ns/sample %.2f%%", picture->cost_ns,
 			picture->cost_share * 100);
 	if (picture->ring_fill > 0)
 		add(title, picture->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, "ring %.0f%%",

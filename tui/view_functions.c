@@ -17,7 +17,7 @@
 
 enum { DETAIL = 2048, DETAIL_STEP = 16 };
 
-struct functions {
+struct function_view {
 	struct picture *picture;
 	const struct scope *scope;
 	struct list list;
@@ -28,7 +28,7 @@ struct functions {
 	struct area area;		/* as drawn last */
 };
 
-static const struct table *table_of(const struct functions *self)
+static const struct table *table_of(const struct function_view *self)
 {
 	static const struct table none = { .count = 0 };
 
@@ -42,26 +42,26 @@ static uint32_t row_key(const void *context, size_t row)
 
 static const char *row_name(const void *context, size_t row)
 {
-	const struct functions *self = context;
+	const struct function_view *self = context;
 
 	return symbols_get(self->picture->symbols, row_key(context, row))->name;
 }
 
-static struct list_rows rows_of(const struct functions *self)
+static struct list_rows rows_of(const struct function_view *self)
 {
 	return (struct list_rows) {
 		.context = self, .count = table_of(self)->count, .key = row_key, .name = row_name,
 	};
 }
 
-static const struct row *selected(const struct functions *self)
+static const struct row *selected(const struct function_view *self)
 {
 	const struct table *table = table_of(self);
 
 	return self->list.cursor < table->count ? &table->rows[self->list.cursor] : NULL;
 }
 
-static void sort_rows(struct functions *self)
+static void sort_rows(struct function_view *self)
 {
 	struct list_rows rows = rows_of(self);
 
@@ -72,7 +72,7 @@ static void sort_rows(struct functions *self)
 
 static void *functions_new(void)
 {
-	struct functions *self = util_alloc(sizeof *self);
+	struct function_view *self = util_alloc(sizeof *self);
 
 	self->sort = COLUMN_SELF;
 	return self;
@@ -80,14 +80,14 @@ static void *functions_new(void)
 
 static void functions_show(void *context, struct picture *picture, const struct scope *scope)
 {
-	struct functions *self = context;
+	struct function_view *self = context;
 
 	self->picture = picture;
 	self->scope = scope;
 	sort_rows(self);
 }
 
-static void draw_rows(struct functions *self, struct canvas *canvas, struct area area,
+static void draw_rows(struct function_view *self, struct canvas *canvas, struct area area,
 	const struct column_layout *layout)
 {
 	struct list_rows rows = rows_of(self);
@@ -108,7 +108,7 @@ static void draw_rows(struct functions *self, struct canvas *canvas, struct area
 	}
 }
 
-static void draw_emptiness(const struct functions *self, struct canvas *canvas, struct area area)
+static void draw_emptiness(const struct function_view *self, struct canvas *canvas, struct area area)
 {
 	struct emptiness empty = emptiness(self->picture, self->scope);
 	int row = (int)table_of(self)->count + 1;
@@ -138,7 +138,7 @@ static void write_callers(FILE *to, const struct picture *picture, const struct 
 	}
 }
 
-static void write_detail(const struct functions *self, const struct row *row, char text[DETAIL])
+static void write_detail(const struct function_view *self, const struct row *row, char text[DETAIL])
 {
 	const struct picture *picture = self->picture;
 	const struct function *function = symbols_get(picture->symbols, row->function);
@@ -152,20 +152,19 @@ static void write_detail(const struct functions *self, const struct row *row, ch
 	fputs(function->name, to);
 	if (source && *source)
 		fprintf(to, "  %s", source);
-	if (function->address)
-		fprintf(to, "  %s 0x%" PRIx64, function->object, function->address);
 	fprintf(to, "  self %s%% total %s%%", column_self(picture->table, row, self_share),
 		column_total(picture->table, row, total_share));
 	write_callers(to, picture, row);
+	if (function->address)
+		fprintf(to, "  %s 0x%" PRIx64, function->object, function->address);
 	fclose(to);
 	text[DETAIL - 1] = '\0';
 }
 
-static void draw_detail(struct functions *self, struct canvas *canvas, struct place place)
+static void draw_detail(struct function_view *self, struct canvas *canvas, struct place place)
 {
 	const struct row *row = selected(self);
 	char text[DETAIL];
-	const char *from = text;
 
 	if (!row)
 		return;
@@ -174,18 +173,14 @@ static void draw_detail(struct functions *self, struct canvas *canvas, struct pl
 		self->detail_from -= DETAIL_STEP;
 	if (self->detail_from < 0)
 		self->detail_from = 0;
-	for (int skip = self->detail_from; skip > 0 && *from != '\0'; skip--)
-		do
-			from++;
-		while (((unsigned char)*from >> 6) == 2);
 	place.column++;
 	place.width--;
-	canvas_text(canvas, place, STYLE_TITLE, from);
+	canvas_text(canvas, place, STYLE_TITLE, canvas_skip(canvas, text, self->detail_from));
 }
 
 static void functions_draw(void *context, struct canvas *canvas, struct area area)
 {
-	struct functions *self = context;
+	struct function_view *self = context;
 	struct column_layout layout = column_layout(area.columns);
 	struct area rows = { area.row + 1, area.column, area.rows - 2, area.columns };
 
@@ -199,7 +194,7 @@ static void functions_draw(void *context, struct canvas *canvas, struct area are
 	draw_detail(self, canvas, (struct place) { area.row + area.rows - 1, area.column, area.columns });
 }
 
-static void sort_by(struct functions *self, enum table_column column)
+static void sort_by(struct function_view *self, enum table_column column)
 {
 	self->invert = self->sort == column ? !self->invert : false;
 	self->sort = column;
@@ -208,7 +203,7 @@ static void sort_by(struct functions *self, enum table_column column)
 
 static bool functions_act(void *context, enum action action)
 {
-	struct functions *self = context;
+	struct function_view *self = context;
 	struct column_layout layout = column_layout(self->area.columns);
 	struct list_rows rows = rows_of(self);
 
@@ -241,7 +236,7 @@ static bool functions_act(void *context, enum action action)
 
 static void functions_click(void *context, int row, int column)
 {
-	struct functions *self = context;
+	struct function_view *self = context;
 	struct column_layout layout = column_layout(self->area.columns);
 	struct list_rows rows = rows_of(self);
 	enum table_column head = column_at(&layout, column - self->area.column);
@@ -255,7 +250,7 @@ static void functions_click(void *context, int row, int column)
 
 static bool functions_search(void *context, const char *pattern, enum list_search where)
 {
-	struct functions *self = context;
+	struct function_view *self = context;
 	struct list_rows rows = rows_of(self);
 
 	if (pattern[0] != '\0')
@@ -265,7 +260,7 @@ static bool functions_search(void *context, const char *pattern, enum list_searc
 
 static void functions_needs(const void *context, struct view_needs *needs)
 {
-	const struct functions *self = context;
+	const struct function_view *self = context;
 	const struct table *table = table_of(self);
 	const struct row *row = selected(self);
 	size_t most = sizeof needs->visible / sizeof *needs->visible;

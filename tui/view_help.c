@@ -17,17 +17,19 @@ struct help {
 static const char *const notes[] = {
 	"",
 	"How to read it",
-	"SELF%, HITS/s   samples in the function itself; as a share, and in each second",
+	"SELF%, HITS/s   samples in the function itself: their share, and how many a second",
 	"TOTAL%          samples in it or in what it calls; recursion counts once",
 	"~12.34          fewer than 30 samples stand behind this share",
-	"TREND           the last 60 s of SELF, each row against its own largest column",
-	"k u i           kernel, user, idle: share of the window; histogram: kernel and user",
-	"REC 997/990 Hz  the rate asked for, and the one achieved, per CPU",
-	"lost            samples that were taken and never came, exact; guest: its rings were",
-	"                full; host: on the way here",
-	"timer           samples from each CPU's own tick: code with interrupts off is charged",
-	"                where they come on; the nmi sampler sees it, and takes one CPU",
-	"FROZEN          the picture is held, samples are still collected",
+	"TREND           SELF over the last 60 s, each row against its own largest column",
+	"k u i           share of the window in kernel, user, idle",
+	"60s             the last 60 s of kernel and user, in the colour of the larger",
+	"REC 997/990 Hz  profiling, the rate asked for, the one achieved, per CPU",
+	"cost            the hook's own time: for a sample, and of the guest's time",
+	"lost            samples that were taken and never came, exact:",
+	"                guest: its rings were full; host: on the way here",
+	"timer           sampled by each CPU's own tick: code with interrupts off is",
+	"                charged where they come on. nmi sees it, and takes one CPU.",
+	"FROZEN          the picture is held; collection goes on",
 };
 enum { NOTES = sizeof notes / sizeof *notes };
 

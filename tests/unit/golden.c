@@ -1,0 +1,56 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "canvas.h"
+#include "golden.h"
+#include "util.h"
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+	assert_int_equal(fclose(file), 0);
+}
+
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = util_alloc(1 << 20);
+
+	if (!file)
+		fail_msg("%s is not there; GOLDEN=write makes it", path);
+	text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
+	fclose(file);
+	return text;
+}
+
+void golden_check_text(const char *name, const char *text)
+{
+	char *path = util_format("tests/golden/%s.txt", name), *wanted;
+	const char *mode = getenv("GOLDEN");
+
+	if (mode && strcmp(mode, "write") == 0)
+		write_file(path, text);
+	wanted = read_file(path);
+	if (strcmp(wanted, text) != 0)
+		fail_msg("%s differs; it should be\n%s\nand is\n%s", path, wanted, text);
+	free(wanted);
+	free(path);
+}
+
+void golden_check(const char *name, const struct canvas *canvas)
+{
+	char *text = canvas_dump(canvas);
+
+	golden_check_text(name, text);
+	free(text);
+}

@@ -1,0 +1,142 @@
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "canvas.h"
+#include "golden.h"
+#include "tui/keys.h"
+#include "view.h"
+#include "view_help.h"
+
+static void test_one_key_one_meaning(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < keys_count; i++) {
+		assert_non_null(keys_table[i].help);
+		assert_int_not_equal(keys_table[i].codes[0], 0);
+		for (int j = 0; j < KEYS_PER_ROW && keys_table[i].codes[j]; j++)
+			assert_int_equal(keys_action(keys_table[i].codes[j]), keys_table[i].action);
+		for (size_t other = 0; other < i; other++)
+			assert_int_not_equal(keys_table[other].action, keys_table[i].action);
+	}
+	assert_int_equal(keys_action(0), ACTION_NONE);
+	assert_int_equal(keys_action('@'), ACTION_NONE);
+}
+
+static void test_habits(void **state)
+{
+	(void)state;
+	assert_int_equal(keys_action('?'), ACTION_HELP);
+	assert_int_equal(keys_action('q'), ACTION_QUIT);
+	assert_int_equal(keys_action(KEYS_F(10)), ACTION_QUIT);
+	assert_int_equal(keys_action(KEYS_CTRL('C')), ACTION_QUIT);
+	assert_int_equal(keys_action('h'), ACTION_LEFT);
+	assert_int_equal(keys_action('j'), ACTION_DOWN);
+	assert_int_equal(keys_action('k'), ACTION_UP);
+	assert_int_equal(keys_action('/'), ACTION_SEARCH);
+	assert_int_equal(keys_action('\\'), ACTION_FILTER);
+	assert_int_equal(keys_action('I'), ACTION_INVERT);
+	assert_int_equal(keys_action('z'), ACTION_ZERO);
+	assert_int_equal(keys_action('Z'), ACTION_FREEZE);
+	assert_int_equal(keys_action(' '), ACTION_RUN);
+	assert_int_equal(keys_action('s'), ACTION_SNAPSHOT);
+}
+
+static void check_name(uint32_t code, const char *wanted)
+{
+	char name[KEYS_NAME];
+
+	assert_string_equal(keys_name(code, name), wanted);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	check_name(KEYS_F(3), "F3");
+	check_name(KEYS_F(10), "F10");
+	check_name(KEYS_CTRL('L'), "Ctrl-L");
+	check_name(' ', "SPACE");
+	check_name('/', "/");
+	check_name(KEYS_PAGE_UP, "PgUp");
+}
+
+/* At any width: whatever stands on the bar does, when clicked, what its label says. */
+static void test_bar(void **state)
+{
+	(void)state;
+	for (int columns = 0; columns < 140; columns++) {
+		struct canvas *canvas = canvas_new(1, columns, true);
+		char *bar;
+
+		keys_bar(canvas, (struct place) { 0, 0, columns });
+		bar = canvas_dump(canvas);
+		for (size_t i = 0; i < keys_count; i++) {
+			char *at = keys_table[i].bar ? strstr(bar, keys_table[i].bar) : NULL;
+
+			if (at)
+				assert_int_equal(keys_bar_action(columns, (int)(at - bar)), keys_table[i].action);
+		}
+		assert_true(columns < 80 || strstr(bar, "q Quit"));
+		assert_int_equal(keys_bar_action(columns, columns), ACTION_NONE);
+		free(bar);
+		canvas_free(canvas);
+	}
+}
+
+static void test_help_is_made_from_the_table(void **state)
+{
+	struct canvas *canvas = canvas_new(60, 80, true);
+	void *help = view_help.new();
+	char *text;
+
+	(void)state;
+	view_help.draw(help, canvas, (struct area) { 0, 0, 60, 80 });
+	text = canvas_dump(canvas);
+	for (size_t i = 0; i < keys_count; i++)
+		assert_non_null(strstr(text, keys_table[i].help));
+	golden_check("help", canvas);
+	free(text);
+	canvas_free(canvas);
+	view_help.free(help);
+}
+
+static void test_help_scrolls(void **state)
+{
+	struct canvas *canvas = canvas_new(8, 80, true);
+	void *help = view_help.new();
+	struct area area = { 0, 0, 8, 80 };
+	char *text;
+
+	(void)state;
+	view_help.draw(help, canvas, area);
+	assert_true(view_help.act(help, ACTION_BOTTOM));
+	canvas_clear(canvas);
+	view_help.draw(help, canvas, area);
+	text = canvas_dump(canvas);
+	assert_non_null(strstr(text, "FROZEN"));
+	assert_false(view_help.act(help, ACTION_SORT));
+	free(text);
+	canvas_free(canvas);
+	view_help.free(help);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_key_one_meaning),
+		cmocka_unit_test(test_habits),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_bar),
+		cmocka_unit_test(test_help_is_made_from_the_table),
+		cmocka_unit_test(test_help_scrolls),
+	};
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

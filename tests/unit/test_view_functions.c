@@ -1,0 +1,386 @@
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "canvas.h"
+#include "golden.h"
+#include "hand_picture.h"
+#include "header.h"
+#include "picture.h"
+#include "scope.h"
+#include "symbols.h"
+#include "theme.h"
+#include "view.h"
+#include "view_functions.h"
+
+static struct symbols *symbols;
+static uint32_t functions[HAND_FUNCTIONS];
+
+struct stage {				/* a view with a picture on a canvas */
+	struct canvas *canvas;
+	struct picture *picture;
+	struct scope scope;
+	void *view;
+};
+
+static struct stage raise_stage(int rows, int columns, bool unicode)
+{
+	struct stage stage = {
+		.canvas = canvas_new(rows, columns, unicode),
+		.picture = hand_picture(symbols, functions),
+		.view = view_functions.new(),
+	};
+
+	scope_init(&stage.scope);
+	return stage;
+}
+
+static void strike(struct stage *stage)
+{
+	view_functions.free(stage->view);
+	picture_free(stage->picture);
+	canvas_free(stage->canvas);
+}
+
+static void draw(struct stage *stage)
+{
+	struct area area = { 0, 0, stage->canvas->rows, stage->canvas->columns };
+
+	canvas_clear(stage->canvas);
+	view_functions.show(stage->view, stage->picture, &stage->scope);
+	view_functions.draw(stage->view, stage->canvas, area);
+}
+
+static void check(struct stage *stage, const char *golden)
+{
+	draw(stage);
+	golden_check(golden, stage->canvas);
+}
+
+static char *drawn(struct stage *stage)
+{
+	draw(stage);
+	return canvas_dump(stage->canvas);
+}
+
+static void check_holds(struct stage *stage, const char *wanted, bool there)
+{
+	char *text = drawn(stage);
+
+	if (!strstr(text, wanted) == there)
+		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
+	free(text);
+}
+
+static uint32_t under_cursor(const struct stage *stage)
+{
+	struct view_needs needs;
+
+	view_functions.needs(stage->view, &needs);
+	return needs.selected;
+}
+
+static void test_at_every_width(void **state)
+{
+	static const int widths[] = { 40, 60, 80, 100, 120, 160 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		struct stage stage = raise_stage(12, widths[i], true);
+		char golden[32];
+
+		snprintf(golden, sizeof golden, "functions_%d", widths[i]);
+		check(&stage, golden);
+		strike(&stage);
+	}
+}
+
+static void test_ascii(void **state)
+{
+	struct stage stage = raise_stage(12, 80, false);
+	char *text;
+
+	(void)state;
+	check(&stage, "functions_ascii");
+	text = canvas_dump(stage.canvas);
+	for (const char *c = text; *c != '\0'; c++)
+		assert_true(*c == '\n' || (*c >= ' ' && *c <= '~'));
+	free(text);
+	strike(&stage);
+}
+
+static void test_never_breaks(void **state)
+{
+	(void)state;
+	for (int rows = 0; rows < 14; rows++) {
+		for (int columns = 0; columns < 200; columns += 3) {
+			struct stage stage = raise_stage(rows, columns, columns % 2 == 0);
+
+			draw(&stage);
+			view_functions.act(stage.view, ACTION_BOTTOM);
+			view_functions.act(stage.view, ACTION_RIGHT);
+			draw(&stage);
+			view_functions.click(stage.view, rows / 2, columns / 2);
+			strike(&stage);
+		}
+	}
+}
+
+static void test_sorting(void **state)
+{
+	struct stage stage = raise_stage(12, 120, true);
+
+	(void)state;
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), functions[7]);		/* most self */
+	view_functions.act(stage.view, ACTION_SORT_RIGHT);
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), functions[5]);		/* most total */
+	check_holds(&stage, "TOTAL%▼", true);
+	view_functions.act(stage.view, ACTION_INVERT);
+	check_holds(&stage, "TOTAL%▲", true);
+	for (int i = 0; i < 4; i++)
+		view_functions.act(stage.view, ACTION_SORT);
+	check(&stage, "functions_by_object");
+	view_functions.act(stage.view, ACTION_SORT_LEFT);
+	check_holds(&stage, "FUNCTION▼", true);
+	strike(&stage);
+}
+
+static void test_sort_keeps_to_the_columns_shown(void **state)
+{
+	struct stage stage = raise_stage(12, 40, true);
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		check_holds(&stage, "▼", true);
+		view_functions.act(stage.view, ACTION_SORT_RIGHT);
+	}
+	strike(&stage);
+}
+
+static void test_cursor_follows_the_function(void **state)
+{
+	struct stage stage = raise_stage(12, 80, true);
+	uint32_t chosen;
+
+	(void)state;
+	draw(&stage);
+	view_functions.act(stage.view, ACTION_DOWN);
+	view_functions.act(stage.view, ACTION_DOWN);
+	chosen = under_cursor(&stage);
+	assert_int_equal(chosen, functions[0]);
+	view_functions.act(stage.view, ACTION_INVERT);
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), chosen);
+
+	picture_free(stage.picture);
+	stage.picture = hand_picture(symbols, functions);
+	stage.picture->table->rows[0].self = 1;
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), chosen);
+	check_holds(&stage, "> ", true);
+	strike(&stage);
+}
+
+static void test_mouse(void **state)
+{
+	struct stage stage = raise_stage(12, 80, true);
+
+	(void)state;
+	draw(&stage);
+	view_functions.click(stage.view, 3, 30);
+	assert_int_equal(under_cursor(&stage), functions[0]);	/* the third row: the most self but two */
+	view_functions.click(stage.view, 0, 12);
+	check_holds(&stage, "TOTAL%▼", true);
+	view_functions.click(stage.view, 0, 12);
+	check_holds(&stage, "TOTAL%▲", true);
+	view_functions.click(stage.view, 11, 0);
+	view_functions.click(stage.view, 100, 100);
+	view_functions.click(stage.view, -1, -1);
+	strike(&stage);
+}
+
+static void test_search(void **state)
+{
+	struct stage stage = raise_stage(12, 80, true);
+
+	(void)state;
+	draw(&stage);
+	assert_true(view_functions.search(stage.view, "alloc", LIST_HERE));
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), functions[2]);
+	check(&stage, "functions_search");
+	assert_false(view_functions.search(stage.view, "no_such_function", LIST_NEXT));
+	assert_true(view_functions.search(stage.view, "", LIST_NEXT) == false);	/* the same again */
+	assert_true(view_functions.act(stage.view, ACTION_BACK));		/* marks no more */
+	assert_false(view_functions.act(stage.view, ACTION_BACK));
+	strike(&stage);
+}
+
+static void test_few_samples_are_marked(void **state)
+{
+	struct stage stage = raise_stage(12, 80, true);
+
+	(void)state;
+	check_holds(&stage, "~0.06", true);	/* 25 samples */
+	check_holds(&stage, "~0.01", true);	/* 4 samples */
+	check_holds(&stage, "~3.0", false);
+	strike(&stage);
+}
+
+static void check_empty(struct picture *picture, struct scope scope, const char *why)
+{
+	struct stage stage = raise_stage(10, 80, true);
+
+	picture_free(stage.picture);
+	stage.picture = picture;
+	stage.scope = scope;
+	check_holds(&stage, why, true);
+	strike(&stage);
+}
+
+static struct picture *without_rows(void)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+
+	free(picture->table->rows);
+	*picture->table = (struct table) { .from = 182000000000, .to = 192000000000 };
+	return picture;
+}
+
+static void test_empty_tables_say_why(void **state)
+{
+	static const char *const links[] = {
+		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "Not connected",
+		[LINK_NOT_OPENED] = "has not opened", [LINK_NO_HELLO] = "has not said who it is",
+		[LINK_UP] = "No sample in this window", [LINK_LOST] = "is lost",
+	};
+	struct picture *picture;
+	struct scope scope, other;
+
+	(void)state;
+	scope_init(&scope);
+	for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
+		picture = without_rows();
+		picture->link = (enum link_state)link;
+		check_empty(picture, scope, links[link]);
+	}
+	picture = without_rows();
+	picture->vm = VM_PAUSED;
+	check_empty(picture, scope, "The VM is paused");
+	picture = without_rows();
+	picture->vm = VM_GONE;
+	check_empty(picture, scope, "QEMU is gone");
+	picture = without_rows();
+	picture->running = false;
+	check_empty(picture, scope, "SPACE starts it");
+	other = scope;
+	other.zero_ns = 1;
+	check_empty(without_rows(), other, "zeroed");
+	assert_true(scope_filter(&scope, "no_such", NULL));
+	check_empty(without_rows(), scope, "passes the filter");
+	picture = hand_picture(symbols, functions);
+	picture->table->mode[MODE_KERNEL] = picture->table->mode[MODE_USER] = 0;
+	picture->table->rows[0] = picture->table->rows[7];
+	picture->table->count = 1;
+	scope_init(&scope);
+	check_empty(picture, scope, "idle all the time");
+}
+
+static void check_header(struct picture *picture, struct scope scope, int rows, int columns,
+	const char *golden)
+{
+	struct canvas *canvas = canvas_new(rows, columns, true);
+	struct canvas *ascii = canvas_new(rows, columns, false);
+	struct area area = { 0, 0, rows, columns };
+	int used = header_draw(canvas, area, picture, &scope);
+
+	assert_in_range(used, 1, rows / 2 + 1);
+	assert_int_equal(header_draw(ascii, area, picture, &scope), used);
+	golden_check(golden, canvas);
+	canvas_free(canvas);
+	canvas_free(ascii);
+	picture_free(picture);
+}
+
+static void test_header(void **state)
+{
+	struct picture *picture;
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	check_header(hand_picture(symbols, functions), scope, 24, 80, "header_80");
+	check_header(hand_picture(symbols, functions), scope, 24, 120, "header_120");
+	check_header(hand_picture(symbols, functions), scope, 10, 40, "header_40");
+
+	picture = hand_picture(symbols, functions);
+	picture->lost_guest = 12;
+	picture->lost_host = 3;
+	picture->skipped_bytes = 4096;
+	picture->running = false;
+	picture->vm = VM_PAUSED;
+	scope.zero_ns = 185000000000;
+	scope.until_ns = 191000000000;
+	assert_true(scope_filter(&scope, "alloc cpu:1 mode:kernel", NULL));
+	check_header(picture, scope, 24, 80, "header_trouble");
+}
+
+static void test_many_cpus_fold(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	hand_cpus(picture, 64);
+	check_header(picture, scope, 24, 80, "header_64_cpus");
+}
+
+static void test_remark(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	char remark[HEADER_REMARK];
+
+	(void)state;
+	assert_string_equal(header_remark(picture, remark), "");
+	picture->sampler = SAMPLER_TIMER;
+	assert_non_null(strstr(header_remark(picture, remark), "interrupts off"));
+	strcpy(picture->note, "nmi needs two CPUs");
+	assert_non_null(strstr(header_remark(picture, remark), "nmi needs two CPUs"));
+	picture_free(picture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_at_every_width),
+		cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_never_breaks),
+		cmocka_unit_test(test_sorting),
+		cmocka_unit_test(test_sort_keeps_to_the_columns_shown),
+		cmocka_unit_test(test_cursor_follows_the_function),
+		cmocka_unit_test(test_mouse),
+		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_few_samples_are_marked),
+		cmocka_unit_test(test_empty_tables_say_why),
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_many_cpus_fold),
+		cmocka_unit_test(test_remark),
+	};
+	int failed;
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	symbols = hand_symbols(functions);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	symbols_free(symbols);
+	return failed;
+}
