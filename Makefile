@@ -10,7 +10,7 @@ CFLAGS = -std=c11 $(WARN) -g -fno-omit-frame-pointer -pthread
 LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-HOOK = hook ring packet table str grid unwind sample pace trace meta drain control keys \
+HOOK = hook ring packet table str grid unwind sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_serial
 AGENT = util source payload decode metadata record threads stacks store query \
 	symbols objects functions address_cache image symbol_table sym_elf sym_text sym_dwarf \

@@ -4,7 +4,7 @@
 
 #include "hook.h"
 #include "ktop.h"
-#include "port.h"
+#include "sampler.h"
 #include "str.h"
 #include "transport.h"
 
@@ -20,67 +20,6 @@ struct command {
 	bool (*run)(struct ktop *ktop, char **words, uint32_t count);
 };
 
-/* ---- what is so, for all CPUs ---- */
-
-/* Each CPU enabled starts a new grid with the rate and sampler of now. */
-static void begin(struct ktop *ktop)
-{
-	uint64_t period = ktop->hz / ktop->control.rate;
-	uint32_t order = ktop->order + 1 ? ktop->order + 1 : 1;
-
-	__atomic_store_n(&ktop->period, period ? period : 1, __ATOMIC_RELAXED);
-	for (uint32_t i = 0; i < ktop->cpus; i++)
-		__atomic_store_n(&ktop->cpu[i].order, ktop->cpu[i].enabled ? order : 0,
-			__ATOMIC_RELEASE);					/* pair 4 */
-	__atomic_store_n(&ktop->order, order, __ATOMIC_RELEASE);		/* pair 4 */
-	ktop->control.kick = true;
-}
-
-static bool sampling(struct ktop *ktop)
-{
-	for (uint32_t i = 0; i < ktop->cpus; i++)
-		if (__atomic_load_n(&ktop_ring(&ktop->cpu[i], KTOP_SAMPLES)->busy,
-				__ATOMIC_SEQ_CST))				/* pair 3 */
-			return true;
-	return false;
-}
-
-/* Brings the sampler to the wish, by way of none: a call that finds a sample half written leaves it there. */
-static void settle(struct ktop *ktop)
-{
-	if (ktop->sampler == ktop->wish)
-		return;
-	__atomic_store_n(&ktop->sampler, KTOP_NONE, __ATOMIC_SEQ_CST);		/* pair 3 */
-	if (ktop->wish == KTOP_NONE || sampling(ktop))
-		return;
-	begin(ktop);
-	__atomic_store_n(&ktop->sampler, ktop->wish, __ATOMIC_RELEASE);		/* pair 4 */
-}
-
-static void kick(struct ktop *ktop)
-{
-	if (!ktop->control.kick)
-		return;
-	ktop->control.kick = false;
-	for (uint32_t i = 0; i < ktop->cpus; i++)
-		ktop_port_kick(i);
-}
-
-static void wish(struct ktop *ktop, uint32_t sampler)
-{
-	uint32_t mask = sampler == KTOP_NONE ? 0 : ktop->control.events;
-
-	__atomic_store_n(&ktop->wish, sampler, __ATOMIC_RELAXED);
-	__atomic_store_n(&ktop->trace, mask, __ATOMIC_RELAXED);
-	ktop_meta_beat(ktop);
-}
-
-/* After a change that matters only while on. */
-static void rewish(struct ktop *ktop)
-{
-	wish(ktop, ktop_running(ktop) ? ktop->control.mode : KTOP_NONE);
-}
-
 /* ---- commands ---- */
 
 static struct ktop_str *answer(struct ktop *ktop, const char *text)
@@ -92,7 +31,7 @@ static struct ktop_str *answer(struct ktop *ktop, const char *text)
 static bool run_start(struct ktop *ktop, char **words, uint32_t count)
 {
 	(void)words, (void)count;
-	wish(ktop, ktop->control.mode);
+	ktop_sampler_wish(ktop, ktop->control.mode);
 	answer(ktop, "started");
 	return true;
 }
@@ -100,7 +39,7 @@ static bool run_start(struct ktop *ktop, char **words, uint32_t count)
 static bool run_stop(struct ktop *ktop, char **words, uint32_t count)
 {
 	(void)words, (void)count;
-	wish(ktop, KTOP_NONE);
+	ktop_sampler_wish(ktop, KTOP_NONE);
 	answer(ktop, "stopped");
 	return true;
 }
@@ -114,29 +53,11 @@ static bool run_rate(struct ktop *ktop, char **words, uint32_t count)
 		return false;
 	if (rate != ktop->control.rate) {
 		ktop->control.rate = rate;
-		begin(ktop);
+		ktop_sampler_begin(ktop);
 	}
 	ktop_meta_beat(ktop);
 	ktop_str_number(answer(ktop, "rate "), rate);
 	return true;
-}
-
-/* Why NMIs cannot be had; NULL: they can. */
-static const char *refusal(struct ktop *ktop)
-{
-	struct ktop_cpu *first = &ktop->cpu[0];
-
-	if (ktop->cpus < 2)
-		return "nmi needs two CPUs: one is set aside to send them";
-	if (ktop->control.nmi_works)
-		return NULL;
-	/* Nobody paces before the first one worked: here alone is `sent` written by the drainer. */
-	__atomic_store_n(&first->sent, first->sent + 1, __ATOMIC_RELEASE);	/* pair 6 */
-	ktop->control.nmi_works = ktop_port_nmi(0);
-	if (ktop->control.nmi_works)
-		return NULL;
-	__atomic_store_n(&first->sent, first->sent - 1, __ATOMIC_RELEASE);
-	return "nmi: this kernel or machine cannot send them";
 }
 
 static bool run_mode(struct ktop *ktop, char **words, uint32_t count)
@@ -148,7 +69,7 @@ static bool run_mode(struct ktop *ktop, char **words, uint32_t count)
 	if (!nmi && !ktop_str_same(words[0], "timer"))
 		return false;
 	if (nmi)
-		why = refusal(ktop);
+		why = ktop_sampler_refusal(ktop);
 	ktop_str_set(&ktop->meta.note, why ? why : "");
 	ktop->meta.reply_ok = why == NULL;
 	if (why) {
@@ -157,7 +78,7 @@ static bool run_mode(struct ktop *ktop, char **words, uint32_t count)
 		ktop->control.mode = nmi ? KTOP_NMI : KTOP_TIMER;
 		answer(ktop, nmi ? "mode nmi" : "mode timer");
 	}
-	rewish(ktop);
+	ktop_sampler_renew(ktop);
 	return true;
 }
 
@@ -182,7 +103,7 @@ static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 		ktop->cpu[i].enabled = on;
 	}
 	if (changed)
-		begin(ktop);
+		ktop_sampler_begin(ktop);
 	ktop_meta_beat(ktop);
 	ktop_str_add(answer(ktop, "cpu "), words[0]);
 	ktop_str_add(&ktop->meta.reply, on ? " on" : " off");
@@ -233,7 +154,7 @@ static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 		events = words[i][0] == '+' ? events | mask : events & ~mask;
 	}
 	ktop->control.events = events;
-	rewish(ktop);
+	ktop_sampler_renew(ktop);
 	add_events(answer(ktop, ""), events);
 	return true;
 }
@@ -433,7 +354,7 @@ static void take_keys(struct ktop *ktop)
 	enum ktop_key_wish key = ktop_keys_take(&ktop->keys);
 
 	if (key != KTOP_KEY_NOTHING)
-		wish(ktop, key == KTOP_KEY_START ? ktop->control.mode : KTOP_NONE);
+		ktop_sampler_wish(ktop, key == KTOP_KEY_START ? ktop->control.mode : KTOP_NONE);
 }
 
 void ktop_control(struct ktop *ktop, bool connected)
@@ -441,8 +362,8 @@ void ktop_control(struct ktop *ktop, bool connected)
 	take_keys(ktop);
 	if (connected)
 		take_lines(ktop);
-	settle(ktop);
-	kick(ktop);
+	ktop_sampler_settle(ktop);
+	ktop_sampler_kick(ktop);
 }
 
 bool ktop_control_more(const struct ktop *ktop)
@@ -465,5 +386,5 @@ void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 	ktop->sampler = KTOP_NONE;
 	for (uint32_t i = 0; i < ktop->cpus; i++)
 		ktop->cpu[i].enabled = true;
-	settle(ktop);
+	ktop_sampler_settle(ktop);
 }

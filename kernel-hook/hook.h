@@ -21,7 +21,7 @@ enum {
 };
 
 /*
- * Barrier pair 4: begin() in control.c sets the period, then releases each order and, where it
+ * Barrier pair 4: sampler.c sets the period, then releases each order and, where it
  * changes, the sampler; ktop_tick() and ktop_pace() acquire the sampler, then the order, and then
  * read the period for a new grid.
  */

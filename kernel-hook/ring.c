@@ -46,7 +46,7 @@ struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload)
 	if (skip)
 		record_at(ring, ring->head)->id = 0;
 	record = record_at(ring, ring->head + skip);
-	/* Not before: whoever interrupts us here has a later time in a ring of its own. */
+	/* Not before it is ours: so times rise in the order of the records. */
 	record->time = ktop_port_clock();
 	if (record->time < ring->last)
 		record->time = ring->last;

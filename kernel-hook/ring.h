@@ -4,15 +4,15 @@
  *    tail                            head
  *     |  record  |  record  |  record  |        free        |
  *
- * Head and tail count bytes since boot and only grow, so that a full ring never looks empty. A record
- * lies in one piece: where it would not fit before the end, a pad (id 0) fills the rest of the lap.
+ * Head and tail count bytes since boot and only grow, so a full ring never looks empty. A record
+ * lies in one piece: where it would not fit before the end, a pad (id 0) fills the lap.
  *
  * Barrier pairs:
  *   1  head: the store in ktop_ring_commit releases the record; the load in ktop_ring_head acquires it.
  *   2  tail: the store in ktop_ring_drop releases the bytes read; the load in ktop_ring_reserve
  *      acquires them before they are written again.
  *   3  busy and ktop.sampler: each side stores its own, then loads the other's, all four sequentially
- *      consistent: the writer in ktop_ring_reserve and sample.c, the switcher in control.c.
+ *      consistent: the writer in ktop_ring_reserve and sample.c, the switcher in sampler.c.
  */
 #ifndef KTOP_RING_H
 #define KTOP_RING_H
@@ -56,7 +56,8 @@ void ktop_ring_init(struct ktop_ring *ring, void *data, uint64_t size);
  * the event is dropped, and counted. Each reserve that succeeds is followed by commit or discard.
  */
 struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload);
-void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record, uint16_t id, uint32_t size);
+void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record, uint16_t id,
+	uint32_t size);
 void ktop_ring_discard(struct ktop_ring *ring);
 
 /* Any context. Events dropped since boot. */

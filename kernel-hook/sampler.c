@@ -1,0 +1,82 @@
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hook.h"
+#include "ktop.h"
+#include "port.h"
+#include "sampler.h"
+
+void ktop_sampler_begin(struct ktop *ktop)
+{
+	uint64_t period = ktop->hz / ktop->control.rate;
+	uint32_t order = ktop->order + 1 ? ktop->order + 1 : 1;
+
+	__atomic_store_n(&ktop->period, period ? period : 1, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		__atomic_store_n(&ktop->cpu[i].order, ktop->cpu[i].enabled ? order : 0,
+			__ATOMIC_RELEASE);					/* pair 4 */
+	__atomic_store_n(&ktop->order, order, __ATOMIC_RELEASE);		/* pair 4 */
+	ktop->control.kick = true;
+}
+
+/* Is any CPU between reserve and commit? */
+static bool sampling(struct ktop *ktop)
+{
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		if (__atomic_load_n(&ktop_ring(&ktop->cpu[i], KTOP_SAMPLES)->busy,
+				__ATOMIC_SEQ_CST))				/* pair 3 */
+			return true;
+	return false;
+}
+
+void ktop_sampler_settle(struct ktop *ktop)
+{
+	if (ktop->sampler == ktop->wish)
+		return;
+	__atomic_store_n(&ktop->sampler, KTOP_NONE, __ATOMIC_SEQ_CST);		/* pair 3 */
+	if (ktop->wish == KTOP_NONE || sampling(ktop))
+		return;
+	ktop_sampler_begin(ktop);
+	__atomic_store_n(&ktop->sampler, ktop->wish, __ATOMIC_RELEASE);		/* pair 4 */
+}
+
+void ktop_sampler_kick(struct ktop *ktop)
+{
+	if (!ktop->control.kick)
+		return;
+	ktop->control.kick = false;
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		ktop_port_kick(i);
+}
+
+void ktop_sampler_wish(struct ktop *ktop, uint32_t sampler)
+{
+	uint32_t mask = sampler == KTOP_NONE ? 0 : ktop->control.events;
+
+	__atomic_store_n(&ktop->wish, sampler, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->trace, mask, __ATOMIC_RELAXED);
+	ktop_meta_beat(ktop);
+}
+
+void ktop_sampler_renew(struct ktop *ktop)
+{
+	ktop_sampler_wish(ktop, ktop_running(ktop) ? ktop->control.mode : KTOP_NONE);
+}
+
+const char *ktop_sampler_refusal(struct ktop *ktop)
+{
+	struct ktop_cpu *first = &ktop->cpu[0];
+
+	if (ktop->cpus < 2)
+		return "nmi needs two CPUs: one is set aside to send them";
+	if (ktop->control.nmi_works)
+		return NULL;
+	/* Nobody paces before the first one worked: here alone is `sent` written by the drainer. */
+	__atomic_store_n(&first->sent, first->sent + 1, __ATOMIC_RELEASE);	/* pair 6 */
+	ktop->control.nmi_works = ktop_port_nmi(0);
+	if (ktop->control.nmi_works)
+		return NULL;
+	__atomic_store_n(&first->sent, first->sent - 1, __ATOMIC_RELEASE);
+	return "nmi: this kernel or machine cannot send them";
+}
