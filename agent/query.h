@@ -19,25 +19,31 @@ struct query_inputs {			/* of one epoch; borrowed */
 	struct threads *threads;
 };
 
+/*
+ * CPU, thread and mode decide which samples pass, and so what 100 % is. The pattern only chooses the
+ * rows that are shown, as people expect of a top: shares, callers and stacks do not depend on it.
+ */
 struct filter {
-	char pattern[128];		/* part of a function's name; "": all. Lower case: any case */
+	char pattern[128];		/* part of a function's name (pattern.h); "": all */
 	uint32_t cpu;			/* EVENT_NONE: all */
-	char thread[64];		/* part of a thread's or its process's name, or a number; "": all */
+	char thread[64];		/* as threads_match takes it; "": all */
 	unsigned modes;			/* bits 1 << enum mode; 0: all */
 };
 
 struct question {
-	uint64_t from, to;		/* ns of guest time; to = UINT64_MAX: now, the window moves */
+	/* ns of guest time, by whole slices (span.h); to = UINT64_MAX: now, the window moves */
+	uint64_t from, to;
 	struct filter filter;
 };
 
 enum { TABLE_TREND = 60 };		/* trend columns, newest last, one second each */
 
+/* Idle time is self and total of "[idle]", whatever code the guest idles in. */
 struct row {
 	uint32_t function;
 	uint64_t self, total;		/* weights; total counts a function once per stack */
 	uint64_t samples;		/* with this function as the leaf, not weighted */
-	uint64_t cpus[16];		/* bit set, CPU 0 to 1023 */
+	uint64_t cpus[16];		/* that ran it: bit set, CPU 0 to 1023 */
 };
 
 struct caller {
@@ -49,7 +55,7 @@ struct table {
 	uint64_t from, to;		/* the range really used */
 	uint64_t weight, samples;	/* of all that passed */
 	uint64_t mode[MODES];		/* weights, of all that passed */
-	uint64_t missed;		/* weight in gaps, in no row's share */
+	uint64_t missed;		/* weight in gaps, of any thread and mode; not in `weight` */
 	size_t count;
 	struct row *rows;
 };
@@ -59,38 +65,57 @@ enum table_column {
 	TABLE_COLUMNS,
 };
 
-/* Keeps what makes the next, similar question cheap (the running window). */
+/* Keeps what makes the next, similar question cheap (window.h). */
 struct query *query_new(const struct query_inputs *inputs);
 void query_free(struct query *query);
 
-struct table *query_table(struct query *query, const struct question *question);	/* NULL: no memory */
+struct table *query_table(struct query *query, const struct question *question);
 void table_free(struct table *table);
 
-/* Stable; names come from `symbols`. Larger first, texts in order; `invert` turns that round. */
+/* "0-2,5"; cut off at a comma when it is longer. */
+enum { ROW_CPUS = 64 };
+void row_cpus(const struct row *row, char text[ROW_CPUS]);
+
+/*
+ * Numbers: larger first, texts in order; `invert` turns that round. Source: object, then address,
+ * which is the order of lines within a file. Equal rows stand by self, total, name, id: in one order
+ * from table to table.
+ */
 void table_sort(struct table *table, const struct symbols *symbols, enum table_column column, bool invert);
 
-/* Self weight of one function per second, ending at the range's end; the filter applies. */
+/*
+ * Self weight of one function in each of the last whole seconds before the range's end, also those
+ * before its beginning; the filter applies.
+ */
 void query_trend(struct query *query, const struct question *question, uint32_t function,
 	uint64_t trend[TABLE_TREND]);
 
-/* The functions that called this one, heaviest first; returns how many of `size` were written. */
+/*
+ * The functions that called this one directly, itself among them when it recurses, heaviest first;
+ * each with the weight of the stacks in which it did. Returns how many of `size` were written.
+ */
 size_t query_callers(struct query *query, const struct question *question, uint32_t function,
 	struct caller *callers, size_t size);
 
-/* Per CPU: shares of the range, and a column per second of the last 60, as weights. */
+/* Per CPU, whatever the filter: weights of the range, and of the seconds of a trend. */
 struct cpu_series {
 	uint64_t mode[MODES], missed;
 	uint64_t trend[TABLE_TREND][MODES];
 };
+
+/* Fills all `size`; returns one more than the highest CPU that had anything. */
 size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus, size_t size);
 
-/* Each distinct stack that passes, once, for exporters. Frames are functions, root first. */
+/*
+ * Each distinct (functions, thread, process, mode) that passes, once, for exporters; their weights
+ * add up to the table's. Idle time is the one frame [idle], a sample without a stack [unknown].
+ */
 struct query_stack {
-	const uint32_t *functions;
+	const uint32_t *functions;	/* root first; good during the call */
 	size_t depth;
 	uint32_t thread, process;
 	enum mode mode;
-	bool cut;
+	bool cut;			/* some callers are missing */
 	uint64_t weight;
 };
 void query_stacks(struct query *query, const struct question *question,

@@ -217,12 +217,18 @@ void store_advance(struct store *store, uint64_t now)
 	if (now <= store->now)
 		return;
 	store->now = now;
+	store->version++;
 	set_limits(store);
 }
 
 uint64_t store_now(const struct store *store)
 {
 	return store->now;
+}
+
+uint64_t store_version(const struct store *store)
+{
+	return store->version;
 }
 
 /* ---- parts in order ---- */

@@ -59,6 +59,7 @@ void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t tic
 /* Moves "now" forward; never back. */
 void store_advance(struct store *store, uint64_t now);
 uint64_t store_now(const struct store *store);
+uint64_t store_version(const struct store *store);	/* grows with every change */
 
 /* Slices in order of time. A slice's pointers are good until the next call that changes the store. */
 size_t store_slices(const struct store *store);		/* 3000 at most */

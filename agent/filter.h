@@ -1,0 +1,16 @@
+/* The part of a filter (query.h) that decides about counts; the pattern decides about rows. */
+#ifndef FILTER_H
+#define FILTER_H
+
+#include <stdbool.h>
+
+struct filter;
+struct store_key;
+struct threads;
+
+bool filter_passes(const struct filter *filter, struct threads *threads, const struct store_key *key);
+
+/* Do both let the same counts pass? */
+bool filter_same(const struct filter *a, const struct filter *b);
+
+#endif

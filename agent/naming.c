@@ -1,0 +1,50 @@
+#include <stdlib.h>
+
+#include "naming.h"
+#include "stacks.h"
+#include "symbols.h"
+#include "util.h"
+
+void naming_clear(struct naming *naming)
+{
+	free(naming->functions);
+	*naming = (struct naming){ 0 };
+}
+
+static uint32_t function_of(const struct stacks *stacks, struct symbols *symbols, uint32_t id)
+{
+	struct node node = stacks_node(stacks, id);
+
+	return symbols_function(symbols, node.space, node.address);
+}
+
+static uint32_t rename_nodes(struct naming *naming, const struct stacks *stacks, struct symbols *symbols)
+{
+	uint32_t lowest = STACKS_NONE;
+
+	for (uint32_t i = naming->count; i-- > 0; ) {
+		uint32_t function = function_of(stacks, symbols, i);
+
+		if (function != naming->functions[i])
+			lowest = i;
+		naming->functions[i] = function;
+	}
+	return lowest;
+}
+
+uint32_t naming_update(struct naming *naming, const struct stacks *stacks, struct symbols *symbols)
+{
+	uint64_t generation = symbols_generation(symbols);
+	uint32_t lowest = STACKS_NONE, nodes = stacks_nodes(stacks);
+
+	if (generation != naming->generation)
+		lowest = rename_nodes(naming, stacks, symbols);
+	naming->generation = generation;
+	if (nodes > naming->room) {
+		naming->room = nodes + nodes / 2;
+		naming->functions = util_grow(naming->functions, naming->room, sizeof(*naming->functions));
+	}
+	for (; naming->count < nodes; naming->count++)
+		naming->functions[naming->count] = function_of(stacks, symbols, naming->count);
+	return lowest;
+}

@@ -1,0 +1,24 @@
+/* The function of every node of a call tree, looked up once and again when symbols come. */
+#ifndef NAMING_H
+#define NAMING_H
+
+#include <stdint.h>
+
+struct stacks;
+struct symbols;
+
+struct naming {
+	uint32_t *functions;		/* by node */
+	uint32_t count, room;
+	uint64_t generation;		/* of the symbols */
+};
+
+void naming_clear(struct naming *naming);
+
+/*
+ * Brings it up to date. Returns the lowest node with another function than before, or STACKS_NONE:
+ * a stack whose leaf is below that node means what it meant, since callers have the lower ids.
+ */
+uint32_t naming_update(struct naming *naming, const struct stacks *stacks, struct symbols *symbols);
+
+#endif

@@ -1,0 +1,178 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter.h"
+#include "profile.h"
+#include "query.h"
+#include "stacks.h"
+#include "store.h"
+#include "symbols.h"
+#include "util.h"
+
+struct profile *profile_new(uint32_t cpu_count)
+{
+	struct profile *profile = util_alloc(sizeof(*profile));
+
+	profile->words = (cpu_count + 63) / 64;
+	if (profile->words > PROFILE_WORDS_MAX)
+		profile->words = PROFILE_WORDS_MAX;
+	hash_init(&profile->by_function);
+	hash_init(&profile->by_pair);
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	hash_clear(&profile->by_function);
+	hash_clear(&profile->by_pair);
+	free(profile->sums);
+	free(profile->cpus);
+	free(profile->edges);
+	free(profile);
+}
+
+static struct profile_sum *find_sum(const struct profile *profile, uint32_t function, uint64_t hash)
+{
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&profile->by_function, hash, &at)) != HASH_NONE)
+		if (profile->sums[position].function == function)
+			return &profile->sums[position];
+	return NULL;
+}
+
+static void grow_sums(struct profile *profile)
+{
+	size_t words;
+
+	profile->sum_room = 2 * profile->sum_room + 32;
+	words = (size_t)profile->sum_room * profile->words;
+	profile->sums = util_grow(profile->sums, profile->sum_room, sizeof(*profile->sums));
+	profile->cpus = util_grow(profile->cpus, words, sizeof(*profile->cpus));
+}
+
+static struct profile_sum *have_sum(struct profile *profile, uint32_t function)
+{
+	uint64_t hash = hash_pair(&profile->by_function, function, 0);
+	struct profile_sum *sum = find_sum(profile, function, hash);
+
+	if (sum)
+		return sum;
+	if (profile->sum_count == profile->sum_room)
+		grow_sums(profile);
+	hash_add(&profile->by_function, hash, profile->sum_count);
+	memset(profile->cpus + (size_t)profile->sum_count * profile->words, 0,
+		profile->words * sizeof(*profile->cpus));
+	sum = &profile->sums[profile->sum_count++];
+	*sum = (struct profile_sum){ .function = function };
+	return sum;
+}
+
+const struct profile_sum *profile_find(const struct profile *profile, uint32_t function)
+{
+	return find_sum(profile, function, hash_pair(&profile->by_function, function, 0));
+}
+
+static struct profile_edge *have_edge(struct profile *profile, uint32_t callee, uint32_t caller)
+{
+	uint64_t hash = hash_pair(&profile->by_pair, callee, caller);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&profile->by_pair, hash, &at)) != HASH_NONE)
+		if (profile->edges[position].callee == callee && profile->edges[position].caller == caller)
+			return &profile->edges[position];
+	if (profile->edge_count == profile->edge_room) {
+		profile->edge_room = 2 * profile->edge_room + 32;
+		profile->edges = util_grow(profile->edges, profile->edge_room, sizeof(*profile->edges));
+	}
+	hash_add(&profile->by_pair, hash, profile->edge_count);
+	profile->edges[profile->edge_count] = (struct profile_edge){ .callee = callee, .caller = caller };
+	return &profile->edges[profile->edge_count++];
+}
+
+/* A function or an edge that stands in a stack several times is counted once: by the stamp. */
+static struct profile_sum *add_total(struct profile *profile, uint32_t function,
+	const struct store_count *count)
+{
+	struct profile_sum *sum = have_sum(profile, function);
+	size_t word = count->key.cpu / 64;
+
+	if (sum->stamp == profile->stamp)
+		return sum;
+	sum->stamp = profile->stamp;
+	sum->total += count->weight;
+	if (word < profile->words)
+		profile->cpus[(size_t)(sum - profile->sums) * profile->words + word]
+			|= 1ull << count->key.cpu % 64;
+	return sum;
+}
+
+static void add_edge(struct profile *profile, uint32_t callee, uint32_t caller, uint64_t weight)
+{
+	struct profile_edge *edge = have_edge(profile, callee, caller);
+
+	if (edge->stamp == profile->stamp)
+		return;
+	edge->stamp = profile->stamp;
+	edge->weight += weight;
+}
+
+static void add_leaf(struct profile *profile, uint32_t function, const struct store_count *count)
+{
+	struct profile_sum *sum = add_total(profile, function, count);
+
+	sum->self += count->weight;
+	sum->samples += count->samples;
+}
+
+static void add_stack(struct profile *profile, const struct profile_input *input,
+	const struct store_count *count)
+{
+	uint32_t id = count->key.stack;
+
+	add_leaf(profile, input->functions[id], count);
+	if (id > profile->newest)
+		profile->newest = id;
+	for (;;) {
+		struct node node = stacks_node(input->stacks, id);
+
+		if (node.parent == STACKS_NONE)
+			return;
+		add_total(profile, input->functions[node.parent], count);
+		if (!node.cut)
+			add_edge(profile, input->functions[id], input->functions[node.parent], count->weight);
+		id = node.parent;
+	}
+}
+
+static void add_count(struct profile *profile, const struct profile_input *input,
+	const struct store_count *count)
+{
+	profile->stamp++;
+	profile->weight += count->weight;
+	profile->samples += count->samples;
+	profile->mode[count->key.mode] += count->weight;
+	if (count->key.mode == MODE_IDLE)
+		add_leaf(profile, input->idle, count);
+	else if (count->key.stack == STACKS_NONE)
+		add_leaf(profile, input->unknown, count);
+	else
+		add_stack(profile, input, count);
+}
+
+void profile_add(struct profile *profile, const struct profile_input *input, const struct slice *slice)
+{
+	for (size_t i = 0; i < slice->count; i++)
+		if (filter_passes(input->filter, input->threads, &slice->counts[i].key))
+			add_count(profile, input, &slice->counts[i]);
+	for (uint32_t i = 0; i < slice->cpu_count; i++)
+		if (input->filter->cpu == EVENT_NONE || input->filter->cpu == i)
+			profile->missed += slice->cpus[i].missed;
+	if (profile->end == 0)
+		profile->begin = slice->begin;
+	profile->end = slice->end;
+	if (slice->version > profile->version)
+		profile->version = slice->version;
+}

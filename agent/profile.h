@@ -1,0 +1,65 @@
+/*
+ * Sums over stacks: per function, and per pair of caller and callee. What the counts of one slice,
+ * or of many, come to under a filter.
+ */
+#ifndef PROFILE_H
+#define PROFILE_H
+
+#include <stdint.h>
+
+#include "event.h"
+#include "hash.h"
+
+struct filter;
+struct slice;
+struct stacks;
+struct threads;
+
+struct profile_input {			/* what turns a slice into sums; borrowed */
+	const struct stacks *stacks;
+	struct threads *threads;
+	const struct filter *filter;
+	const uint32_t *functions;	/* by node */
+	uint32_t idle, unknown;		/* functions for idle time, and for samples without a stack */
+};
+
+struct profile_sum {
+	uint32_t function;
+	uint64_t stamp;			/* the stack that was counted last */
+	uint64_t self, total, samples;
+};
+
+struct profile_edge {
+	uint32_t callee, caller;
+	uint64_t stamp;
+	uint64_t weight;		/* of stacks in which this caller called this callee */
+};
+
+struct profile {
+	uint64_t begin, end, version;	/* of the slices in it */
+	uint32_t newest;		/* the highest leaf in it; 0 when there is none */
+	uint64_t weight, samples, mode[MODES], missed;
+
+	struct profile_sum *sums;
+	uint64_t *cpus;			/* `words` of each sum: the CPUs that ran it */
+	uint32_t sum_count, sum_room, words;
+	struct hash by_function;
+
+	struct profile_edge *edges;
+	uint32_t edge_count, edge_room;
+	struct hash by_pair;
+	uint64_t stamp;
+};
+
+enum { PROFILE_WORDS_MAX = 16 };	/* as many CPUs as a row of query.h tells apart */
+
+/* For slices of up to this many CPUs; larger CPU numbers are counted, and not told apart. */
+struct profile *profile_new(uint32_t cpu_count);
+void profile_free(struct profile *profile);
+
+/* Slices in order of time. */
+void profile_add(struct profile *profile, const struct profile_input *input, const struct slice *slice);
+
+const struct profile_sum *profile_find(const struct profile *profile, uint32_t function);	/* or NULL */
+
+#endif

@@ -1,0 +1,16 @@
+/* What the files of the query share. */
+#ifndef QUERY_STATE_H
+#define QUERY_STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "window.h"
+
+struct query {
+	struct window window;
+	uint32_t *places;		/* by function: where it stands in the answer being made */
+	size_t place_count;
+};
+
+#endif

@@ -1,0 +1,142 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query.h"
+#include "symbols.h"
+
+enum { CPUS = 8 * sizeof(((struct row *)NULL)->cpus) };
+
+void table_free(struct table *table)
+{
+	if (!table)
+		return;
+	free(table->rows);
+	free(table);
+}
+
+static bool has_cpu(const struct row *row, unsigned cpu)
+{
+	return cpu < CPUS && row->cpus[cpu / 64] >> cpu % 64 & 1;
+}
+
+void row_cpus(const struct row *row, char text[ROW_CPUS])
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned cpu = 0; cpu < CPUS && used + 12 < ROW_CPUS; cpu++) {
+		unsigned last = cpu;
+
+		if (!has_cpu(row, cpu))
+			continue;
+		while (has_cpu(row, last + 1))
+			last++;
+		used += (size_t)sprintf(text + used, used ? ",%u" : "%u", cpu);
+		if (last > cpu)
+			used += (size_t)sprintf(text + used, last > cpu + 1 ? "-%u" : ",%u", last);
+		cpu = last;
+	}
+}
+
+/* ---- order: negative when `a` stands above `b` ---- */
+
+struct pair {
+	const struct row *a, *b;
+	const struct function *f, *g;	/* theirs */
+};
+
+static int larger_first(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int by_self(const struct pair *pair)
+{
+	return larger_first(pair->a->self, pair->b->self);
+}
+
+static int by_total(const struct pair *pair)
+{
+	return larger_first(pair->a->total, pair->b->total);
+}
+
+static int by_hits(const struct pair *pair)
+{
+	return larger_first(pair->a->samples, pair->b->samples);
+}
+
+/* The lowest CPU in which they differ decides: {0} {0,1} {0,2} {1}. */
+static int by_cpu(const struct pair *pair)
+{
+	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+		unsigned next = cpu + 1;
+		bool first = has_cpu(pair->a, cpu);
+		const struct row *other = first ? pair->b : pair->a;
+
+		if (first == has_cpu(pair->b, cpu))
+			continue;
+		while (next < CPUS && !has_cpu(other, next))
+			next++;
+		return first == (next < CPUS) ? -1 : 1;
+	}
+	return 0;
+}
+
+static int by_function(const struct pair *pair)
+{
+	return strcmp(pair->f->name, pair->g->name);
+}
+
+static int by_object(const struct pair *pair)
+{
+	return strcmp(pair->f->object, pair->g->object);
+}
+
+/* Lines come late, and for the visible rows alone; the linker keeps the order of the sources. */
+static int by_source(const struct pair *pair)
+{
+	int order = by_object(pair);
+
+	return order ? order : -larger_first(pair->f->address, pair->g->address);
+}
+
+static int (*const orders[TABLE_COLUMNS])(const struct pair *pair) = {
+	[COLUMN_SELF] = by_self, [COLUMN_TOTAL] = by_total, [COLUMN_HITS] = by_hits,
+	[COLUMN_CPU] = by_cpu, [COLUMN_FUNCTION] = by_function, [COLUMN_OBJECT] = by_object,
+	[COLUMN_SOURCE] = by_source,
+};
+
+struct order {
+	const struct symbols *symbols;
+	enum table_column column;
+	bool invert;
+};
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct order *order = context;
+	const struct row *a = left, *b = right;
+	const struct pair pair = {
+		a, b, symbols_get(order->symbols, a->function), symbols_get(order->symbols, b->function),
+	};
+	int result = orders[order->column](&pair);
+
+	if (result)
+		return order->invert ? -result : result;
+	result = by_self(&pair);
+	if (!result)
+		result = by_total(&pair);
+	if (!result)
+		result = by_function(&pair);
+	return result ? result : (a->function > b->function) - (a->function < b->function);
+}
+
+void table_sort(struct table *table, const struct symbols *symbols, enum table_column column, bool invert)
+{
+	struct order order = { .symbols = symbols, .column = column, .invert = invert };
+
+	if (table->count)
+		qsort_r(table->rows, table->count, sizeof(*table->rows), compare, &order);
+}
