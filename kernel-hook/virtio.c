@@ -5,7 +5,7 @@
 #include "virtio.h"
 #include "virtq.h"
 
-enum { RESET_READS = 100000 };
+enum { RESET_READS = 10000 };
 
 static void add_status(struct ktop_virtio *device, uint8_t bits)
 {
