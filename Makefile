@@ -65,8 +65,8 @@ GUEST = -std=c11 $(WARN) -O2 -g -ffreestanding -nostdlib -fno-stack-protector -f
 	-mgeneral-regs-only -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
 	-fno-optimize-sibling-calls -fno-asynchronous-unwind-tables
 # gcc gives a function that calls nothing no frame, so that a walk from there misses its caller;
-# unless it is to be profiled: what remains of that is a NOP.
-FRAMES = -fno-shrink-wrap -fno-ipa-icf -pg -mfentry -mnop-mcount
+# unless it is to be profiled: what remains of that is a NOP. And each function stays one, by its name.
+FRAMES = -fno-shrink-wrap -pg -mfentry -mnop-mcount -fno-ipa-icf -fno-ipa-sra -fno-ipa-cp -fno-partial-inlining
 GUEST_CPPFLAGS = -Ikernel-hook -I$(DEMO_DIR)
 GUEST_LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1,-z,max-page-size=4096,-z,noexecstack
 DEMO_DIR = kernel-hook/ports/demo

@@ -126,6 +126,8 @@ void clock_interrupt(const struct frame *frame)
 	struct ktop_regs regs = profile_regs(frame);
 	uint64_t now = clock_now(), turn = clock_ticks(TURN);
 
+	if (cpu->next_sample <= now)
+		cpu->next_sample = 0;		/* ktop asks anew */
 	ktop_tick(profile, &regs);
 	cpu->halted = false;
 	sched_wake_sleepers(now);

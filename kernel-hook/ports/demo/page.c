@@ -80,19 +80,19 @@ static void *split(uint32_t order)
 
 void *page_alloc(uint32_t order)
 {
-	unsigned long flags = spin_lock_irq(&lock);
-	void *block = split(order);
+	void *block;
 
-	spin_unlock_irq(&lock, flags);
+	spin_lock(&lock);
+	block = split(order);
+	spin_unlock(&lock);
 	return block;
 }
 
 void page_free(void *block, uint32_t order)
 {
-	unsigned long flags = spin_lock_irq(&lock);
-
+	spin_lock(&lock);
 	join(block, order);
-	spin_unlock_irq(&lock, flags);
+	spin_unlock(&lock);
 }
 
 void *page_alloc_clear(void)

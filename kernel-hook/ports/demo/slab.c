@@ -71,18 +71,19 @@ static void *take(struct slab *slab)
 
 void *slab_alloc(struct slab *slab)
 {
-	unsigned long flags = spin_lock_irq(&slab->lock);
-	void *object = take(slab);
+	void *object;
 
-	spin_unlock_irq(&slab->lock, flags);
+	spin_lock(&slab->lock);
+	object = take(slab);
+	spin_unlock(&slab->lock);
 	return object;
 }
 
 void slab_free(struct slab *slab, void *object)
 {
-	unsigned long flags = spin_lock_irq(&slab->lock);
 	struct slab_page *page = page_of(object);
 
+	spin_lock(&slab->lock);
 	*(void **)object = page->free;
 	page->free = object;
 	slab->used--;
@@ -92,5 +93,5 @@ void slab_free(struct slab *slab, void *object)
 		unlist(page);
 		page_free(page, 0);
 	}
-	spin_unlock_irq(&slab->lock, flags);
+	spin_unlock(&slab->lock);
 }
