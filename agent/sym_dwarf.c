@@ -182,21 +182,23 @@ static bool starts_at(Dwarf_Line *row, uint64_t address)
 }
 
 /*
- * The row that covers the address. Of several at the very address the first: it is the function's
- * own, those behind it tell of what was inlined at its start.
+ * The row that covers the address. Of several at the very address the first that begins a statement:
+ * it is the function's own. Those behind it tell of what was inlined at its start; one before it, of
+ * the end of the function before.
  */
 static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t address)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(unit, address), *first;
 	Dwarf_Lines *rows;
 	size_t count, at;
-	bool end;
+	bool statement, end;
 
 	if (!row || dwarf_getsrclines(unit, &rows, &count) != 0)
 		return row;
 	at = first_row_at(rows, count, address);
 	for (; starts_at(first = dwarf_onesrcline(rows, at), address); at++) {
-		if (dwarf_lineendsequence(first, &end) == 0 && !end)
+		if (dwarf_linebeginstatement(first, &statement) == 0 && statement
+			&& dwarf_lineendsequence(first, &end) == 0 && !end)
 			return first;
 	}
 	return row;

@@ -129,8 +129,8 @@ static void test_outside(void **state)
 
 /*
  * A line of nm -l: "address type name TAB /a/b/c.c:41", where the function is declared; ours is
- * "b/c.c:42", where its code begins: at the brace, a few lines below at most. What the compiler split
- * off ("name.cold") begins anywhere.
+ * "b/c.c:42", where its code begins: at the brace, a few lines below at most. What the compiler
+ * split off ("name.cold") begins anywhere.
  */
 static bool check_nm_line(struct sym_dwarf *dwarf, const char *text)
 {
