@@ -118,6 +118,8 @@ $(foreach test,ring unwind sample drain meta control keys,build/check/test_$(tes
 build/tsan/test_ring_threads: build/tsan/tests/unit/fake_port.o
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
 build/check/test_record: build/check/tests/unit/packets.o
+build/check/test_qmp: build/check/tests/unit/fake_qmp.o
+build/check/test_session: build/check/tests/unit/fake_qmp.o build/check/tests/unit/packets.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_view_functions build/check/test_screen: build/check/tests/unit/golden.o \
 	build/check/tests/unit/hand_picture.o

@@ -184,7 +184,7 @@ static bool negotiate(struct qmp *qmp, uint64_t deadline, char **error)
 	const char *name = cJSON_IsString(status) ? status->valuestring : "";
 	bool known = answer;
 
-	if (qmp->state == VM_UNKNOWN)
+	if (qmp->state == VM_UNKNOWN && name[0])
 		qmp->state = strcmp(name, "running") == 0 ? VM_RUNNING :
 			strcmp(name, "shutdown") == 0 ? VM_SHUTDOWN : VM_PAUSED;
 	cJSON_Delete(answer);

@@ -1,0 +1,187 @@
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "fake_qmp.h"
+#include "util.h"
+
+enum { LINE = 4096, LINES = 64, WAIT_NS = 2000000000 };
+
+struct fake_qmp {
+	struct fake_script script;
+	pthread_t thread;
+	int client;			/* the other end of a pair, or -1 */
+	int listener;			/* or -1 */
+
+	pthread_mutex_t lock;		/* of what follows */
+	pthread_cond_t came;
+	int fd;
+	char *lines[LINES];
+	int count;
+};
+
+const char fake_greeting[] =
+	"{\"QMP\": {\"version\": {\"qemu\": {\"micro\": 22, \"minor\": 2, \"major\": 7}, "
+	"\"package\": \"\"}, \"capabilities\": [\"oob\"]}}\r\n";
+
+static void say(const struct fake_qmp *fake, int fd, const char *text)
+{
+	size_t size = strlen(text), piece = fake->script.piece ? fake->script.piece : size;
+
+	for (size_t at = 0; at < size; at += piece) {
+		size_t part = size - at < piece ? size - at : piece;
+
+		if (send(fd, text + at, part, MSG_NOSIGNAL) != (ssize_t)part)
+			return;
+	}
+}
+
+static void answer(const struct fake_qmp *fake, int fd, const char *line)
+{
+	const struct fake_answer *row = fake->script.answers;
+	const char *id = strstr(line, "\"id\":");
+	char *text;
+
+	while (row && row->request && !strstr(line, row->request))
+		row++;
+	if (!row || !row->request || !row->answer || !id)
+		return;
+	if (fake->script.before)
+		say(fake, fd, fake->script.before);
+	text = util_format("{\"id\": %d, %s}\r\n", atoi(id + 5), row->answer);
+	say(fake, fd, text);
+	free(text);
+}
+
+static void keep(struct fake_qmp *fake, const char *line)
+{
+	pthread_mutex_lock(&fake->lock);
+	if (fake->count < LINES)
+		fake->lines[fake->count++] = util_copy(line, strlen(line));
+	pthread_cond_broadcast(&fake->came);
+	pthread_mutex_unlock(&fake->lock);
+}
+
+static void serve(struct fake_qmp *fake, int fd)
+{
+	char line[LINE];
+	size_t size = 0;
+
+	if (fake->script.greeting)
+		say(fake, fd, fake->script.greeting);
+	while (size < LINE - 1 && recv(fd, line + size, 1, 0) == 1) {
+		if (line[size++] != '\n')
+			continue;
+		line[size - 1] = '\0';
+		keep(fake, line);
+		answer(fake, fd, line);
+		size = 0;
+	}
+}
+
+static void *run(void *context)
+{
+	struct fake_qmp *fake = context;
+	int fd = fake->listener >= 0 ? accept(fake->listener, NULL, NULL) : fake->fd;
+
+	pthread_mutex_lock(&fake->lock);
+	fake->fd = fd;
+	pthread_mutex_unlock(&fake->lock);
+	if (fd >= 0)
+		serve(fake, fd);
+	return NULL;
+}
+
+static struct fake_qmp *begin(const struct fake_script *script, int fd, int client, int listener)
+{
+	struct fake_qmp *fake = util_alloc(sizeof(*fake));
+
+	fake->script = *script;
+	fake->fd = fd;
+	fake->client = client;
+	fake->listener = listener;
+	pthread_mutex_init(&fake->lock, NULL);
+	pthread_cond_init(&fake->came, NULL);
+	if (pthread_create(&fake->thread, NULL, run, fake) != 0)
+		abort();
+	return fake;
+}
+
+struct fake_qmp *fake_qmp_new(const struct fake_script *script)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
+		abort();
+	return begin(script, ends[0], ends[1], -1);
+}
+
+struct fake_qmp *fake_qmp_listen(const struct fake_script *script, const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strncat(address.sun_path, path, sizeof(address.sun_path) - 1);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 1) < 0)
+		abort();
+	return begin(script, -1, -1, fd);
+}
+
+void fake_qmp_hang_up(struct fake_qmp *fake)
+{
+	pthread_mutex_lock(&fake->lock);
+	if (fake->fd >= 0)
+		shutdown(fake->fd, SHUT_RDWR);
+	pthread_mutex_unlock(&fake->lock);
+}
+
+void fake_qmp_free(struct fake_qmp *fake)
+{
+	if (fake->listener >= 0)
+		shutdown(fake->listener, SHUT_RDWR);
+	fake_qmp_hang_up(fake);
+	pthread_join(fake->thread, NULL);
+	if (fake->fd >= 0)
+		close(fake->fd);
+	if (fake->listener >= 0)
+		close(fake->listener);
+	for (int i = 0; i < fake->count; i++)
+		free(fake->lines[i]);
+	pthread_mutex_destroy(&fake->lock);
+	pthread_cond_destroy(&fake->came);
+	free(fake);
+}
+
+int fake_qmp_fd(struct fake_qmp *fake)
+{
+	return fake->client;
+}
+
+void fake_qmp_say(struct fake_qmp *fake, const char *text)
+{
+	say(fake, fake->fd, text);
+}
+
+const char *fake_qmp_wait(struct fake_qmp *fake, const char *part)
+{
+	const char *found = NULL;
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += WAIT_NS / 1000000000;
+	pthread_mutex_lock(&fake->lock);
+	for (int i = 0; !found;) {
+		while (i < fake->count && !found) {
+			found = strstr(fake->lines[i], part) ? fake->lines[i] : NULL;
+			i++;
+		}
+		if (!found && pthread_cond_timedwait(&fake->came, &fake->lock, &until) != 0)
+			break;
+	}
+	pthread_mutex_unlock(&fake->lock);
+	return found;
+}

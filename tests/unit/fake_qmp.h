@@ -1,0 +1,38 @@
+/*
+ * A QMP server of a table of answers, in a thread of its own. What it says can be cut into pieces,
+ * mixed with events and garbage, or withheld.
+ */
+#ifndef FAKE_QMP_H
+#define FAKE_QMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fake_qmp;
+
+struct fake_answer {
+	const char *request;		/* part of the request's line; "" matches all */
+	const char *answer;		/* what follows {"id": N, ; NULL: none */
+};
+
+struct fake_script {
+	const char *greeting;		/* NULL: none */
+	const char *before;		/* sent before each answer */
+	size_t piece;			/* bytes of one write; 0: all at once */
+	const struct fake_answer *answers;	/* the first that matches; ended by one without request */
+};
+
+extern const char fake_greeting[];
+
+struct fake_qmp *fake_qmp_new(const struct fake_script *script);	/* over a socket pair */
+struct fake_qmp *fake_qmp_listen(const struct fake_script *script, const char *path);
+void fake_qmp_free(struct fake_qmp *fake);
+
+int fake_qmp_fd(struct fake_qmp *fake);		/* the client's end, once */
+void fake_qmp_say(struct fake_qmp *fake, const char *text);
+void fake_qmp_hang_up(struct fake_qmp *fake);
+
+/* Waits, bounded, until a request that has this in it came; its line, or NULL. */
+const char *fake_qmp_wait(struct fake_qmp *fake, const char *part);
+
+#endif

@@ -1,0 +1,174 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profiler.h"
+
+enum { MS = 1000000 };
+
+static struct profiler_facts off(uint64_t ms, bool key_path)
+{
+	return (struct profiler_facts){ .now = ms * MS, .key_path = key_path, .status_known = true };
+}
+
+static struct profiler_facts on(uint64_t ms, bool key_path)
+{
+	struct profiler_facts facts = off(ms, key_path);
+
+	facts.running = true;
+	return facts;
+}
+
+static enum profiler_act step(struct profiler *profiler, struct profiler_facts facts)
+{
+	return profiler_step(profiler, &facts);
+}
+
+static void test_idle_does_nothing(void **state)
+{
+	struct profiler profiler = { 0 };
+
+	(void)state;
+	assert_int_equal(step(&profiler, off(0, true)), PROFILER_WAIT);
+	assert_int_equal(step(&profiler, on(1000, true)), PROFILER_WAIT);
+}
+
+static void test_by_key(void **state)
+{
+	struct profiler profiler = { 0 };
+
+	(void)state;
+	profiler_want(&profiler, true);
+	assert_int_equal(step(&profiler, off(1000, true)), PROFILER_PRESS_KEYS);
+	assert_int_equal(step(&profiler, off(1100, true)), PROFILER_WAIT);
+	assert_int_equal(step(&profiler, on(1200, true)), PROFILER_DONE);
+	assert_string_equal(profiler.text, "profiling on (by key)");
+	assert_int_equal(step(&profiler, on(9000, true)), PROFILER_WAIT);
+
+	profiler_want(&profiler, false);
+	assert_int_equal(step(&profiler, on(9000, true)), PROFILER_PRESS_KEYS);
+	assert_int_equal(step(&profiler, off(9001, true)), PROFILER_DONE);
+	assert_string_equal(profiler.text, "profiling off (by key)");
+}
+
+static void test_key_unanswered_then_port(void **state)
+{
+	struct profiler profiler = { 0 };
+
+	(void)state;
+	profiler_want(&profiler, true);
+	assert_int_equal(step(&profiler, off(1000, true)), PROFILER_PRESS_KEYS);
+	assert_int_equal(step(&profiler, off(1299, true)), PROFILER_WAIT);
+	assert_int_equal(step(&profiler, off(1300, true)), PROFILER_SEND_LINE);
+	assert_int_equal(step(&profiler, off(1400, true)), PROFILER_WAIT);
+	assert_int_equal(step(&profiler, on(1500, true)), PROFILER_DONE);
+	assert_string_equal(profiler.text, "profiling on (by port: the key did not arrive)");
+}
+
+static void test_no_key_path(void **state)
+{
+	struct profiler profiler = { 0 };
+
+	(void)state;
+	profiler_want(&profiler, true);
+	assert_int_equal(step(&profiler, off(5, false)), PROFILER_SEND_LINE);
+	assert_int_equal(step(&profiler, on(6, false)), PROFILER_DONE);
+	assert_string_equal(profiler.text, "profiling on (by port: no key path)");
+}
+
+static void test_keys_cannot_be_pressed(void **state)
+{
+	struct profiler profiler = { 0 };
+
+	(void)state;
+	profiler_want(&profiler, true);
+	assert_int_equal(step(&profiler, off(5, true)), PROFILER_PRESS_KEYS);
+	profiler_no_key(&profiler);
+	assert_int_equal(step(&profiler, off(5, true)), PROFILER_SEND_LINE);
+}
+
+static void test_already(void **state)
+{
+	struct profiler profiler = { 0 };
+
+	(void)state;
+	profiler_want(&profiler, true);
+	assert_int_equal(step(&profiler, on(5, true)), PROFILER_DONE);
+	assert_string_equal(profiler.text, "profiling on (already)");
+}
+
+/* Before the first status nothing is confirmed, not even "off". */
+static void test_no_status(void **state)
+{
+	struct profiler profiler = { 0 };
+	struct profiler_facts facts = { .now = 5 * MS };
+
+	(void)state;
+	profiler_want(&profiler, false);
+	assert_int_equal(step(&profiler, facts), PROFILER_SEND_LINE);
+	assert_int_equal(step(&profiler, facts), PROFILER_WAIT);
+}
+
+static void test_silence(void **state)
+{
+	struct profiler profiler = { 0 };
+	struct profiler_facts facts = off(0, true);
+
+	(void)state;
+	profiler_want(&profiler, true);
+	step(&profiler, facts);
+	facts.now += PROFILER_KEY_MS * (uint64_t)MS;
+	assert_int_equal(step(&profiler, facts), PROFILER_SEND_LINE);
+	facts.now += PROFILER_LINE_MS * (uint64_t)MS;
+	facts.hindrance = "the VM is paused";
+	assert_int_equal(step(&profiler, facts), PROFILER_FAILED);
+	assert_string_equal(profiler.text, "profiling not turned on: the VM is paused");
+	assert_int_equal(step(&profiler, facts), PROFILER_WAIT);
+}
+
+static void test_refused(void **state)
+{
+	struct profiler profiler = { 0 };
+
+	(void)state;
+	profiler_want(&profiler, true);
+	profiler_refused(&profiler, "too early: nothing was sent");
+	assert_int_equal(step(&profiler, off(5, false)), PROFILER_SEND_LINE);
+	profiler_refused(&profiler, "no CPU is enabled");
+	assert_int_equal(step(&profiler, off(6, false)), PROFILER_FAILED);
+	assert_string_equal(profiler.text, "profiling not turned on: no CPU is enabled");
+}
+
+static void test_newer_wish(void **state)
+{
+	struct profiler profiler = { 0 };
+
+	(void)state;
+	profiler_want(&profiler, true);
+	assert_int_equal(step(&profiler, off(5, true)), PROFILER_PRESS_KEYS);
+	profiler_want(&profiler, false);
+	assert_int_equal(step(&profiler, on(6, true)), PROFILER_PRESS_KEYS);
+	assert_int_equal(step(&profiler, off(7, true)), PROFILER_DONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_idle_does_nothing),
+		cmocka_unit_test(test_by_key),
+		cmocka_unit_test(test_key_unanswered_then_port),
+		cmocka_unit_test(test_no_key_path),
+		cmocka_unit_test(test_keys_cannot_be_pressed),
+		cmocka_unit_test(test_already),
+		cmocka_unit_test(test_no_status),
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_newer_wish),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

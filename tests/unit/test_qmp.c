@@ -1,0 +1,302 @@
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fake_qmp.h"
+#include "qmp.h"
+#include "scratch.h"
+#include "util.h"
+
+enum { PATIENCE_MS = 3000, SHORT_MS = 50 };
+
+#define QOM_GET(path, property) "\"path\":\"" path "\",\"property\":\"" property "\""
+
+static const struct fake_answer machine[] = {
+	{ "qmp_capabilities", "\"return\": {}" },
+	{ "query-status", "\"return\": {\"status\": \"running\", \"running\": true}" },
+	{ "query-cpus-fast", "\"return\": [{\"cpu-index\": 0}, {\"cpu-index\": 1}, {\"cpu-index\": 2}]" },
+	{ "query-name", "\"return\": {\"name\": \"toy\\u001b[2J\"}" },
+	{ "query-version", "\"return\": {\"qemu\": {\"micro\": 22, \"minor\": 2, \"major\": 7}}" },
+	{ QOM_GET("/machine", "kernel"), "\"return\": \"images/kernel.elf\"" },
+	{ QOM_GET("/machine/peripheral-anon/device[1]", "name"), "\"return\": \"com.other\"" },
+	{ QOM_GET("/machine/peripheral-anon/device[2]", "name"), "\"return\": \"org.ktop.0\"" },
+	{ QOM_GET("/machine/peripheral-anon/device[2]", "chardev"), "\"return\": \"kc\"" },
+	{ "\"path\":\"/machine/peripheral\"", "\"return\": [{\"name\": \"type\", \"type\": \"string\"}]" },
+	{ "\"path\":\"/machine/peripheral-anon\"", "\"return\": ["
+		"{\"name\": \"device[0]\", \"type\": \"child<virtio-serial-pci>\"},"
+		"{\"name\": \"device[1]\", \"type\": \"child<virtserialport>\"},"
+		"{\"name\": \"device[2]\", \"type\": \"child<virtserialport>\"}]" },
+	{ "\"path\":\"/machine/unattached\"", "\"return\": ["
+		"{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
+	{ "query-chardev", "\"return\": ["
+		"{\"label\": \"kcx\", \"filename\": \"unix:wrong,server=on\"},"
+		"{\"label\": \"kc\", \"filename\": \"disconnected:unix:dir,server/k.sock,server=on\"}]" },
+	{ NULL, NULL },
+};
+
+static struct qmp *connect_fake(struct fake_qmp *fake)
+{
+	char *error = NULL;
+	struct qmp *qmp = qmp_from_fd(fake_qmp_fd(fake), "fake", PATIENCE_MS, &error);
+
+	if (!qmp)
+		fail_msg("%s", error);
+	return qmp;
+}
+
+static void check_discovery(const struct fake_script *script)
+{
+	struct fake_qmp *fake = fake_qmp_new(script);
+	struct qmp *qmp = connect_fake(fake);
+	struct qmp_facts facts;
+	char *here = getcwd(NULL, 0);
+	char *kernel = util_format("%s/images/kernel.elf", here);
+	char *port = util_format("%s/dir,server/k.sock", here);
+
+	assert_true(qmp_discover(qmp, PATIENCE_MS, &facts, NULL));
+	assert_int_equal(facts.cpus, 3);
+	assert_string_equal(facts.name, "toy?[2J");
+	assert_string_equal(facts.qemu, "7.2.22");
+	/* The socket pair's other end is this very process: its folder is ours. */
+	assert_string_equal(facts.kernel, kernel);
+	assert_string_equal(facts.port, port);
+	assert_true(facts.port_present);
+	assert_false(facts.port_taken);
+	assert_true(facts.i8042);
+	assert_int_equal(qmp_state(qmp), VM_RUNNING);
+
+	qmp_facts_clear(&facts);
+	assert_null(facts.kernel);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+	free(here);
+	free(kernel);
+	free(port);
+}
+
+static void test_discovers(void **state)
+{
+	(void)state;
+	check_discovery(&(struct fake_script){ .greeting = fake_greeting, .answers = machine });
+}
+
+static void test_fragments(void **state)
+{
+	(void)state;
+	check_discovery(&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 1 });
+	check_discovery(&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 7 });
+}
+
+static void test_events_and_garbage_between(void **state)
+{
+	(void)state;
+	check_discovery(&(struct fake_script){
+		.greeting = fake_greeting,
+		.answers = machine,
+		.before = "{\"event\": \"RTC_CHANGE\", \"data\": {}}\r\n\r\n{{{{\n\"text\"\n[1, 2]\n"
+			"{\"id\": \"1\", \"return\": {}}\n{\"id\": 999999, \"return\": 5}\n\xff\xfe\n{\"event\": 3}\n",
+	});
+}
+
+/* Each answer comes behind a line longer than any that is taken. */
+static void test_huge_lines(void **state)
+{
+	size_t size = 3 << 20;
+	char *huge = util_alloc(size + 2);
+
+	(void)state;
+	memset(huge, '[', size);
+	huge[size] = '\n';
+	check_discovery(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine, .before = huge });
+	free(huge);
+}
+
+static void test_answers_of_wrong_types(void **state)
+{
+	static const struct fake_answer odd[] = {
+		{ "qmp_capabilities", "\"return\": {}" },
+		{ "query-status", "\"return\": [1]" },
+		{ "query-cpus-fast", "\"return\": {\"a\": 1}" },
+		{ "query-name", "\"return\": 7" },
+		{ "query-version", "\"return\": {\"qemu\": [1, 2, 3]}" },
+		{ "qom-get", "\"return\": {\"kernel\": []}" },
+		{ "qom-list", "\"return\": [[], 1, {\"name\": 1, \"type\": \"child<virtserialport>\"}, "
+			"{\"name\": \"d\", \"type\": \"child<virtserialport>\"}, {\"type\": null}]" },
+		{ NULL, NULL },
+	};
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = odd });
+	struct qmp *qmp = connect_fake(fake);
+	struct qmp_facts facts;
+
+	(void)state;
+	assert_true(qmp_discover(qmp, PATIENCE_MS, &facts, NULL));
+	assert_int_equal(facts.cpus, 0);
+	assert_null(facts.kernel);
+	assert_null(facts.port);
+	assert_false(facts.port_present);
+	assert_false(facts.i8042);
+	qmp_facts_clear(&facts);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+static void test_refusal_and_silence(void **state)
+{
+	static const struct fake_answer few[] = {
+		{ "qmp_capabilities", "\"return\": {}" },
+		{ "query-status", "\"return\": {\"status\": \"paused\"}" },
+		{ "refused", "\"error\": {\"class\": \"GenericError\", \"desc\": \"not\\u001b today\"}" },
+		{ NULL, NULL },
+	};
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = few });
+	struct qmp *qmp = connect_fake(fake);
+	char *error = NULL;
+
+	(void)state;
+	assert_int_equal(qmp_state(qmp), VM_PAUSED);
+	assert_null(qmp_call(qmp, "refused", NULL, util_now() + 3000000000u, &error));
+	assert_non_null(strstr(error, "not? today"));
+	free(error);
+	assert_null(qmp_call(qmp, "ignored", NULL, util_now() + 50000000u, &error));
+	assert_non_null(strstr(error, "no answer in time"));
+	free(error);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+/* Another client holds the socket: QEMU accepts nobody else, and says nothing. */
+static void test_taken_socket_names_its_holder(void **state)
+{
+	const char *path = scratch_path("taken.qmp");
+	struct fake_qmp *fake = fake_qmp_listen(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine }, path);
+	char *error = NULL, *me = util_format("pid %d", (int)getpid());
+	struct qmp *first = qmp_connect(path, PATIENCE_MS, &error);
+
+	(void)state;
+	assert_non_null(first);
+	assert_null(qmp_connect(path, SHORT_MS, &error));
+	assert_non_null(strstr(error, "no greeting in 50 ms"));
+	assert_non_null(strstr(error, "has it"));
+	if (!strstr(error, me) && !strstr(error, "another one"))
+		fail_msg("names neither us nor nobody: %s", error);
+	free(error);
+	free(me);
+	qmp_free(first);
+	fake_qmp_free(fake);
+}
+
+static void test_not_there(void **state)
+{
+	char *error = NULL;
+
+	(void)state;
+	assert_null(qmp_connect(scratch_path("none.qmp"), SHORT_MS, &error));
+	assert_non_null(strstr(error, "-qmp unix:"));
+	free(error);
+}
+
+static void test_closed_without_greeting(void **state)
+{
+	int ends[2];
+	char *error = NULL;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	close(ends[0]);
+	assert_null(qmp_from_fd(ends[1], "fake", PATIENCE_MS, &error));
+	assert_non_null(strstr(error, "closed without a greeting"));
+	free(error);
+}
+
+/* Steps, bounded, until the state is the one that is awaited. */
+static enum vm_state await_state(struct qmp *qmp, enum vm_state wanted)
+{
+	for (int i = 0; i < 300 && qmp_state(qmp) != wanted; i++) {
+		struct pollfd ready = { .fd = qmp_fd(qmp), .events = POLLIN };
+
+		poll(&ready, 1, 10);
+		qmp_step(qmp);
+	}
+	return qmp_state(qmp);
+}
+
+static void test_events_tell_the_state(void **state)
+{
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine });
+	struct qmp *qmp = connect_fake(fake);
+
+	(void)state;
+	fake_qmp_say(fake, "{\"event\": \"STOP\"}\r\n");
+	assert_int_equal(await_state(qmp, VM_PAUSED), VM_PAUSED);
+	fake_qmp_say(fake, "{\"event\": \"RESET\"}\r\n{\"event\": \"RESUME\"}\r\n");
+	assert_int_equal(await_state(qmp, VM_RUNNING), VM_RUNNING);
+	assert_int_equal(qmp_resets(qmp), 1);
+	fake_qmp_say(fake, "{\"event\": \"SHUTDOWN\"}\r\n");
+	assert_int_equal(await_state(qmp, VM_SHUTDOWN), VM_SHUTDOWN);
+	fake_qmp_hang_up(fake);
+	assert_int_equal(await_state(qmp, VM_GONE), VM_GONE);
+	assert_false(qmp_step(qmp));
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+static void test_keys(void **state)
+{
+	static const uint8_t chord[] = { 29, 56, 30 };
+	static const int order[] = { 29, 56, 30, 30, 56, 29 };
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine });
+	struct qmp *qmp = connect_fake(fake);
+	const char *line, *at;
+
+	(void)state;
+	assert_false(qmp_send_keys(qmp, chord, 0));
+	assert_true(qmp_send_keys(qmp, chord, 3));
+	line = fake_qmp_wait(fake, "input-send-event");
+	assert_non_null(line);
+	at = line;
+	for (int i = 0; i < 6; i++) {
+		char *key = util_format("\"down\":%s,\"key\":{\"type\":\"number\",\"data\":%d}",
+			i < 3 ? "true" : "false", order[i]);
+
+		at = strstr(at, key);
+		assert_non_null(at);
+		at++;
+		free(key);
+	}
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_discovers),
+		cmocka_unit_test(test_fragments),
+		cmocka_unit_test(test_events_and_garbage_between),
+		cmocka_unit_test(test_huge_lines),
+		cmocka_unit_test(test_answers_of_wrong_types),
+		cmocka_unit_test(test_refusal_and_silence),
+		cmocka_unit_test(test_taken_socket_names_its_holder),
+		cmocka_unit_test(test_not_there),
+		cmocka_unit_test(test_closed_without_greeting),
+		cmocka_unit_test(test_events_tell_the_state),
+		cmocka_unit_test(test_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
