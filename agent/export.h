@@ -8,7 +8,7 @@
 #include "query.h"
 
 struct export_result {
-	uint64_t weight, stacks;	/* what the file holds */
+	uint64_t weight, stacks;	/* what the file holds: their sum, its lines */
 };
 
 struct folded_options {
@@ -16,7 +16,11 @@ struct folded_options {
 	bool thread_first;		/* the thread's name as the root frame */
 };
 
-/* `root;...;leaf count` per line, sorted. False with `error` set, and no file. */
+/*
+ * `root;...;leaf weight` per line, sorted bytewise, each stack once; the weights add up to the
+ * table's of the same question. In names, ';' becomes ':', and a space '_'. False with `error` set,
+ * and no file.
+ */
 bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,
 	const struct question *question, struct folded_options options,
 	struct export_result *result, char **error);

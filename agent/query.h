@@ -72,10 +72,6 @@ void query_free(struct query *query);
 struct table *query_table(struct query *query, const struct question *question);
 void table_free(struct table *table);
 
-/* "0-2,5"; cut off at a comma when it is longer. */
-enum { ROW_CPUS = 64 };
-void row_cpus(const struct row *row, char text[ROW_CPUS]);
-
 /*
  * Numbers: larger first, texts in order; `invert` turns that round. Source: object, then address,
  * which is the order of lines within a file. Equal rows stand by self, total, name, id: in one order

@@ -1,5 +1,5 @@
 #include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,25 +19,6 @@ void table_free(struct table *table)
 static bool has_cpu(const struct row *row, unsigned cpu)
 {
 	return cpu < CPUS && row->cpus[cpu / 64] >> cpu % 64 & 1;
-}
-
-void row_cpus(const struct row *row, char text[ROW_CPUS])
-{
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (unsigned cpu = 0; cpu < CPUS && used + 12 < ROW_CPUS; cpu++) {
-		unsigned last = cpu;
-
-		if (!has_cpu(row, cpu))
-			continue;
-		while (has_cpu(row, last + 1))
-			last++;
-		used += (size_t)sprintf(text + used, used ? ",%u" : "%u", cpu);
-		if (last > cpu)
-			used += (size_t)sprintf(text + used, last > cpu + 1 ? "-%u" : ",%u", last);
-		cpu = last;
-	}
 }
 
 /* ---- order: negative when `a` stands above `b` ---- */

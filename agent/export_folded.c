@@ -1,0 +1,187 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+#include "symbols.h"
+#include "threads.h"
+#include "util.h"
+
+struct line {				/* a stack, to be written as one line */
+	const char *thread;		/* its root frame; NULL: none */
+	uint32_t *functions;		/* root first */
+	size_t depth;
+	uint64_t weight;
+};
+
+struct folded {
+	const struct query_inputs *inputs;
+	struct folded_options options;
+	struct line *lines;
+	size_t count, room;
+};
+
+static void add_line(void *context, const struct query_stack *stack)
+{
+	struct folded *folded = context;
+	size_t size = stack->depth * sizeof(*stack->functions);
+	struct line *line;
+
+	if (folded->count == folded->room) {
+		folded->room = 2 * folded->room + 1024;
+		folded->lines = util_grow(folded->lines, folded->room, sizeof(*folded->lines));
+	}
+	line = &folded->lines[folded->count++];
+	*line = (struct line){
+		.thread = folded->options.thread_first ?
+			threads_name(folded->inputs->threads, stack->thread) : NULL,
+		.functions = memcpy(util_alloc(size), stack->functions, size),
+		.depth = stack->depth,
+		.weight = stack->weight,
+	};
+}
+
+static void clear(struct folded *folded)
+{
+	for (size_t i = 0; i < folded->count; i++)
+		free(folded->lines[i].functions);
+	free(folded->lines);
+}
+
+/*
+ * ---- a line's text, character by character ----
+ *
+ * Never made as a whole: stacks are many, and what is equal in them need not be compared as text.
+ */
+
+struct reader {
+	const struct folded *folded;
+	const struct line *line;
+	size_t frame;			/* the one to come; the last is followed by the end */
+	const char *name, *mark;	/* what is left of the present one */
+};
+
+static void next_frame(struct reader *reader)
+{
+	const struct function *function
+		= symbols_get(reader->folded->inputs->symbols, reader->line->functions[reader->frame++]);
+
+	reader->name = function->name;
+	reader->mark = reader->folded->options.kernel_mark && function->kernel ? "_[k]" : "";
+}
+
+/* `skip` frames are passed over; the thread is read only when none is. */
+static struct reader read_from(const struct folded *folded, const struct line *line, size_t skip)
+{
+	struct reader reader = { .folded = folded, .line = line, .frame = skip, .mark = "" };
+
+	if (line->thread && skip == 0)
+		reader.name = line->thread;
+	else if (skip < line->depth)
+		next_frame(&reader);
+	else
+		reader.name = "";
+	return reader;
+}
+
+/* In a frame's name, what separates frames, counts or lines is harmless. */
+static char harmless(char c)
+{
+	if (c == ';')
+		return ':';
+	return (unsigned char)c <= ' ' || c == 0x7f ? '_' : c;
+}
+
+/* ' ' ends the text. */
+static char next_char(struct reader *reader)
+{
+	if (*reader->name)
+		return harmless(*reader->name++);
+	if (*reader->mark)
+		return *reader->mark++;
+	if (reader->frame == reader->line->depth)
+		return ' ';
+	next_frame(reader);
+	return ';';
+}
+
+/* Frames that are the same function in both, from the root, threads included. */
+static size_t same_frames(const struct line *a, const struct line *b)
+{
+	size_t count = 0;
+
+	if (a->thread != b->thread)
+		return 0;
+	while (count < a->depth && count < b->depth && a->functions[count] == b->functions[count])
+		count++;
+	return count;
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct line *a = left, *b = right;
+	size_t same = same_frames(a, b);
+	struct reader one, other;
+	char c, d;
+
+	if (same == a->depth && same == b->depth)
+		return 0;
+	if (same == a->depth || same == b->depth)
+		same--;
+	one = read_from(context, a, same);
+	other = read_from(context, b, same);
+	do {
+		c = next_char(&one);
+		d = next_char(&other);
+	} while (c == d && c != ' ');
+	return (unsigned char)c - (unsigned char)d;
+}
+
+/* ---- the file ---- */
+
+static void write_line(struct folded *folded, const struct line *line, uint64_t weight, FILE *stream)
+{
+	struct reader reader = read_from(folded, line, 0);
+	char c;
+
+	do {
+		c = next_char(&reader);
+		putc(c, stream);
+	} while (c != ' ');
+	fprintf(stream, "%" PRIu64 "\n", weight);
+}
+
+static void write_lines(struct folded *folded, FILE *stream, struct export_result *result)
+{
+	uint64_t weight = 0;
+
+	*result = (struct export_result){ 0 };
+	for (size_t i = 0; i < folded->count; i++) {
+		const struct line *line = &folded->lines[i];
+
+		weight += line->weight;
+		if (i + 1 < folded->count && compare(line, line + 1, folded) == 0)
+			continue;
+		write_line(folded, line, weight, stream);
+		result->weight += weight;
+		result->stacks++;
+		weight = 0;
+	}
+}
+
+bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,
+	const struct question *question, struct folded_options options,
+	struct export_result *result, char **error)
+{
+	struct folded folded = { .inputs = inputs, .options = options };
+	struct util_file *file = util_file_open(path, error);
+
+	if (!file)
+		return false;
+	query_stacks(query, question, add_line, &folded);
+	if (folded.count)
+		qsort_r(folded.lines, folded.count, sizeof(*folded.lines), compare, &folded);
+	write_lines(&folded, util_file_stream(file), result);
+	clear(&folded);
+	return util_file_commit(file, error);
+}
