@@ -182,9 +182,9 @@ static bool starts_at(Dwarf_Line *row, uint64_t address)
 }
 
 /*
- * The row that covers the address. Of several at the very address the first that begins a statement:
- * it is the function's own. Those behind it tell of what was inlined at its start; one before it, of
- * the end of the function before.
+ * The row that covers the address. Of several at the very address the first that begins a
+ * statement: it is the function's own. Those behind it tell of what was inlined at its start; one
+ * before it, of the end of the function before.
  */
 static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t address)
 {
