@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "canvas.h"
 #include "column.h"
@@ -9,7 +8,7 @@
 #include "symbols.h"
 #include "theme.h"
 
-enum { MARK = 2, FUNCTION_LEAST = 18, FEW_SAMPLES = 30 };
+enum { MARK = 2, FUNCTION_LEAST = 18, FEW_SAMPLES = 30, CPUS = 1024 };
 
 struct column {
 	const char *head;
@@ -59,9 +58,11 @@ const char *column_source(const struct picture *picture, uint32_t function)
 static void draw_self(struct canvas *canvas, struct place place, const struct column_row *row)
 {
 	const struct table *table = row->picture->table;
+	bool code = *symbols_get(row->picture->symbols, row->row->function)->object != '\0';
 	char text[COLUMN_SHARE];
 
-	canvas_right(canvas, place, heat(share_of(row->row->self, table)), column_self(table, row->row, text));
+	canvas_right(canvas, place, code ? heat(share_of(row->row->self, table)) : STYLE_TEXT,
+		column_self(table, row->row, text));
 }
 
 static void draw_total(struct canvas *canvas, struct place place, const struct column_row *row)
@@ -76,7 +77,7 @@ static void draw_hits(struct canvas *canvas, struct place place, const struct co
 {
 	const struct table *table = row->picture->table;
 	double seconds = (double)(table->to - table->from) / 1e9;
-	double hits = seconds > 0 ? (double)row->row->self / seconds : 0;
+	double hits = seconds > 0 ? (double)row->row->samples / seconds : 0;
 	char text[32];
 
 	snprintf(text, sizeof text, "%.*f", hits > 0 && hits < 10 ? 1 : 0, hits);
@@ -104,7 +105,7 @@ static void draw_trend(struct canvas *canvas, struct place place, const struct c
 
 static bool has_cpu(const struct row *row, unsigned cpu)
 {
-	return cpu < 1024 && row->cpus[cpu / 64] >> cpu % 64 & 1;
+	return cpu < CPUS && row->cpus[cpu / 64] >> cpu % 64 & 1;
 }
 
 /* "0-2,5" */
@@ -113,16 +114,16 @@ static void draw_cpus(struct canvas *canvas, struct place place, const struct co
 	char text[64] = "";
 	size_t used = 0;
 
-	for (unsigned cpu = 0; cpu < 1024 && used + 12 < sizeof text; cpu++) {
+	for (unsigned cpu = 0; cpu < CPUS && used + 12 < sizeof text; cpu++) {
 		unsigned last = cpu;
 
 		if (!has_cpu(row->row, cpu))
 			continue;
 		while (has_cpu(row->row, last + 1))
 			last++;
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", used ? "," : "", cpu);
+		used += (size_t)sprintf(text + used, used ? ",%u" : "%u", cpu);
 		if (last > cpu)
-			used += (size_t)snprintf(text + used, sizeof text - used, "%c%u", last > cpu + 1 ? '-' : ',', last);
+			used += (size_t)sprintf(text + used, last > cpu + 1 ? "-%u" : ",%u", last);
 		cpu = last;
 	}
 	canvas_text(canvas, place, STYLE_TEXT, text);
