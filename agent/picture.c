@@ -70,7 +70,7 @@ static void tell_profiler(struct picture *picture, const struct picture_inputs *
 	for (uint32_t i = 0; i < picture->cpu_count; i++)
 		sampled += epoch->cpus[i].told[STREAM_SAMPLES].enabled && !epoch->cpus[i].sampler;
 	picture->achieved = sampled && picture->running ? meter_rate(inputs->meter) / sampled : 0;
-	snprintf(picture->note, sizeof(picture->note), "%s",
+	snprintf(picture->note, sizeof(picture->note), "%.127s",
 		epoch->remark[0] ? epoch->remark :
 		epoch->note[0] ? epoch->note : symbols_note(epoch->inputs.symbols));
 }
