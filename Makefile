@@ -12,7 +12,8 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring packet table str grid unwind sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_serial
-AGENT = util source payload decode metadata record threads stacks store query \
+AGENT = util source payload decode metadata record hash pattern threads stacks store \
+	filter naming span profile window query query_stacks table \
 	symbols objects functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
 	export_folded export_json \
@@ -120,6 +121,7 @@ build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit
 build/check/test_record: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
 build/check/test_session: build/check/tests/unit/fake_qmp.o build/check/tests/unit/packets.o
+build/check/test_query build/check/test_export: build/check/tests/unit/fake_symbols.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_view_functions build/check/test_screen: build/check/tests/unit/golden.o \
 	build/check/tests/unit/hand_picture.o
