@@ -7,7 +7,6 @@
 #include "picture.h"
 #include "theme.h"
 #include "title.h"
-#include "util.h"
 
 enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16 };
 
@@ -182,11 +181,8 @@ int header_draw(struct canvas *canvas, struct area area, const struct picture *p
 	return used + draw_cpus(canvas, area, picture, most);
 }
 
-const char *header_remark(const struct picture *picture, char text[HEADER_REMARK])
+const char *header_remark(const struct picture *picture)
 {
-	const char *timer = picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER ?
+	return picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER ?
 		"timer: code with interrupts off is charged where they come on" : "";
-
-	snprintf(text, HEADER_REMARK, "%s%s%s", timer, timer[0] && picture->note[0] ? "; " : "", picture->note);
-	return text;
 }

@@ -14,8 +14,7 @@ struct scope;
 int header_draw(struct canvas *canvas, struct area area, const struct picture *picture,
 	const struct scope *scope);
 
-/* What stands on the status line while there is nothing else to say. */
-enum { HEADER_REMARK = 256 };
-const char *header_remark(const struct picture *picture, char text[HEADER_REMARK]);
+/* What the sampler cannot see; stands on the status line while there is nothing else to say. */
+const char *header_remark(const struct picture *picture);
 
 #endif

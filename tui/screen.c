@@ -325,13 +325,12 @@ enum screen_wish screen_input(struct screen *screen, const struct input *input, 
 static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 {
 	struct place place = { canvas->rows - 2, 0, canvas->columns };
-	char remark[HEADER_REMARK] = "";
 
 	if (screen->prompt.label)
 		prompt_draw(&screen->prompt, canvas, place, screen->bad[0] ? screen->bad : NULL);
 	else
 		status_draw(&screen->status, canvas, place,
-			screen->picture ? header_remark(screen->picture, remark) : "");
+			screen->picture ? header_remark(screen->picture) : "");
 	place.row++;
 	keys_bar(canvas, place);
 }

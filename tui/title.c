@@ -9,7 +9,7 @@
 #include "theme.h"
 #include "title.h"
 
-enum { ITEMS = 16, ITEM_TEXT = 200, GAP = 2 };
+enum { ITEMS = 16, ITEM_TEXT = 300, GAP = 2 };
 
 struct item {
 	char text[ITEM_TEXT];
@@ -106,6 +106,12 @@ static void add_scope(struct title *title, const struct scope *scope)
 		add(title, STYLE_WARN, 90, "filter: %s", scope->filter_text);
 }
 
+static void add_note(struct title *title, const struct picture *picture)
+{
+	if (picture->note[0] != '\0')
+		add(title, STYLE_WARN, 64, "%s", picture->note);
+}
+
 static void add_costs(struct title *title, const struct picture *picture)
 {
 	if (picture->cost_ns > 0)
@@ -184,6 +190,7 @@ int title_draw(struct canvas *canvas, struct area area, const struct picture *pi
 	add_state(&title, canvas, picture);
 	add_losses(&title, picture);
 	add_scope(&title, scope);
+	add_note(&title, picture);
 	add_costs(&title, picture);
 
 	while ((height = lines(&title, canvas, area, &second)) > most)
