@@ -222,9 +222,9 @@ static const struct command commands[] = {
 	{ "start", "", "sample, and trace the events chosen", 0, 0, run_start },
 	{ "stop", "", "do neither", 0, 0, run_stop },
 	{ "rate", " N", "samples per second and CPU, 1 to 20000", 1, 1, run_rate },
-	{ "mode", " timer|nmi", "sample by each CPU's timer, or by NMIs from the last CPU", 1, 1, run_mode },
+	{ "mode", " timer|nmi", "each CPU's timer, or NMIs from the last CPU", 1, 1, run_mode },
 	{ "cpu", " all|N on|off", "the CPUs to look at", 2, 2, run_cpu },
-	{ "events", " [+-]sched|irq|syscall|all ...", "the events to trace", 0, WORDS - 1, run_events },
+	{ "events", " [+-]sched|irq|syscall|all ...", "what to trace", 0, WORDS - 1, run_events },
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "status", "", "what is so", 0, 0, run_status },
 	{ "hello", "", "send all names and facts again", 0, 0, run_hello },
@@ -381,8 +381,8 @@ void ktop_control_reset(struct ktop *ktop)
 void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 {
 	ktop->control.rate = settings->rate;
-	ktop->control.mode = KTOP_TIMER;
-	ktop->wish = settings->start ? KTOP_TIMER : KTOP_NONE;
+	ktop->control.mode = settings->nmi && ktop->cpus > 1 ? KTOP_NMI : KTOP_TIMER;
+	ktop->wish = settings->start ? ktop->control.mode : KTOP_NONE;
 	ktop->sampler = KTOP_NONE;
 	for (uint32_t i = 0; i < ktop->cpus; i++)
 		ktop->cpu[i].enabled = true;

@@ -1,4 +1,4 @@
-/* Rings and meta become packets, packets become the transport's buffers: a bounded number a call. */
+/* Rings and meta become packets, packets fill the transport's buffers: a bounded number a call. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 enum {
 	BUFFERS = 16,			/* a call */
-	META_BYTES = KTOP_PACKET_MAX / 2,	/* of meta in a call, so that rings get their share */
+	META_BYTES = KTOP_PACKET_MAX / 2,	/* a call, so that rings get their share */
 };
 
 struct out {
@@ -78,7 +78,7 @@ static bool pack_meta(struct out *out)
 	return to != NULL;
 }
 
-/* What is in the ring by now, or when there is nothing, the heartbeat that is due. True: all of it. */
+/* What is in the ring by now, or if nothing is, the heartbeat that is due. True: all of it. */
 static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_id id)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, id.stream);

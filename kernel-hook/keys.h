@@ -1,4 +1,4 @@
-/* The keys that start and stop profiling, as PS/2 set-1 codes. Written by ktop_serio but for `plain`. */
+/* The keys that start and stop profiling, as PS/2 set-1 codes. */
 #ifndef KTOP_KEYS_H
 #define KTOP_KEYS_H
 
@@ -15,7 +15,10 @@ enum {
 enum ktop_key_wish { KTOP_KEY_NOTHING, KTOP_KEY_START, KTOP_KEY_STOP };
 
 struct ktop_keys {
-	bool plain;			/* the drainer's: A and B alone, instead of with Ctrl and Alt */
+	/* written by the drainer */
+	bool plain;			/* A and B alone, instead of with Ctrl and Alt */
+
+	/* written by ktop_serio */
 	uint8_t skip;			/* bytes left of a Pause sequence */
 	bool extended;			/* the last byte was the prefix of a right-hand key */
 	uint8_t held;			/* modifiers that are down */

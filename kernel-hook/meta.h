@@ -58,7 +58,7 @@ void ktop_meta_hello(struct ktop *ktop);
 void ktop_meta_beat(struct ktop *ktop);
 void ktop_meta_keys(struct ktop *ktop);
 
-/* The drainer. Writes the next event that is due at `now`, at most KTOP_SAMPLE_MAX bytes; 0: none. */
+/* The drainer. Writes the next event due at `now`, at most KTOP_SAMPLE_MAX bytes; 0: none. */
 uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *event);
 
 #endif

@@ -36,7 +36,7 @@ struct ktop_stream_id {
 bool ktop_packet_open(struct ktop_packet *packet, const struct ktop_stream_id *id,
 	struct ktop_books *books);
 
-/* Where the payload of an event goes; NULL: close this packet first (no room, or too long a gap). */
+/* Where the payload of an event goes; NULL: close this packet first (no room, too long a gap). */
 uint8_t *ktop_packet_room(struct ktop_packet *packet, uint64_t time, uint32_t payload);
 
 /* Adds the event for which room was given last. */

@@ -53,15 +53,17 @@ struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload)
 	return record;
 }
 
-void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record, uint16_t id, uint32_t size)
+void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record, uint16_t id,
+	uint32_t size)
 {
 	uint64_t skip = ((uint8_t *)record - ring->data - ring->head) & (ring->size - 1);
+	uint64_t head = ring->head + skip + record_bytes(size);
 
 	record->id = id;
 	record->size = (uint16_t)size;
 	ring->last = record->time;
 	ktop_count(&ring->committed, 1);
-	__atomic_store_n(&ring->head, ring->head + skip + record_bytes(size), __ATOMIC_RELEASE); /* pair 1 */
+	__atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);		/* pair 1 */
 	ktop_ring_discard(ring);
 }
 

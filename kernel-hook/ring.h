@@ -8,11 +8,13 @@
  * lies in one piece: where it would not fit before the end, a pad (id 0) fills the lap.
  *
  * Barrier pairs:
- *   1  head: the store in ktop_ring_commit releases the record; the load in ktop_ring_head acquires it.
+ *   1  head: the store in ktop_ring_commit releases the record; the load in ktop_ring_head
+ *      acquires it.
  *   2  tail: the store in ktop_ring_drop releases the bytes read; the load in ktop_ring_reserve
  *      acquires them before they are written again.
- *   3  busy and ktop.sampler: each side stores its own, then loads the other's, all four sequentially
- *      consistent: the writer in ktop_ring_reserve and sample.c, the switcher in sampler.c.
+ *   3  busy and ktop.sampler: each side stores its own, then loads the other's, all four
+ *      sequentially consistent: the writer in ktop_ring_reserve and sample.c, the switcher in
+ *      sampler.c.
  */
 #ifndef KTOP_RING_H
 #define KTOP_RING_H
@@ -63,7 +65,7 @@ void ktop_ring_discard(struct ktop_ring *ring);
 /* Any context. Events dropped since boot. */
 uint64_t ktop_ring_lost(const struct ktop_ring *ring);
 
-/* The drainer. The end of what is readable now; the first record before it, or NULL; done with it. */
+/* The drainer. The end of what is readable; the first record before that, or NULL; done with it. */
 uint64_t ktop_ring_head(const struct ktop_ring *ring);
 const struct ktop_record *ktop_ring_first(struct ktop_ring *ring, uint64_t head);
 void ktop_ring_drop(struct ktop_ring *ring, const struct ktop_record *record);

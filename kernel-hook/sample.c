@@ -1,7 +1,7 @@
 /*
- * The two samplers: each CPU's own timer, or NMIs from one CPU that is set aside (pace.c). The timer
- * is masked where the kernel masks interrupts, so its samples of such code land where they are
- * enabled again; NMIs see it.
+ * The two samplers: each CPU's own timer, or NMIs from one CPU that is set aside (pace.c). The
+ * timer is masked where the kernel masks interrupts, so its samples of such code land where they
+ * are enabled again; NMIs see it.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * Which sampler is in force. The wish is set at once; the sampler follows it by way of none, so that
- * each sample ring has one writer. All for the drainer alone.
+ * Which sampler is in force. The wish is set at once; the sampler follows it by way of none, so
+ * that each sample ring has one writer. All for the drainer alone.
  */
 #ifndef KTOP_SAMPLER_H
 #define KTOP_SAMPLER_H

@@ -95,7 +95,8 @@ static void write_row(struct ktop_row *row, const void *payload, uint32_t size)
 	__atomic_store_n(&row->sequence, row->sequence + 1, __ATOMIC_RELEASE);	/* pair 5 */
 }
 
-void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload, uint32_t size)
+void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload,
+	uint32_t size)
 {
 	struct ktop_row *row = place(table, key);
 

@@ -55,7 +55,8 @@ uint64_t ktop_table_memory(uint32_t rows);
 void ktop_table_init(struct ktop_table *table, void *memory, uint32_t rows, uint16_t event);
 
 /* Serial. Writes or overwrites the row of a key; counts it as lost when there is no place. */
-void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload, uint32_t size);
+void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload,
+	uint32_t size);
 
 /* Serial. All rows of this id may be reused; until then they stay. */
 void ktop_table_exit(struct ktop_table *table, uint32_t id);

@@ -36,48 +36,52 @@ static bool in_entry(const struct ktop_regs *regs, const struct ktop_current *cu
 		regs->sp > current->stack_high || (regs->fp != 0 && !on_stack(current, regs->fp));
 }
 
-/* The roots of a walk, as port.h has them. */
-static bool at_root(const struct ktop_current *current, uint64_t pc)
+/* From the frame record at fp, which lies on the stack. Returns the number of frames by then. */
+static uint32_t walk_kernel(const struct ktop_current *current, uint64_t fp,
+	struct ktop_wire_sample *sample, uint8_t *frames)
 {
-	return pc == 0 || (current->user_valid && pc == current->user_pc);
+	const uint64_t last = current->stack_high - sizeof(struct frame);
+	const uint64_t user_pc = current->user_valid ? current->user_pc : 0;
+	uint64_t called = 1;		/* 0: the next pc is an interrupted one */
+	uint32_t count = 1;
+
+	while (fp != 0) {
+		const struct frame *frame = (const struct frame *)fp;
+		uint64_t pc = frame->pc, next = frame->fp;
+		enum ktop_text text;
+
+		if (pc == 0 || pc == user_pc)
+			return count;
+		text = ktop_port_text(pc - called);
+		if (text == KTOP_NOT_TEXT || count == KTOP_FRAMES_MAX)
+			break;
+		if (!called)
+			sample->exact |= 1ull << count;
+		put(frames, count++, pc);
+		called = text != KTOP_TEXT_ENTRY;
+		if (next != 0 && (next <= fp || next > last || next % 8 != 0))
+			break;
+		fp = next;
+	}
+	if (fp != 0)
+		sample->flags |= KTOP_KERNEL_CUT;
+	return count;
 }
 
 uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_current *current,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {
-	enum ktop_text text = ktop_port_text(regs->pc);
-	uint64_t fp = regs->fp, exact = 1;
-	uint32_t count = 1;
-
 	put(frames, 0, regs->pc);
-	if (in_entry(regs, current, text)) {
+	sample->exact = 1;
+	if (in_entry(regs, current, ktop_port_text(regs->pc))) {
 		sample->flags |= KTOP_ENTRY;
-		fp = 0;
+		return 1;
 	}
-	while (fp != 0) {
-		const struct frame *frame = (const struct frame *)fp;
-		bool interrupted = text == KTOP_TEXT_ENTRY;
-
-		if (at_root(current, frame->pc))
-			break;
-		text = ktop_port_text(frame->pc - !interrupted);
-		if (text == KTOP_NOT_TEXT || count == KTOP_FRAMES_MAX) {
-			sample->flags |= KTOP_KERNEL_CUT;
-			break;
-		}
-		exact |= (uint64_t)interrupted << count;
-		put(frames, count++, frame->pc);
-		if (frame->fp != 0 && (frame->fp <= fp || !on_stack(current, frame->fp))) {
-			sample->flags |= KTOP_KERNEL_CUT;
-			break;
-		}
-		fp = frame->fp;
-	}
-	sample->exact = exact;
-	return count;
+	return walk_kernel(current, regs->fp, sample, frames);
 }
 
-static uint32_t walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample, uint8_t *frames)
+static uint32_t walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,
+	uint8_t *frames)
 {
 	struct frame frame;
 	uint64_t above = 0;

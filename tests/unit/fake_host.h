@@ -1,6 +1,6 @@
 /*
- * The far side of a transport, for the hook's tests: takes packets apart without the agent's decoder,
- * asserts what wire.h promises of each, and keeps the books as a reader would.
+ * The far side of a transport, for the hook's tests: takes packets apart without the agent's
+ * decoder, asserts what wire.h promises of each, and keeps the books as a reader would.
  */
 #ifndef FAKE_HOST_H
 #define FAKE_HOST_H
@@ -56,7 +56,7 @@ void fake_host_forget(struct fake_host *host);
 const struct fake_event *fake_host_last(const struct fake_host *host, enum ktop_event id);
 uint32_t fake_host_count(const struct fake_host *host, enum ktop_event id);
 
-/* The text of list `index` of an event's payload behind `fixed` bytes; lists have elements of a byte. */
+/* The text of list `index` behind `fixed` bytes of an event's payload; all are lists of bytes. */
 const char *fake_text(const struct fake_event *event, uint32_t fixed, uint32_t index);
 
 #endif

@@ -17,7 +17,7 @@ struct fake_text {
 struct fake_port {
 	uint64_t clock;
 	uint64_t step;			/* the clock moves by this at each look */
-	void (*at_clock)(void);		/* called once, in the middle of the next look: an interruption */
+	void (*at_clock)(void);		/* called once, in the next look: an interruption */
 	struct ktop_current current[FAKE_CPUS];
 	struct fake_text texts[FAKE_TEXTS];
 

@@ -314,7 +314,8 @@ static void empty_lines_are_nothing(void **state)
 static void help_names_every_command(void **state)
 {
 	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "mode timer|nmi: ",
-		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "status: ", "hello: ", "help: " };
+		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "status: ", "hello: ",
+		"help: " };
 	const char *text;
 	bool ok;
 

@@ -227,7 +227,7 @@ static void an_event_from_before_a_heartbeat_is_moved_to_its_end(void **state)
 	fake_host_connect(host);
 	fake_port.clock = 9000000;
 	settle();
-	fake_port.clock = 8999990;			/* stamped, but not yet committed, back then */
+	fake_port.clock = 8999990;			/* stamped, not yet committed, back then */
 	trace(0, 1);
 	fake_port.clock = 9000100;
 	settle();
@@ -308,8 +308,10 @@ static void change_the_connection(unsigned *seed)
 
 static void change_a_wish(unsigned *seed)
 {
-	static const char *const lines[] = { "stop\n", "start\n", "start\n", "mode nmi\n", "mode timer\n",
-		"rate 20000\n", "rate 1000\n", "cpu 1 off\n", "cpu 1 on\n", "events -irq\n", "nonsense\n" };
+	static const char *const lines[] = { 
+		"stop\n", "start\n", "start\n", "mode nmi\n", "mode timer\n", "rate 20000\n",
+		"rate 1000\n", "cpu 1 off\n", "cpu 1 on\n", "events -irq\n", "nonsense\n",
+	};
 
 	host->input = lines[(size_t)rand_r(seed) % (sizeof lines / sizeof lines[0])];
 }

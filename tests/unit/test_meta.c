@@ -82,7 +82,11 @@ static uint64_t meta_lost(void)
 
 static void the_table_of_events_comes_first(void **state)
 {
-	static const struct { uint16_t event; uint8_t stream; const char *name, *fields; } rows[] = {
+	static const struct {
+		uint16_t event;
+		uint8_t stream;
+		const char *name, *fields;
+	} rows[] = {
 #define ROW(id, stream, name) { id, stream, #name, KTOP_WIRE_FIELDS(name) },
 		KTOP_WIRE_EVENTS(ROW)
 	};

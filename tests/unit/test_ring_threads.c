@@ -1,6 +1,6 @@
 /*
- * One ring between real threads: a CPU that writes and a drainer that reads, for ThreadSanitizer and
- * for a look at what arrives.
+ * One ring between real threads: a CPU that writes and a drainer that reads, for ThreadSanitizer
+ * and for a look at what arrives.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -115,7 +115,7 @@ static void the_frame_after_an_entry_stub_is_exact(void **state)
 {
 	(void)state;
 	record(4, at(8), ENTRY + 0x10);			/* the handler returns into the stub */
-	record(8, at(12), 0x1900);			/* interrupted there: the first byte of text */
+	record(8, at(12), 0x1900);			/* interrupted at the first byte of text */
 	record(12, 0, 0x1300);
 	assert_int_equal(kernel(), 4);
 	assert_int_equal(frame(2), 0x1900);
@@ -219,8 +219,9 @@ static void garbage_never_leads_outside(void **state)
 		for (uint32_t i = 0; i < WORDS; i++) {
 			uint64_t r = (uint64_t)rand_r(&seed);
 
-			stack[i] = r % 3 == 0 ? at((uint32_t)(r >> 4) % (WORDS + 8)) + (r % 32 == 0) :
-				r % 3 == 1 ? 0x1000 + r % 0x1000 : r << 20;
+			uint64_t fp = at((uint32_t)(r >> 4) % (WORDS + 8)) + (r % 32 == 0);
+
+			stack[i] = r % 3 == 0 ? fp : r % 3 == 1 ? 0x1000 + r % 0x1000 : r << 20;
 		}
 		regs.fp = at((uint32_t)rand_r(&seed) % WORDS);
 		sample = (struct ktop_wire_sample){ 0 };
