@@ -48,13 +48,14 @@ enum ktop_text ktop_port_text(uint64_t address)
 
 /*
  * The frame at the top of the stack is where the thread left user mode; before it first went there
- * it is zero. In a stub it may be half laid.
+ * it is zero. In a stub it may be half laid, and amid a switch the address space is another's.
  */
 static void add_user(const struct thread *thread, uint64_t pc, struct ktop_current *current)
 {
 	const struct frame *frame = (const struct frame *)((uint64_t)thread + STACK_SIZE) - 1;
 
-	if (!frame_user(frame) || ktop_port_text(pc) == KTOP_TEXT_ENTRY)
+	if (!frame_user(frame) || ktop_port_text(pc) == KTOP_TEXT_ENTRY ||
+			page_table() != thread->process->space)
 		return;
 	current->user_valid = true;
 	current->user_exact = frame->vector != VECTOR_SYSCALL;

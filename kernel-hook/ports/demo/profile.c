@@ -87,6 +87,7 @@ void profile_start(uint32_t cpu_total)
 	struct ktop_settings settings = {
 		.rate = command_number("ktop.rate"), .ring_size = command_number("ktop.ring"),
 		.plain_keys = command_is("ktop.keys", "plain"), .start = command_is("ktop", "on"),
+		.nmi = command_is("ktop.mode", "nmi"),
 	};
 	struct ktop_facts facts = {
 		.kernel = "demo-kernel", .version = "0.1", .cpus = cpu_total, .clock_hz = clock_rate(),
