@@ -44,14 +44,17 @@ static bool connect_qmp(struct link *link, int greeting_ms, char **error)
 	return true;
 }
 
-static bool refuse_taken(const char *path, char **error)
+/* Before our own first connection: has the port a client? */
+static bool refuse_taken(const struct link *link, const char *path, char **error)
 {
-	char *client = peer_client(path, -1);
+	char *client = link->was_connected ? NULL : peer_client(path, -1);
+	bool taken = client || (!link->was_connected && !link->port_path && link->facts.port_taken);
 
-	util_fail(error, "port %s: taken by %s: QEMU serves one client at a time; end that one, "
-		"or use its screen", path, client ? client : "another program");
+	if (taken)
+		util_fail(error, "port %s: taken by %s: QEMU serves one client at a time; end that one, "
+			"or name the VM by --qmp when it is a ktop", path, client ? client : "another program");
 	free(client);
-	return false;
+	return taken;
 }
 
 static bool connect_port(struct link *link, char **error)
@@ -64,8 +67,8 @@ static bool connect_port(struct link *link, char **error)
 	if (!path)
 		return util_fail(error, "port org.ktop.0: %s has none; start QEMU with " PORT_OPTIONS,
 			link->facts.name ? link->facts.name : "this VM");
-	if (!link->port_path && link->facts.port_taken && !link->was_connected)
-		return refuse_taken(path, error);
+	if (refuse_taken(link, path, error))
+		return false;
 	link->source = source_connect(path, error);
 	link->heard = false;
 	link->was_connected |= link->source != NULL;

@@ -9,6 +9,7 @@
 #include "picture.h"
 #include "report.h"
 #include "session.h"
+#include "store.h"
 #include "symbols.h"
 #include "util.h"
 
@@ -171,10 +172,16 @@ static void begin_window(struct report *report)
 	enter(report, REPORT_RUNNING, 0);
 }
 
+/* Asked for by whole slices: the one in which the window begins is to be in it. */
+static uint64_t whole_slice(uint64_t from)
+{
+	return from > STORE_SLICE_NS / 2 ? from - STORE_SLICE_NS / 2 + 1 : 0;
+}
+
 static void start(struct report *report)
 {
 	if (!report->asked)
-		report->question.from = epoch_now(report->epoch);
+		report->question.from = whole_slice(epoch_now(report->epoch));
 	if (report->answered || (!report->asked && report->epoch->status.running)) {
 		begin_window(report);
 	} else {

@@ -74,7 +74,7 @@ static void print_row(const struct report *report, const struct row *row, FILE *
 	list_cpus(row, cpus, sizeof(cpus));
 	fprintf(out, "%7.2f %7.2f %9.0f  %-11s %-32s %-16s %s\n",
 		percent(row->self, report->table->weight), percent(row->total, report->table->weight),
-		report->seconds > 0 ? (double)row->self / report->seconds : 0, cpus,
+		report->seconds > 0 ? (double)row->samples / report->seconds : 0, cpus,
 		function->name, function->object, line ? line : "");
 }
 
