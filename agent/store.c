@@ -96,7 +96,7 @@ static struct store_count *add_count(struct store *store, struct part *part, con
 	uint64_t hash)
 {
 	if (part->count == part->room) {
-		part->room = part->room ? part->room + part->room / 2 : 32;
+		part->room += part->room / 2 + 16;
 		part->counts = util_grow(part->counts, part->room, sizeof(*part->counts));
 	}
 	hash_add(&part->by_key, hash, part->count);

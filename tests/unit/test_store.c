@@ -1,0 +1,371 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event.h"
+#include "random.h"
+#include "store.h"
+
+#define MS 1000000ull
+#define SECOND 1000000000ull
+
+static const struct store_key plain = { .stack = 1, .thread = 2, .process = 3, .cpu = 1, .mode = MODE_USER };
+
+/* ---- what must hold of every store ---- */
+
+static uint64_t total_weight(const struct store *store)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		for (size_t k = 0; k < slice.count; k++)
+			weight += slice.counts[k].weight;
+	}
+	return weight;
+}
+
+static void check_slice(const struct slice *slice)
+{
+	uint64_t counted = 0, by_cpu = 0;
+
+	for (size_t i = 0; i < slice->count; i++)
+		counted += slice->counts[i].weight;
+	for (size_t i = 0; i < slice->cpu_count; i++)
+		for (int mode = 0; mode < MODES; mode++)
+			by_cpu += slice->cpus[i].mode[mode];
+	assert_int_equal(counted, by_cpu);
+}
+
+static void check_store(const struct store *store)
+{
+	uint64_t end = 0;
+	size_t entries = 0;
+
+	assert_true(store_slices(store) <= 3000);
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		assert_true(slice.begin >= end && slice.end > slice.begin);
+		assert_true(slice.version <= store_version(store));
+		check_slice(&slice);
+		end = slice.end;
+		entries += slice.count + slice.cpu_count;
+	}
+	assert_true(entries <= STORE_ENTRIES_MAX);
+}
+
+static struct slice slice_of(const struct store *store, uint64_t time)
+{
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		if (time >= slice.begin && time < slice.end)
+			return slice;
+	}
+	return (struct slice){ 0 };
+}
+
+/* ---- single behaviours ---- */
+
+static void equal_keys_are_counted_together(void **state)
+{
+	struct store *store = store_new();
+	struct store_key other = plain;
+	struct slice slice;
+
+	(void)state;
+	other.mode = MODE_IDLE;
+	store_add(store, 100 * MS, &plain, 3);
+	store_add(store, 200 * MS, &plain, 4);
+	store_add(store, 249 * MS, &other, 5);
+	store_missed(store, 249 * MS, 2, 9);
+	assert_int_equal(store_slices(store), 1);
+	slice = store_slice(store, 0);
+	assert_int_equal(slice.begin, 0);
+	assert_int_equal(slice.end, 250 * MS);
+	assert_int_equal(slice.count, 2);
+	assert_int_equal(slice.counts[0].samples, 2);
+	assert_int_equal(slice.counts[0].weight, 7);
+	assert_int_equal(slice.cpu_count, 3);
+	assert_int_equal(slice.cpus[1].mode[MODE_USER], 7);
+	assert_int_equal(slice.cpus[1].mode[MODE_IDLE], 5);
+	assert_int_equal(slice.cpus[2].missed, 9);
+	check_store(store);
+	store_free(store);
+}
+
+static void a_late_event_goes_into_its_own_slice(void **state)
+{
+	struct store *store = store_new();
+	uint64_t version;
+
+	(void)state;
+	store_add(store, 10000 * MS, &plain, 1);
+	store_add(store, 10300 * MS, &plain, 1);
+	version = slice_of(store, 10000 * MS).version;
+	store_add(store, 10100 * MS, &plain, 1);
+	assert_true(slice_of(store, 10000 * MS).version > version);
+	assert_int_equal(slice_of(store, 10000 * MS).counts[0].weight, 2);
+	store_add(store, 9900 * MS, &plain, 1);
+	store_add(store, 3100 * MS, &plain, 1);
+	assert_int_equal(store_slices(store), 4);
+	assert_int_equal(store_slice(store, 0).begin, 3000 * MS);
+	assert_int_equal(store_slice(store, 1).begin, 9750 * MS);
+	assert_int_equal(store_now(store), 10300 * MS);
+	store_free(store);
+}
+
+static void now_moves_forward_only(void **state)
+{
+	struct store *store = store_new();
+
+	(void)state;
+	store_advance(store, 5 * SECOND);
+	store_advance(store, 4 * SECOND);
+	assert_int_equal(store_now(store), 5 * SECOND);
+	assert_int_equal(store_slices(store), 0);
+	store_add(store, 6 * SECOND, &plain, 1);
+	assert_int_equal(store_now(store), 6 * SECOND);
+	store_free(store);
+}
+
+static void slices_grow_coarser_with_age(void **state)
+{
+	static const struct { uint64_t age, width; } expected[] = {
+		{ 1 * SECOND, 250 * MS }, { 119 * SECOND, 250 * MS }, { 122 * SECOND, SECOND },
+		{ 599 * SECOND, SECOND }, { 611 * SECOND, 10 * SECOND }, { 7190 * SECOND, 10 * SECOND },
+		{ 7300 * SECOND, 60 * SECOND }, { 86000 * SECOND, 60 * SECOND },
+	};
+	const uint64_t end = 100000 * SECOND;
+	struct store *store = store_new();
+	uint64_t added = 0;
+
+	(void)state;
+	for (uint64_t time = 0; time < end; added += 2) {
+		store_add(store, time, &plain, 2);
+		time += time < end - 700 * SECOND ? 7 * SECOND : 200 * MS;
+	}
+	check_store(store);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct slice slice = slice_of(store, end - expected[i].age);
+
+		assert_int_equal(slice.end - slice.begin, expected[i].width);
+		assert_int_equal(slice.begin % expected[i].width, 0);
+		assert_int_equal(slice.count, 1);
+	}
+	assert_int_equal(store_slice(store, 0).begin, 0);
+	assert_int_equal(total_weight(store), added);
+	assert_int_equal(store_given_up(store), 0);
+	store_free(store);
+}
+
+static void a_late_event_finds_a_merged_slice(void **state)
+{
+	struct store *store = store_new();
+
+	(void)state;
+	store_add(store, 100 * SECOND, &plain, 1);
+	store_advance(store, 300 * SECOND);
+	assert_int_equal(slice_of(store, 100 * SECOND).end, 101 * SECOND);
+	store_add(store, 100 * SECOND + 900 * MS, &plain, 1);
+	store_add(store, 102 * SECOND + 900 * MS, &plain, 1);
+	assert_int_equal(store_slices(store), 2);
+	assert_int_equal(slice_of(store, 100 * SECOND).counts[0].weight, 2);
+	assert_int_equal(slice_of(store, 102 * SECOND).begin, 102 * SECOND);
+	store_free(store);
+}
+
+static void hostile_times_and_cpus_take_no_room(void **state)
+{
+	struct random random = { .state = 5 };
+	struct store *store = store_new();
+	struct store_key key = plain;
+	uint64_t added = 0;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		uint64_t time = random_next(&random) >> random_below(&random, 64);
+
+		key.cpu = (uint16_t)random_next(&random);
+		key.mode = (uint8_t)random_below(&random, 5);
+		store_add(store, time, &key, 1);
+		store_missed(store, UINT64_MAX - time, (uint32_t)random_next(&random), 1);
+		added += 1;
+	}
+	store_add(store, UINT64_MAX, &plain, 1);
+	store_add(store, 0, &plain, 1);
+	assert_true(store_now(store) <= INT64_MAX);
+	check_store(store);
+	assert_true(total_weight(store) + store_given_up(store) >= added);
+	store_free(store);
+}
+
+/* ---- against a list ---- */
+
+enum { EVENTS = 20000 };
+
+struct entry {
+	uint64_t time;
+	struct store_key key;
+	uint32_t weight;
+};
+
+static void random_entry(struct random *random, uint64_t *now, struct entry *entry)
+{
+	static const uint64_t steps[] = { 10 * MS, 300 * MS, 20 * SECOND };
+	uint64_t late = random_below(random, 10) ? random_below(random, SECOND)
+		: random_below(random, 200 * SECOND);
+
+	*now += random_below(random, steps[random_below(random, 3)]);
+	*entry = (struct entry){
+		.time = *now > late ? *now - late : 0,
+		.key = {
+			.stack = (uint32_t)random_below(random, 5), .thread = (uint32_t)random_below(random, 3),
+			.process = (uint32_t)random_below(random, 2), .cpu = (uint16_t)random_below(random, 4),
+			.mode = (uint8_t)random_below(random, MODES),
+		},
+		.weight = (uint32_t)random_below(random, 20),
+	};
+}
+
+static bool same_key(const struct store_key *a, const struct store_key *b)
+{
+	return a->stack == b->stack && a->thread == b->thread && a->process == b->process
+		&& a->cpu == b->cpu && a->mode == b->mode;
+}
+
+/* Each count is what the list has of that key and that time. */
+static void check_against(const struct store *store, const struct entry *entries, size_t count)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		for (size_t k = 0; k < slice.count; k++) {
+			struct store_count sum = slice.counts[k];
+
+			for (size_t e = 0; e < count; e++) {
+				if (entries[e].time < slice.begin || entries[e].time >= slice.end
+						|| !same_key(&entries[e].key, &sum.key))
+					continue;
+				sum.samples--;
+				sum.weight -= entries[e].weight;
+			}
+			assert_int_equal(sum.samples, 0);
+			assert_int_equal(sum.weight, 0);
+		}
+	}
+	for (size_t e = 0; e < count; e++)
+		weight += entries[e].weight;
+	assert_int_equal(total_weight(store), weight);
+}
+
+static void slices_hold_what_a_list_holds(void **state)
+{
+	struct random random = { .state = 11 };
+	struct entry *entries = calloc(EVENTS, sizeof(*entries));
+	struct store *store = store_new();
+	uint64_t now = 0;
+
+	(void)state;
+	assert_non_null(entries);
+	for (size_t i = 0; i < EVENTS; i++) {
+		random_entry(&random, &now, &entries[i]);
+		store_add(store, entries[i].time, &entries[i].key, entries[i].weight);
+		if (i % 5000 == 300) {
+			check_store(store);
+			check_against(store, entries, i + 1);
+		}
+	}
+	assert_true(store_slice(store, 0).end - store_slice(store, 0).begin >= 10 * SECOND);
+	check_store(store);
+	free(entries);
+	store_free(store);
+}
+
+/* ---- the limit ---- */
+
+/* Keys that never come again: the oldest are let go, and said to be; the newest are there. */
+static void memory_is_bounded(void **state)
+{
+	struct store *store = store_new();
+	struct store_key key = plain;
+	uint64_t added = 0, time = 0;
+
+	(void)state;
+	for (; added < STORE_ENTRIES_MAX + STORE_ENTRIES_MAX / 8; added++, time += MS / 16) {
+		key.stack++;
+		store_add(store, time, &key, 1);
+	}
+	check_store(store);
+	assert_true(store_given_up(store) > 0);
+	assert_int_equal(total_weight(store) + store_given_up(store), added);
+	assert_true(slice_of(store, time - MS).count > 0);
+	assert_true(store_slices(store) > 100);
+	store_free(store);
+}
+
+/* Keys that come again and again: what does not fit is merged, and nothing is lost. */
+static void repeated_keys_merge_before_any_is_lost(void **state)
+{
+	struct store *store = store_new();
+	struct store_key key = plain;
+	uint64_t added = 0;
+
+	(void)state;
+	for (uint64_t time = 0; added < STORE_ENTRIES_MAX + STORE_ENTRIES_MAX / 8; time += 250 * MS)
+		for (key.stack = 0; key.stack < 40000; key.stack++, added++)
+			store_add(store, time, &key, 1);
+	check_store(store);
+	assert_int_equal(store_given_up(store), 0);
+	assert_int_equal(total_weight(store), added);
+	assert_int_equal(store_slice(store, 0).begin, 0);
+	store_free(store);
+}
+
+static void one_full_slice_refuses_and_counts(void **state)
+{
+	struct store *store = store_new();
+	struct store_key key = plain;
+	uint64_t added = 0;
+
+	(void)state;
+	for (key.stack = 0; added < STORE_ENTRIES_MAX + 1000; key.stack++, added++)
+		store_add(store, 0, &key, 1);
+	check_store(store);
+	assert_true(store_given_up(store) >= 1000);
+	key.stack = 0;
+	store_add(store, 0, &key, 1);
+	assert_int_equal(total_weight(store) + store_given_up(store), added + 1);
+	store_add(store, SECOND, &key, 1);
+	assert_int_equal(store_slices(store), 1);
+	assert_int_equal(slice_of(store, SECOND).count, 1);
+	store_free(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_keys_are_counted_together),
+		cmocka_unit_test(a_late_event_goes_into_its_own_slice),
+		cmocka_unit_test(now_moves_forward_only),
+		cmocka_unit_test(slices_grow_coarser_with_age),
+		cmocka_unit_test(a_late_event_finds_a_merged_slice),
+		cmocka_unit_test(hostile_times_and_cpus_take_no_room),
+		cmocka_unit_test(slices_hold_what_a_list_holds),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(repeated_keys_merge_before_any_is_lost),
+		cmocka_unit_test(one_full_slice_refuses_and_counts),
+	};
+
+	store_free(NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
