@@ -74,7 +74,8 @@ static void tell_reply(void *context, bool ok, const char *text)
 
 static char *folder_of(const char *path)
 {
-	char *copy = util_copy(path, strlen(path)), *folder = util_copy(dirname(copy), strlen(dirname(copy)));
+	char *copy = util_copy(path, strlen(path)), *name = dirname(copy);
+	char *folder = util_copy(name, strlen(name));
 
 	free(copy);
 	return folder;

@@ -90,7 +90,7 @@ void profile_start(uint32_t cpu_total)
 		.nmi = command_is("ktop.mode", "nmi"),
 	};
 	struct ktop_facts facts = {
-		.kernel = "demo-kernel", .version = "0.1", .cpus = cpu_total, .clock_hz = clock_rate(),
+		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64", .cpus = cpu_total, .clock_hz = clock_rate(),
 		.anchor = "text_start", .anchor_address = (uint64_t)text_start,
 	};
 	size_t size = ktop_memory_size(cpu_total, &settings);
