@@ -1,6 +1,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "command.h"
 #include "console.h"
 #include "cpu.h"
 #include "mix.h"
@@ -10,7 +11,7 @@
 #include "slab.h"
 #include "thread.h"
 
-enum { PHASE_LENGTH = 10, SECOND = 1000000000 };
+enum { PHASE_SECONDS = 10, SECOND = 1000000000 };
 
 static const struct phase {
 	const char *name;
@@ -56,6 +57,8 @@ static void start_worker(const struct phase *phase, uint32_t number)
 
 static void conductor(void *argument)
 {
+	uint32_t seconds = command_number("mix.seconds");
+
 	(void)argument;
 	for (;;) {
 		const struct phase *phase = &phases[turn % PHASES];
@@ -64,7 +67,7 @@ static void conductor(void *argument)
 		print("mix: %s, %u threads\n", phase->name, threads);
 		for (uint32_t i = 0; i < threads; i++)
 			start_worker(phase, i);
-		sched_sleep((uint64_t)PHASE_LENGTH * SECOND);
+		sched_sleep((uint64_t)(seconds > 0 ? seconds : PHASE_SECONDS) * SECOND);
 		__atomic_store_n(&turn, turn + 1, __ATOMIC_RELAXED);
 	}
 }
