@@ -117,6 +117,7 @@ $(UNIT:%=build/check/%): build/check/%: build/check/tests/unit/%.o \
 $(foreach test,ring unwind sample drain meta control keys,build/check/test_$(test)): \
 		build/check/tests/unit/fake_port.o build/check/tests/unit/fake_host.o
 build/tsan/test_ring_threads: build/tsan/tests/unit/fake_port.o
+build/check/test_virtio_serial: build/check/tests/unit/fake_serial.o
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
 build/check/test_record: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
