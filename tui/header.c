@@ -82,8 +82,8 @@ static int draw_bar(struct canvas *canvas, struct place place, int bar, uint8_t 
 static void draw_meter(struct canvas *canvas, struct place place, struct meter meter,
 	const struct cpu_series *series)
 {
-	uint64_t sum = sum_modes(series->mode) + series->missed;
 	const uint64_t *mode = series->mode;
+	uint64_t sum = sum_modes(mode);
 	int end = place.column + place.width;
 
 	place.column = draw_bar(canvas, place, meter.bar, STYLE_KERNEL, " k ", share(mode[MODE_KERNEL], sum));
@@ -98,17 +98,24 @@ static void draw_meter(struct canvas *canvas, struct place place, struct meter m
 	draw_histogram(canvas, place, series);
 }
 
-static void draw_cpu(struct canvas *canvas, struct place place, struct meter meter, const char *label,
-	const struct picture_cpu *cpu)
+/* Why a CPU has nothing to show while others have; NULL: it has. */
+static const char *why_not_sampled(const struct picture *picture, const struct picture_cpu *cpu)
 {
-	const char *why = cpu->sampler ? "sampler: sends the NMIs to the others, is not sampled itself" :
-		!cpu->enabled ? "not sampled" : NULL;
+	if (cpu->sampler)
+		return "sampler: sends the NMIs to the others, is not sampled itself";
+	return picture->running && !cpu->enabled ? "not sampled" : NULL;
+}
+
+/* `why`: said in place of the meter, unless NULL. */
+static void draw_cpu(struct canvas *canvas, struct place place, struct meter meter, const char *label,
+	const char *why, const struct cpu_series *series)
+{
 
 	canvas_text(canvas, (struct place) { place.row, place.column + 1, meter.label }, STYLE_TEXT, label);
 	place.column += 1 + meter.label;
 	place.width -= 1 + meter.label;
 	if (!why) {
-		draw_meter(canvas, place, meter, &cpu->series);
+		draw_meter(canvas, place, meter, series);
 		return;
 	}
 	place.column++;
@@ -118,7 +125,6 @@ static void draw_cpu(struct canvas *canvas, struct place place, struct meter met
 
 static void add_series(struct cpu_series *sum, const struct cpu_series *series)
 {
-	sum->missed += series->missed;
 	for (int mode = 0; mode < MODES; mode++) {
 		sum->mode[mode] += series->mode[mode];
 		for (int i = 0; i < TABLE_TREND; i++)
@@ -129,17 +135,17 @@ static void add_series(struct cpu_series *sum, const struct cpu_series *series)
 /* All CPUs as one, and below it one column for each. */
 static int draw_summary(struct canvas *canvas, struct area area, const struct picture *picture, int most)
 {
-	struct picture_cpu all = { .enabled = true };
+	struct cpu_series all = { .missed = 0 };
 	int each = area.columns - 7, rows = 1;
 	char label[LABEL];
 
 	for (uint32_t i = 0; i < picture->cpu_count; i++) {
 		const struct cpu_series *series = &picture->cpus[i].series;
-		uint64_t sum = sum_modes(series->mode) + series->missed;
+		uint64_t sum = sum_modes(series->mode);
 		uint64_t busy = series->mode[MODE_KERNEL] + series->mode[MODE_USER];
 		int row = each > 0 ? 1 + (int)(i / (uint32_t)each) : most;
 
-		add_series(&all.series, series);
+		add_series(&all, series);
 		if (row >= most)
 			continue;
 		rows = row + 1;
@@ -150,7 +156,7 @@ static int draw_summary(struct canvas *canvas, struct area area, const struct pi
 		canvas_text(canvas, (struct place) { area.row + 1, area.column + 1, 4 }, STYLE_DIM, "each");
 	snprintf(label, sizeof label, "%u cpus", picture->cpu_count);
 	draw_cpu(canvas, (struct place) { area.row, area.column, area.columns },
-		meter_layout((int)strlen(label), area.columns), label, &all);
+		meter_layout((int)strlen(label), area.columns), label, NULL, &all);
 	return rows;
 }
 
@@ -165,9 +171,11 @@ static int draw_cpus(struct canvas *canvas, struct area area, const struct pictu
 		return draw_summary(canvas, area, picture, most);
 	width = snprintf(label, sizeof label, "cpu%u", picture->cpu_count - 1);
 	for (uint32_t i = 0; i < picture->cpu_count; i++) {
+		const struct picture_cpu *cpu = &picture->cpus[i];
+
 		snprintf(label, sizeof label, "cpu%u", i);
 		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
-			meter_layout(width, area.columns), label, &picture->cpus[i]);
+			meter_layout(width, area.columns), label, why_not_sampled(picture, cpu), &cpu->series);
 	}
 	return (int)picture->cpu_count;
 }

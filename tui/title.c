@@ -50,7 +50,8 @@ static void add_machine(struct title *title, const struct picture *picture)
 
 	add(title, STYLE_TITLE, 1, "ktop");
 	if (picture->kernel[0] != '\0') {
-		add(title, STYLE_TITLE, 78, "%s %s %s", picture->kernel, picture->version, picture->arch);
+		add(title, STYLE_TITLE, 78, "%s%s%s%s%s", picture->kernel, picture->version[0] ? " " : "",
+			picture->version, picture->arch[0] ? " " : "", picture->arch);
 		add(title, STYLE_TEXT, 20, "%u vCPU", picture->cpu_count);
 		add(title, STYLE_TEXT, 30, "up %s", scope_time(picture->now, time));
 	} else {
@@ -82,13 +83,25 @@ static void add_state(struct title *title, const struct canvas *canvas, const st
 			picture->sampler == SAMPLER_NMI ? "nmi" : "timer");
 }
 
+/* Ticks that came too late to be charged to anything: the guest had no time, or stood still. */
+static double missed_share(const struct table *table)
+{
+	uint64_t all = table ? table->weight + table->missed : 0;
+
+	return all ? (double)table->missed / (double)all : 0;
+}
+
 static void add_losses(struct title *title, const struct picture *picture)
 {
+	double missed = missed_share(picture->table);
+
 	if (picture->lost_guest || picture->lost_host)
 		add(title, STYLE_BAD, 97, "lost %" PRIu64 " (guest %" PRIu64 " host %" PRIu64 ")",
 			picture->lost_guest + picture->lost_host, picture->lost_guest, picture->lost_host);
 	else
 		add(title, STYLE_TEXT, 80, "lost 0");
+	if (missed >= 0.01)
+		add(title, STYLE_WARN, 67, "missed %.0f%%", missed * 100);
 	if (picture->skipped_bytes)
 		add(title, STYLE_BAD, 66, "skipped %" PRIu64 " B", picture->skipped_bytes);
 }

@@ -27,6 +27,8 @@ static const char *const notes[] = {
 	"cost            the hook's own time: for a sample, and of the guest's time",
 	"lost            samples that were taken and never came, exact:",
 	"                guest: its rings were full; host: on the way here",
+	"missed          ticks that came too late to be charged to a function: the guest",
+	"                got no time from the host, or was paused. In no other share.",
 	"timer           sampled by each CPU's own tick: code with interrupts off is",
 	"                charged where they come on. nmi sees it, and takes one CPU.",
 	"FROZEN          the picture is held; collection goes on",

@@ -199,6 +199,43 @@ static void test_never_breaks_at_any_size(void **state)
 	strike(&stage);
 }
 
+static uint32_t next_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+/* Whatever comes, in whatever order, at whatever size: nothing breaks, and the wish stays in bounds. */
+static void test_random_input(void **state)
+{
+	uint32_t seed = 42;
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	for (int i = 0; i < 4000; i++) {
+		struct input input = {
+			.kind = next_random(&seed) % 8 ? INPUT_KEY : (enum input_kind)(next_random(&seed) % INPUT_SUSPEND),
+			.code = next_random(&seed) % 3 ? next_random(&seed) % 128 : KEYS_UP + next_random(&seed) % 24,
+			.row = (int)(next_random(&seed) % 50) - 5,
+			.column = (int)(next_random(&seed) % 150) - 5,
+		};
+
+		if (i % 7 == 0)
+			resize(&stage, (int)(next_random(&seed) % 45), (int)(next_random(&seed) % 140));
+		if (i % 5 == 0) {
+			stage.session.next = hand_picture(symbols, functions);
+			stage.session.next->table->count = next_random(&seed) % (HAND_FUNCTIONS + 1);
+			stage.session.next->vm = (enum vm_state)(next_random(&seed) % 5);
+		}
+		screen_input(stage.screen, &input, stage.now += second / 10);
+		screen_step(stage.screen, stage.now);
+		screen_draw(stage.screen, stage.canvas);
+		assert_in_range(stage.session.wish.visible_count, 0, HAND_FUNCTIONS);
+	}
+	strike(&stage);
+}
+
 static void test_wishes(void **state)
 {
 	struct stage stage;
@@ -421,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_whole_screens),
 		cmocka_unit_test(test_before_the_first_picture),
 		cmocka_unit_test(test_never_breaks_at_any_size),
+		cmocka_unit_test(test_random_input),
 		cmocka_unit_test(test_wishes),
 		cmocka_unit_test(test_zero_and_freeze),
 		cmocka_unit_test(test_start_and_stop),

@@ -327,6 +327,7 @@ static void test_header(void **state)
 	picture->lost_host = 3;
 	picture->skipped_bytes = 4096;
 	picture->running = false;
+	picture->table->missed = picture->table->weight / 4;
 	picture->vm = VM_PAUSED;
 	scope.zero_ns = 185000000000;
 	scope.until_ns = 191000000000;
