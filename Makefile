@@ -121,7 +121,7 @@ build/check/test_virtio_serial: build/check/tests/unit/fake_serial.o
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
 build/check/test_record: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
-build/check/test_session: build/check/tests/unit/fake_qmp.o build/check/tests/unit/packets.o
+build/check/test_session: build/check/tests/unit/fake_qmp.o build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_query build/check/test_export: build/check/tests/unit/fake_symbols.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_view_functions build/check/test_screen: build/check/tests/unit/golden.o \

@@ -9,7 +9,7 @@
 #include "threads.h"
 #include "util.h"
 
-enum { CLOCK_UNKNOWN_HZ = 1000000000 };
+enum { CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000 };
 
 static void load_kernel(struct epoch *epoch, const char *kernel)
 {
@@ -68,7 +68,9 @@ void epoch_release(struct epoch *epoch)
 
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks)
 {
-	return (uint64_t)((unsigned __int128)ticks * 1000000000u / epoch->clock_hz);
+	unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / epoch->clock_hz;
+
+	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;	/* as store.h wants it */
 }
 
 uint64_t epoch_now(const struct epoch *epoch)
@@ -118,7 +120,7 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 	copy_text(epoch->version, sizeof(epoch->version), guest->version);
 	copy_text(epoch->arch, sizeof(epoch->arch), guest->arch);
 	epoch->cpu_count = guest->cpus < EVENT_CPUS ? guest->cpus : EVENT_CPUS;
-	if (!epoch->known && guest->clock_hz)
+	if (!epoch->known && guest->clock_hz >= CLOCK_LEAST_HZ)
 		epoch->clock_hz = guest->clock_hz;
 	epoch->known = true;
 	cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0);

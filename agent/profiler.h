@@ -27,7 +27,7 @@ struct profiler_facts {
 	uint64_t now;			/* ns of a clock that does not stand still */
 	bool key_path;			/* a key can be sent, and the guest told which it listens to */
 	bool status_known, running;	/* the guest's own word */
-	const char *hindrance;		/* what may explain silence: "the VM is paused"; NULL: nothing */
+	const char *hindrance;		/* why it cannot be: "the VM is paused"; NULL: nothing is known */
 };
 
 void profiler_want(struct profiler *profiler, bool on);

@@ -130,6 +130,20 @@ static void test_silence(void **state)
 	assert_int_equal(step(&profiler, facts), PROFILER_WAIT);
 }
 
+/* What is sent now would be obeyed much later: nothing is. */
+static void test_hindered(void **state)
+{
+	struct profiler profiler = { 0 };
+	struct profiler_facts facts = off(0, true);
+
+	(void)state;
+	facts.hindrance = "the VM is paused";
+	profiler_want(&profiler, true);
+	assert_int_equal(step(&profiler, facts), PROFILER_FAILED);
+	assert_string_equal(profiler.text, "profiling not turned on: the VM is paused");
+	assert_int_equal(step(&profiler, facts), PROFILER_WAIT);
+}
+
 static void test_refused(void **state)
 {
 	struct profiler profiler = { 0 };
@@ -166,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_already),
 		cmocka_unit_test(test_no_status),
 		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_hindered),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_newer_wish),
 	};

@@ -1,0 +1,45 @@
+/*
+ * The guest's side of a port, driven by the test: a listening socket, what a hook would send, and
+ * the lines that it gets.
+ */
+#ifndef FAKE_GUEST_H
+#define FAKE_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "packets.h"
+
+enum { FAKE_GUEST_HZ = 2000000000, FAKE_GUEST_TICKS_PER_MS = FAKE_GUEST_HZ / 1000 };
+
+struct fake_guest {
+	int listener, fd;		/* fd: -1 while nobody is connected */
+	struct packets *packets;
+	size_t sent;			/* of packets->bytes */
+	uint64_t clock;
+	uint64_t taken[2];		/* samples, per CPU */
+	bool running;
+	char lines[4096];		/* that came and were not yet taken */
+};
+
+struct fake_guest *fake_guest_new(const char *path);
+void fake_guest_free(struct fake_guest *guest);
+void fake_guest_hang_up(struct fake_guest *guest);
+
+/* Puts together; nothing goes before fake_guest_step. Each is a packet of its own, 1 ms later. */
+void fake_guest_facts(struct fake_guest *guest, const void *build_id, size_t build_id_size);
+void fake_guest_status(struct fake_guest *guest, bool running);
+void fake_guest_counts(struct fake_guest *guest);
+void fake_guest_reply(struct fake_guest *guest, bool ok, const char *text);
+void fake_guest_keys(struct fake_guest *guest);
+void fake_guest_sample(struct fake_guest *guest, uint32_t cpu, uint32_t weight, uint64_t leaf, uint64_t caller);
+void fake_guest_beat(struct fake_guest *guest, uint64_t ms);
+
+/* Accepts, sends all, reads what is there; never waits. */
+void fake_guest_step(struct fake_guest *guest);
+
+/* Takes the first line if it is this one. */
+bool fake_guest_got(struct fake_guest *guest, const char *line);
+
+#endif

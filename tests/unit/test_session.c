@@ -1,0 +1,466 @@
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "decode.h"
+#include "epoch.h"
+#include "fake_guest.h"
+#include "fake_qmp.h"
+#include "picture.h"
+#include "report.h"
+#include "scratch.h"
+#include "session.h"
+#include "symbols.h"
+#include "util.h"
+
+enum { STEPS = 400, STEP_MS = 10 };	/* how long anything is awaited */
+
+static const char names[] =
+	"0000000000001000 T _start\n0000000000001100 T main_loop\n0000000000001200 T hot\n"
+	"0000000000001300 T cold\n0000000000001400 T _end\n";
+
+struct fixture {
+	struct fake_guest *guest;
+	struct session *session;
+	char *port;
+	int number;
+};
+
+static struct fixture begin(const struct session_options *extra)
+{
+	static int number;
+	struct fixture fixture = { .number = number++ };
+	struct session_options options = extra ? *extra : (struct session_options){ 0 };
+	char *name = util_format("port%d", fixture.number), *error = NULL;
+
+	fixture.port = util_copy(scratch_path(name), strlen(scratch_path(name)));
+	fixture.guest = fake_guest_new(fixture.port);
+	options.port = fixture.port;
+	if (!options.kernel)
+		options.symbols = scratch_text("names", names);
+	fixture.session = session_new(&options, &error);
+	if (!fixture.session)
+		fail_msg("%s", error);
+	free(name);
+	return fixture;
+}
+
+static void end(struct fixture *fixture)
+{
+	session_free(fixture->session);
+	fake_guest_free(fixture->guest);
+	free(fixture->port);
+}
+
+static void step(struct fixture *fixture)
+{
+	fake_guest_step(fixture->guest);
+	session_step(fixture->session, STEP_MS);
+}
+
+static void await_link(struct fixture *fixture, enum link_state wanted)
+{
+	for (int i = 0; i < STEPS && session_link(fixture->session) != wanted; i++)
+		step(fixture);
+	assert_int_equal(session_link(fixture->session), wanted);
+}
+
+static void await_line(struct fixture *fixture, const char *line)
+{
+	for (int i = 0; i < STEPS; i++) {
+		if (fake_guest_got(fixture->guest, line))
+			return;
+		step(fixture);
+	}
+	fail_msg("no line %s, but %s", line, fixture->guest->lines);
+}
+
+static void await_message(struct fixture *fixture, bool failed, const char *part)
+{
+	struct session_message message;
+
+	for (int i = 0; i < STEPS; i++) {
+		step(fixture);
+		if (!session_message(fixture->session, &message))
+			continue;
+		if (!strstr(message.text, part) || message.failed != failed)
+			fail_msg("not %s, but %s", part, message.text);
+		return;
+	}
+	fail_msg("no message %s", part);
+}
+
+/* The newest picture after all that the guest has sent; a wish makes it at once. */
+static struct picture *take_picture(struct fixture *fixture)
+{
+	const struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = SYMBOLS_NONE };
+	struct picture *picture = NULL;
+
+	for (int i = 0; i < 5; i++)
+		step(fixture);
+	picture_free(session_picture(fixture->session));
+	session_wish(fixture->session, &wish);
+	for (int i = 0; i < STEPS && !picture; i++) {
+		step(fixture);
+		picture = session_picture(fixture->session);
+	}
+	assert_non_null(picture);
+	return picture;
+}
+
+static void tell_all(struct fixture *fixture)
+{
+	fake_guest_facts(fixture->guest, NULL, 0);
+	fake_guest_status(fixture->guest, false);
+	fake_guest_counts(fixture->guest);
+	fake_guest_reply(fixture->guest, true, "hello");
+	await_link(fixture, LINK_UP);
+}
+
+static void bring_up(struct fixture *fixture)
+{
+	await_line(fixture, "hello");
+	tell_all(fixture);
+}
+
+static const struct row *find_row(const struct picture *picture, const char *name)
+{
+	for (size_t i = 0; picture->table && i < picture->table->count; i++)
+		if (strcmp(symbols_get(picture->symbols, picture->table->rows[i].function)->name, name) == 0)
+			return &picture->table->rows[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static void test_states_in_order(void **state)
+{
+	struct fixture fixture = begin(NULL);
+
+	(void)state;
+	assert_int_equal(session_link(fixture.session), LINK_NOT_OPENED);
+	await_line(&fixture, "hello");
+	fake_guest_beat(fixture.guest, 1);
+	await_link(&fixture, LINK_NO_HELLO);
+	tell_all(&fixture);
+	end(&fixture);
+}
+
+static void test_picture_of_samples(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct picture *picture;
+
+	(void)state;
+	bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	for (int i = 0; i < 30; i++)
+		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	for (int i = 0; i < 10; i++)
+		fake_guest_sample(fixture.guest, 1, 2, 0x1310, 0x1120);
+	fake_guest_counts(fixture.guest);
+	picture = take_picture(&fixture);
+
+	assert_string_equal(picture->kernel, "toy?[2J");
+	assert_int_equal(picture->cpu_count, 2);
+	assert_true(picture->running);
+	assert_int_equal(picture->rate, 997);
+	/* Two ticks of the guest's clock are a nanosecond. */
+	assert_int_equal(picture->now, fixture.guest->clock / 2);
+	assert_int_equal(picture->table->weight, 50);
+	assert_int_equal(picture->table->samples, 40);
+	assert_int_equal(find_row(picture, "hot")->self, 30);
+	assert_int_equal(find_row(picture, "cold")->self, 20);
+	assert_int_equal(find_row(picture, "main_loop")->self, 0);
+	assert_int_equal(find_row(picture, "main_loop")->total, 50);
+	assert_int_equal(picture->lost_guest + picture->lost_host, 0);
+	assert_int_equal(picture->cost_ns, 500);
+	assert_int_equal(session_epoch(fixture.session)->cpus[0].events[16], 30);
+	assert_int_equal(session_epoch(fixture.session)->cpus[1].events[16], 10);
+	picture_free(picture);
+	end(&fixture);
+}
+
+static void test_profiler_by_port(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct picture *picture;
+
+	(void)state;
+	bring_up(&fixture);
+	session_run_profiler(fixture.session, true);
+	await_line(&fixture, "start");
+	fake_guest_reply(fixture.guest, true, "started");
+	picture = take_picture(&fixture);
+	assert_false(picture->running);		/* an answer is not a status */
+	picture_free(picture);
+	fake_guest_status(fixture.guest, true);
+	await_message(&fixture, false, "profiling on (by port: no key path)");
+	picture = take_picture(&fixture);
+	assert_true(picture->running);
+	picture_free(picture);
+
+	session_run_profiler(fixture.session, false);
+	await_line(&fixture, "stop");
+	fake_guest_reply(fixture.guest, false, "no, today not");
+	await_message(&fixture, true, "no, today not");
+	end(&fixture);
+}
+
+static const struct fake_answer machine[] = {
+	{ "qmp_capabilities", "\"return\": {}" },
+	{ "query-status", "\"return\": {\"status\": \"running\"}" },
+	{ "query-cpus-fast", "\"return\": [{}, {}]" },
+	{ "/machine/unattached", "\"return\": [{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
+	{ "", "\"error\": {\"desc\": \"not in this test\"}" },
+	{ NULL, NULL },
+};
+
+static void test_profiler_by_key(void **state)
+{
+	const char *path = scratch_path("keys.qmp");
+	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine }, path);
+	struct fixture fixture = begin(&(struct session_options){ .qmp = path });
+
+	(void)state;
+	bring_up(&fixture);
+	fake_guest_keys(fixture.guest);
+	picture_free(take_picture(&fixture));
+	session_run_profiler(fixture.session, true);
+	step(&fixture);
+	assert_non_null(fake_qmp_wait(qmp, "input-send-event"));
+	fake_guest_status(fixture.guest, true);
+	await_message(&fixture, false, "profiling on (by key)");
+
+	/* A key that nobody hears: the port follows. */
+	session_run_profiler(fixture.session, false);
+	await_line(&fixture, "stop");
+	fake_guest_status(fixture.guest, false);
+	await_message(&fixture, false, "profiling off (by port: the key did not arrive)");
+	end(&fixture);
+	fake_qmp_free(qmp);
+}
+
+static void test_commands_are_answered_in_order(void **state)
+{
+	struct fixture fixture = begin(NULL);
+
+	(void)state;
+	bring_up(&fixture);
+	session_command(fixture.session, "status");
+	session_command(fixture.session, "bogus");
+	await_line(&fixture, "status");
+	await_line(&fixture, "bogus");
+	fake_guest_reply(fixture.guest, true, "first\nline\x1b");
+	fake_guest_reply(fixture.guest, false, "second");
+	await_message(&fixture, false, "first\nline?");
+	await_message(&fixture, true, "second");
+	session_command(fixture.session, "two\nlines");
+	await_message(&fixture, true, "not a control line");
+	end(&fixture);
+}
+
+static void test_new_boot_is_a_new_epoch(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct picture *old, *fresh;
+
+	(void)state;
+	bring_up(&fixture);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	old = take_picture(&fixture);
+	packets_boot(fixture.guest->packets, 2);
+	fixture.guest->clock = 0;
+	fake_guest_facts(fixture.guest, NULL, 0);
+	fake_guest_status(fixture.guest, false);
+	fresh = take_picture(&fixture);
+	assert_int_equal(fresh->table->weight, 0);
+	assert_ptr_not_equal(fresh->epoch, old->epoch);
+	/* A frozen screen may still show the old one. */
+	assert_int_equal(find_row(old, "hot")->self, 1);
+	picture_free(fresh);
+	end(&fixture);
+	picture_free(old);
+}
+
+static void test_connects_again(void **state)
+{
+	struct fixture fixture = begin(NULL);
+
+	(void)state;
+	bring_up(&fixture);
+	session_command(fixture.session, "status");
+	await_line(&fixture, "status");
+	fake_guest_hang_up(fixture.guest);
+	session_step(fixture.session, STEP_MS);
+	assert_int_equal(session_link(fixture.session), LINK_LOST);
+	await_message(&fixture, true, "was lost");
+	await_line(&fixture, "hello");
+	fake_guest_status(fixture.guest, false);
+	await_link(&fixture, LINK_UP);
+	end(&fixture);
+}
+
+/* This program stands for the kernel: it has another build-id than the guest says. */
+static void test_wrong_kernel(void **state)
+{
+	struct fixture fixture = begin(&(struct session_options){ .kernel = "/proc/self/exe" });
+	struct picture *picture;
+
+	(void)state;
+	await_line(&fixture, "hello");
+	fake_guest_facts(fixture.guest, "01234567890123456789", 20);
+	fake_guest_status(fixture.guest, true);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	await_link(&fixture, LINK_UP);
+	picture = take_picture(&fixture);
+	assert_non_null(strstr(picture->note, "build-ids differ"));
+	assert_int_equal(find_row(picture, "[unknown]")->self, 1);
+	picture_free(picture);
+	end(&fixture);
+}
+
+static void test_missing_kernel_is_told_at_once(void **state)
+{
+	char *error = NULL;
+	const struct session_options options = { .port = "/nowhere", .kernel = "/nowhere.elf" };
+
+	(void)state;
+	assert_null(session_new(&options, &error));
+	assert_non_null(strstr(error, "/nowhere.elf"));
+	free(error);
+}
+
+/* Valid packets of random contents, and garbage: it lives, and shows what there is. */
+static void test_hostile_guest(void **state)
+{
+	static const uint16_t ids[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32, 36, 99 };
+	struct fixture fixture = begin(NULL);
+	uint64_t seed = 20260101;
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		for (int i = 0; i < 20; i++) {
+			uint16_t id = ids[random_next(&seed) % (sizeof(ids) / sizeof(ids[0]))];
+			uint32_t stream = (uint32_t)(random_next(&seed) % KTOP_STREAMS);
+			uint64_t garbage = random_next(&seed);
+			struct body body;
+
+			body_random(&body, id, &seed, 20);
+			packets_begin(fixture.guest->packets, stream, (uint32_t)garbage % PACKETS_CPUS,
+				fixture.guest->clock);
+			packets_event(fixture.guest->packets, fixture.guest->clock, id, &body);
+			packets_end(fixture.guest->packets, fixture.guest->clock);
+			fixture.guest->clock += random_next(&seed) >> (garbage % 64);
+			if (garbage % 7 == 0)
+				packets_raw(fixture.guest->packets, &garbage, garbage % 8);
+		}
+		step(&fixture);
+		picture_free(session_picture(fixture.session));
+	}
+	picture_free(take_picture(&fixture));
+	assert_true(decode_counts(session_decode(fixture.session)).bytes > 0);
+	end(&fixture);
+}
+
+/* What a true guest does while a report is made: obeys lines, samples while it is on. */
+static void live(struct fake_guest *guest)
+{
+	if (fake_guest_got(guest, "rate 500"))
+		fake_guest_reply(guest, true, "rate 500");
+	if (fake_guest_got(guest, "start")) {
+		fake_guest_status(guest, true);
+		fake_guest_reply(guest, true, "started");
+	}
+	if (fake_guest_got(guest, "stop")) {
+		fake_guest_status(guest, false);
+		fake_guest_counts(guest);
+		fake_guest_reply(guest, true, "stopped");
+	}
+	for (int i = 0; guest->running && i < 5; i++)
+		fake_guest_sample(guest, (uint32_t)i % 2, 1, i ? 0x1210 : 0x1310, 0x1120);
+	fake_guest_beat(guest, 20);
+}
+
+static void test_report_is_exact(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+	uint64_t taken;
+	char *text = NULL, *error = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	request.duration_ns = 1000000000;
+	request.rate = 500;
+	report = report_new(fixture.session, &request);
+	bring_up(&fixture);
+	for (int i = 0; i < STEPS && report_step(report) < REPORT_DONE; i++) {
+		live(fixture.guest);
+		step(&fixture);
+	}
+	if (report->state != REPORT_DONE)
+		fail_msg("state %d: %s", report->state, report->error ? report->error : "");
+	taken = fixture.guest->taken[0] + fixture.guest->taken[1];
+	assert_true(taken > 100);
+	assert_int_equal(report->table->samples, taken);
+	assert_int_equal(decode_books_all(session_decode(fixture.session), STREAM_SAMPLES).received, taken);
+	assert_string_equal(report->note, "");
+	assert_true(report->seconds >= 1);
+	assert_false(fixture.guest->running);
+
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, " hot "));
+	free(text);
+	out = open_memstream(&text, &size);
+	report->request.json = true;
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, "\"caller"));
+	free(text);
+	report_free(report);
+	end(&fixture);
+}
+
+static void test_report_of_a_silent_vm_ends(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report *report = report_new(fixture.session, &report_default);
+
+	(void)state;
+	report_cut(report, "interrupted");
+	assert_int_equal(report_step(report), REPORT_FAILED);
+	assert_string_equal(report->error, "interrupted");
+	report_free(report);
+	end(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states_in_order),
+		cmocka_unit_test(test_picture_of_samples),
+		cmocka_unit_test(test_profiler_by_port),
+		cmocka_unit_test(test_profiler_by_key),
+		cmocka_unit_test(test_commands_are_answered_in_order),
+		cmocka_unit_test(test_new_boot_is_a_new_epoch),
+		cmocka_unit_test(test_connects_again),
+		cmocka_unit_test(test_wrong_kernel),
+		cmocka_unit_test(test_missing_kernel_is_told_at_once),
+		cmocka_unit_test(test_hostile_guest),
+		cmocka_unit_test(test_report_is_exact),
+		cmocka_unit_test(test_report_of_a_silent_vm_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
