@@ -1,0 +1,718 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event.h"
+#include "fake_symbols.h"
+#include "query.h"
+#include "random.h"
+#include "stacks.h"
+#include "store.h"
+#include "symbols.h"
+#include "threads.h"
+
+#define MS 1000000ull
+#define SECOND 1000000000ull
+
+/*
+ * A guest's samples go into the stages and, as they are, into a list; each answer is held against
+ * what the list gives when it is walked from end to end.
+ */
+enum { FRAMES = 12, FUNCTIONS = 4096 };
+
+struct taken {
+	uint64_t time;
+	uint32_t cpu, thread, process, weight;
+	enum mode mode;
+	bool missed, kernel_cut;
+	uint32_t kernel_count, user_count;
+	uint64_t kernel[FRAMES], user[FRAMES];
+};
+
+struct world {
+	struct query_inputs inputs;
+	struct query *query;
+	struct taken *list;
+	size_t count, room;
+};
+
+static struct world world_new(void)
+{
+	struct world world = { .inputs = {
+		.store = store_new(), .stacks = stacks_new(),
+		.symbols = symbols_new(), .threads = threads_new(),
+	} };
+
+	world.query = query_new(&world.inputs);
+	return world;
+}
+
+static void world_free(struct world *world)
+{
+	query_free(world->query);
+	store_free(world->inputs.store);
+	stacks_free(world->inputs.stacks);
+	symbols_free(world->inputs.symbols);
+	threads_free(world->inputs.threads);
+	free(world->list);
+}
+
+static void take(struct world *world, const struct taken *taken)
+{
+	const struct sample sample = {
+		.process = taken->process, .kernel_cut = taken->kernel_cut,
+		.kernel = taken->kernel, .kernel_count = taken->kernel_count,
+		.user = taken->user, .user_count = taken->user_count,
+	};
+	const struct store_key key = {
+		.stack = taken->missed ? STACKS_NONE : stacks_intern(world->inputs.stacks, &sample),
+		.thread = taken->thread, .process = taken->process, .cpu = (uint16_t)taken->cpu,
+		.mode = (uint8_t)taken->mode,
+	};
+
+	if (taken->missed)
+		store_missed(world->inputs.store, taken->time, taken->cpu, taken->weight);
+	else
+		store_add(world->inputs.store, taken->time, &key, taken->weight);
+	if (world->count == world->room) {
+		world->room = 2 * world->room + 64;
+		world->list = realloc(world->list, world->room * sizeof(*world->list));
+		assert_non_null(world->list);
+	}
+	world->list[world->count++] = *taken;
+}
+
+/* ---- the oracle ---- */
+
+static bool in_range(const struct world *world, const struct question *question, uint64_t time)
+{
+	const struct store *store = world->inputs.store;
+
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+		uint64_t middle = slice.begin + (slice.end - slice.begin) / 2;
+
+		if (time >= slice.begin && time < slice.end)
+			return middle >= question->from
+				&& (question->to == UINT64_MAX || middle < question->to);
+	}
+	fail_msg("no slice holds %llu", (unsigned long long)time);
+	return false;
+}
+
+static bool passes(const struct world *world, const struct filter *filter, const struct taken *taken)
+{
+	return (filter->cpu == EVENT_NONE || filter->cpu == taken->cpu)
+		&& (!filter->modes || filter->modes & 1u << taken->mode)
+		&& threads_match(world->inputs.threads, taken->thread, taken->process, filter->thread);
+}
+
+/* The functions of a sample, leaf first; `cuts` tells behind which one the caller is unknown. */
+static size_t frames_of(const struct world *world, const struct taken *taken, uint32_t functions[2 * FRAMES],
+	bool cuts[2 * FRAMES])
+{
+	struct symbols *symbols = world->inputs.symbols;
+	size_t depth = 0;
+
+	memset(cuts, 0, 2 * FRAMES * sizeof(*cuts));
+	if (taken->mode == MODE_IDLE || taken->kernel_count + taken->user_count == 0) {
+		functions[0] = symbols_special(symbols, taken->mode == MODE_IDLE ? "[idle]" : "[unknown]");
+		return 1;
+	}
+	for (uint32_t i = 0; i < taken->kernel_count; i++, depth++)
+		functions[depth] = symbols_function(symbols, EVENT_KERNEL, taken->kernel[i] - (depth > 0));
+	if (depth)
+		cuts[depth - 1] = taken->kernel_cut;
+	for (uint32_t i = 0; i < taken->user_count; i++, depth++)
+		functions[depth] = symbols_function(symbols, taken->process, taken->user[i] - (depth > 0));
+	return depth;
+}
+
+struct expected {
+	struct table table;
+	struct row rows[FUNCTIONS];
+	uint64_t callers[FUNCTIONS];	/* of one function */
+	uint64_t trend[TABLE_TREND];
+};
+
+static void expect_sample(struct expected *expected, const struct world *world, const struct taken *taken,
+	uint32_t function)
+{
+	uint32_t functions[2 * FRAMES];
+	bool cuts[2 * FRAMES], counted[FUNCTIONS] = { false }, called[FUNCTIONS] = { false };
+	size_t depth = frames_of(world, taken, functions, cuts);
+
+	expected->rows[functions[0]].self += taken->weight;
+	expected->rows[functions[0]].samples++;
+	for (size_t i = 0; i < depth; i++) {
+		struct row *row = &expected->rows[functions[i]];
+
+		if (!counted[functions[i]])
+			row->total += taken->weight;
+		counted[functions[i]] = true;
+		row->cpus[taken->cpu / 64] |= 1ull << taken->cpu % 64;
+		if (i + 1 < depth && functions[i] == function && !cuts[i]) {
+			if (!called[functions[i + 1]])
+				expected->callers[functions[i + 1]] += taken->weight;
+			called[functions[i + 1]] = true;
+		}
+	}
+	expected->table.weight += taken->weight;
+	expected->table.samples++;
+	expected->table.mode[taken->mode] += taken->weight;
+}
+
+static void expect_trend(struct expected *expected, const struct world *world, const struct taken *taken,
+	uint32_t function, uint64_t to)
+{
+	uint32_t functions[2 * FRAMES];
+	bool cuts[2 * FRAMES];
+	uint64_t end = to / SECOND, second = taken->time / SECOND;
+
+	frames_of(world, taken, functions, cuts);
+	if (functions[0] == function && second < end && second + TABLE_TREND >= end)
+		expected->trend[second + TABLE_TREND - end] += taken->weight;
+}
+
+static void expect(struct expected *expected, const struct world *world, const struct question *question,
+	uint32_t function)
+{
+	uint64_t now = store_now(world->inputs.store);
+
+	memset(expected, 0, sizeof(*expected));
+	for (size_t i = 0; i < world->count; i++) {
+		const struct taken *taken = &world->list[i];
+		const struct filter *filter = &question->filter;
+		bool inside = in_range(world, question, taken->time);
+
+		if (taken->missed) {
+			if (inside && (filter->cpu == EVENT_NONE || filter->cpu == taken->cpu))
+				expected->table.missed += taken->weight;
+			continue;
+		}
+		if (!passes(world, filter, taken))
+			continue;
+		if (inside)
+			expect_sample(expected, world, taken, function);
+		expect_trend(expected, world, taken, function, question->to < now ? question->to : now);
+	}
+}
+
+/* ---- the answers against it ---- */
+
+static void check_table(const struct table *table, const struct expected *expected, const struct world *world,
+	const char *pattern)
+{
+	size_t rows = 0;
+
+	assert_int_equal(table->weight, expected->table.weight);
+	assert_int_equal(table->samples, expected->table.samples);
+	assert_int_equal(table->missed, expected->table.missed);
+	for (int mode = 0; mode < MODES; mode++)
+		assert_int_equal(table->mode[mode], expected->table.mode[mode]);
+	for (uint32_t i = 0; i < symbols_functions(world->inputs.symbols); i++)
+		rows += expected->rows[i].cpus[0] && strstr(symbols_get(world->inputs.symbols, i)->name, pattern);
+	assert_int_equal(table->count, rows);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i], *other = &expected->rows[row->function];
+
+		assert_non_null(strstr(symbols_get(world->inputs.symbols, row->function)->name, pattern));
+		assert_int_equal(row->self, other->self);
+		assert_int_equal(row->total, other->total);
+		assert_int_equal(row->samples, other->samples);
+		assert_memory_equal(row->cpus, other->cpus, sizeof(row->cpus));
+	}
+}
+
+static void check_callers(struct world *world, const struct question *question, uint32_t function,
+	const struct expected *expected)
+{
+	struct caller callers[64];
+	size_t count = query_callers(world->query, question, function, callers, 64), all = 0;
+
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		all += expected->callers[i] > 0;
+	assert_true(all < 64);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(callers[i].weight, expected->callers[callers[i].function]);
+		assert_true(i == 0 || callers[i - 1].weight >= callers[i].weight);
+		all -= callers[i].weight > 0;
+	}
+	assert_int_equal(all, 0);
+}
+
+static void add_stack(void *context, const struct query_stack *stack)
+{
+	uint64_t *sums = context;
+
+	assert_true(stack->depth > 0);
+	sums[0] += stack->weight;
+	sums[1]++;
+	sums[2] += stack->weight * (stack->functions[stack->depth - 1] + 1) * (stack->functions[0] + 7);
+}
+
+/* The sum over stacks of a number made of leaf and root agrees with that over the list. */
+static void check_stacks(struct world *world, const struct question *question, const struct expected *expected)
+{
+	uint64_t sums[3] = { 0 }, wanted = 0;
+
+	query_stacks(world->query, question, add_stack, sums);
+	assert_int_equal(sums[0], expected->table.weight);
+	for (size_t i = 0; i < world->count; i++) {
+		const struct taken *taken = &world->list[i];
+		uint32_t functions[2 * FRAMES];
+		bool cuts[2 * FRAMES];
+		size_t depth = frames_of(world, taken, functions, cuts);
+
+		if (!taken->missed && passes(world, &question->filter, taken)
+				&& in_range(world, question, taken->time))
+			wanted += (uint64_t)taken->weight * (functions[0] + 1) * (functions[depth - 1] + 7);
+	}
+	assert_int_equal(sums[2], wanted);
+}
+
+static uint64_t sum_of(const uint64_t *numbers, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += numbers[i];
+	return sum;
+}
+
+/* `fine`: all slices of the trend are within one second, so that it is exact. */
+static void check(struct world *world, const struct question *question, uint32_t function, bool fine)
+{
+	static struct expected expected;
+	uint64_t trend[TABLE_TREND];
+	struct table *table = query_table(world->query, question);
+
+	expect(&expected, world, question, function);
+	check_table(table, &expected, world, question->filter.pattern);
+	table_free(table);
+	check_callers(world, question, function, &expected);
+	query_trend(world->query, question, function, trend);
+	if (fine)
+		assert_memory_equal(trend, expected.trend, sizeof(trend));
+	else
+		assert_true(sum_of(trend, TABLE_TREND) <= world->count * 100);
+	check_stacks(world, question, &expected);
+}
+
+/* ---- random guests ---- */
+
+static void random_taken(struct random *random, uint64_t time, struct taken *taken)
+{
+	*taken = (struct taken){
+		.time = time, .cpu = (uint32_t)random_below(random, 4),
+		.thread = (uint32_t)random_below(random, 4), .process = (uint32_t)random_below(random, 3),
+		.weight = 1 + (uint32_t)random_below(random, 9),
+		.mode = (enum mode)random_below(random, MODES),
+		.missed = random_below(random, 20) == 0,
+		.kernel_cut = random_below(random, 10) == 0,
+	};
+	if (taken->mode != MODE_USER)
+		taken->kernel_count = (uint32_t)random_below(random, 8);
+	if (taken->mode != MODE_IDLE)
+		taken->user_count = (uint32_t)random_below(random, 4);
+	/* Few functions: recursion is frequent. Addresses in the middle and at the beginning. */
+	for (uint32_t i = 0; i < taken->kernel_count; i++)
+		taken->kernel[i] = 0x100 * (1 + random_below(random, 7)) + random_below(random, 2) * 8;
+	for (uint32_t i = 0; i < taken->user_count; i++)
+		taken->user[i] = 0x100 * (1 + random_below(random, 3)) + random_below(random, 2) * 8;
+}
+
+static void random_filter(struct random *random, struct filter *filter)
+{
+	static const char *const threads[] = { "", "", "", "2", "boot", "process 1" };
+	static const char *const patterns[] = { "", "", "k", "3", "[" };
+
+	*filter = (struct filter){
+		.cpu = random_below(random, 3) ? EVENT_NONE : (uint32_t)random_below(random, 5),
+		.modes = random_below(random, 3) ? 0 : (unsigned)random_below(random, 8),
+	};
+	strcpy(filter->thread, threads[random_below(random, 6)]);
+	strcpy(filter->pattern, patterns[random_below(random, 5)]);
+}
+
+static void random_question(struct random *random, uint64_t now, struct question *question)
+{
+	static const uint64_t windows[] = { SECOND, 10 * SECOND, 60 * SECOND, UINT64_MAX };
+	uint64_t window = windows[random_below(random, 4)];
+
+	question->to = UINT64_MAX;
+	question->from = window < now ? now - window : 0;
+	if (random_below(random, 6) == 0) {		/* zeroed, or looking back */
+		question->from = random_below(random, now + 1);
+		question->to = random_below(random, 2) ? UINT64_MAX
+			: question->from + random_below(random, 2 * (now - question->from) + 1);
+	}
+	if (random_below(random, 3) == 0)
+		random_filter(random, &question->filter);
+}
+
+/* Names that come late: of a process's functions, and of threads. */
+static void random_names(struct random *random, struct world *world)
+{
+	static const char *const names[] = { "boot", "init", "worker" };
+	const char *name = names[random_below(random, 3)];
+
+	if (random_below(random, 2))
+		fake_symbols_know(world->inputs.symbols, (uint32_t)random_below(random, 3),
+			random_below(random, 2));
+	else
+		threads_thread(world->inputs.threads, (uint32_t)random_below(random, 4), 1,
+			(struct text){ .bytes = name, .size = strlen(name) });
+}
+
+struct pace {
+	uint64_t seed, step, late;
+	size_t samples, asked;		/* a question each so many samples */
+	bool fine;
+};
+
+static void run_guest(const struct pace *pace)
+{
+	struct random random = { .state = pace->seed };
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+	struct taken taken;
+	uint64_t now = 0;
+
+	for (size_t i = 0; i < pace->samples; i++) {
+		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, pace->late);
+
+		now += random_below(&random, pace->step);
+		random_taken(&random, now > late ? now - late : 0, &taken);
+		take(&world, &taken);
+		if (random_below(&random, 50) == 0)
+			random_names(&random, &world);
+		if (random_below(&random, pace->asked))
+			continue;
+		if (question.to == UINT64_MAX && question.from && random_below(&random, 2))
+			question.from += now - question.from > 10 * SECOND ? 250 * MS : 0;
+		else
+			random_question(&random, now, &question);
+		check(&world, &question, (uint32_t)random_below(&random,
+			symbols_functions(world.inputs.symbols)), pace->fine);
+	}
+	world_free(&world);
+}
+
+static void a_minute_agrees_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace){ .seed = 21, .step = 80 * MS, .late = 3 * SECOND, .samples = 2000,
+		.asked = 6, .fine = true });
+}
+
+static void late_events_agree_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace){ .seed = 22, .step = 60 * MS, .late = 100 * SECOND, .samples = 2000,
+		.asked = 6, .fine = true });
+}
+
+/* Long enough for slices to merge while the questions go on. */
+static void days_agree_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace){ .seed = 23, .step = 4 * SECOND, .late = 300 * SECOND, .samples = 3000,
+		.asked = 8 });
+	run_guest(&(struct pace){ .seed = 24, .step = 200 * SECOND, .late = 9000 * SECOND, .samples = 3000,
+		.asked = 8 });
+}
+
+/* The same question, again and again, while time moves: what is kept must not grow stale. */
+static void all_since_zero_agrees_with_a_list(void **state)
+{
+	struct random random = { .state = 25 };
+	struct world world = world_new();
+	struct question question = { .from = 30 * SECOND, .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+	struct taken taken;
+	uint64_t now = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2500; i++) {
+		now += random_below(&random, 600 * MS);
+		random_taken(&random, now, &taken);
+		take(&world, &taken);
+		if (i % 100 == 50)
+			random_names(&random, &world);
+		if (i % 7 == 0)
+			check(&world, &question, (uint32_t)random_below(&random,
+				symbols_functions(world.inputs.symbols)), true);
+	}
+	world_free(&world);
+}
+
+/* ---- single behaviours ---- */
+
+static const struct filter everything = { .cpu = EVENT_NONE };
+
+static struct table *ask(struct world *world, uint64_t from, uint64_t to)
+{
+	return query_table(world->query, &(struct question){ .from = from, .to = to, .filter = everything });
+}
+
+static const struct row *row_of(const struct world *world, const struct table *table, const char *name)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (strcmp(symbols_get(world->inputs.symbols, table->rows[i].function)->name, name) == 0)
+			return &table->rows[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static struct taken kernel_sample(uint64_t time, uint32_t weight, uint32_t count, const uint64_t *functions)
+{
+	struct taken taken = { .time = time, .weight = weight, .kernel_count = count };
+
+	for (uint32_t i = 0; i < count; i++)
+		taken.kernel[i] = functions[i] * 0x100 + 8;
+	return taken;
+}
+
+static void recursion_counts_once(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 5, 5, (const uint64_t[]){ 3, 3, 2, 3, 1 });
+	const struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct caller callers[8];
+	struct table *table;
+	uint32_t three;
+
+	(void)state;
+	take(&world, &taken);
+	table = ask(&world, 0, UINT64_MAX);
+	assert_int_equal(table->count, 3);
+	assert_int_equal(row_of(&world, table, "k3")->self, 5);
+	assert_int_equal(row_of(&world, table, "k3")->total, 5);
+	assert_int_equal(row_of(&world, table, "k1")->self, 0);
+	three = row_of(&world, table, "k3")->function;
+	assert_int_equal(query_callers(world.query, &question, three, callers, 8), 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(callers[i].weight, 5);
+	assert_int_equal(query_callers(world.query, &question, three, callers, 2), 2);
+	table_free(table);
+	world_free(&world);
+}
+
+static void idle_is_no_work(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 5, 2, (const uint64_t[]){ 3, 1 });
+	struct table *table;
+
+	(void)state;
+	taken.mode = MODE_IDLE;
+	take(&world, &taken);
+	table = ask(&world, 0, UINT64_MAX);
+	assert_int_equal(table->count, 1);
+	assert_int_equal(row_of(&world, table, "[idle]")->self, 5);
+	assert_int_equal(table->mode[MODE_IDLE], 5);
+	table_free(table);
+	world_free(&world);
+}
+
+static void the_pattern_chooses_rows_and_leaves_shares(void **state)
+{
+	struct world world = world_new();
+	struct taken one = kernel_sample(SECOND, 5, 2, (const uint64_t[]){ 3, 1 });
+	struct taken two = kernel_sample(SECOND, 7, 2, (const uint64_t[]){ 2, 1 });
+	struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct table *table;
+
+	(void)state;
+	take(&world, &one);
+	take(&world, &two);
+	strcpy(question.filter.pattern, "k2");
+	table = query_table(world.query, &question);
+	assert_int_equal(table->count, 1);
+	assert_int_equal(table->rows[0].self, 7);
+	assert_int_equal(table->weight, 12);
+	table_free(table);
+	world_free(&world);
+}
+
+static void adjacent_ranges_share_nothing_and_miss_nothing(void **state)
+{
+	struct random random = { .state = 31 };
+	struct world world = world_new();
+	uint64_t all = 0, edge = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++) {
+		struct taken taken = kernel_sample(random_below(&random, 900 * SECOND), 1, 1, (const uint64_t[]){ 1 });
+
+		take(&world, &taken);
+	}
+	while (edge < 1000 * SECOND) {
+		uint64_t next = edge + random_below(&random, 30 * SECOND);
+		struct table *table = ask(&world, edge, next);
+
+		all += table->weight;
+		table_free(table);
+		edge = next;
+	}
+	assert_int_equal(all, 1000);
+	world_free(&world);
+}
+
+static void missed_time_is_told_and_in_no_share(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]){ 3 });
+	const struct taken gap = { .time = SECOND, .weight = 90, .missed = true };
+	struct table *table;
+
+	(void)state;
+	take(&world, &taken);
+	take(&world, &gap);
+	table = ask(&world, 0, UINT64_MAX);
+	assert_int_equal(table->weight, 5);
+	assert_int_equal(table->missed, 90);
+	table_free(table);
+	world_free(&world);
+}
+
+static void cpus_are_told_by_mode_and_second(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(5 * SECOND, 5, 1, (const uint64_t[]){ 3 });
+	const struct taken gap = { .time = 70 * SECOND, .weight = 9, .missed = true, .cpu = 2 };
+	const struct question question = { .from = 60 * SECOND, .to = UINT64_MAX, .filter = { .cpu = 0 } };
+	struct cpu_series cpus[4];
+
+	(void)state;
+	take(&world, &taken);
+	for (int i = 0; i < 8; i++) {
+		taken.time = 61 * SECOND + (uint64_t)i * 500 * MS;
+		taken.mode = MODE_USER;
+		taken.cpu = 1;
+		take(&world, &taken);
+	}
+	take(&world, &gap);
+	store_advance(world.inputs.store, 70 * SECOND + 500 * MS);
+	assert_int_equal(query_cpus(world.query, &question, cpus, 4), 3);
+	assert_int_equal(cpus[0].mode[MODE_KERNEL], 0);		/* before the range */
+	assert_int_equal(cpus[1].mode[MODE_USER], 40);		/* whatever the filter */
+	assert_int_equal(cpus[2].missed, 9);
+	assert_int_equal(cpus[1].trend[TABLE_TREND - 9][MODE_USER], 10);	/* second 61 of 10 to 69 */
+	assert_int_equal(cpus[1].trend[TABLE_TREND - 6][MODE_USER], 10);
+	assert_int_equal(cpus[1].trend[TABLE_TREND - 5][MODE_USER], 0);
+	assert_int_equal(query_cpus(world.query, &question, cpus, 1), 1);
+	world_free(&world);
+}
+
+/* A second of a coarse slice gets its even part, and the parts add up. */
+static void a_coarse_slice_is_even(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(1000 * SECOND, 37, 1, (const uint64_t[]){ 3 });
+	struct question question = { .to = 1030 * SECOND, .filter = everything };
+	uint64_t trend[TABLE_TREND];
+
+	(void)state;
+	take(&world, &taken);
+	store_advance(world.inputs.store, 5000 * SECOND);
+	query_trend(world.query, &question, symbols_function(world.inputs.symbols, EVENT_KERNEL, 0x300), trend);
+	assert_int_equal(sum_of(trend, TABLE_TREND), 37);
+	for (int i = 0; i < TABLE_TREND; i++)
+		assert_in_range(trend[i], i >= 30 && i < 40 ? 3 : 0, i >= 30 && i < 40 ? 4 : 0);
+	world_free(&world);
+}
+
+static void an_empty_store_has_an_empty_answer(void **state)
+{
+	struct world world = world_new();
+	const struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct table *table = ask(&world, 0, UINT64_MAX);
+	struct caller callers[8];
+	struct cpu_series cpus[2];
+	uint64_t trend[TABLE_TREND], sums[3] = { 0 };
+
+	(void)state;
+	assert_int_equal(table->count, 0);
+	table_sort(table, world.inputs.symbols, COLUMN_SELF, false);
+	table_free(table);
+	query_trend(world.query, &question, 0, trend);
+	assert_int_equal(sum_of(trend, TABLE_TREND), 0);
+	assert_int_equal(query_callers(world.query, &question, 0, callers, 8), 0);
+	assert_int_equal(query_cpus(world.query, &question, cpus, 2), 0);
+	query_stacks(world.query, &question, add_stack, sums);
+	assert_int_equal(sums[1], 0);
+	world_free(&world);
+}
+
+/* ---- order ---- */
+
+static void check_order(struct table *table, const struct world *world, enum table_column column, bool invert,
+	const char *wanted)
+{
+	char got[64] = "";
+
+	table_sort(table, world->inputs.symbols, column, invert);
+	for (size_t i = 0; i < table->count; i++) {
+		strcat(got, symbols_get(world->inputs.symbols, table->rows[i].function)->name);
+		strcat(got, " ");
+	}
+	assert_string_equal(got, wanted);
+}
+
+static void rows_stand_in_the_order_of_a_column(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 9, 2, (const uint64_t[]){ 5, 1 });
+	struct taken other = kernel_sample(SECOND, 4, 2, (const uint64_t[]){ 2, 1 });
+	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2, .user_count = 1,
+		.user = { 0x308 }, .cpu = 2 };
+	struct table *table;
+
+	(void)state;
+	take(&world, &taken);
+	take(&world, &other);
+	other.cpu = 1;
+	take(&world, &other);
+	take(&world, &user);
+	table = ask(&world, 0, UINT64_MAX);
+	check_order(table, &world, COLUMN_SELF, false, "k5 p2_3 k2 k1 ");
+	check_order(table, &world, COLUMN_SELF, true, "k1 k2 k5 p2_3 ");
+	check_order(table, &world, COLUMN_TOTAL, false, "k1 k5 p2_3 k2 ");
+	check_order(table, &world, COLUMN_HITS, false, "k2 k5 p2_3 k1 ");
+	check_order(table, &world, COLUMN_CPU, false, "k5 k2 k1 p2_3 ");
+	check_order(table, &world, COLUMN_FUNCTION, false, "k1 k2 k5 p2_3 ");
+	check_order(table, &world, COLUMN_OBJECT, true, "p2_3 k5 k2 k1 ");
+	check_order(table, &world, COLUMN_SOURCE, false, "k1 k2 k5 p2_3 ");
+	table_free(table);
+	world_free(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_minute_agrees_with_a_list),
+		cmocka_unit_test(late_events_agree_with_a_list),
+		cmocka_unit_test(days_agree_with_a_list),
+		cmocka_unit_test(all_since_zero_agrees_with_a_list),
+		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(idle_is_no_work),
+		cmocka_unit_test(the_pattern_chooses_rows_and_leaves_shares),
+		cmocka_unit_test(adjacent_ranges_share_nothing_and_miss_nothing),
+		cmocka_unit_test(missed_time_is_told_and_in_no_share),
+		cmocka_unit_test(cpus_are_told_by_mode_and_second),
+		cmocka_unit_test(a_coarse_slice_is_even),
+		cmocka_unit_test(an_empty_store_has_an_empty_answer),
+		cmocka_unit_test(rows_stand_in_the_order_of_a_column),
+	};
+
+	query_free(NULL);
+	table_free(NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
