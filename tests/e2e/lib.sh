@@ -18,9 +18,12 @@ not_ok() {
 
 # check TEXT COMMAND...: one result. Its output is shown when it fails.
 check() {
-	local text=$1 output
+	local text=$1
 	shift
-	if output=$("$@" 2>&1); then ok "$text"; else not_ok "$text" "$* : ${output:0:600}"; fi
+	if "$@" >"$dir/check" 2>&1; then ok "$text"; else
+		not_ok "$text" "$*"
+		head -c 1000 "$dir/check" | sed 's/^/# /'
+	fi
 }
 
 # await SECONDS COMMAND...: true as soon as the command is; false when the time is over.
@@ -34,15 +37,17 @@ await() {
 }
 
 # boot NAME WORK QEMU-OPTIONS...: the demo kernel with QMP at $dir/NAME.qmp, its port at
-# $dir/NAME.port and its console in $dir/NAME.log; $pid is the machine.
+# $dir/NAME.port and its console in $dir/NAME.log; $pid is the machine. $port says how the port is
+# plugged, where it matters.
 boot() {
 	local name=$1 work=$2
 	shift 2
+	# shellcheck disable=SC2086
 	qemu-system-x86_64 -accel tcg -m 256 -display none -nodefaults -no-reboot \
 		-kernel build/demo/demo.elf -append "$work" -serial "file:$dir/$name.log" \
 		-qmp "unix:$dir/$name.qmp,server=on,wait=off" \
 		-chardev "socket,id=ktop,path=$dir/$name.port,server=on,wait=off" \
-		-device virtio-serial-pci -device virtserialport,chardev=ktop,name=org.ktop.0 "$@" \
+		${port--device virtio-serial-pci -device virtserialport,chardev=ktop,name=org.ktop.0} "$@" \
 		</dev/null >"$dir/$name.qemu" 2>&1 &
 	pid=$!
 	started+=("$pid")
