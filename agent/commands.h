@@ -3,6 +3,7 @@
 #define COMMANDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct commands;
@@ -23,7 +24,7 @@ void commands_free(struct commands *commands);
 void commands_send(struct commands *commands, struct source *source, const char *line,
 	struct command_sink sink, uint64_t now);
 
-void commands_reply(struct commands *commands, bool ok, const char *text);
+void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size);
 void commands_expire(struct commands *commands, uint64_t now);
 void commands_drop(struct commands *commands, const char *why);	/* the connection is gone */
 void commands_forget(struct commands *commands, const void *context);	/* its sinks are not called */

@@ -106,28 +106,6 @@ static void take_packet(void *context, const struct packet *packet)
 	session->changed = true;
 }
 
-static void take_reply(struct session *session, const struct event *event)
-{
-	char *text = util_copy(event->reply.text.bytes, event->reply.text.size);
-	char *line = text, *rest, *whole = util_copy("", 0);
-
-	/* Line by line: a newline is the only control character that may stay. */
-	for (; line; line = rest) {
-		char *printable, *longer;
-
-		rest = strchr(line, '\n');
-		printable = util_printable(line, rest ? (size_t)(rest - line) : strlen(line));
-		longer = util_format("%s%s%s", whole, printable, rest ? "\n" : "");
-		free(printable);
-		free(whole);
-		whole = longer;
-		rest = rest ? rest + 1 : NULL;
-	}
-	commands_reply(session->commands, event->reply.ok, whole);
-	free(whole);
-	free(text);
-}
-
 static void take_event(void *context, const struct event *event)
 {
 	struct session *session = context;
@@ -136,7 +114,8 @@ static void take_event(void *context, const struct event *event)
 		record_event(session->record, event);
 	epoch_event(session->epoch, event);
 	if (event->kind == EVENT_REPLY)
-		take_reply(session, event);
+		commands_reply(session->commands, event->reply.ok, event->reply.text.bytes,
+			event->reply.text.size);
 }
 
 static void measure(struct session *session)
