@@ -115,5 +115,6 @@ void acpi_power_off(void)
 	uint16_t type;
 
 	if (fadt != NULL && soft_off(memory_at(read32(fadt + FADT_DSDT)), &type))
-		out16((uint16_t)read32(fadt + FADT_PM1A_CONTROL), (uint16_t)(type << 10 | SLEEP_ENABLE));
+		out16((uint16_t)read32(fadt + FADT_PM1A_CONTROL),
+			(uint16_t)(type << 10 | SLEEP_ENABLE));
 }

@@ -1,4 +1,7 @@
-/* The interrupt controllers: each CPU's own, with its timer, and the one for devices (Intel SDM 3A, chapter 10). */
+/*
+ * The interrupt controllers: each CPU's own, with its timer (Intel SDM 3A, chapter 10), and the one
+ * for devices (Intel 82093AA).
+ */
 #ifndef APIC_H
 #define APIC_H
 

@@ -1,6 +1,6 @@
 /*
- * System calls: number in RAX, arguments in RDI, RSI, RDX and R10, result in RAX; SYSCALL destroys RCX
- * and R11. A negative result is a failure. Shared with the programs.
+ * System calls: number in RAX, arguments in RDI, RSI, RDX and R10, result in RAX; SYSCALL destroys
+ * RCX and R11. A negative result is a failure. Shared with the programs.
  */
 #ifndef CALL_H
 #define CALL_H

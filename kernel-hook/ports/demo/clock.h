@@ -1,7 +1,7 @@
 /*
- * Time: the clock is the TSC, in ticks since the machine started; alarms are the local APIC's timer,
- * one shot at a time, for whatever is due first on this CPU: a turn of the scheduler, a sleeper, or
- * ktop's next sample.
+ * Time: the clock is the TSC, in ticks since the machine started; alarms are the local APIC's
+ * timer, one shot at a time, for whatever is due first on this CPU: a turn of the scheduler, a
+ * sleeper, or ktop's next sample.
  */
 #ifndef CLOCK_H
 #define CLOCK_H

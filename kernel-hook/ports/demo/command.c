@@ -34,7 +34,8 @@ bool command_is(const char *key, const char *value)
 	const char *at = find(key);
 	size_t length = text_length(value);
 
-	return at != NULL && memcmp(at, value, length) == 0 && (at[length] == ' ' || at[length] == '\0');
+	return at != NULL && memcmp(at, value, length) == 0 &&
+		(at[length] == ' ' || at[length] == '\0');
 }
 
 uint32_t command_number(const char *key)

@@ -1,4 +1,14 @@
-/* The kernel's command line: words of the form key=value. */
+/*
+ * The kernel's command line: words of the form key=value.
+ *
+ *   work=mix | oracle | idle     what to do: mix.h, oracle.h, or nothing; mix when not said
+ *   mix.seconds=N                length of a phase; 10
+ *   oracle.seconds=N             power off after so many reports; 0: never
+ *   poweroff=N                   power off after N seconds, whatever the work
+ *   ktop=on                      sample from the beginning
+ *   ktop.mode=nmi                by NMI, when there are two CPUs
+ *   ktop.rate=N ktop.ring=BYTES ktop.keys=plain     as in ktop.h, struct ktop_settings
+ */
 #ifndef COMMAND_H
 #define COMMAND_H
 

@@ -7,7 +7,7 @@
 
 void console_start(void);
 
-/* thread or interrupts off: %s %c %d %u %x %lu %lx %lld %llu %llx %%, with a width and a leading 0. */
+/* thread or interrupts off: %s %c %d %u %x %ld %lu %lx %%, with a width and a leading 0. */
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* the same, without its lock: for a panic */

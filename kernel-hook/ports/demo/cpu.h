@@ -54,8 +54,8 @@ extern uint32_t cpu_count;
 
 /*
  * Any context. The task register says which CPU this is: nothing else is needed, neither GS nor
- * memory, so that this holds in an NMI between any two instructions. To be used with interrupts off,
- * or the thread may move on.
+ * memory, so that this holds in an NMI between any two instructions. To be used with interrupts
+ * off, or the thread may move on.
  */
 ALWAYS_INLINE struct cpu *cpu_this(void)
 {

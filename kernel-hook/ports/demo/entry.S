@@ -103,7 +103,7 @@ entry_interrupt:
 	iretq
 	.size entry_interrupt, . - entry_interrupt
 
-/* On a stack of its own, whatever was interrupted; touches neither GS nor anything but this stack. */
+/* On a stack of its own, whatever was interrupted; touches neither GS nor any other stack. */
 	.type entry_nmi, @function
 entry_nmi:
 	push_registers

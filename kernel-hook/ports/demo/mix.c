@@ -34,7 +34,7 @@ struct worker {
 };
 
 static struct slab workers = { .size = sizeof(struct worker) };
-static uint32_t turn;			/* the phases since the beginning; written by the conductor */
+static uint32_t turn;			/* phases since the beginning; the conductor's */
 
 static void worker_run(void *argument)
 {

@@ -7,7 +7,7 @@
 /* thread */
 void mix_start(void);
 
-/* One round of each kind of work, some milliseconds of it. `worker` counts the threads of the phase. */
+/* One round of each kind of work. `worker` counts the threads of the phase. */
 void files_work(uint32_t worker, uint32_t round);
 void processes_work(uint32_t worker, uint32_t round);
 void memory_work(uint32_t worker, uint32_t round);

@@ -1,4 +1,5 @@
 /* Reading: files come through the cache, and are checked, indexed and searched. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "checksum.h"
@@ -7,7 +8,7 @@
 #include "random.h"
 #include "sched.h"
 
-enum { CHUNK = 4096, WORDS = 64 };
+enum { CHUNK = 4096, REQUESTS = 64 };
 
 struct index {
 	uint32_t counts[256];
@@ -20,13 +21,17 @@ static void index_count(struct index *index, const uint8_t *bytes, uint32_t size
 		index->counts[bytes[i]]++;
 }
 
+static bool index_less(const struct index *index, uint32_t a, uint32_t b)
+{
+	return index->counts[index->order[a]] < index->counts[index->order[b]];
+}
+
 static void index_sift(struct index *index, uint32_t root, uint32_t end)
 {
 	for (uint32_t child; (child = 2 * root + 1) < end; root = child) {
 		uint32_t held = index->order[root];
 
-		if (child + 1 < end &&
-				index->counts[index->order[child + 1]] > index->counts[index->order[child]])
+		if (child + 1 < end && index_less(index, child, child + 1))
 			child++;
 		if (index->counts[index->order[child]] <= index->counts[held])
 			return;
@@ -56,7 +61,8 @@ static uint32_t search_pattern(const uint8_t *bytes, uint32_t size, const uint8_
 	uint32_t found = 0;
 
 	for (uint32_t i = 0; i + 3 <= size; i++)
-		found += bytes[i] == pattern[0] && bytes[i + 1] == pattern[1] && bytes[i + 2] == pattern[2];
+		found += bytes[i] == pattern[0] && bytes[i + 1] == pattern[1] &&
+			bytes[i + 2] == pattern[2];
 	return found;
 }
 
@@ -91,7 +97,7 @@ void files_work(uint32_t worker, uint32_t round)
 {
 	struct random random = random_seed((uint64_t)worker << 32 | round);
 
-	for (uint32_t i = 0; i < WORDS; i++) {
+	for (uint32_t i = 0; i < REQUESTS; i++) {
 		uint32_t file = random_below(&random, random_below(&random, FILE_COUNT) + 1);
 		uint64_t offset = random_below(&random, FILE_SIZE / CHUNK) * (uint64_t)CHUNK;
 		uint32_t kind = random_below(&random, 8);

@@ -1,4 +1,4 @@
-/* Contended locks: transfers between accounts under one spin lock, audits under one sleeping lock. */
+/* Contended locks: accounts under one spin lock, their journal under one sleeping lock. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -76,7 +76,8 @@ void ledger_work(uint32_t worker, uint32_t round)
 
 	for (uint32_t i = 0; i < TRANSFERS; i++) {
 		struct entry entry = {
-			.from = random_below(&random, ACCOUNTS), .to = random_below(&random, ACCOUNTS),
+			.from = random_below(&random, ACCOUNTS),
+			.to = random_below(&random, ACCOUNTS),
 			.amount = random_below(&random, 1000),
 		};
 

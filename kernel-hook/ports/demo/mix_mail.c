@@ -1,4 +1,4 @@
-/* Messages: even workers write packets, odd ones read them, sort them into routes and check them. */
+/* Messages: even workers write packets, odd ones read them, find their routes and check them. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Allocation pressure: a search tree of small objects that grows and shrinks, and blocks of pages. */
+/* Allocation pressure: a search tree of small objects that comes and goes, and blocks of pages. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -96,7 +96,8 @@ static void tree_session(struct random *random)
 	struct node *root = NULL;
 
 	for (uint32_t i = 0; i < KEYS; i++)
-		root = tree_insert(root, random_below(random, 1 << 20), (uint32_t)random_next(random));
+		root = tree_insert(root, random_below(random, 1 << 20),
+			(uint32_t)random_next(random));
 	for (uint32_t i = 0; i < 4 * KEYS; i++) {
 		struct node *node = tree_find(root, random_below(random, 1 << 20));
 

@@ -13,7 +13,8 @@ void processes_work(uint32_t worker, uint32_t round)
 		const char *program;
 		uint32_t least, range;	/* of the argument: how much it does */
 	} jobs[] = {
-		{ "hash", 4, 150 }, { "primes", 1000, 30000 }, { "queens", 6, 4 }, { "sort", 500, 12000 },
+		{ "hash", 4, 150 }, { "primes", 1000, 30000 },
+		{ "queens", 6, 4 }, { "sort", 500, 12000 },
 	};
 	struct random random = random_seed((uint64_t)worker << 32 | round);
 	uint32_t job = random_below(&random, sizeof jobs / sizeof jobs[0]);

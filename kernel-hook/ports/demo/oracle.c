@@ -14,8 +14,8 @@
 #include "thread.h"
 
 /*
- * A masked burst is 2.5 ms, so that a 997 Hz timer misses it; with 150 of 1000 that makes a period of
- * 16.7 ms, which is no multiple of the scheduler's 10 ms.
+ * A masked burst is 2.5 ms, so that a 997 Hz timer misses it; with 150 of 1000 that makes a period
+ * of 16.7 ms, which is no multiple of the scheduler's 10 ms.
  */
 enum { PERIOD = 16666667, SECOND = 1000000000, LOOPS_MEASURED = 1000000, PATH_MAX = 3 };
 
@@ -94,7 +94,7 @@ static struct truth sum(void)
 
 static const char *leaf(const struct shape *shape)
 {
-	return shape->path[PATH_MAX - 1] != NULL ? shape->path[PATH_MAX - 1] : shape->path[PATH_MAX - 2];
+	return shape->path[shape->path[PATH_MAX - 1] != NULL ? PATH_MAX - 1 : PATH_MAX - 2];
 }
 
 /* The place of a function in a shape's path; 0, the place of oracle_period(): it is not there. */
@@ -141,8 +141,8 @@ static void report(uint32_t second, uint64_t elapsed)
 
 	for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		report_function(&truth, names[i]);
-	print("oracle: end second=%u clock=%lu cpus=%u elapsed=%lu\n", second, clock_rate(), cpu_count,
-		elapsed);
+	print("oracle: end second=%u clock=%lu cpus=%u elapsed=%lu\n", second, clock_rate(),
+		cpu_count, elapsed);
 }
 
 static void oracle_report(void *argument)

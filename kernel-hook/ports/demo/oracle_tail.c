@@ -1,4 +1,4 @@
-/* Built with tail calls as jumps, as no other file is: the caller of oracle_tail() is oracle_jump()'s. */
+/* Built with tail calls as jumps, as no other file is: walks see oracle_jump()'s caller instead. */
 #include <stdint.h>
 
 #include "oracle.h"

@@ -113,7 +113,8 @@ void page_add(uint64_t start, uint64_t end)
 		uint64_t size = PAGE_SIZE;
 		uint32_t order = 0;
 
-		while (order < PAGE_ORDERS - 1 && start % (2 * size) == 0 && start + 2 * size <= end) {
+		while (order < PAGE_ORDERS - 1 && start % (2 * size) == 0 &&
+				start + 2 * size <= end) {
 			size *= 2;
 			order++;
 		}

@@ -12,7 +12,10 @@ enum { PAGE_ORDERS = 11 };
 /* thread, at start-up: a piece of free memory. All pieces lie below DIRECT_SIZE. */
 void page_add(uint64_t start, uint64_t end);
 
-/* thread, a trap of a program, or a switch of threads. In the direct map; not cleared. NULL: there is none. */
+/*
+ * thread, a trap of a program, or a switch of threads; no interrupt. In the direct map; not
+ * cleared. NULL: there is none.
+ */
 void *page_alloc(uint32_t order);
 void page_free(void *block, uint32_t order);
 

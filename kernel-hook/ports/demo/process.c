@@ -60,7 +60,8 @@ static struct process *new_process(const struct program *program, uint64_t argum
 		return NULL;
 	*process = (struct process) {
 		.id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
-		.program = program, .argument = argument, .heap_end = USER_HEAP, .space = space_new(),
+		.program = program, .argument = argument,
+		.heap_end = USER_HEAP, .space = space_new(),
 	};
 	if (process->space == 0) {
 		slab_free(&processes, process);

@@ -39,7 +39,7 @@ _Noreturn void process_fail(const struct frame *frame);
 /* thread or interrupts off, of the current process. Gives it the page if it may have one there. */
 bool process_fault(uint64_t address);
 
-/* thread, of the current process: as space_read() and space_write(), and gives it the pages first. */
+/* thread, of the current process: space_read() and space_write(), having given it the pages. */
 bool process_read(uint64_t address, void *to, uint64_t size);
 bool process_write(uint64_t address, const void *from, uint64_t size);
 

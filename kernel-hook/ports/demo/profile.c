@@ -31,7 +31,7 @@ extern const uint8_t build_id_note[], build_id_note_end[];
 struct ktop *profile;
 static struct spin names;		/* ktop takes one name at a time */
 
-/* New at each boot as far as the clock is; under a clock that counts instructions, the same each time. */
+/* New at each boot as far as the clock is; where that counts instructions, the same each time. */
 static void make_boot_id(uint8_t *id, uint32_t size)
 {
 	uint64_t mix = 0;
@@ -69,7 +69,7 @@ static struct ktop_transport *find_port(void)
 
 	config.memory = page_reserve(config.size);
 	port = config.memory == NULL ? NULL : ktop_virtio_serial_init(&config);
-	print("ktop: %s\n", port == NULL ? "no virtio-serial device" : "virtio-serial device found");
+	print("ktop: %s\n", port == NULL ? "no virtio-serial" : "virtio-serial found");
 	return port;
 }
 
@@ -90,7 +90,8 @@ void profile_start(uint32_t cpu_total)
 		.nmi = command_is("ktop.mode", "nmi"),
 	};
 	struct ktop_facts facts = {
-		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64", .cpus = cpu_total, .clock_hz = clock_rate(),
+		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64",
+		.cpus = cpu_total, .clock_hz = clock_rate(),
 		.anchor = "text_start", .anchor_address = (uint64_t)text_start,
 	};
 	size_t size = ktop_memory_size(cpu_total, &settings);

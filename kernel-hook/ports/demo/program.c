@@ -57,10 +57,12 @@ static bool add_pages(uint64_t space, uint64_t start, uint64_t end)
 	return true;
 }
 
-static bool load_segment(const struct program *program, uint64_t space, const struct elf_segment *segment)
+static bool load_segment(const struct program *program, uint64_t space,
+	const struct elf_segment *segment)
 {
 	return add_pages(space, segment->address, segment->address + segment->memory_size) &&
-		space_write(space, segment->address, program->image + segment->offset, segment->file_size);
+		space_write(space, segment->address, program->image + segment->offset,
+			segment->file_size);
 }
 
 static uint32_t align4(uint32_t size)

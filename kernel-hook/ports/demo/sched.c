@@ -175,8 +175,9 @@ void sched_switch(void)
 void sched_wake(struct thread *thread)
 {
 	/*
-	 * It may still be on its way out, on another CPU; pairs with the release in sched_arrived().
-	 * Never on this one: from entering a list to leaving its stack, interrupts are off there.
+	 * It may still be on its way out of another CPU: pairs with the release in
+	 * sched_arrived(). Never of this one: from entering a list to leaving its stack,
+	 * interrupts are off there.
 	 */
 	while (__atomic_load_n(&thread->on_cpu, __ATOMIC_ACQUIRE))
 		cpu_pause();

@@ -1,6 +1,6 @@
 /*
- * Who runs: each CPU has a queue of ready threads, which take turns of 10 ms. An idle CPU takes from
- * the longest queue. The CPU that ktop has set aside runs nothing but the pacing.
+ * Who runs: each CPU has a queue of ready threads, which take turns of 10 ms. An idle CPU takes
+ * from the longest queue. The CPU that ktop has set aside runs nothing but the pacing.
  */
 #ifndef SCHED_H
 #define SCHED_H
@@ -31,7 +31,7 @@ void sched_yield(void);
 /* thread. At least so long, in nanoseconds. */
 void sched_sleep(uint64_t ns);
 
-/* thread, lock held by spin_lock_irq() in a context with interrupts on. Gives up the lock while it waits. */
+/* thread, with `lock` from spin_lock_irq(), the only one held; gives it up while it waits. */
 void sched_wait(struct wait *wait, struct spin *lock);
 
 /* The lock held. Wakes the first, if any. True: there was one. */

@@ -36,6 +36,7 @@ _Noreturn void smp_main(void)
 
 static void start_one(uint32_t number)
 {
+	uint64_t give_up = clock_now() + 10 * clock_rate();
 	char *stack = page_alloc(2);
 
 	if (stack == NULL)
@@ -45,8 +46,8 @@ static void start_one(uint32_t number)
 	starting = number;
 	running = false;
 	apic_start_up(cpus[number].apic, TRAMPOLINE);
-	for (uint64_t end = clock_now() + 10 * clock_rate(); !__atomic_load_n(&running, __ATOMIC_ACQUIRE); ) {
-		if (clock_now() > end)
+	while (!__atomic_load_n(&running, __ATOMIC_ACQUIRE)) {
+		if (clock_now() > give_up)
 			panic("CPU %u does not start", number);
 		cpu_pause();
 	}
@@ -57,13 +58,17 @@ static void start_one(uint32_t number)
 /* Intel SDM 3A, section 8.4.4.1: INIT, 10 ms, then the start-up message. */
 void smp_start(const struct acpi_machine *machine)
 {
-	memcpy(memory_at(TRAMPOLINE), boot_trampoline, (size_t)(boot_trampoline_end - boot_trampoline));
+	size_t size = (size_t)(boot_trampoline_end - boot_trampoline);
+
+	memcpy(memory_at(TRAMPOLINE), boot_trampoline, size);
 	for (uint32_t i = 0; i < machine->cpus; i++) {
 		cpus[i].apic = machine->apics[i];
 		if (i > 0)
 			apic_init(cpus[i].apic);
 	}
 	print("cpu 0: apic %u\n", cpus[0].apic);
+	if (machine->beyond > 0)
+		print("%u CPUs more than this kernel has room for\n", machine->beyond);
 	clock_spin(10000000);
 	for (uint32_t i = 1; i < machine->cpus; i++)
 		start_one(i);

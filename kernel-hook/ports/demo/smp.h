@@ -4,7 +4,7 @@
 
 struct acpi_machine;
 
-/* thread, at start-up: numbers the CPUs, and starts all but this one; they begin to take threads. */
+/* thread, at start-up: numbers the CPUs and starts the others, which begin to take threads. */
 void smp_start(const struct acpi_machine *machine);
 
 /* from boot.S */

@@ -1,6 +1,6 @@
 /*
- * Locks that are waited for by turning round: first come, first served. The holder is not preempted.
- * A lock that interrupts take as well is always taken with interrupts off.
+ * Locks that are waited for by turning round: first come, first served. The holder is not
+ * preempted. A lock that interrupts take as well is always taken with interrupts off.
  */
 #ifndef SPIN_H
 #define SPIN_H

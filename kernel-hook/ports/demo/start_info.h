@@ -1,4 +1,7 @@
-/* What the loader leaves for the kernel: Xen PVH start information, version 1 (xen/arch-x86/hvm/start_info.h). */
+/*
+ * What the loader leaves for the kernel: Xen's PVH start information, version 1
+ * (xen/arch-x86/hvm/start_info.h).
+ */
 #ifndef START_INFO_H
 #define START_INFO_H
 

@@ -1,6 +1,6 @@
 /*
- * thread_switch(uint64_t *save, uint64_t load): puts the caller's registers on its stack and the stack
- * pointer into *save, then takes up the thread whose stack pointer is `load`. Interrupts off.
+ * thread_switch(uint64_t *save, uint64_t load): puts the caller's registers on its stack and the
+ * stack pointer into *save, then takes up the thread whose stack pointer is `load`. Interrupts off.
  */
 	.text
 	.globl thread_switch, thread_begin

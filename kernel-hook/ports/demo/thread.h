@@ -35,8 +35,8 @@ struct thread {
 
 	/* its own */
 	uint32_t unpreemptible;		/* spin locks held */
-	uint32_t traps;			/* depth of interrupts and exceptions; also written in NMI */
-	uint64_t stolen;		/* clock ticks spent in them, or not running; also written in NMI */
+	uint32_t traps;			/* depth of interrupts and exceptions; NMI reads it */
+	uint64_t stolen;		/* clock ticks spent in them; NMI adds to it */
 	uint32_t guard;			/* THREAD_GUARD, until the stack overflows */
 };
 

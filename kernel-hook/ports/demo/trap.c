@@ -32,7 +32,8 @@ static void set_gate(uint32_t vector, uint8_t stack)
 	uint64_t stub = (uint64_t)entry_stubs + STUB_SIZE * vector;
 
 	gates[vector] = (struct gate) {
-		.low = (uint16_t)stub, .middle = (uint16_t)(stub >> 16), .high = (uint32_t)(stub >> 32),
+		.low = (uint16_t)stub, .middle = (uint16_t)(stub >> 16),
+		.high = (uint32_t)(stub >> 32),
 		.selector = KERNEL_CODE, .type = INTERRUPT_GATE, .stack = stack,
 	};
 }
@@ -53,8 +54,9 @@ void trap_start(void)
 static void exception(struct frame *frame)
 {
 	if (!frame_user(frame))
-		panic("exception %u at %lx, address %lx, error %lx, thread %s", (uint32_t)frame->vector,
-			frame->rip, fault_address(), frame->error, thread_current()->name);
+		panic("exception %u at %lx, address %lx, error %lx, thread %s",
+			(uint32_t)frame->vector, frame->rip, fault_address(), frame->error,
+			thread_current()->name);
 	if (frame->vector == VECTOR_PAGE_FAULT && process_fault(fault_address()))
 		return;
 	process_fail(frame);
@@ -94,8 +96,8 @@ void trap_handle(struct frame *frame)
 }
 
 /*
- * Here is no lock, no fault and no other interrupt; thread_current() would be the wrong one. What the
- * NMI took is booked on the thread that it hit, unless a trap of that thread books it already.
+ * Here is no lock, no fault and no other interrupt; thread_current() would be the wrong one. What
+ * the NMI took is booked on the thread that it hit, unless a trap of that thread books it already.
  */
 void trap_nmi(struct frame *frame)
 {

@@ -6,7 +6,10 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-enum { MSR_EFER = 0xc0000080, MSR_STAR, MSR_LSTAR, MSR_FMASK = 0xc0000084, MSR_KERNEL_GS = 0xc0000102 };
+enum {
+	MSR_STAR = 0xc0000081, MSR_LSTAR = 0xc0000082, MSR_FMASK = 0xc0000084,
+	MSR_KERNEL_GS = 0xc0000102,
+};
 enum { FLAG_TRAP = 0x100, FLAG_INTERRUPTS = 0x200, FLAG_DIRECTION = 0x400 };
 
 ALWAYS_INLINE uint8_t in8(uint16_t port)

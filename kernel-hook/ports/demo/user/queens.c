@@ -19,7 +19,8 @@ static uint64_t place_queen(struct board board, uint32_t square)
 
 static uint64_t place_rest(struct board board)
 {
-	uint32_t all = (1u << board.size) - 1, free = all & ~(board.columns | board.up | board.down);
+	uint32_t all = (1u << board.size) - 1;
+	uint32_t free = all & ~(board.columns | board.up | board.down);
 	uint64_t ways = 0;
 
 	if (board.columns == all)

@@ -1,4 +1,4 @@
-/* The first instruction of a program: the argument is in RDI, and the walk by frame pointers ends here. */
+/* Where a program begins: the argument is in RDI, and walks by frame pointers end here. */
 	.text
 	.globl _start
 	.type _start, @function
