@@ -186,7 +186,7 @@ static bool wait_for_qmp(struct launch *launch, int timeout_ms, char **error)
 
 	while (stat(launch->qmp, &is) < 0) {
 		if (has_ended(launch, LOOK_MS)) {
-			char *why = launch_failure(launch);
+			char *why = launch_failure(launch, 0);
 
 			util_fail(error, "%s", why ? why : "QEMU ended at once; what does it say by itself?");
 			free(why);
@@ -310,11 +310,11 @@ static char *last_line(const char *path)
 	return util_printable(bytes + begin, size - begin);
 }
 
-char *launch_failure(struct launch *launch)
+char *launch_failure(struct launch *launch, int wait_ms)
 {
 	char *said, *text;
 
-	if (!has_ended(launch, 0) || (WIFEXITED(launch->status) && WEXITSTATUS(launch->status) == 0))
+	if (!has_ended(launch, wait_ms) || (WIFEXITED(launch->status) && WEXITSTATUS(launch->status) == 0))
 		return NULL;
 	said = last_line(launch->log);
 	if (WIFSIGNALED(launch->status))

@@ -26,7 +26,10 @@ void launch_free(struct launch *launch);
 const char *launch_qmp(const struct launch *launch);
 const char *launch_log(const struct launch *launch);	/* file that has what it printed */
 
-/* Why it has ended by itself and not well, with its last words, in fresh memory; NULL: it has not. */
-char *launch_failure(struct launch *launch);
+/*
+ * Why it has ended by itself and not well, with its last words, in fresh memory; NULL: it has not,
+ * and does not within so long.
+ */
+char *launch_failure(struct launch *launch, int wait_ms);
 
 #endif

@@ -9,7 +9,7 @@
 #include "session.h"
 #include "util.h"
 
-enum { START_MS = 30000 };
+enum { START_MS = 30000, LAST_WORDS_MS = 1000 };
 
 struct run_options {
 	bool headless;
@@ -29,7 +29,7 @@ static const struct option_row run_rows[] = {
 /* QEMU's own words explain better than a closed socket does. */
 static int explain(struct launch *launch, char *error)
 {
-	char *why = launch_failure(launch);
+	char *why = launch_failure(launch, LAST_WORDS_MS);
 
 	if (!why)
 		return command_fail(error);
@@ -55,7 +55,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 	status = options->headless ? command_profile(session, request) :
 		command_screen(session, attach.qmp, true);
 	session_free(session);
-	error = launch_failure(launch);
+	error = launch_failure(launch, 0);
 	return error && status ? command_fail(error) : (free(error), status);
 }
 

@@ -158,7 +158,7 @@ static void test_folder_is_private_and_goes(void **state)
 	folder = util_copy(launch_qmp(launch), strlen(launch_qmp(launch)) - strlen("/qmp"));
 	assert_int_equal(stat(folder, &is), 0);
 	assert_int_equal(is.st_mode & 0777, 0700);
-	assert_null(launch_failure(launch));
+	assert_null(launch_failure(launch, 0));
 	launch_free(launch);
 	assert_int_equal(stat(folder, &is), -1);
 	free(folder);
