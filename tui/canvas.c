@@ -24,7 +24,8 @@ struct canvas *canvas_new(int rows, int columns, bool unicode)
 		.columns = columns > 0 ? columns : 0,
 		.unicode = unicode,
 	};
-	canvas->cells = util_grow(NULL, (size_t)canvas->rows * canvas->columns + 1, sizeof *canvas->cells);
+	canvas->cells =
+		util_grow(NULL, (size_t)canvas->rows * canvas->columns + 1, sizeof *canvas->cells);
 	canvas_clear(canvas);
 	return canvas;
 }
@@ -59,7 +60,8 @@ static uint32_t decode(const char **text)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *byte = (const unsigned char *)*text;
-	int size = *byte < 0x80 ? 1 : *byte >> 5 == 6 ? 2 : *byte >> 4 == 14 ? 3 : *byte >> 3 == 30 ? 4 : 0;
+	int size = *byte < 0x80 ? 1 : *byte >> 5 == 6 ? 2 : *byte >> 4 == 14 ? 3 :
+		*byte >> 3 == 30 ? 4 : 0;
 	uint32_t code = size == 1 ? *byte : *byte & (0x7f >> size);
 
 	(*text)++;
@@ -79,9 +81,10 @@ static uint32_t decode(const char **text)
 /* Characters that move or reorder others, or that nobody sees. */
 static bool is_format(uint32_t code)
 {
-	return code == 0xad || code == 0x61c || code == 0x180e || (code >= 0x200b && code <= 0x200f) ||
-		(code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
-		code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff);
+	return code == 0xad || code == 0x61c || code == 0x180e ||
+		(code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+		(code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+		(code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff);
 }
 
 /* What is drawn for a code point: '?' for all that must not reach a terminal. */
@@ -119,7 +122,8 @@ static void split_wide(struct canvas *canvas, int row, int column)
 }
 
 /* Draws a glyph that keeps within `end`; returns the column after it. */
-static int put_glyph(struct canvas *canvas, struct place at, int end, uint8_t style, struct glyph glyph)
+static int put_glyph(struct canvas *canvas, struct place at, int end, uint8_t style,
+	struct glyph glyph)
 {
 	struct cell *cell = cell_at(canvas, at.row, at.column);
 	struct cell *right = cell_at(canvas, at.row, at.column + 1);
@@ -172,7 +176,8 @@ const char *canvas_skip(const struct canvas *canvas, const char *text, int colum
 }
 
 /* Draws the part of the text that lies in [from, to) of its own columns. */
-static int draw_part(struct canvas *canvas, struct place place, uint8_t style, const char *text, int from, int to)
+static int draw_part(struct canvas *canvas, struct place place, uint8_t style, const char *text,
+	int from, int to)
 {
 	int at = 0, column = place.column, end = place.column + to - from;
 	struct cell *last = NULL;
@@ -188,7 +193,8 @@ static int draw_part(struct canvas *canvas, struct place place, uint8_t style, c
 		last = NULL;
 		if (at >= from && at + glyph.width <= to) {
 			last = cell_at(canvas, place.row, column);
-			column = put_glyph(canvas, (struct place) { place.row, column, 0 }, end, style, glyph);
+			column = put_glyph(canvas, (struct place) { place.row, column, 0 }, end,
+				style, glyph);
 		}
 		at += glyph.width;
 	}
@@ -196,7 +202,8 @@ static int draw_part(struct canvas *canvas, struct place place, uint8_t style, c
 }
 
 /* `tail`: how many columns of the text's end stay when it must be cut. */
-static int draw_cut(struct canvas *canvas, struct place place, uint8_t style, const char *text, int tail)
+static int draw_cut(struct canvas *canvas, struct place place, uint8_t style, const char *text,
+	int tail)
 {
 	const char *mark = canvas->unicode ? "…" : "..";
 	int mark_width = canvas->unicode ? 1 : 2, width = canvas_width(canvas, text), head;
@@ -295,7 +302,8 @@ static int used_columns(const struct canvas *canvas, int row)
 
 char *canvas_dump(const struct canvas *canvas)
 {
-	char *text = util_alloc((size_t)canvas->rows * (canvas->columns * CELL_BYTES + 1) + 1), *to = text;
+	size_t most = (size_t)canvas->rows * (canvas->columns * CELL_BYTES + 1) + 1;
+	char *text = util_alloc(most), *to = text;
 	char bytes[CELL_BYTES];
 
 	for (int row = 0; row < canvas->rows; row++) {

@@ -142,14 +142,16 @@ static void draw_function(struct canvas *canvas, struct place place, const struc
 	before = canvas_width(canvas, function->name) - canvas_width(canvas, match);
 	if (before + length > place.width / 2 && canvas_width(canvas, function->name) > place.width)
 		return;
-	canvas_restyle(canvas, (struct place) { place.row, place.column + before, length }, STYLE_MATCH);
+	canvas_restyle(canvas, (struct place) { place.row, place.column + before, length },
+		STYLE_MATCH);
 }
 
 static void draw_object(struct canvas *canvas, struct place place, const struct column_row *row)
 {
 	const struct function *function = symbols_get(row->picture->symbols, row->row->function);
 
-	canvas_middle(canvas, place, function->kernel ? STYLE_KERNEL : STYLE_USER, function->object);
+	canvas_middle(canvas, place, function->kernel ? STYLE_KERNEL : STYLE_USER,
+		function->object);
 }
 
 static void draw_source(struct canvas *canvas, struct place place, const struct column_row *row)
@@ -161,12 +163,16 @@ static void draw_source(struct canvas *canvas, struct place place, const struct 
 }
 
 static const struct column columns_table[COLUMNS] = {
-	{ .head = "SELF%", .sort = COLUMN_SELF, .width = 7, .keep = 9, .right = true, .draw = draw_self },
-	{ .head = "TOTAL%", .sort = COLUMN_TOTAL, .width = 7, .keep = 7, .right = true, .draw = draw_total },
-	{ .head = "HITS/s", .sort = COLUMN_HITS, .width = 7, .keep = 6, .right = true, .draw = draw_hits },
+	{ .head = "SELF%", .sort = COLUMN_SELF, .width = 7, .keep = 9,
+		.right = true, .draw = draw_self },
+	{ .head = "TOTAL%", .sort = COLUMN_TOTAL, .width = 7, .keep = 7,
+		.right = true, .draw = draw_total },
+	{ .head = "HITS/s", .sort = COLUMN_HITS, .width = 7, .keep = 6,
+		.right = true, .draw = draw_hits },
 	{ .head = "TREND 60s", .sort = TABLE_COLUMNS, .width = 10, .keep = 4, .draw = draw_trend },
 	{ .head = "CPU", .sort = COLUMN_CPU, .width = 6, .keep = 2, .draw = draw_cpus },
-	{ .head = "FUNCTION", .sort = COLUMN_FUNCTION, .width = 0, .keep = 10, .draw = draw_function },
+	{ .head = "FUNCTION", .sort = COLUMN_FUNCTION, .width = 0, .keep = 10,
+		.draw = draw_function },
 	{ .head = "OBJECT", .sort = COLUMN_OBJECT, .width = 8, .keep = 3, .draw = draw_object },
 	{ .head = "SOURCE", .sort = COLUMN_SOURCE, .width = 22, .keep = 1, .draw = draw_source },
 };
@@ -207,7 +213,8 @@ struct column_layout column_layout(int columns)
 			continue;
 		if (!columns_table[i].right && i > 0 && columns_table[i - 1].right)
 			at++;
-		layout.slots[layout.count++] = (struct column_slot) { .index = i, .column = at, .width = width };
+		layout.slots[layout.count++] =
+			(struct column_slot) { .index = i, .column = at, .width = width };
 		at += width + (columns_table[i].right ? 1 : 2);
 	}
 	return layout;
@@ -217,7 +224,8 @@ void column_heads(struct canvas *canvas, struct place place, const struct column
 	enum table_column sort, bool invert)
 {
 	for (int i = 0; i < place.width; i++)
-		canvas_put(canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_HEAD, ' ');
+		canvas_put(canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_HEAD,
+			' ');
 	for (size_t i = 0; i < layout->count; i++) {
 		const struct column_slot *slot = &layout->slots[i];
 		const struct column *column = &columns_table[slot->index];
@@ -227,14 +235,16 @@ void column_heads(struct canvas *canvas, struct place place, const struct column
 
 		snprintf(text, sizeof text, "%s%s", column->head,
 			sorted ? glyphs_text(canvas, invert ? GLYPH_UP : GLYPH_DOWN) : "");
-		(column->right ? canvas_right : canvas_text)(canvas, at, sorted ? STYLE_SORTED : STYLE_HEAD, text);
+		(column->right ? canvas_right : canvas_text)(canvas, at,
+			sorted ? STYLE_SORTED : STYLE_HEAD, text);
 	}
 }
 
 enum table_column column_at(const struct column_layout *layout, int column)
 {
 	for (size_t i = 0; i < layout->count; i++)
-		if (column >= layout->slots[i].column && column <= layout->slots[i].column + layout->slots[i].width)
+		if (column >= layout->slots[i].column &&
+			column <= layout->slots[i].column + layout->slots[i].width)
 			return columns_table[layout->slots[i].index].sort;
 	return TABLE_COLUMNS;
 }
@@ -262,8 +272,8 @@ void column_row(struct canvas *canvas, struct place place, const struct column_l
 {
 	for (size_t i = 0; i < layout->count; i++) {
 		const struct column_slot *slot = &layout->slots[i];
+		struct place at = { place.row, place.column + slot->column, slot->width };
 
-		columns_table[slot->index].draw(canvas,
-			(struct place) { place.row, place.column + slot->column, slot->width }, row);
+		columns_table[slot->index].draw(canvas, at, row);
 	}
 }

@@ -6,9 +6,9 @@
 
 static const struct emptiness by_link[] = {
 	[LINK_NO_PORT] = { "The VM has no port org.ktop.0.",
-		"Start QEMU by `ktop run -- qemu-system-...`, which adds it, or add a virtserialport." },
+		"Start QEMU by `ktop run -- qemu-system-...`, or add a virtserialport." },
 	[LINK_CONNECTING] = { "Not connected to the port's socket yet.",
-		"If this lasts, another program holds the socket: `ktop ctl` and `ktop report` can share one." },
+		"If this lasts, another program holds the socket." },
 	[LINK_NOT_OPENED] = { "The guest has not opened the port.",
 		"If this lasts: is the hook in this kernel, and does the kernel reach ktop_init?" },
 	[LINK_NO_HELLO] = { "The guest sends, but has not said who it is.",
@@ -30,18 +30,21 @@ static struct emptiness of_range(const struct picture *picture, const struct sco
 		return (struct emptiness) { "No sample in this window passes the filter.",
 			"\\ changes the filter, an empty one shows all; w takes a longer window." };
 	if (scope->until_ns)
-		return (struct emptiness) { "No sample in the frozen window.", "Z goes back to now." };
+		return (struct emptiness) { "No sample in the frozen window.",
+			"Z goes back to now." };
 	if (!picture->running)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"SPACE starts it; w takes a longer window, which shows what there was." };
 	if (scope->zero_ns)
-		return (struct emptiness) { "No sample since the count was zeroed.", "Esc takes all again." };
-	return (struct emptiness) { "No sample in this window yet.", "If this lasts, w takes a longer window." };
+		return (struct emptiness) { "No sample since the count was zeroed.",
+			"Esc takes all again." };
+	return (struct emptiness) { "No sample in this window yet.",
+		"If this lasts, w takes a longer window." };
 }
 
 static bool idle_only(const struct table *table)
 {
-	return table->mode[MODE_IDLE] != 0 && table->mode[MODE_KERNEL] + table->mode[MODE_USER] == 0;
+	return table->mode[MODE_IDLE] && !table->mode[MODE_KERNEL] && !table->mode[MODE_USER];
 }
 
 struct emptiness emptiness(const struct picture *picture, const struct scope *scope)

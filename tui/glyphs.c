@@ -46,7 +46,8 @@ void glyphs_column(struct canvas *canvas, struct place place, uint8_t style, dou
 	if (canvas->unicode)
 		canvas_put(canvas, place, style, 0x2581 + (uint32_t)(clamp(level) * 7 + 0.5));
 	else
-		canvas_put(canvas, place, style, (unsigned char)ascii[(int)(clamp(level) * 6 + 0.5)]);
+		canvas_put(canvas, place, style,
+			(unsigned char)ascii[(int)(clamp(level) * 6 + 0.5)]);
 }
 
 void glyphs_fold(const uint64_t *values, size_t count, uint64_t *folded, size_t columns)

@@ -14,7 +14,7 @@ struct meter {				/* columns of the parts of one CPU's line */
 	int label, bar, histogram;
 };
 
-/* " cpu0 k ████▌  62% u ██▎  21% i 17% │ 60s ▁▂▃": what is not bars and histogram has fixed widths. */
+/* " cpu0 k ████▌  62% u ██▎  21% i 17% │ 60s ▁▂▃": all but bars and histogram have fixed widths. */
 static struct meter meter_layout(int label, int columns)
 {
 	static const int histograms[] = { 60, 30, 20, 10, 0 };
@@ -51,7 +51,8 @@ static uint8_t busiest(const uint64_t mode[MODES])
 	return mode[MODE_KERNEL] >= mode[MODE_USER] ? STYLE_KERNEL : STYLE_USER;
 }
 
-static void draw_histogram(struct canvas *canvas, struct place place, const struct cpu_series *series)
+static void draw_histogram(struct canvas *canvas, struct place place,
+	const struct cpu_series *series)
 {
 	uint64_t modes[MODES][TABLE_TREND], folded[MODES][TABLE_TREND];
 
@@ -64,18 +65,20 @@ static void draw_histogram(struct canvas *canvas, struct place place, const stru
 		uint64_t all[MODES] = { folded[0][i], folded[1][i], folded[2][i] };
 		uint64_t busy = all[MODE_KERNEL] + all[MODE_USER], sum = sum_modes(all);
 
-		glyphs_column(canvas, (struct place) { place.row, place.column + i, 1 }, busiest(all),
-			sum ? share(busy, sum) : -1);
+		glyphs_column(canvas, (struct place) { place.row, place.column + i, 1 },
+			busiest(all), sum ? share(busy, sum) : -1);
 	}
 }
 
-static int draw_bar(struct canvas *canvas, struct place place, int bar, uint8_t style, const char *name, double part)
+static int draw_bar(struct canvas *canvas, struct place place, int bar, uint8_t style,
+	const char *name, double part)
 {
 	canvas_text(canvas, (struct place) { place.row, place.column, 3 }, STYLE_DIM, name);
 	place.column += 3;
 	glyphs_bar(canvas, (struct place) { place.row, place.column, bar }, style, part);
 	place.column += bar;
-	canvas_format(canvas, (struct place) { place.row, place.column, 4 }, style, "%3.0f%%", part * 100);
+	canvas_format(canvas, (struct place) { place.row, place.column, 4 }, style, "%3.0f%%",
+		part * 100);
 	return place.column + 4;
 }
 
@@ -86,8 +89,10 @@ static void draw_meter(struct canvas *canvas, struct place place, struct meter m
 	uint64_t sum = sum_modes(mode);
 	int end = place.column + place.width;
 
-	place.column = draw_bar(canvas, place, meter.bar, STYLE_KERNEL, " k ", share(mode[MODE_KERNEL], sum));
-	place.column = draw_bar(canvas, place, meter.bar, STYLE_USER, " u ", share(mode[MODE_USER], sum));
+	place.column = draw_bar(canvas, place, meter.bar, STYLE_KERNEL, " k ",
+		share(mode[MODE_KERNEL], sum));
+	place.column =
+		draw_bar(canvas, place, meter.bar, STYLE_USER, " u ", share(mode[MODE_USER], sum));
 	place.column = draw_bar(canvas, place, 0, STYLE_IDLE, " i ", share(mode[MODE_IDLE], sum));
 	if (meter.histogram == 0)
 		return;
@@ -107,11 +112,12 @@ static const char *why_not_sampled(const struct picture *picture, const struct p
 }
 
 /* `why`: said in place of the meter, unless NULL. */
-static void draw_cpu(struct canvas *canvas, struct place place, struct meter meter, const char *label,
-	const char *why, const struct cpu_series *series)
+static void draw_cpu(struct canvas *canvas, struct place place, struct meter meter,
+	const char *label, const char *why, const struct cpu_series *series)
 {
 
-	canvas_text(canvas, (struct place) { place.row, place.column + 1, meter.label }, STYLE_TEXT, label);
+	canvas_text(canvas, (struct place) { place.row, place.column + 1, meter.label }, STYLE_TEXT,
+		label);
 	place.column += 1 + meter.label;
 	place.width -= 1 + meter.label;
 	if (!why) {
@@ -133,7 +139,8 @@ static void add_series(struct cpu_series *sum, const struct cpu_series *series)
 }
 
 /* All CPUs as one, and below it one column for each. */
-static int draw_summary(struct canvas *canvas, struct area area, const struct picture *picture, int most)
+static int draw_summary(struct canvas *canvas, struct area area, const struct picture *picture,
+	int most)
 {
 	struct cpu_series all = { .missed = 0 };
 	int each = area.columns - 7, rows = 1;
@@ -149,18 +156,21 @@ static int draw_summary(struct canvas *canvas, struct area area, const struct pi
 		if (row >= most)
 			continue;
 		rows = row + 1;
-		glyphs_column(canvas, (struct place) { area.row + row, area.column + 6 + (int)i % each, 1 },
+		glyphs_column(canvas,
+			(struct place) { area.row + row, area.column + 6 + (int)i % each, 1 },
 			busiest(series->mode), sum ? share(busy, sum) : -1);
 	}
 	if (rows > 1)
-		canvas_text(canvas, (struct place) { area.row + 1, area.column + 1, 4 }, STYLE_DIM, "each");
+		canvas_text(canvas, (struct place) { area.row + 1, area.column + 1, 4 }, STYLE_DIM,
+			"each");
 	snprintf(label, sizeof label, "%u cpus", picture->cpu_count);
 	draw_cpu(canvas, (struct place) { area.row, area.column, area.columns },
 		meter_layout((int)strlen(label), area.columns), label, NULL, &all);
 	return rows;
 }
 
-static int draw_cpus(struct canvas *canvas, struct area area, const struct picture *picture, int most)
+static int draw_cpus(struct canvas *canvas, struct area area, const struct picture *picture,
+	int most)
 {
 	char label[LABEL];
 	int width;
@@ -175,7 +185,8 @@ static int draw_cpus(struct canvas *canvas, struct area area, const struct pictu
 
 		snprintf(label, sizeof label, "cpu%u", i);
 		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
-			meter_layout(width, area.columns), label, why_not_sampled(picture, cpu), &cpu->series);
+			meter_layout(width, area.columns), label, why_not_sampled(picture, cpu),
+			&cpu->series);
 	}
 	return (int)picture->cpu_count;
 }

@@ -8,7 +8,7 @@
 const struct key keys_table[] = {
 	{ { KEYS_F(1), '?' }, ACTION_HELP, "Help", "this help, and back" },
 	{ { KEYS_UP, 'k' }, ACTION_UP, NULL, "one row up" },
-	{ { KEYS_DOWN, 'j' }, ACTION_DOWN, NULL, "one row down; the cursor then follows its function" },
+	{ { KEYS_DOWN, 'j' }, ACTION_DOWN, NULL, "one row down; the cursor follows its function" },
 	{ { KEYS_LEFT, 'h' }, ACTION_LEFT, NULL, "the detail line, its beginning" },
 	{ { KEYS_RIGHT, 'l' }, ACTION_RIGHT, NULL, "the detail line, further right" },
 	{ { KEYS_PAGE_UP }, ACTION_PAGE_UP, NULL, "one page up" },
@@ -18,13 +18,14 @@ const struct key keys_table[] = {
 	{ { KEYS_F(3), '/' }, ACTION_SEARCH, "Search", "search a name as you type" },
 	{ { 'n' }, ACTION_NEXT, NULL, "next match" },
 	{ { 'N' }, ACTION_PREVIOUS, NULL, "previous match" },
-	{ { KEYS_F(4), '\\' }, ACTION_FILTER, "Filter", "show only: NAME cpu:N thread:NAME mode:kernel|user|idle" },
+	{ { KEYS_F(4), '\\' }, ACTION_FILTER, "Filter",
+		"show only: NAME cpu:N thread:NAME mode:kernel|user|idle" },
 	{ { KEYS_F(6) }, ACTION_SORT, "Sort", "sort by the next column" },
 	{ { '<' }, ACTION_SORT_LEFT, NULL, "sort by the column to the left" },
 	{ { '>' }, ACTION_SORT_RIGHT, NULL, "sort by the column to the right" },
 	{ { 'I' }, ACTION_INVERT, NULL, "invert the order" },
 	{ { KEYS_F(7), 'w' }, ACTION_WINDOW, "Window", "the last 1 s, 10 s, 60 s, or all" },
-	{ { KEYS_F(9), 's' }, ACTION_SNAPSHOT, "Snapshot", "save the stacks of what is shown to a folded file" },
+	{ { KEYS_F(9), 's' }, ACTION_SNAPSHOT, "Snapshot", "save the stacks to a folded file" },
 	{ { ' ' }, ACTION_RUN, "On/off", "start or stop profiling in the guest" },
 	{ { 'q', KEYS_F(10), KEYS_CTRL('C') }, ACTION_QUIT, "Quit", "leave ktop" },
 	{ { 'z' }, ACTION_ZERO, "Zero", "count from now on; Esc takes all again" },
@@ -51,7 +52,8 @@ static const char *special_name(uint32_t code)
 	static const struct { uint32_t code; const char *name; } names[] = {
 		{ ' ', "SPACE" }, { KEYS_ENTER, "Enter" }, { KEYS_ESCAPE, "Esc" },
 		{ KEYS_BACKSPACE, "Backspace" }, { KEYS_TAB, "Tab" },
-		{ KEYS_UP, "Up" }, { KEYS_DOWN, "Down" }, { KEYS_LEFT, "Left" }, { KEYS_RIGHT, "Right" },
+		{ KEYS_UP, "Up" }, { KEYS_DOWN, "Down" },
+		{ KEYS_LEFT, "Left" }, { KEYS_RIGHT, "Right" },
 		{ KEYS_PAGE_UP, "PgUp" }, { KEYS_PAGE_DOWN, "PgDn" },
 		{ KEYS_HOME, "Home" }, { KEYS_END, "End" },
 	};
@@ -115,7 +117,8 @@ void keys_bar(struct canvas *canvas, struct place place)
 	const struct key *key;
 	char name[KEYS_NAME];
 
-	for (size_t next = 0; (key = next_label(&next, column, place.width)); column += item_width(key) + gap) {
+	for (size_t next = 0; (key = next_label(&next, column, place.width));
+			column += item_width(key) + gap) {
 		struct place at = { place.row, place.column + column, item_width(key) };
 		int used = canvas_text(canvas, at, STYLE_KEY, keys_name(key->codes[0], name));
 
@@ -130,7 +133,8 @@ enum action keys_bar_action(int columns, int column)
 	int left = 1, gap = bar_gap(columns);
 	const struct key *key;
 
-	for (size_t next = 0; (key = next_label(&next, left, columns)); left += item_width(key) + gap)
+	for (size_t next = 0; (key = next_label(&next, left, columns));
+			left += item_width(key) + gap)
 		if (column >= left && column < left + item_width(key))
 			return key->action;
 	return ACTION_NONE;

@@ -77,7 +77,8 @@ bool list_act(struct list *list, const struct list_rows *rows, enum action actio
 	}
 }
 
-bool list_search(struct list *list, const struct list_rows *rows, const char *pattern, enum list_search where)
+bool list_search(struct list *list, const struct list_rows *rows, const char *pattern,
+	enum list_search where)
 {
 	size_t step = where == LIST_PREVIOUS ? rows->count - 1 : 1;
 	size_t row = where == LIST_HERE ? list->cursor : list->cursor + step;

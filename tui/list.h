@@ -1,6 +1,7 @@
 /*
- * A list of rows with a cursor that follows what it stands on: when rows are sorted anew, the cursor
- * goes where its row goes. Until somebody moves it (and again after ACTION_TOP) it stays at the top.
+ * A list of rows with a cursor that follows what it stands on: when rows are sorted anew, the
+ * cursor goes where its row goes. Until somebody moves it, and again after ACTION_TOP, it stays at
+ * the top.
  */
 #ifndef LIST_H
 #define LIST_H
@@ -14,7 +15,7 @@
 struct list_rows {			/* borrowed for the call */
 	const void *context;
 	size_t count;
-	uint32_t (*key)(const void *context, size_t row);	/* what a row is, wherever it stands */
+	uint32_t (*key)(const void *context, size_t row);	/* wherever it stands */
 	const char *(*name)(const void *context, size_t row);	/* what is searched */
 };
 
@@ -31,11 +32,13 @@ enum list_search { LIST_HERE, LIST_NEXT, LIST_PREVIOUS };
 /* To be called when the rows or the height have changed. */
 void list_update(struct list *list, const struct list_rows *rows, size_t height);
 
-bool list_act(struct list *list, const struct list_rows *rows, enum action action);	/* false: not its own */
+/* False: the action is not its own. */
+bool list_act(struct list *list, const struct list_rows *rows, enum action action);
 void list_select(struct list *list, const struct list_rows *rows, size_t row);
 
 /* Puts the cursor on the nearest row whose name matches, around the end if need be. */
-bool list_search(struct list *list, const struct list_rows *rows, const char *pattern, enum list_search where);
+bool list_search(struct list *list, const struct list_rows *rows, const char *pattern,
+	enum list_search where);
 
 /* Where the pattern stands in the name; NULL: nowhere. Lower-case patterns match any case. */
 const char *list_match(const char *name, const char *pattern);

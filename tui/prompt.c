@@ -54,7 +54,8 @@ enum prompt_event prompt_key(struct prompt *prompt, uint32_t code)
 	return add(prompt, code);
 }
 
-void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct place place, const char *bad)
+void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct place place,
+	const char *bad)
 {
 	int end = place.column + place.width, room;
 	const char *text = prompt->text;
@@ -65,7 +66,8 @@ void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct plac
 	text = canvas_skip(canvas, text, canvas_width(canvas, text) - room);
 	place.width = room;
 	place.column += canvas_text(canvas, place, STYLE_TEXT, text);
-	canvas_put(canvas, (struct place) { place.row, place.column, 1 }, STYLE_TEXT | STYLE_CURSOR, ' ');
+	canvas_put(canvas, (struct place) { place.row, place.column, 1 }, STYLE_TEXT | STYLE_CURSOR,
+		' ');
 	place.column += 3;
 	place.width = end - place.column;
 	canvas_text(canvas, place, bad ? STYLE_WARN : STYLE_DIM, bad ? bad : prompt->hint);

@@ -24,6 +24,7 @@ void prompt_open(struct prompt *prompt, const char *label, const char *hint, con
 enum prompt_event prompt_key(struct prompt *prompt, uint32_t code);
 
 /* `bad`: what is wrong with the text, or NULL. */
-void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct place place, const char *bad);
+void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct place place,
+	const char *bad);
 
 #endif

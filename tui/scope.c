@@ -93,7 +93,8 @@ static bool take_word(struct filter *filter, char *word, char **error)
 		return set_modes(filter, word + 5, error);
 	if (strncmp(word, "thread:", 7) == 0)
 		return snprintf(filter->thread, sizeof filter->thread, "%s", word + 7) <
-			(int)sizeof filter->thread || util_fail(error, "the thread's name is too long");
+			(int)sizeof filter->thread ||
+			util_fail(error, "the thread's name is too long");
 	return add_word(filter->pattern, sizeof filter->pattern, word) ||
 		util_fail(error, "the function's name is too long");
 }

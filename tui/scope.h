@@ -11,7 +11,7 @@
 struct scope {
 	uint64_t window_ns;		/* 0: all */
 	uint64_t zero_ns;		/* guest time before which nothing counts; 0: none */
-	uint64_t until_ns;		/* guest time at which the picture is frozen; 0: it is live */
+	uint64_t until_ns;		/* guest time where the picture is frozen; 0: live */
 	struct filter filter;
 	char filter_text[160];		/* as it was typed; "": none */
 };
@@ -24,7 +24,8 @@ const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW]);	/*
 
 /*
  * Takes a filter as it is typed: words cpu:N, thread:NAME, mode:kernel|user|idle, and what is left
- * is a part of the function's name. False with the reason in `error` (to be freed); nothing changes.
+ * is a part of the function's name. False with the reason in `error` (to be freed), and nothing
+ * changed.
  */
 bool scope_filter(struct scope *scope, const char *text, char **error);
 

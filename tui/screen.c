@@ -94,7 +94,8 @@ bool screen_step(struct screen *screen, uint64_t now)
 	bool changed = status_expire(&screen->status, now);
 
 	if (picture) {
-		changed = changed || !screen->picture || picture->generation != screen->picture->generation;
+		changed = changed || !screen->picture ||
+			picture->generation != screen->picture->generation;
 		use_picture(screen, picture, now);
 	}
 	while (session_message(screen->session, &message)) {
@@ -160,17 +161,20 @@ static void open_prompt(struct screen *screen, bool filtering)
 	screen->before = screen->scope;
 	screen->bad[0] = '\0';
 	if (filtering)
-		prompt_open(&screen->prompt, "Filter:", "NAME cpu:0 thread:NAME mode:kernel|user|idle",
+		prompt_open(&screen->prompt,
+			"Filter:", "NAME cpu:0 thread:NAME mode:kernel|user|idle",
 			screen->scope.filter_text);
 	else
-		prompt_open(&screen->prompt, "Search:", "Enter keeps it, n next, N previous, Esc leaves", "");
+		prompt_open(&screen->prompt,
+			"Search:", "Enter keeps it, n next, N previous, Esc leaves", "");
 }
 
 static void run(struct screen *screen, uint64_t now)
 {
 	bool on = !screen->picture->running;
 
-	say(screen, now, on ? "asking the guest to start profiling" : "asking the guest to stop profiling");
+	say(screen, now,
+		on ? "asking the guest to start profiling" : "asking the guest to stop profiling");
 	session_run_profiler(screen->session, on);
 }
 
@@ -206,7 +210,8 @@ static void freeze(struct screen *screen, uint64_t now)
 	bool frozen = screen->scope.until_ns != 0;
 
 	screen->scope.until_ns = frozen ? 0 : picture->table ? picture->table->to : picture->now;
-	say(screen, now, frozen ? "live again" : "frozen: the picture is held, collection goes on; Z lets go");
+	say(screen, now, frozen ? "live again" :
+		"frozen: the picture is held, collection goes on; Z lets go");
 }
 
 static void go_back(struct screen *screen, uint64_t now)
@@ -222,7 +227,8 @@ static void go_back(struct screen *screen, uint64_t now)
 static void repeat_search(struct screen *screen, enum list_search where, uint64_t now)
 {
 	if (!search(screen, "", where))
-		status_say(&screen->status, true, "search failed: no such name in the table; / searches another", now);
+		status_say(&screen->status, true,
+			"search failed: no such name in the table; / searches another", now);
 }
 
 /* Actions that need a picture. */
@@ -357,11 +363,12 @@ static void send_wish(struct screen *screen)
 
 static void draw_too_small(struct canvas *canvas)
 {
-	char *text = util_format("ktop needs %dx%d, this is %dx%d", SCREEN_LEAST_COLUMNS, SCREEN_LEAST_ROWS,
-		canvas->columns, canvas->rows);
+	char *text = util_format("ktop needs %dx%d, this is %dx%d", SCREEN_LEAST_COLUMNS,
+		SCREEN_LEAST_ROWS, canvas->columns, canvas->rows);
 
 	canvas_text(canvas, (struct place) { 0, 0, canvas->columns }, STYLE_WARN, text);
-	canvas_text(canvas, (struct place) { 1, 0, canvas->columns }, STYLE_TEXT, "make it larger, or q");
+	canvas_text(canvas, (struct place) { 1, 0, canvas->columns }, STYLE_TEXT,
+		"make it larger, or q");
 	free(text);
 }
 

@@ -26,7 +26,8 @@ const char *snapshot_name(const char *kernel, time_t when, char name[SNAPSHOT_NA
 	if (localtime_r(&when, &local))
 		strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
 	for (int i = 2; i < 1000; i++) {
-		snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s%s.folded", cleaned[0] ? cleaned : "kernel", stamp, number);
+		snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s%s.folded",
+			cleaned[0] ? cleaned : "kernel", stamp, number);
 		if (access(name, F_OK) != 0)
 			break;
 		snprintf(number, sizeof number, "-%d", i);

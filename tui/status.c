@@ -33,7 +33,8 @@ bool status_expire(struct status_line *line, uint64_t now)
 static void clear_row(struct canvas *canvas, struct place place)
 {
 	for (int i = 0; i < place.width; i++)
-		canvas_put(canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_TEXT, ' ');
+		canvas_put(canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_TEXT,
+			' ');
 }
 
 void status_draw(const struct status_line *line, struct canvas *canvas, struct place place,

@@ -50,15 +50,19 @@ bool term_possible(char **error)
 	char move[] = "cm";
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return util_fail(error, "cannot open the screen: this is no terminal; use `ktop report`");
+		return util_fail(error,
+			"cannot open the screen: this is no terminal; use `ktop report`");
 	if (!name || !*name)
-		return util_fail(error, "cannot open the screen: TERM is not set; set it, for example to xterm");
+		return util_fail(error,
+			"cannot open the screen: TERM is not set; set it, for example to xterm");
 	if (tgetent(NULL, name) != 1)
 		return util_fail(error, "cannot open the screen: terminal type %.64s is not known; "
 			"set TERM, for example to xterm", name);
 	if (!tgetstr(move, NULL))
-		return util_fail(error, "cannot open the screen: terminal type %.64s cannot move its cursor; "
-			"set TERM, or use `ktop report`", name);
+		return util_fail(error,
+			"cannot open the screen: terminal type %.64s cannot move its cursor; "
+			"set TERM, or use `ktop report`",
+			name);
 	return true;
 }
 
@@ -119,11 +123,13 @@ bool term_open(char **error)
 		return false;
 	setlocale(LC_CTYPE, "");
 	if (pipe2(terminal.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-		return util_fail(error, "cannot open the screen: %s; close other programs", strerror(errno));
+		return util_fail(error, "cannot open the screen: %s; close other programs",
+			strerror(errno));
 	terminal.screen = newterm(NULL, stdout, stdin);
 	if (!terminal.screen) {
 		term_close();
-		return util_fail(error, "cannot open the screen: the terminal does not answer; set TERM");
+		return util_fail(error,
+			"cannot open the screen: the terminal does not answer; set TERM");
 	}
 	start_curses();
 	catch_signals();
@@ -155,12 +161,14 @@ struct canvas *term_canvas(void)
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col)
 		resize_term(size.ws_row, size.ws_col);
-	return canvas_new(getmaxy(stdscr), getmaxx(stdscr), strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+	return canvas_new(getmaxy(stdscr), getmaxx(stdscr),
+		strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
 }
 
 static attr_t attributes(struct look look)
 {
-	return (look.attributes & LOOK_BOLD ? A_BOLD : 0) | (look.attributes & LOOK_DIM ? A_DIM : 0) |
+	return (look.attributes & LOOK_BOLD ? A_BOLD : 0) |
+		(look.attributes & LOOK_DIM ? A_DIM : 0) |
 		(look.attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
 		(look.attributes & LOOK_REVERSE ? A_REVERSE : 0);
 }
@@ -176,7 +184,8 @@ static void show_cell(const struct canvas *canvas, int row, int column)
 		return;
 	for (int i = 0; i < CELL_MARKS; i++)
 		text[1 + i] = (wchar_t)cell->marks[i];
-	if (setcchar(&complex, text, attributes(theme_look(terminal.depth, cell->style)), pair, NULL) == OK)
+	if (setcchar(&complex, text, attributes(theme_look(terminal.depth, cell->style)), pair,
+		    NULL) == OK)
 		mvadd_wch(row, column, &complex);
 }
 
@@ -186,7 +195,8 @@ static bool same_row(const struct canvas *canvas, int row)
 
 	return terminal.shown && terminal.shown->rows == canvas->rows &&
 		terminal.shown->columns == canvas->columns &&
-		memcmp(terminal.shown->cells + at, canvas->cells + at, columns * sizeof *canvas->cells) == 0;
+		memcmp(terminal.shown->cells + at, canvas->cells + at,
+			columns * sizeof *canvas->cells) == 0;
 }
 
 void term_show(const struct canvas *canvas)
@@ -195,7 +205,8 @@ void term_show(const struct canvas *canvas)
 		for (int column = 0; column < canvas->columns && !same_row(canvas, row); column++)
 			show_cell(canvas, row, column);
 	refresh();
-	if (!terminal.shown || terminal.shown->rows != canvas->rows || terminal.shown->columns != canvas->columns) {
+	if (!terminal.shown || terminal.shown->rows != canvas->rows ||
+		terminal.shown->columns != canvas->columns) {
 		canvas_free(terminal.shown);
 		terminal.shown = canvas_new(canvas->rows, canvas->columns, canvas->unicode);
 	}
@@ -237,7 +248,8 @@ static bool read_signal(struct input *input)
 
 	if (read(terminal.pipe[0], &number, 1) != 1)
 		return false;
-	input->kind = number == SIGWINCH ? INPUT_RESIZE : number == SIGTSTP ? INPUT_SUSPEND : INPUT_QUIT;
+	input->kind = number == SIGWINCH ? INPUT_RESIZE :
+		number == SIGTSTP ? INPUT_SUSPEND : INPUT_QUIT;
 	return true;
 }
 
@@ -257,9 +269,11 @@ static bool read_mouse(struct input *input)
 static uint32_t code_of(wint_t key)
 {
 	static const struct { wint_t curses; uint32_t code; } codes[] = {
-		{ KEY_UP, KEYS_UP }, { KEY_DOWN, KEYS_DOWN }, { KEY_LEFT, KEYS_LEFT }, { KEY_RIGHT, KEYS_RIGHT },
+		{ KEY_UP, KEYS_UP }, { KEY_DOWN, KEYS_DOWN },
+		{ KEY_LEFT, KEYS_LEFT }, { KEY_RIGHT, KEYS_RIGHT },
 		{ KEY_PPAGE, KEYS_PAGE_UP }, { KEY_NPAGE, KEYS_PAGE_DOWN },
-		{ KEY_HOME, KEYS_HOME }, { KEY_END, KEYS_END }, { KEY_FIND, KEYS_HOME }, { KEY_SELECT, KEYS_END },
+		{ KEY_HOME, KEYS_HOME }, { KEY_END, KEYS_END },
+		{ KEY_FIND, KEYS_HOME }, { KEY_SELECT, KEYS_END },
 		{ KEY_ENTER, KEYS_ENTER }, { KEY_BACKSPACE, KEYS_BACKSPACE },
 	};
 
@@ -297,6 +311,7 @@ bool term_read(struct input *input)
 	if (kind == KEY_CODE_YES)
 		input->code = code_of(key);
 	else
-		input->code = key == '\n' ? KEYS_ENTER : key == '\b' ? KEYS_BACKSPACE : (uint32_t)key;
+		input->code = key == '\n' ? KEYS_ENTER :
+			key == '\b' ? KEYS_BACKSPACE : (uint32_t)key;
 	return true;
 }

@@ -24,7 +24,7 @@ enum depth { DEPTH_NONE, DEPTH_8, DEPTH_16, DEPTH_256 };
 enum { LOOK_BOLD = 1, LOOK_DIM = 2, LOOK_UNDERLINE = 4, LOOK_REVERSE = 8 };
 
 struct look {
-	int fore, back;		/* colour of the 256-colour palette and its beginnings; -1: the terminal's */
+	int fore, back;		/* of the 256-colour palette; -1: the terminal's own */
 	unsigned attributes;	/* LOOK_... */
 };
 

@@ -14,7 +14,7 @@ enum { ITEMS = 16, ITEM_TEXT = 300, GAP = 2 };
 struct item {
 	char text[ITEM_TEXT];
 	uint8_t style;
-	int keep;			/* the lowest goes first; 0: only where there is room left */
+	int keep;			/* the lowest goes first; 0: only where there is room */
 	bool shown;
 };
 
@@ -50,8 +50,9 @@ static void add_machine(struct title *title, const struct picture *picture)
 
 	add(title, STYLE_TITLE, 1, "ktop");
 	if (picture->kernel[0] != '\0') {
-		add(title, STYLE_TITLE, 78, "%s%s%s%s%s", picture->kernel, picture->version[0] ? " " : "",
-			picture->version, picture->arch[0] ? " " : "", picture->arch);
+		add(title, STYLE_TITLE, 78, "%s%s%s%s%s", picture->kernel,
+			picture->version[0] ? " " : "", picture->version,
+			picture->arch[0] ? " " : "", picture->arch);
 		add(title, STYLE_TEXT, 20, "%u vCPU", picture->cpu_count);
 		add(title, STYLE_TEXT, 30, "up %s", scope_time(picture->now, time));
 	} else {
@@ -64,7 +65,8 @@ static void add_machine(struct title *title, const struct picture *picture)
 		add(title, STYLE_TEXT, 10, "hook");
 }
 
-static void add_state(struct title *title, const struct canvas *canvas, const struct picture *picture)
+static void add_state(struct title *title, const struct canvas *canvas,
+	const struct picture *picture)
 {
 	static const char *const links[] = {
 		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting",
@@ -77,7 +79,8 @@ static void add_state(struct title *title, const struct canvas *canvas, const st
 	else if (picture->link == LINK_UP && picture->running)
 		add(title, STYLE_GOOD, 100, "%s REC", glyphs_text(canvas, GLYPH_ON));
 	else
-		add(title, STYLE_WARN, 100, "%s %s", glyphs_text(canvas, GLYPH_OFF), links[picture->link]);
+		add(title, STYLE_WARN, 100, "%s %s", glyphs_text(canvas, GLYPH_OFF),
+			links[picture->link]);
 	if (picture->rate != 0)
 		add(title, STYLE_TEXT, 70, "%u/%.0f Hz %s", picture->rate, picture->achieved,
 			picture->sampler == SAMPLER_NMI ? "nmi" : "timer");
@@ -97,7 +100,8 @@ static void add_losses(struct title *title, const struct picture *picture)
 
 	if (picture->lost_guest || picture->lost_host)
 		add(title, STYLE_BAD, 97, "lost %" PRIu64 " (guest %" PRIu64 " host %" PRIu64 ")",
-			picture->lost_guest + picture->lost_host, picture->lost_guest, picture->lost_host);
+			picture->lost_guest + picture->lost_host, picture->lost_guest,
+			picture->lost_host);
 	else
 		add(title, STYLE_TEXT, 80, "lost 0");
 	if (missed >= 0.01)
@@ -136,7 +140,8 @@ static void add_costs(struct title *title, const struct picture *picture)
 }
 
 /* Lays the items out, and draws them when `draw`; returns the lines. */
-static int flow(const struct title *title, struct canvas *canvas, struct area area, int second, bool draw)
+static int flow(const struct title *title, struct canvas *canvas, struct area area, int second,
+	bool draw)
 {
 	int line = 0, column = 1;
 

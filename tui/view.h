@@ -16,7 +16,7 @@
 struct picture;
 struct scope;
 
-struct view_needs {			/* what the next picture is to hold; functions as of symbols.h */
+struct view_needs {		/* what the next picture is to hold; functions of symbols.h */
 	uint32_t visible[256];
 	size_t visible_count;
 	uint32_t selected;
@@ -27,7 +27,7 @@ struct view {
 	void *(*new)(void);
 	void (*free)(void *self);
 
-	/* What is to be shown from now on; both are borrowed until the next call. NULL: nothing yet. */
+	/* What is to be shown from now on; both are borrowed until the next call. */
 	void (*show)(void *self, struct picture *picture, const struct scope *scope);
 	void (*draw)(void *self, struct canvas *canvas, struct area area);
 

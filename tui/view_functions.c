@@ -97,7 +97,9 @@ static void draw_rows(struct function_view *self, struct canvas *canvas, struct 
 		size_t index = self->list.top + (size_t)i;
 		struct place place = { area.row + i, area.column, area.columns };
 		struct column_row row = {
-			.picture = self->picture, .row = &table_of(self)->rows[index], .match = self->match,
+			.picture = self->picture,
+			.row = &table_of(self)->rows[index],
+			.match = self->match,
 		};
 
 		column_row(canvas, place, layout, &row);
@@ -108,7 +110,8 @@ static void draw_rows(struct function_view *self, struct canvas *canvas, struct 
 	}
 }
 
-static void draw_emptiness(const struct function_view *self, struct canvas *canvas, struct area area)
+static void draw_emptiness(const struct function_view *self, struct canvas *canvas,
+	struct area area)
 {
 	struct emptiness empty = emptiness(self->picture, self->scope);
 	int row = (int)table_of(self)->count + 1;
@@ -118,10 +121,12 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 	if (row + 2 > area.rows)
 		row = area.rows > 2 ? area.rows - 2 : 0;
 	if (area.rows > 0)
-		canvas_text(canvas, (struct place) { area.row + row, area.column + 2, area.columns - 2 },
+		canvas_text(canvas,
+			(struct place) { area.row + row, area.column + 2, area.columns - 2 },
 			STYLE_WARN, empty.why);
 	if (area.rows > 1)
-		canvas_text(canvas, (struct place) { area.row + row + 1, area.column + 2, area.columns - 2 },
+		canvas_text(canvas,
+			(struct place) { area.row + row + 1, area.column + 2, area.columns - 2 },
 			STYLE_TEXT, empty.what_to_do);
 }
 
@@ -133,7 +138,8 @@ static void write_callers(FILE *to, const struct picture *picture, const struct 
 	for (size_t i = 0; i < picture->caller_count; i++) {
 		const struct caller *caller = &picture->callers[i];
 
-		fprintf(to, "%s%s %.0f%%", i ? ", " : "", symbols_get(picture->symbols, caller->function)->name,
+		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
+			symbols_get(picture->symbols, caller->function)->name,
 			row->total ? 100.0 * (double)caller->weight / (double)row->total : 0);
 	}
 }
@@ -169,7 +175,8 @@ static void draw_detail(struct function_view *self, struct canvas *canvas, struc
 	if (!row)
 		return;
 	write_detail(self, row, text);
-	while (self->detail_from > 0 && canvas_width(canvas, text) - self->detail_from < place.width / 2)
+	while (self->detail_from > 0 &&
+		canvas_width(canvas, text) - self->detail_from < place.width / 2)
 		self->detail_from -= DETAIL_STEP;
 	if (self->detail_from < 0)
 		self->detail_from = 0;
@@ -191,7 +198,8 @@ static void functions_draw(void *context, struct canvas *canvas, struct area are
 		self->sort, self->invert);
 	draw_rows(self, canvas, rows, &layout);
 	draw_emptiness(self, canvas, rows);
-	draw_detail(self, canvas, (struct place) { area.row + area.rows - 1, area.column, area.columns });
+	draw_detail(self, canvas,
+		(struct place) { area.row + area.rows - 1, area.column, area.columns });
 }
 
 static void sort_by(struct function_view *self, enum table_column column)
@@ -219,7 +227,8 @@ static bool functions_act(void *context, enum action action)
 		sort_by(self, self->sort);
 		return true;
 	case ACTION_LEFT:
-		self->detail_from = self->detail_from > DETAIL_STEP ? self->detail_from - DETAIL_STEP : 0;
+		self->detail_from =
+			self->detail_from > DETAIL_STEP ? self->detail_from - DETAIL_STEP : 0;
 		return true;
 	case ACTION_RIGHT:
 		self->detail_from += DETAIL_STEP;
@@ -244,7 +253,8 @@ static void functions_click(void *context, int row, int column)
 
 	if (line == -1 && head != TABLE_COLUMNS)
 		sort_by(self, head);
-	else if (line >= 0 && (size_t)line < self->list.height && self->list.top + (size_t)line < rows.count)
+	else if (line >= 0 && (size_t)line < self->list.height &&
+		self->list.top + (size_t)line < rows.count)
 		list_select(&self->list, &rows, self->list.top + (size_t)line);
 }
 

@@ -51,10 +51,11 @@ static void draw_key(struct canvas *canvas, struct place place, const struct key
 	int column = place.column;
 
 	for (int i = 0; i < KEYS_PER_ROW && key->codes[i]; i++)
-		column += 1 + canvas_text(canvas, (struct place) { place.row, column, NAMES }, STYLE_KEY,
-			keys_name(key->codes[i], name));
-	canvas_text(canvas, (struct place) { place.row, place.column + NAMES, place.width - NAMES }, STYLE_TEXT,
-		key->help);
+		column += 1 +
+			canvas_text(canvas, (struct place) { place.row, column, NAMES }, STYLE_KEY,
+				keys_name(key->codes[i], name));
+	canvas_text(canvas, (struct place) { place.row, place.column + NAMES, place.width - NAMES },
+		STYLE_TEXT, key->help);
 }
 
 static void draw_line(struct canvas *canvas, struct place place, int line)
@@ -79,10 +80,11 @@ static void help_draw(void *context, struct canvas *canvas, struct area area)
 	if (self->top < 0)
 		self->top = 0;
 	for (int i = 0; i < area.rows && self->top + i < line_count(); i++)
-		draw_line(canvas, (struct place) { area.row + i, area.column + 2, area.columns - 2 }, self->top + i);
+		draw_line(canvas, (struct place) { area.row + i, area.column + 2, area.columns - 2 },
+			self->top + i);
 	if (self->top < last)
-		canvas_right(canvas, (struct place) { area.row + area.rows - 1, area.column + area.columns - 8, 8 },
-			STYLE_WARN, " more: j");
+		canvas_right(canvas, (struct place) { area.row + area.rows - 1, area.column,
+			area.columns }, STYLE_WARN, " more: j");
 }
 
 static bool help_act(void *context, enum action action)

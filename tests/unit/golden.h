@@ -1,4 +1,4 @@
-/* Screens as files: tests/golden/NAME.txt. With GOLDEN=write in the environment they are written. */
+/* Screens as files: tests/golden/NAME.txt. GOLDEN=write in the environment writes them. */
 #ifndef GOLDEN_H
 #define GOLDEN_H
 

@@ -12,7 +12,8 @@ static const char list[] =
 	"ffffffff80101000 T memcpy\n"
 	"ffffffff80102000 T spin_lock\n"
 	"ffffffff80103000 T page_alloc\n"
-	"ffffffff80104000 T a_function_with_a_really_very_long_name_that_no_column_can_hold_in_full\n"
+	"ffffffff80104000 T "
+	"a_function_with_a_really_very_long_name_that_no_column_can_hold_in_full\n"
 	"ffffffff80105000 T größe_名前\n"
 	"ffffffff80106000 T syscall_entry\n"
 	"ffffffff80107000 T kernel_end\n";
@@ -41,7 +42,8 @@ struct symbols *hand_symbols(uint32_t functions[HAND_FUNCTIONS])
 
 	assert_true(symbols_load_kernel(symbols, scratch_text("System.map", list), NULL));
 	for (uint32_t i = 0; i < 6; i++)
-		functions[i] = symbols_function(symbols, EVENT_KERNEL, 0xffffffff80101000 + i * 0x1000 + 8);
+		functions[i] = symbols_function(symbols, EVENT_KERNEL,
+			0xffffffff80101000 + i * 0x1000 + 8);
 	symbols_map(symbols, &shell, no_folder);
 	functions[6] = symbols_function(symbols, 7, 0x400123);
 	functions[7] = symbols_special(symbols, "[idle]");
@@ -81,7 +83,8 @@ void hand_cpus(struct picture *picture, uint32_t count)
 		cpu->enabled = true;
 		cpu->series.mode[MODE_KERNEL] = 6200 - i % 7 * 900;
 		cpu->series.mode[MODE_USER] = 2100 + i % 3 * 500;
-		cpu->series.mode[MODE_IDLE] = 10000 - cpu->series.mode[MODE_KERNEL] - cpu->series.mode[MODE_USER];
+		cpu->series.mode[MODE_IDLE] =
+			10000 - cpu->series.mode[MODE_KERNEL] - cpu->series.mode[MODE_USER];
 		for (uint32_t s = 10; s < TABLE_TREND; s++) {
 			uint64_t busy = (s * (i + 3)) % 60 * 15;
 
@@ -109,7 +112,8 @@ struct picture *hand_picture(struct symbols *symbols, const uint32_t functions[H
 	picture->visible = util_alloc(HAND_FUNCTIONS * sizeof *picture->visible);
 	picture->visible_count = HAND_FUNCTIONS;
 	for (uint32_t i = 0; i < HAND_FUNCTIONS; i++) {
-		picture->visible[i] = (struct picture_row) { .function = functions[i], .line = rows[i].line };
+		picture->visible[i] =
+			(struct picture_row) { .function = functions[i], .line = rows[i].line };
 		for (uint32_t s = i; s < TABLE_TREND; s++)
 			picture->visible[i].trend[s] = s / 6 * (i + 1) % 9 * 100;
 	}

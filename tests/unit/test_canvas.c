@@ -67,7 +67,8 @@ static void test_never_holds_what_a_terminal_would_obey(void **state)
 	check_text(20, 20, true, "a\xe2\x80\xae" "b", "a?b\n");		/* right-to-left override */
 	check_text(20, 20, true, "a\xe2\x80\x8b" "b", "a?b\n");		/* zero width space */
 	check_text(20, 20, true, "a\xff\xc3+\xe2\x82", "a?" "?+?" "?\n");	/* no UTF-8 */
-	check_text(20, 20, true, "\xc0\xafx\xed\xa0\x80y", "?" "?x?" "??y\n");	/* overlong, surrogate */
+	/* overlong, surrogate */
+	check_text(20, 20, true, "\xc0\xafx\xed\xa0\x80y", "?" "?x?" "??y\n");
 	check_text(20, 20, false, "größe", "gr??e\n");
 }
 
@@ -83,10 +84,10 @@ static void test_wide_and_combining_keep_columns(void **state)
 	assert_int_equal(canvas_cell(canvas, 0, 4)->code, '|');
 	assert_int_equal(canvas_cell(canvas, 0, 5)->marks[0], 0x301);
 	assert_int_equal(canvas_cell(canvas, 0, 6)->code, '|');
-	canvas_text(canvas, (struct place) { 1, 0, 4 }, STYLE_TEXT, "名前名前");	/* no room for half of one */
+	canvas_text(canvas, (struct place) { 1, 0, 4 }, STYLE_TEXT, "名前名前");	/* no half of one */
 	canvas_put(canvas, (struct place) { 1, 4, 1 }, STYLE_TEXT, '|');
 	canvas_text(canvas, (struct place) { 2, 0, 4 }, STYLE_TEXT, "名前");
-	canvas_put(canvas, (struct place) { 2, 1, 1 }, STYLE_TEXT, 'x');		/* half of it goes as well */
+	canvas_put(canvas, (struct place) { 2, 1, 1 }, STYLE_TEXT, 'x');	/* all of it goes */
 	check(canvas, "名前|e\xcc\x81|\n名 …|\n x前\n");
 	canvas_free(canvas);
 }
@@ -107,7 +108,8 @@ static void test_clips_everywhere(void **state)
 					canvas_restyle(canvas, place, STYLE_CURSOR);
 					glyphs_bar(canvas, place, STYLE_KERNEL, 2);
 					assert_true(canvas_cell(canvas, row, column) == NULL ||
-						(row >= 0 && row < rows && column >= 0 && column < columns));
+						(row >= 0 && row < rows && column >= 0 &&
+							column < columns));
 				}
 			}
 			canvas_free(canvas);
@@ -123,7 +125,8 @@ static void draw_glyphs(struct canvas *canvas)
 	}
 	glyphs_column(canvas, (struct place) { 1, 9, 1 }, STYLE_USER, -1);
 	for (int i = 0; i < GLYPHS; i++)
-		canvas_text(canvas, (struct place) { 2, i * 2, 1 }, STYLE_TEXT, glyphs_text(canvas, (enum glyph)i));
+		canvas_text(canvas, (struct place) { 2, i * 2, 1 }, STYLE_TEXT,
+			glyphs_text(canvas, (enum glyph)i));
 }
 
 static void test_glyphs(void **state)
@@ -159,7 +162,8 @@ static void test_styles_in_every_depth(void **state)
 	(void)state;
 	for (int i = 0; i < STYLES; i++) {
 		canvas_text(canvas, (struct place) { i, 0, 12 }, (uint8_t)i, "plain");
-		canvas_text(canvas, (struct place) { i, 12, 12 }, (uint8_t)(i | STYLE_CURSOR), "cursor");
+		canvas_text(canvas, (struct place) { i, 12, 12 }, (uint8_t)(i | STYLE_CURSOR),
+			"cursor");
 	}
 	for (int depth = DEPTH_NONE; depth <= DEPTH_256; depth++) {
 		char *text = theme_dump(canvas, (enum depth)depth);

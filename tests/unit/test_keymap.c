@@ -80,7 +80,8 @@ static void test_bar(void **state)
 			char *at = keys_table[i].bar ? strstr(bar, keys_table[i].bar) : NULL;
 
 			if (at)
-				assert_int_equal(keys_bar_action(columns, (int)(at - bar)), keys_table[i].action);
+				assert_int_equal(keys_bar_action(columns, (int)(at - bar)),
+					keys_table[i].action);
 		}
 		assert_true(columns < 80 || strstr(bar, "q Quit"));
 		assert_int_equal(keys_bar_action(columns, columns), ACTION_NONE);

@@ -104,7 +104,8 @@ static void test_moves_stay_inside(void **state)
 		list_act(&list, &rows, (enum action)(ACTION_UP + (random >> 16) % 8));
 		list_update(&list, &rows, random >> 24 & 7);
 		assert_in_range(list.cursor, 0, rows.count - 1);
-		assert_in_range(list.cursor, list.top, list.top + (list.height ? list.height - 1 : 0));
+		assert_in_range(list.cursor, list.top,
+			list.top + (list.height ? list.height - 1 : 0));
 	}
 	assert_false(list_act(&list, &rows, ACTION_SORT));
 }

@@ -66,7 +66,8 @@ static void test_is_bounded(void **state)
 	prompt_draw(&prompt, canvas, (struct place) { 0, 0, 40 }, NULL);
 	text = canvas_dump(canvas);
 	assert_non_null(strstr(text, "Search: "));
-	assert_non_null(strstr(text, prompt.text + strlen(prompt.text) - 20));	/* its end is in sight */
+	/* its end is in sight */
+	assert_non_null(strstr(text, prompt.text + strlen(prompt.text) - 20));
 	free(text);
 	canvas_free(canvas);
 }
@@ -108,7 +109,8 @@ static void test_filter_words(void **state)
 	refuse("cpu:99999999999999999999", "is no CPU");
 	refuse("mode:", "kernel, user or idle");
 	refuse("mode:ring0", "kernel, user or idle");
-	refuse("thread:12345678901234567890123456789012345678901234567890123456789012345", "too long");
+	refuse("thread:12345678901234567890123456789012345678901234567890123456789012345",
+		"too long");
 }
 
 static void test_windows(void **state)

@@ -148,8 +148,8 @@ static void click(struct stage *stage, const char *label)
 static void test_whole_screens(void **state)
 {
 	static const struct { int rows, columns; const char *golden; } sizes[] = {
-		{ 24, 80, "screen_80x24" }, { 32, 120, "screen_120x32" }, { 10, 40, "screen_40x10" },
-		{ 9, 40, "screen_too_small" },
+		{ 24, 80, "screen_80x24" }, { 32, 120, "screen_120x32" },
+		{ 10, 40, "screen_40x10" }, { 9, 40, "screen_too_small" },
 	};
 	struct stage stage;
 
@@ -166,7 +166,8 @@ static void test_whole_screens(void **state)
 static void test_before_the_first_picture(void **state)
 {
 	struct stage stage = { .now = 1 };
-	static const uint32_t codes[] = { ' ', 's', 'z', 'Z', 'w', 'j', 'G', '<', '>', 'I', 'n', KEYS_LEFT, KEYS_ESCAPE };
+	static const uint32_t codes[] = { ' ', 's', 'z', 'Z', 'w', 'j', 'G', '<', '>', 'I', 'n',
+		KEYS_LEFT, KEYS_ESCAPE };
 
 	(void)state;
 	stage.screen = screen_new(&stage.session);
@@ -205,7 +206,7 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* Whatever comes, in whatever order, at whatever size: nothing breaks, and the wish stays in bounds. */
+/* Whatever comes, in whatever order, at whatever size: nothing breaks, the wish stays in bounds. */
 static void test_random_input(void **state)
 {
 	uint32_t seed = 42;
@@ -215,17 +216,21 @@ static void test_random_input(void **state)
 	raise_stage(&stage);
 	for (int i = 0; i < 4000; i++) {
 		struct input input = {
-			.kind = next_random(&seed) % 8 ? INPUT_KEY : (enum input_kind)(next_random(&seed) % INPUT_SUSPEND),
-			.code = next_random(&seed) % 3 ? next_random(&seed) % 128 : KEYS_UP + next_random(&seed) % 24,
+			.kind = next_random(&seed) % 8 ? INPUT_KEY :
+				(enum input_kind)(next_random(&seed) % INPUT_SUSPEND),
+			.code = next_random(&seed) % 3 ? next_random(&seed) % 128 :
+				KEYS_UP + next_random(&seed) % 24,
 			.row = (int)(next_random(&seed) % 50) - 5,
 			.column = (int)(next_random(&seed) % 150) - 5,
 		};
 
 		if (i % 7 == 0)
-			resize(&stage, (int)(next_random(&seed) % 45), (int)(next_random(&seed) % 140));
+			resize(&stage, (int)(next_random(&seed) % 45),
+				(int)(next_random(&seed) % 140));
 		if (i % 5 == 0) {
 			stage.session.next = hand_picture(symbols, functions);
-			stage.session.next->table->count = next_random(&seed) % (HAND_FUNCTIONS + 1);
+			stage.session.next->table->count =
+				next_random(&seed) % (HAND_FUNCTIONS + 1);
 			stage.session.next->vm = (enum vm_state)(next_random(&seed) % 5);
 		}
 		screen_input(stage.screen, &input, stage.now += second / 10);
@@ -315,7 +320,7 @@ static void test_filter(void **state)
 	press(&stage, '\\');
 	type(&stage, "alloc cpu:");
 	check_holds(&stage, "is no CPU", true);
-	assert_string_equal(stage.session.wish.filter.pattern, "alloc cpu");	/* the last that was right */
+	assert_string_equal(stage.session.wish.filter.pattern, "alloc cpu");
 	type(&stage, "2");
 	assert_int_equal(stage.session.wish.filter.cpu, 2);
 	press(&stage, KEYS_ENTER);
@@ -376,7 +381,8 @@ static void test_messages(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	stage.session.message = (struct session_message) { .text = "x.folded: 12 samples in 3 stacks" };
+	stage.session.message =
+		(struct session_message) { .text = "x.folded: 12 samples in 3 stacks" };
 	assert_true(screen_step(stage.screen, stage.now));
 	check_holds(&stage, "x.folded: 12 samples", true);
 	stage.now += 3 * second;
@@ -404,7 +410,7 @@ static void test_help_and_back(void **state)
 	assert_int_equal(press(&stage, KEYS_CTRL('Z')), SCREEN_SUSPEND);
 	assert_int_equal(press(&stage, KEYS_F(10)), SCREEN_QUIT);
 	press(&stage, '/');
-	assert_int_equal(press(&stage, 'q'), SCREEN_NOTHING);			/* a letter to search */
+	assert_int_equal(press(&stage, 'q'), SCREEN_NOTHING);	/* a letter to search */
 	assert_int_equal(press(&stage, KEYS_CTRL('C')), SCREEN_QUIT);
 	strike(&stage);
 }
@@ -421,7 +427,7 @@ static void test_key_bar_and_wheel(void **state)
 	click(&stage, "Help");
 	screen_input(stage.screen, &wheel, stage.now);
 	screen_draw(stage.screen, stage.canvas);
-	assert_int_equal(stage.session.wish.selected, functions[1]);		/* three rows down */
+	assert_int_equal(stage.session.wish.selected, functions[1]);	/* three rows down */
 	click(&stage, "On/off");
 	assert_int_equal(stage.session.runs, 1);
 	strike(&stage);
@@ -436,11 +442,15 @@ static void test_snapshot(void **state)
 	(void)state;
 	assert_int_equal(chdir((scratch_path("."), scratch_folder)), 0);
 	setenv("TZ", "UTC", 1);
-	assert_string_equal(snapshot_name("demo-kernel", 1767268800, name), "ktop-demo-kernel-20260101-120000.folded");
+	assert_string_equal(snapshot_name("demo-kernel", 1767268800, name),
+		"ktop-demo-kernel-20260101-120000.folded");
 	scratch_text(name, "");
-	assert_string_equal(snapshot_name("demo-kernel", 1767268800, next), "ktop-demo-kernel-20260101-120000-2.folded");
-	assert_string_equal(snapshot_name("../../e\033[1mtc", 1767268800, next), "ktop-e1mtc-20260101-120000.folded");
-	assert_string_equal(snapshot_name("", 1767268800, next), "ktop-kernel-20260101-120000.folded");
+	assert_string_equal(snapshot_name("demo-kernel", 1767268800, next),
+		"ktop-demo-kernel-20260101-120000-2.folded");
+	assert_string_equal(snapshot_name("../../e\033[1mtc", 1767268800, next),
+		"ktop-e1mtc-20260101-120000.folded");
+	assert_string_equal(snapshot_name("", 1767268800, next),
+		"ktop-kernel-20260101-120000.folded");
 	assert_int_equal(chdir(folder), 0);
 	free(folder);
 

@@ -197,7 +197,7 @@ static void test_mouse(void **state)
 	(void)state;
 	draw(&stage);
 	view_functions.click(stage.view, 3, 30);
-	assert_int_equal(under_cursor(&stage), functions[0]);	/* the third row: the most self but two */
+	assert_int_equal(under_cursor(&stage), functions[0]);	/* the most self but two */
 	view_functions.click(stage.view, 0, 12);
 	check_holds(&stage, "TOTAL%▼", true);
 	view_functions.click(stage.view, 0, 12);
