@@ -1,6 +1,6 @@
 /*
- * PCI configuration space by configuration mechanism 1 (PCI Local Bus 3.0, section 3.2.2.3.2), whose
- * two ports nobody else may use meanwhile. Registers are 32 bits, at multiples of 4.
+ * PCI configuration space by mechanism 1 (PCI Local Bus 3.0, section 3.2.2.3.2), whose two ports
+ * nobody else may use meanwhile. Registers are 32 bits, at multiples of 4.
  */
 #ifndef KTOP_PCI_H
 #define KTOP_PCI_H
@@ -27,7 +27,7 @@ enum {					/* command */
 uint32_t ktop_pci_read(uint32_t function, uint32_t at);
 void ktop_pci_write(uint32_t function, uint32_t at, uint32_t value);
 
-/* The next function from `*function` on that is there, on whatever bus the firmware has numbered. */
+/* The next function from `*function` on that is there, on any bus that firmware has numbered. */
 bool ktop_pci_next(uint32_t *function);
 
 /* Sets bits of the command register. */

@@ -48,7 +48,7 @@ enum {					/* 2.1 */
 #define KTOP_VIRTIO_VERSION_1 (1ull << 32)		/* 6 */
 #define KTOP_VIRTIO_ACCESS_PLATFORM (1ull << 33)
 
-/* Steps 1 to 6 of 3.1.1: reset, and the features agreed on. False: the device lacks one, or is gone. */
+/* Steps 1 to 6 of 3.1.1: reset, and agree on features. False: one is missing, or the device is. */
 bool ktop_virtio_start(struct ktop_virtio *device, uint64_t features);
 
 /* Step 7 for one queue, in KTOP_VIRTQ_MEMORY bytes of memory. */

@@ -60,6 +60,7 @@ static void accept(struct ktop_virtio *self, uint64_t bits)
 	common->driver_feature = (uint32_t)(bits >> 32);
 }
 
+/* What lies behind the end of a short structure reads as zero. */
 static uint32_t config(struct ktop_virtio *self, uint32_t offset)
 {
 	const struct ktop_virtio_region *region = &pci_of(self)->config;
@@ -69,7 +70,7 @@ static uint32_t config(struct ktop_virtio *self, uint32_t offset)
 	return *(volatile uint32_t *)(region->at + offset);
 }
 
-/* The driver may shorten a queue (4.1.4.3.2). */
+/* A queue that is too long for virtq.h is shortened, as the driver may (4.1.4.3.2). */
 static uint16_t queue_size(struct ktop_virtio *self, uint16_t index)
 {
 	volatile struct common *common = common_of(self);
@@ -108,6 +109,7 @@ static bool queue_start(struct ktop_virtio *self, struct ktop_virtq *queue)
 	return true;
 }
 
+/* The caller's ktop_barrier has put the ring before this (4.1.5.2). */
 static void notify(struct ktop_virtio *self, const struct ktop_virtq *queue)
 {
 	*(volatile uint16_t *)(pci_of(self)->notify.at + queue->door) = queue->index;
@@ -134,6 +136,7 @@ enum {
 	BAR = 4, OFFSET = 8, LENGTH = 12, STEP = 16,
 };
 
+/* Where the device's BAR and capability together put a structure. */
 struct structure {
 	uint32_t capability;
 	uint64_t physical;
@@ -184,8 +187,9 @@ bool ktop_virtio_modern_init(struct ktop_virtio_pci *self, uint32_t function,
 {
 	struct structure common, doors, own;
 
-	if (!find_structure(function, COMMON, &common) || !find_structure(function, NOTIFY, &doors) ||
-			!find_structure(function, CONFIG, &own) || common.size < sizeof(struct common))
+	if (!find_structure(function, COMMON, &common) || common.size < sizeof(struct common) ||
+			!find_structure(function, NOTIFY, &doors) ||
+			!find_structure(function, CONFIG, &own))
 		return false;
 	*self = (struct ktop_virtio_pci){
 		.device.ops = &modern_ops,

@@ -11,8 +11,10 @@ enum { CONSOLE = 0x10031af4, CONSOLE_MODERN = 0x10431af4 };	/* 4.1.2.1 */
 static bool init(struct ktop_virtio_pci *self, uint32_t function,
 	void *(*map)(uint64_t physical, size_t size))
 {
-	if (!ktop_virtio_modern_init(self, function, map) && !ktop_virtio_legacy_init(self, function))
+	if (!ktop_virtio_modern_init(self, function, map) &&
+			!ktop_virtio_legacy_init(self, function))
 		return false;
+	/* Polled queues still have configuration interrupts, on a line that others may share. */
 	ktop_pci_enable(function, KTOP_PCI_MASTER | KTOP_PCI_NO_INTERRUPT);
 	return true;
 }

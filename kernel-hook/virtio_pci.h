@@ -1,4 +1,4 @@
-/* virtio devices on PCI (Virtual I/O Device 1.2, section 4.1), by either of their two interfaces. */
+/* virtio devices on PCI (Virtual I/O Device 1.2, section 4.1), by either of two interfaces. */
 #ifndef KTOP_VIRTIO_PCI_H
 #define KTOP_VIRTIO_PCI_H
 
@@ -22,7 +22,7 @@ struct ktop_virtio_pci {
 
 	/* modern */
 	struct ktop_virtio_region common, notify, config;
-	uint32_t notify_step;		/* bytes from one queue's place to be notified to the next */
+	uint32_t notify_step;		/* bytes between the doors of two queues */
 };
 
 /*
@@ -33,7 +33,7 @@ struct ktop_virtio_pci {
 uint32_t ktop_virtio_pci_find(struct ktop_virtio_pci *found, uint32_t limit,
 	void *(*map)(uint64_t physical, size_t size));
 
-/* The two interfaces. False: this PCI function lacks it, or it has no place in the address space. */
+/* The interfaces. False: this PCI function lacks it, or firmware gave it no addresses. */
 bool ktop_virtio_modern_init(struct ktop_virtio_pci *self, uint32_t function,
 	void *(*map)(uint64_t physical, size_t size));
 bool ktop_virtio_legacy_init(struct ktop_virtio_pci *self, uint32_t function);

@@ -1,3 +1,9 @@
+/*
+ * The drainer alone calls in here, and what is shared with the device is the rings and buffers of
+ * four queues: two of control, by which device and driver tell each other of ports, and two of the
+ * port. What the device says is copied first and believed never: a message can at most name another
+ * port, a broken ring at most begins everything anew.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,8 +27,8 @@ enum {
 	SENDS = 32, SEND_SIZE = KTOP_PACKET_MAX,
 	RECEIVES = 8, RECEIVE_SIZE = 512,
 	/*
-	 * The device drops a message for which it finds no buffer. It sends one for each of its ports
-	 * at the beginning, and then up to three in answer to each of ours.
+	 * The device drops a message for which it finds no buffer. It sends one for each port at
+	 * the beginning, and then up to three in answer to each of ours.
 	 */
 	HEARS = 32, HEAR_SIZE = 128,
 	SAYS = 8,
@@ -152,9 +158,9 @@ static bool set_up_port(struct serial *self, struct controller *controller, uint
 }
 
 /*
- * Begins anew with a controller. Queues are set up before a device is live (3.1.1), but which queues
- * are ours is known only when a live device has told the names of its ports: so this is done once
- * with NO_PORT, and again with the port that was found.
+ * Begins anew with a controller. Queues are set up before a device is live (3.1.1), but which of
+ * them are ours is known only when a live device has told the names of its ports: so this is done
+ * once with NO_PORT, and again with the port that was found. A failure gives the controller up.
  */
 static void start(struct serial *self, struct controller *controller, uint32_t port)
 {
@@ -178,6 +184,10 @@ static void start(struct serial *self, struct controller *controller, uint32_t p
 
 /* ---- the control queues (5.3.6.2) ---- */
 
+/*
+ * A port bears our name. Only one is used at a time; the memory of its queues is that of the port
+ * before, whose controller therefore lets go of it first.
+ */
 static void on_name(struct serial *self, struct controller *controller, uint32_t port)
 {
 	if (self->home == controller && self->port == port) {
@@ -227,6 +237,7 @@ static void hear(struct serial *self, struct controller *controller, const uint8
 			on_name(self, controller, message.port);
 		break;
 	case PORT_OPEN:
+		/* Each is counted: the one that closed it may have been dropped. */
 		if (ours) {
 			self->host = message.value;
 			self->connections += self->host;
@@ -259,7 +270,9 @@ static uint32_t lowest(uint64_t bits)
 	return i;
 }
 
-static bool next_message(struct serial *self, struct controller *controller, struct message *message)
+/* What is to be said next; it counts as said. */
+static bool next_message(struct serial *self, struct controller *controller,
+	struct message *message)
 {
 	*message = (struct message){ .value = 1 };
 	if (!controller->greeted) {
@@ -286,7 +299,8 @@ static void speak(struct serial *self, struct controller *controller)
 
 	while (ktop_virtq_take(&controller->out, &buffer, &size))
 		continue;
-	while (ktop_virtq_idle(&controller->out, &buffer) && next_message(self, controller, &message)) {
+	while (ktop_virtq_idle(&controller->out, &buffer) &&
+			next_message(self, controller, &message)) {
 		controller->says[buffer] = message;
 		ktop_virtq_offer(&controller->out, buffer, sizeof message);
 		said++;
@@ -295,12 +309,14 @@ static void speak(struct serial *self, struct controller *controller)
 		ktop_virtio_notify(controller->device, &controller->out);
 }
 
+/* Has the device written nonsense into one of the rings? */
 static bool broken(const struct serial *self, const struct controller *controller)
 {
 	return controller->in.broken || controller->out.broken ||
 		(self->home == controller && (self->in.broken || self->out.broken));
 }
 
+/* One controller's turn: a bounded number of messages each way. */
 static void attend(struct serial *self, struct controller *controller)
 {
 	uint8_t status = controller->device->ops->status(controller->device);
@@ -322,6 +338,7 @@ static void attend(struct serial *self, struct controller *controller)
 
 /* ---- the transport ---- */
 
+/* The handshake goes on here, where each round of the drainer begins. */
 static bool connected(struct ktop_transport *transport, uint32_t *connections)
 {
 	struct serial *self = serial_of(transport);
@@ -333,6 +350,7 @@ static bool connected(struct ktop_transport *transport, uint32_t *connections)
 	return self->open && self->host;
 }
 
+/* Takes back what the host has read since, and waits for nothing. */
 static void *buffer(struct ktop_transport *transport)
 {
 	struct serial *self = serial_of(transport);
@@ -377,7 +395,8 @@ static uint32_t receive(struct ktop_transport *transport, void *to, uint32_t siz
 		}
 		if (part > self->read_end - self->read_at)
 			part = self->read_end - self->read_at;
-		__builtin_memcpy((uint8_t *)to + got, self->receives[self->reading] + self->read_at, part);
+		__builtin_memcpy((uint8_t *)to + got,
+			self->receives[self->reading] + self->read_at, part);
 		got += part;
 		self->read_at += part;
 		if (self->read_at == self->read_end) {

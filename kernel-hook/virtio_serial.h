@@ -1,11 +1,12 @@
 /*
  * A named port of a virtio-serial controller (Virtual I/O Device 1.2, section 5.3) as the hook's
- * transport. Nothing waits: the handshake goes on with each connected() and receive(), so that port
- * and host may come and go at any time.
+ * transport. Nothing waits: the handshake goes on with each connected(), so that port and host may
+ * come and go at any time.
  *
  *	-device virtio-serial-pci -chardev socket,id=ktop,path=FILE,server=on,wait=off
  *	-device virtserialport,chardev=ktop,name=org.ktop.0
  *
+ * QEMU holds back what a slow host has not read; for a virtconsole of that name it throws it away.
  * The controllers become the driver's own, with all their ports: a kernel with a driver of its own
  * gives that one's port to the hook instead. Ports with numbers above 63 are not found.
  */
@@ -36,8 +37,8 @@ struct ktop_virtio_serial_config {
 size_t ktop_virtio_serial_memory_size(void);
 
 /*
- * thread, at boot, once, while nobody else uses PCI configuration. Takes all controllers on PCI; the
- * memory is theirs for ever. NULL: there is none, or the memory is not as it should be.
+ * thread, at boot, once, while nobody else uses PCI configuration. Takes all controllers on PCI;
+ * the memory is theirs for ever. NULL: there is none, or the memory is not as it should be.
  */
 struct ktop_transport *ktop_virtio_serial_init(const struct ktop_virtio_serial_config *config);
 

@@ -1,6 +1,6 @@
 /*
- * A split virtqueue (Virtual I/O Device 1.2, section 2.7) that is polled, of buffers that stay: each
- * descriptor names one buffer for ever, and chains are not used. One caller at a time.
+ * A split virtqueue (Virtual I/O Device 1.2, section 2.7) that is polled. Its buffers stay: each
+ * descriptor names one of them for ever, and chains are not used. One caller at a time.
  *
  * The rings are shared with a device that is not trusted: an index, id or length from there that
  * cannot be true marks the queue broken, and nothing more is taken from it until it is made anew.
@@ -65,7 +65,7 @@ void ktop_virtq_offer(struct ktop_virtq *queue, uint32_t buffer, uint32_t size);
 /* Gives all idle buffers to a device that writes them. */
 void ktop_virtq_offer_all(struct ktop_virtq *queue);
 
-/* A buffer that came back, and the bytes that the device says it wrote, at most the buffer's size. */
+/* A buffer that came back, and how much the device says it wrote: at most the buffer's size. */
 bool ktop_virtq_take(struct ktop_virtq *queue, uint32_t *buffer, uint32_t *written);
 
 /* Is the device to be told of what was offered? */

@@ -238,7 +238,8 @@ void fake_serial_host(struct fake_serial *fake, uint32_t port, bool connected)
 	tell(fake, port, 6, connected);
 }
 
-uint32_t fake_serial_type(struct fake_serial *fake, uint32_t port, const void *bytes, uint32_t size)
+uint32_t fake_serial_type(struct fake_serial *fake, uint32_t port, const void *bytes,
+	uint32_t size)
 {
 	uint32_t in = port ? 2 * port + 2 : 0, typed = 0;
 	struct device_queue *queue = &fake->queues[in];

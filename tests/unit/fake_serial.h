@@ -1,6 +1,6 @@
 /*
- * A virtio-serial controller in plain memory, written from the specification (Virtual I/O Device 1.2,
- * section 5.3) and with the habits of QEMU's: it looks at a queue only when notified, drops control
+ * A virtio-serial controller in plain memory, written from the specification (Virtual I/O Device
+ * 1.2, section 5.3) and with the habits of QEMU's: it looks at a queue only when notified, drops control
  * messages for which there is no buffer, and completes what is sent while nobody is connected. Each
  * port is a console as well, for the sake of one message more.
  */
@@ -61,7 +61,8 @@ void fake_serial_unplug(struct fake_serial *fake, uint32_t port);
 void fake_serial_host(struct fake_serial *fake, uint32_t port, bool connected);
 
 /* Bytes from the host; returns how many found a buffer. */
-uint32_t fake_serial_type(struct fake_serial *fake, uint32_t port, const void *bytes, uint32_t size);
+uint32_t fake_serial_type(struct fake_serial *fake, uint32_t port, const void *bytes,
+	uint32_t size);
 
 /* A control message, well-formed or not. */
 void fake_serial_tell(struct fake_serial *fake, const void *bytes, uint32_t size);

@@ -375,7 +375,8 @@ static void bytes_are_received_in_pieces_of_any_size(void **state)
 	while (read < sizeof text) {
 		uint32_t part = piece < sizeof text - read ? piece : (uint32_t)sizeof text - read;
 
-		typed += fake_serial_type(bench->fake, 1, text + typed, (uint32_t)sizeof text - typed);
+		typed += fake_serial_type(bench->fake, 1, text + typed,
+				(uint32_t)sizeof text - typed);
 		part = receive(bench, got + read, part);
 		assert_int_not_equal(part, 0);
 		read += part;
@@ -452,7 +453,8 @@ static void a_bad_id_in_any_queue_begins_anew(void **state)
 static void malformed_messages_are_ignored(void **state)
 {
 	struct bench *bench = *state;
-	const uint32_t far_away[] = { 64, 6 | 1 << 16 }, unknown[] = { 1, 99 }, wild[] = { UINT32_MAX, 1 };
+	const uint32_t far_away[] = { 64, 6 | 1 << 16 }, unknown[] = { 1, 99 };
+	const uint32_t wild[] = { UINT32_MAX, 1 };
 
 	open_connected(bench, 1);
 	fake_serial_tell(bench->fake, "", 0);
