@@ -30,7 +30,7 @@ const struct key keys_table[] = {
 	{ { 'q', KEYS_F(10), KEYS_CTRL('C') }, ACTION_QUIT, "Quit", "leave ktop" },
 	{ { 'z' }, ACTION_ZERO, "Zero", "count from now on; Esc takes all again" },
 	{ { 'Z' }, ACTION_FREEZE, "Freeze", "hold the picture, and let go; collection goes on" },
-	{ { KEYS_ESCAPE, KEYS_BACKSPACE }, ACTION_BACK, NULL, "back" },
+	{ { KEYS_ESCAPE, KEYS_BACKSPACE }, ACTION_BACK, NULL, "back; takes off the filter, then the zero" },
 	{ { KEYS_CTRL('L') }, ACTION_REDRAW, NULL, "draw the screen anew" },
 	{ { KEYS_CTRL('Z') }, ACTION_SUSPEND, NULL, "suspend ktop; `fg` brings it back" },
 };

@@ -218,6 +218,9 @@ static void go_back(struct screen *screen, uint64_t now)
 {
 	if (screen->current != VIEW_FUNCTIONS) {
 		screen->current = VIEW_FUNCTIONS;
+	} else if (screen->scope.filter_text[0]) {
+		scope_filter(&screen->scope, "", NULL);
+		say(screen, now, "no filter: all is shown");
 	} else if (screen->scope.zero_ns) {
 		screen->scope.zero_ns = 0;
 		say(screen, now, "counting all again");
