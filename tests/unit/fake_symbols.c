@@ -11,6 +11,7 @@ enum { FUNCTIONS = 4096 };
 
 struct symbols {
 	struct function functions[FUNCTIONS];
+	char *first_names[FUNCTIONS];	/* by which they are known here */
 	size_t count;
 	uint64_t unknown;		/* bit set of processes */
 	uint64_t generation;
@@ -24,6 +25,7 @@ struct symbols *symbols_new(void)
 void symbols_free(struct symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->count; i++) {
+		free(symbols->first_names[i]);
 		free((char *)symbols->functions[i].name);
 		free((char *)symbols->functions[i].object);
 	}
@@ -33,11 +35,12 @@ void symbols_free(struct symbols *symbols)
 static uint32_t have(struct symbols *symbols, const struct function *function)
 {
 	for (uint32_t i = 0; i < symbols->count; i++)
-		if (strcmp(symbols->functions[i].name, function->name) == 0
+		if (strcmp(symbols->first_names[i], function->name) == 0
 				&& strcmp(symbols->functions[i].object, function->object) == 0)
 			return i;
 	if (symbols->count == FUNCTIONS)
 		abort();
+	symbols->first_names[symbols->count] = util_copy(function->name, strlen(function->name));
 	symbols->functions[symbols->count] = *function;
 	symbols->functions[symbols->count].name = util_copy(function->name, strlen(function->name));
 	symbols->functions[symbols->count].object = util_copy(function->object, strlen(function->object));

@@ -452,6 +452,30 @@ static void all_since_zero_agrees_with_a_list(void **state)
 	world_free(&world);
 }
 
+/* Asked so rarely, or of such different ends, that slices have merged and ends moved in between. */
+static void rare_questions_agree_with_a_list(void **state)
+{
+	struct random random = { .state = 26 };
+	struct world world = world_new();
+	struct question question = { .filter = { .cpu = EVENT_NONE } };
+	struct taken taken;
+	uint64_t now = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 4000; i++) {
+		now += random_below(&random, 800 * MS);
+		random_taken(&random, now, &taken);
+		take(&world, &taken);
+		if (i % 100)
+			continue;
+		question.to = UINT64_MAX;
+		check(&world, &question, 0, false);
+		question.to = now - random_below(&random, now / 2 + 1);
+		check(&world, &question, 0, false);
+	}
+	world_free(&world);
+}
+
 /* ---- single behaviours ---- */
 
 static const struct filter everything = { .cpu = EVENT_NONE };
@@ -562,6 +586,120 @@ static void adjacent_ranges_share_nothing_and_miss_nothing(void **state)
 		edge = next;
 	}
 	assert_int_equal(all, 1000);
+	world_free(&world);
+}
+
+static void a_name_is_followed_though_nothing_else_happens(void **state)
+{
+	struct world world = world_new();
+	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2, .thread = 4,
+		.user_count = 1, .user = { 0x308 } };
+	struct question question = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE, .thread = "boot" } };
+
+	(void)state;
+	fake_symbols_know(world.inputs.symbols, 2, false);
+	take(&world, &user);
+	check(&world, &question, 0, false);
+	threads_thread(world.inputs.threads, 4, 2, (struct text){ .bytes = "boot", .size = 4 });
+	check(&world, &question, 0, false);
+	fake_symbols_know(world.inputs.symbols, 2, true);
+	check(&world, &question, 0, false);
+	world_free(&world);
+}
+
+/* Two slices, the older one changed last; they merge after only the older was summed up. */
+static void slices_that_merge_across_the_sum_are_counted_once(void **state)
+{
+	struct world world = world_new();
+	struct taken newer = kernel_sample(10300 * MS, 5, 1, (const uint64_t[]){ 3 });
+	struct taken older = kernel_sample(10100 * MS, 7, 1, (const uint64_t[]){ 3 });
+	const struct question question = { .to = UINT64_MAX, .filter = everything };
+
+	(void)state;
+	take(&world, &newer);
+	take(&world, &older);
+	store_advance(world.inputs.store, 71300 * MS);
+	check(&world, &question, 0, true);
+	store_advance(world.inputs.store, 300 * SECOND);
+	check(&world, &question, 0, true);
+	world_free(&world);
+}
+
+/* A CPU that comes late, and one beyond those that a row can tell apart. */
+static void cpus_may_be_many(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]){ 3 });
+	struct table *table;
+
+	(void)state;
+	take(&world, &taken);
+	store_advance(world.inputs.store, 70 * SECOND);
+	table_free(ask(&world, 0, UINT64_MAX));
+	taken.cpu = 70;
+	taken.time = 3 * SECOND;
+	take(&world, &taken);
+	store_advance(world.inputs.store, 80 * SECOND);
+	table_free(ask(&world, 0, UINT64_MAX));
+	taken.time = 30 * SECOND;
+	taken.cpu = 4000;
+	take(&world, &taken);
+	taken.time = 79 * SECOND;
+	take(&world, &taken);
+	for (uint64_t now = 80 * SECOND; now < 200 * SECOND; now += 30 * SECOND) {
+		store_advance(world.inputs.store, now);
+		table = ask(&world, 0, UINT64_MAX);
+		assert_int_equal(table->weight, 20);
+		assert_int_equal(row_of(&world, table, "k3")->cpus[0], 1);
+		assert_int_equal(row_of(&world, table, "k3")->cpus[1], 1 << 6);
+		table_free(table);
+	}
+	world_free(&world);
+}
+
+struct seen {
+	size_t count, cut, deepest;
+	uint64_t heaviest;
+};
+
+static void note_stack(void *context, const struct query_stack *stack)
+{
+	struct seen *seen = context;
+
+	seen->count++;
+	seen->cut += stack->cut;
+	seen->deepest = stack->depth > seen->deepest ? stack->depth : seen->deepest;
+	seen->heaviest = stack->weight > seen->heaviest ? stack->weight : seen->heaviest;
+}
+
+/* Equal functions at different addresses are one stack; threads, modes and cuts tell stacks apart. */
+static void equal_stacks_come_once(void **state)
+{
+	struct world world = world_new();
+	const struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct taken taken = kernel_sample(SECOND, 1, 2, (const uint64_t[]){ 3, 1 });
+	struct seen seen = { 0 };
+
+	(void)state;
+	taken.user_count = 1;
+	taken.user[0] = 0x208;
+	take(&world, &taken);
+	taken.kernel[0] += 16;
+	taken.user[0] += 16;
+	taken.cpu = 1;
+	taken.time = 40 * SECOND;
+	take(&world, &taken);
+	taken.thread = 9;
+	take(&world, &taken);
+	taken.kernel_cut = true;
+	take(&world, &taken);
+	taken.mode = MODE_USER;
+	take(&world, &taken);
+	query_stacks(world.query, &question, note_stack, &seen);
+	assert_int_equal(seen.count, 4);
+	assert_int_equal(seen.cut, 2);
+	assert_int_equal(seen.deepest, 3);
+	assert_int_equal(seen.heaviest, 2);
 	world_free(&world);
 }
 
@@ -701,10 +839,15 @@ int main(void)
 		cmocka_unit_test(late_events_agree_with_a_list),
 		cmocka_unit_test(days_agree_with_a_list),
 		cmocka_unit_test(all_since_zero_agrees_with_a_list),
+		cmocka_unit_test(rare_questions_agree_with_a_list),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(idle_is_no_work),
 		cmocka_unit_test(the_pattern_chooses_rows_and_leaves_shares),
 		cmocka_unit_test(adjacent_ranges_share_nothing_and_miss_nothing),
+		cmocka_unit_test(a_name_is_followed_though_nothing_else_happens),
+		cmocka_unit_test(slices_that_merge_across_the_sum_are_counted_once),
+		cmocka_unit_test(cpus_may_be_many),
+		cmocka_unit_test(equal_stacks_come_once),
 		cmocka_unit_test(missed_time_is_told_and_in_no_share),
 		cmocka_unit_test(cpus_are_told_by_mode_and_second),
 		cmocka_unit_test(a_coarse_slice_is_even),

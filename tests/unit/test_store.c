@@ -328,6 +328,10 @@ static void repeated_keys_merge_before_any_is_lost(void **state)
 	assert_int_equal(store_given_up(store), 0);
 	assert_int_equal(total_weight(store), added);
 	assert_int_equal(store_slice(store, 0).begin, 0);
+	assert_int_not_equal(store_slice(store, 0).end % SECOND, 0);
+	store_advance(store, 300 * SECOND);		/* what follows becomes coarser beside it */
+	check_store(store);
+	assert_int_equal(total_weight(store), added);
 	store_free(store);
 }
 
