@@ -36,7 +36,7 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 	test_demangle test_qmp test_profiler test_launch test_session test_canvas test_keymap \
 	test_list test_prompt test_view_functions test_screen
 THREADED = test_ring_threads
-E2E = boot port report ctl
+E2E = oracle boot port report ctl screen
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
 AGENT_SRC = $(AGENT:%=agent/%.c)
