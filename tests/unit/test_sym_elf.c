@@ -143,7 +143,7 @@ static void test_dynamic_symbols(void **state)
  */
 static void check_contained(const struct symbol_table *some, const struct symbol_table *all)
 {
-	assert_true(symbol_table_count(some) > 100);
+	assert_true(symbol_table_count(some) > 50);
 	for (uint32_t i = 0; i < symbol_table_count(some); i++) {
 		struct symbol symbol = symbol_table_get(some, i), answer;
 		uint32_t index = symbol_table_find(all, symbol.address);
