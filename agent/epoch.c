@@ -11,27 +11,33 @@
 
 enum { CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000 };
 
-static void load_kernel(struct epoch *epoch, const char *kernel)
+static void load_names(struct epoch *epoch, const char *names)
 {
 	char *error = NULL;
 
-	if (!kernel)
+	if (!names)
 		snprintf(epoch->remark, sizeof(epoch->remark),
 			"no names: the VM tells of no kernel image; give --kernel ELF");
-	else if (!symbols_load_kernel(epoch->inputs.symbols, kernel, &error))
+	else if (!symbols_load_kernel(epoch->inputs.symbols, names, &error))
 		snprintf(epoch->remark, sizeof(epoch->remark), "no names: %s", error);
 	free(error);
 }
 
-struct epoch *epoch_new(const uint8_t *boot_id, const char *kernel, const char *folder)
+static char *folder_of(const char *path)
+{
+	const char *end = strrchr(path, '/');
+
+	return end ? util_copy(path, (size_t)(end + 1 - path)) : util_copy(".", 1);
+}
+
+struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *image)
 {
 	struct epoch *epoch = util_alloc(sizeof(*epoch));
 
 	atomic_init(&epoch->holders, 1);
 	memcpy(epoch->boot_id, boot_id, sizeof(epoch->boot_id));
 	epoch->clock_hz = CLOCK_UNKNOWN_HZ;
-	epoch->folders = util_alloc(2 * sizeof(*epoch->folders));
-	epoch->folders[0] = folder ? util_copy(folder, strlen(folder)) : NULL;
+	epoch->folders[0] = image ? folder_of(image) : NULL;
 	epoch->inputs = (struct query_inputs){
 		.store = store_new(),
 		.stacks = stacks_new(),
@@ -39,7 +45,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *kernel, const char *
 		.threads = threads_new(),
 	};
 	epoch->query = query_new(&epoch->inputs);
-	load_kernel(epoch, kernel);
+	load_names(epoch, names);
 	return epoch;
 }
 
@@ -61,7 +67,6 @@ void epoch_release(struct epoch *epoch)
 	stacks_free(epoch->inputs.stacks);
 	store_free(epoch->inputs.store);
 	free(epoch->folders[0]);
-	free(epoch->folders);
 	free(epoch->cpus);
 	free(epoch);
 }

@@ -46,14 +46,14 @@ struct epoch {
 	struct epoch_cpu *cpus;
 	char event_names[EPOCH_IDS][32];
 	char remark[256];			/* why names are missing, "" if they are not */
-	char **folders;				/* where programs are looked for, NULL-terminated */
+	char *folders[2];			/* where programs are looked for, NULL-terminated */
 };
 
 /*
- * `kernel` and `folder` as symbols.h takes them, each may be NULL: the image or list of the kernel's
- * names, and where the programs' files are.
+ * `names`: the file with the kernel's names, as symbols.h takes it. Programs' files are looked for
+ * beside `image`, the kernel's. Each may be NULL.
  */
-struct epoch *epoch_new(const uint8_t *boot_id, const char *kernel, const char *folder);
+struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *image);
 struct epoch *epoch_hold(struct epoch *epoch);
 void epoch_release(struct epoch *epoch);	/* any thread; frees with the last holder; NULL: nothing */
 

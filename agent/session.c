@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <libgen.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +32,7 @@ struct session {
 	struct mailbox *mailbox;
 	struct epoch *epoch;		/* NULL: no boot seen yet */
 	struct meter meter;
-	char *kernel;			/* names, as the user gave them; NULL: as QMP tells */
-	char *folder;			/* of the kernel image that the user gave, or NULL */
+	char *image, *names;		/* the kernel's, as the user gave them; NULL: as QMP tells */
 	uint64_t resets;		/* of the VM, as far as handled */
 
 	struct profiler profiler;
@@ -72,28 +70,16 @@ static void tell_reply(void *context, bool ok, const char *text)
 
 /* ---- epochs: what the decoder finds ---- */
 
-static char *folder_of(const char *path)
-{
-	char *copy = util_copy(path, strlen(path)), *name = dirname(copy);
-	char *folder = util_copy(name, strlen(name));
-
-	free(copy);
-	return folder;
-}
-
 static void begin_epoch(void *context, const uint8_t *boot_id)
 {
 	struct session *session = context;
-	const char *image = link_facts(session->link)->kernel;
-	char *folder = session->folder ? util_copy(session->folder, strlen(session->folder)) :
-		image ? folder_of(image) : NULL;
+	const char *image = session->image ? session->image : link_facts(session->link)->kernel;
 
 	if (session->epoch)
 		commands_drop(session->commands, "the guest has restarted");
 	epoch_release(session->epoch);
-	session->epoch = epoch_new(boot_id, session->kernel ? session->kernel : image, folder);
+	session->epoch = epoch_new(boot_id, session->names ? session->names : image, image);
 	meter_clear(&session->meter);
-	free(folder);
 }
 
 static void take_packet(void *context, const struct packet *packet)
@@ -408,8 +394,9 @@ static bool open_all(struct session *session, const struct session_options *opti
 		.packet = take_packet,
 		.event = take_event,
 	};
+	const char *names = session->names ? session->names : session->image;
 
-	if (session->kernel && !check_kernel(session->kernel, error))
+	if (names && !check_kernel(names, error))
 		return false;
 	session->link = link_new(options->qmp, options->port, error);
 	if (!session->link)
@@ -423,13 +410,12 @@ static bool open_all(struct session *session, const struct session_options *opti
 struct session *session_new(const struct session_options *options, char **error)
 {
 	struct session *session = util_alloc(sizeof(*session));
-	const char *kernel = options->symbols ? options->symbols : options->kernel;
 
 	session->mailbox = mailbox_new();
 	session->commands = commands_new();
 	session->buffer = util_alloc(READ_BYTES);
-	session->kernel = kernel ? util_copy(kernel, strlen(kernel)) : NULL;
-	session->folder = options->kernel ? folder_of(options->kernel) : NULL;
+	session->image = options->kernel ? util_copy(options->kernel, strlen(options->kernel)) : NULL;
+	session->names = options->symbols ? util_copy(options->symbols, strlen(options->symbols)) : NULL;
 	session->wish.filter.cpu = EVENT_NONE;
 	session->wish.selected = SYMBOLS_NONE;
 	session->changed = true;
@@ -451,8 +437,8 @@ void session_free(struct session *session)
 	commands_free(session->commands);
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);
-	free(session->kernel);
-	free(session->folder);
+	free(session->image);
+	free(session->names);
 	free(session->buffer);
 	free(session);
 }
