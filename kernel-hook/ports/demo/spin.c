@@ -1,21 +1,23 @@
-#include <stdint.h>
+#include <stdbool.h>
 
+#include "cpu.h"
+#include "sched.h"
 #include "spin.h"
 #include "thread.h"
 #include "x86.h"
 
 static void take(struct spin *spin)
 {
-	uint32_t ticket = __atomic_fetch_add(&spin->next, 1, __ATOMIC_RELAXED);
-
 	/* Pairs with the release in give(): what the last holder wrote is seen. */
-	while (__atomic_load_n(&spin->serving, __ATOMIC_ACQUIRE) != ticket)
-		cpu_pause();
+	while (__atomic_exchange_n(&spin->held, true, __ATOMIC_ACQUIRE)) {
+		while (__atomic_load_n(&spin->held, __ATOMIC_RELAXED))
+			cpu_pause();
+	}
 }
 
 static void give(struct spin *spin)
 {
-	__atomic_store_n(&spin->serving, spin->serving + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&spin->held, false, __ATOMIC_RELEASE);
 }
 
 void spin_lock(struct spin *spin)
@@ -24,10 +26,14 @@ void spin_lock(struct spin *spin)
 	take(spin);
 }
 
+/* An interrupt that wanted another thread to run, and came while the lock was held, gets it now. */
 void spin_unlock(struct spin *spin)
 {
+	struct thread *thread = thread_current();
+
 	give(spin);
-	thread_current()->unpreemptible--;
+	if (--thread->unpreemptible == 0 && cpu_this()->resched && irq_is_on())
+		sched_yield();
 }
 
 unsigned long spin_lock_irq(struct spin *spin)

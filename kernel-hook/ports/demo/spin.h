@@ -1,15 +1,17 @@
 /*
- * Locks that are waited for by turning round: first come, first served. The holder is not
- * preempted. A lock that interrupts take as well is always taken with interrupts off.
+ * Locks that are waited for by turning round. The holder is not preempted. A lock that interrupts
+ * take as well is always taken with interrupts off.
+ *
+ * Who comes is not served in order: the CPUs of a virtual machine are threads of a host, and the
+ * next in line may be one that does not run just now, for whom all the others would wait.
  */
 #ifndef SPIN_H
 #define SPIN_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
 struct spin {
-	uint32_t next;			/* the ticket that the next comer draws */
-	uint32_t serving;		/* written by the holder alone */
+	bool held;
 };
 
 /* thread */

@@ -2,6 +2,7 @@
 #ifndef X86_H
 #define X86_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -76,6 +77,14 @@ ALWAYS_INLINE unsigned long irq_save(void)
 ALWAYS_INLINE void irq_restore(unsigned long flags)
 {
 	__asm__ volatile("pushq %0; popfq" :: "r"(flags) : "memory", "cc");
+}
+
+ALWAYS_INLINE bool irq_is_on(void)
+{
+	unsigned long flags;
+
+	__asm__ volatile("pushfq; popq %0" : "=r"(flags));
+	return flags & FLAG_INTERRUPTS;
 }
 
 ALWAYS_INLINE void irq_off(void)
