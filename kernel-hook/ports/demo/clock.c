@@ -50,6 +50,7 @@ static struct moment moment_now(void)
 	return best;
 }
 
+/* Lets the PIT count down for 25 ms, and reads all clocks before and after. */
 void clock_measure(void)
 {
 	struct moment first, last;
@@ -99,6 +100,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return b == 0 || (a != 0 && a < b) ? a : b;
 }
 
+/* A deadline that has passed fires at once. */
 void clock_arm(void)
 {
 	const struct cpu *cpu = cpu_this();

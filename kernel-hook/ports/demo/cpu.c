@@ -23,6 +23,7 @@ static uint64_t segments[5 + 2 * CPU_MAX] = {
 
 static _Alignas(16) uint8_t alarm_stacks[CPU_MAX][TRAP_STACKS][8192];
 
+/* The far return is what loads CS; the task register is what cpu_this() reads. */
 static void load_segments(uint32_t number)
 {
 	struct cpu_state *state = &cpus[number].state;

@@ -27,6 +27,7 @@ static void send(uint16_t port, uint8_t byte)
 	out8(port, byte);
 }
 
+/* The controller's command byte: interrupts, clocks, translation to set 1. */
 static uint8_t settings(void)
 {
 	send(COMMAND, READ_SETTINGS);
@@ -62,6 +63,7 @@ static void echo(uint8_t code)
 		print(" ");
 }
 
+/* Every byte goes to ktop first, with the port that it came from; what is left is the kernel's. */
 void keyboard_interrupt(void)
 {
 	uint8_t status;

@@ -1,4 +1,18 @@
-/* The kernel comes up: memory, clock, ktop, the other CPUs, then the work that was asked for. */
+/*
+ * A small kernel for x86-64 machines of many CPUs, and ktop's reference port. A tour:
+ *
+ *   boot.S main.c smp.c             from the loader to all CPUs idling
+ *   layout.h page.c slab.c space.c  addresses; pages; objects cut from pages; page tables
+ *   entry.S frame.h trap.c          the ways in: interrupts, exceptions, NMI, system calls
+ *   apic.c clock.c keyboard.c       the devices that interrupt
+ *   thread.c switch.S sched.c       threads, and which of them runs
+ *   spin.c mutex.c                  locks: waited for awake, and asleep
+ *   process.c program.c syscall.c   programs in address spaces of their own; user/ has them
+ *   port.c profile.c                ktop: what it wants of a kernel, and what a kernel tells it
+ *   mix.c oracle.c                  work to look at
+ *
+ * This file brings it up: memory, clock, ktop, the other CPUs, then the work that was asked for.
+ */
 #include <stddef.h>
 #include <stdint.h>
 

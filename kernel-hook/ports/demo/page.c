@@ -47,6 +47,7 @@ static void take(struct block *block, uint32_t order)
 	free_bytes -= (uint64_t)PAGE_SIZE << order;
 }
 
+/* The buddy of a block differs from it in one bit of the address: that of its size. */
 static void join(void *block, uint32_t order)
 {
 	uint64_t physical = memory_physical(block);
@@ -62,6 +63,7 @@ static void join(void *block, uint32_t order)
 	put(memory_at(physical), order);
 }
 
+/* Takes the smallest block that is large enough, and puts back what is too much, by halves. */
 static void *split(uint32_t order)
 {
 	uint32_t larger = order;

@@ -41,6 +41,7 @@ _Noreturn static void enter_user(uint64_t entry, uint64_t argument)
 	entry_leave(frame);
 }
 
+/* The kernel's part of a process's thread: fetch the program, then become it. */
 static void process_main(void *argument)
 {
 	struct process *process = argument;

@@ -107,6 +107,7 @@ void profile_start(uint32_t cpu_total)
 	tell_kernel(&facts);
 }
 
+/* Urgent, so that rings are emptied on a busy machine as well; it sleeps nearly always. */
 static void profile_send(void *argument)
 {
 	(void)argument;

@@ -102,6 +102,7 @@ static struct thread *dequeue(struct cpu *cpu, bool movable)
 	return thread;
 }
 
+/* Lengths are read without the lock: a wrong guess costs a look at an empty queue. */
 static struct thread *steal(const struct cpu *thief)
 {
 	struct cpu *victim = NULL;
@@ -128,6 +129,10 @@ static struct thread *pick(struct cpu *cpu)
 
 /* ---- switching ---- */
 
+/*
+ * On the new thread's stack, so that the old one's is out of use: only now may another CPU take it
+ * up, which is why a thread that was preempted becomes ready here and not before.
+ */
 void sched_arrived(void)
 {
 	struct cpu *cpu = cpu_this();
@@ -143,6 +148,10 @@ void sched_arrived(void)
 		thread_free(left);
 }
 
+/*
+ * Interrupts off. Between the lines the CPU is of two minds, and an NMI sees it: the stack is the
+ * old thread's while `current` is the new one; port.c and the hook take neither for granted.
+ */
 static void switch_to(struct cpu *cpu, struct thread *to)
 {
 	struct thread *from = cpu->current;

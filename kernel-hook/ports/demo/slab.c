@@ -35,6 +35,7 @@ static void unlist(struct slab_page *page)
 	page->link = NULL;
 }
 
+/* The lock is held, and page_alloc() takes its own: always in this order. */
 static struct slab_page *slab_grow(struct slab *slab)
 {
 	struct slab_page *page = page_alloc(0);

@@ -24,6 +24,7 @@ char *smp_stack;
 static uint32_t starting;		/* number of the CPU that is on its way up */
 static bool running;			/* it has arrived, and needs smp_stack no longer */
 
+/* On the stack that start_one() made, which becomes that of this CPU's idle thread. */
 _Noreturn void smp_main(void)
 {
 	cpu_start(starting);
@@ -34,6 +35,7 @@ _Noreturn void smp_main(void)
 	sched_idle();
 }
 
+/* One at a time: they share the trampoline's one stack pointer. */
 static void start_one(uint32_t number)
 {
 	uint64_t give_up = clock_now() + 10 * clock_rate();

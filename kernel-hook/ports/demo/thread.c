@@ -75,6 +75,7 @@ void thread_adopt(uint32_t cpu)
 	profile_thread(thread);
 }
 
+/* Reached as if thread_switch() returned: interrupts off, amid the scheduler's switch. */
 void thread_main(void)
 {
 	struct thread *thread = thread_current();
@@ -99,6 +100,7 @@ void thread_free(struct thread *thread)
 	page_free(thread, STACK_ORDER);
 }
 
+/* Read again when an interrupt or an NMI came between the two readings. */
 uint64_t thread_clock(void)
 {
 	const volatile uint64_t *stolen = &thread_current()->stolen;

@@ -50,7 +50,12 @@ void trap_start(void)
 	__asm__ volatile("lidt %0" :: "m"(pointer));
 }
 
-/* A program's mistake ends the program, one of ours ends us. */
+/*
+ * All gates leave interrupts off, so that traps of one thread nest only where C turns them on
+ * again; an NMI may come at any instruction all the same.
+ *
+ * A program's mistake ends the program, one of ours ends us.
+ */
 static void exception(struct frame *frame)
 {
 	if (!frame_user(frame))
@@ -76,10 +81,15 @@ static void interrupt(struct frame *frame)
 	if (frame->vector != VECTOR_SPURIOUS)
 		apic_done();
 	ktop_trace_irq_exit(profile, irq);
+	/* Preemption: the frame stays on this thread's stack until it is back. */
 	if (cpu_this()->resched && thread_current()->unpreemptible == 0)
 		sched_switch();
 }
 
+/*
+ * The time from here to the end, in which another thread may run, is none of the thread's own: the
+ * outermost trap books it as stolen (thread_clock() leaves it out).
+ */
 void trap_handle(struct frame *frame)
 {
 	struct thread *thread = thread_current();
