@@ -310,7 +310,7 @@ static char *join(char *const *words, size_t count)
 }
 
 /* All bytes until the other side closes. */
-static char *read_all(int fd, bool (*stopped)(void), size_t *size)
+static char *read_all(int fd, uint64_t deadline, size_t *size)
 {
 	size_t room = 65536;
 	char *bytes = util_alloc(room);
@@ -319,7 +319,7 @@ static char *read_all(int fd, bool (*stopped)(void), size_t *size)
 		struct pollfd ready = { .fd = fd, .events = POLLIN };
 		ssize_t got;
 
-		if (stopped())
+		if (util_now() >= deadline)
 			break;
 		if (poll(&ready, 1, WAIT_MS) <= 0)
 			continue;
@@ -336,7 +336,7 @@ static char *read_all(int fd, bool (*stopped)(void), size_t *size)
 	return bytes;
 }
 
-char *control_socket_ask(const char *path, char *const *words, size_t count, bool (*stopped)(void),
+char *control_socket_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
 	bool *ok, size_t *size, char **error)
 {
 	char *line = join(words, count), *request = util_format("%s\n", line), *answer = NULL, *end;
@@ -348,7 +348,7 @@ char *control_socket_ask(const char *path, char *const *words, size_t count, boo
 	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
 		util_fail(error, "%s: the live ktop does not answer: %s", path, strerror(errno));
 	else
-		answer = read_all(fd, stopped, size);
+		answer = read_all(fd, deadline, size);
 	if (fd >= 0)
 		close(fd);
 	free(request);
@@ -358,7 +358,7 @@ char *control_socket_ask(const char *path, char *const *words, size_t count, boo
 
 	end = strchr(answer, '\n');
 	if (!end) {
-		util_fail(error, "the live ktop has ended before its answer; try again");
+		util_fail(error, "the live ktop gave no answer: it has ended, or hangs");
 		free(answer);
 		return NULL;
 	}

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Where the live ktop of a VM listens, or would; NULL with `error` set. `socket`: its QMP or port. */
 char *control_socket_path(const char *socket, char **error);
@@ -39,9 +40,9 @@ char *control_socket_find(const char *socket);
 
 /*
  * Asks and waits for the answer, in fresh memory, ended by a zero behind `size` bytes; *ok as the
- * other side says. NULL with `error` set when it cannot be asked, or `stopped` says so.
+ * other side says. NULL with `error` set when it cannot be asked, or at the deadline (util_now).
  */
-char *control_socket_ask(const char *path, char *const *words, size_t count, bool (*stopped)(void),
+char *control_socket_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
 	bool *ok, size_t *size, char **error);
 
 #endif

@@ -7,6 +7,7 @@
 #include "epoch.h"
 #include "export.h"
 #include "picture.h"
+#include "qmp.h"
 #include "report.h"
 #include "session.h"
 #include "store.h"
@@ -159,6 +160,8 @@ static void wait_for_guest(struct report *report)
 		fail(report, "the guest tells nothing of itself: its kernel has no ktop hook, or does not run");
 	} else if (session_link(report->session) == LINK_LOST) {
 		fail(report, "the VM is gone before its guest told of itself");
+	} else if (session_vm(report->session) == VM_PAUSED) {
+		fail(report, "the VM is paused; let it run first");
 	}
 }
 

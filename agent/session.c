@@ -116,8 +116,16 @@ static void measure(struct session *session)
 
 /* ---- the connections ---- */
 
+/* What the guest said of its profiler is over; it will tell again. */
+static void forget_status(struct session *session)
+{
+	if (session->epoch)
+		session->epoch->status_known = session->epoch->status.running = false;
+}
+
 static void lose_port(struct session *session)
 {
+	forget_status(session);
 	decode_cut(session->decode);
 	commands_drop(session->commands, "the connection to the guest's port was lost");
 	link_lost_port(session->link);
@@ -153,9 +161,8 @@ static void handle_resets(struct session *session)
 	const struct qmp *qmp = link_qmp(session->link);
 	uint64_t resets = qmp ? qmp_resets(qmp) : 0;
 
-	/* What the guest said of its profiler is over; its next boot will tell. */
-	if (resets > session->resets && session->epoch)
-		session->epoch->status_known = session->epoch->status.running = false;
+	if (resets > session->resets)
+		forget_status(session);
 	session->resets = resets;
 }
 
@@ -164,6 +171,11 @@ enum link_state session_link(const struct session *session)
 	enum link_state state = link_port_state(session->link);
 
 	return state == LINK_NO_HELLO && session->epoch && session->epoch->known ? LINK_UP : state;
+}
+
+enum vm_state session_vm(const struct session *session)
+{
+	return link_vm(session->link);
 }
 
 /* ---- the profiler ---- */

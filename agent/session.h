@@ -38,6 +38,7 @@ bool session_close_recording(struct session *session, char **error);
 struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
 const struct decode *session_decode(const struct session *session);
 enum link_state session_link(const struct session *session);
+enum vm_state session_vm(const struct session *session);
 
 /*
  * A control line for the guest; starting and stopping. The sink is called from a later step, or at

@@ -8,7 +8,7 @@
 #include "session.h"
 #include "util.h"
 
-enum { STEP_MS = 50, CONNECT_MS = 10000, NS_PER_MS = 1000000 };
+enum { STEP_MS = 50, CONNECT_MS = 10000, ANSWER_MS = 10000, NS_PER_MS = 1000000 };
 
 struct answer {
 	bool there, ok;
@@ -42,7 +42,8 @@ static int ask_live(const char *live, char *const *words, size_t count)
 
 	asked[0] = name;
 	memcpy(asked + 1, words, count * sizeof(*asked));
-	answer = control_socket_ask(live, asked, count + 1, command_stopped, &ok, &size, &error);
+	answer = control_socket_ask(live, asked, count + 1, util_now() + (uint64_t)ANSWER_MS * NS_PER_MS,
+		&ok, &size, &error);
 	free(asked);
 	return answer ? finish(ok, answer) : command_fail(error);
 }

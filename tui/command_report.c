@@ -71,7 +71,7 @@ static int ask_live(const char *live, const struct report_request *request, char
 			asked[used++] = is_path ? util_copy(folded, strlen(folded)) :
 				util_copy(words[i], strlen(words[i]));
 	}
-	answer = control_socket_ask(live, asked, used, command_stopped, &ok, &size, &error);
+	answer = control_socket_ask(live, asked, used, UINT64_MAX, &ok, &size, &error);
 	if (answer && ok)
 		fwrite(answer, 1, size, stdout);
 	else if (answer)

@@ -83,8 +83,7 @@ static int run(char *const *words, size_t count)
 	launch = launch_new(words + used, count - used, START_MS, &error);
 	if (!launch)
 		return command_fail(error);
-	if (options.headless)
-		fprintf(stderr, "ktop: QEMU's output goes to %s\n", launch_log(launch));
+	fprintf(stderr, "ktop: QEMU's output goes to %s\n", launch_log(launch));
 	status = watch(launch, &options, &request);
 	launch_free(launch);
 	return status;
