@@ -6,7 +6,7 @@
 #include "thread.h"
 #include "x86.h"
 
-/* Reads while it waits, writes when the lock seems free: waiters do not fight for the cache line. */
+/* Reads while it waits, writes when the lock seems free: waiters leave the cache line in peace. */
 static void take(struct spin *spin)
 {
 	/* Pairs with the release in give(): what the last holder wrote is seen. */
