@@ -33,7 +33,7 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 	test_keys test_virtq \
 	test_virtio_serial test_util test_source test_decode test_record test_threads test_stacks \
 	test_store test_query test_export test_symbols test_sym_elf test_sym_text test_sym_dwarf \
-	test_demangle test_qmp test_profiler test_launch test_session test_canvas test_keymap \
+	test_demangle test_qmp test_profiler test_launch test_options test_session test_canvas test_keymap \
 	test_list test_prompt test_view_functions test_screen
 THREADED = test_ring_threads
 E2E = oracle boot port report ctl screen
@@ -123,6 +123,7 @@ build/check/test_record: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
 build/check/test_session: build/check/tests/unit/fake_qmp.o build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_query build/check/test_export: build/check/tests/unit/fake_symbols.o
+build/check/test_query: build/check/tests/unit/query_world.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_view_functions build/check/test_screen: build/check/tests/unit/golden.o \
 	build/check/tests/unit/hand_picture.o

@@ -1,0 +1,134 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event.h"
+#include "query.h"
+#include "report.h"
+#include "util.h"
+
+enum { WORDS = 8 };
+
+/* Parses the words of `line` (spaces divide) as a report's options; the error, or NULL. */
+static char *parse(const char *line, struct report_request *request, size_t *used)
+{
+	static char copy[256];
+	const struct option_set set = { .rows = report_options, .into = request };
+	char *words[WORDS], *error = NULL;
+	size_t count = 0;
+
+	*request = report_default;
+	strncpy(copy, line, sizeof(copy) - 1);
+	for (char *word = strtok(copy, " "); word && count < WORDS; word = strtok(NULL, " "))
+		words[count++] = word;
+	assert_true(options_parse(words, count, &set, 1, used, &error) == !error);
+	return error;
+}
+
+static void refuses(const char *line, const char *why)
+{
+	struct report_request request;
+	size_t used;
+	char *error = parse(line, &request, &used);
+
+	if (!error || !strstr(error, why))
+		fail_msg("%s: %s", line, error ? error : "taken");
+	free(error);
+}
+
+static void test_each_kind(void **state)
+{
+	struct report_request request;
+	size_t used;
+
+	(void)state;
+	assert_null(parse("--seconds 2.5 --json --cpu=3 --mode idle --sort=total", &request, &used));
+	assert_int_equal(used, 7);
+	assert_int_equal(request.duration_ns, 2500000000);
+	assert_true(request.json);
+	assert_int_equal(request.cpu, 3);
+	assert_int_equal(request.mode, MODE_IDLE);
+	assert_int_equal(request.sort, COLUMN_TOTAL);
+	assert_null(parse("--kernel-mark no --folded out/file --sampler nmi", &request, &used));
+	assert_int_equal(request.kernel_mark, 0);
+	assert_string_equal(request.folded, "out/file");
+	assert_int_equal(request.sampler, SAMPLER_NMI);
+}
+
+/* The words of --sort and --mode stand for these, in this order. */
+static void test_choices_are_the_enums(void **state)
+{
+	static const struct { const char *word; int column; } columns[] = {
+		{ "self", COLUMN_SELF }, { "total", COLUMN_TOTAL }, { "hits", COLUMN_HITS },
+		{ "cpu", COLUMN_CPU }, { "function", COLUMN_FUNCTION }, { "object", COLUMN_OBJECT },
+		{ "source", COLUMN_SOURCE },
+	};
+	struct report_request request;
+	size_t used;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		char *line = util_format("--sort %s", columns[i].word);
+
+		assert_null(parse(line, &request, &used));
+		assert_int_equal(request.sort, columns[i].column);
+		free(line);
+	}
+	assert_null(parse("--mode kernel", &request, &used));
+	assert_int_equal(request.mode, MODE_KERNEL);
+	assert_null(parse("--mode user --sampler timer", &request, &used));
+	assert_int_equal(request.mode, MODE_USER);
+	assert_int_equal(request.sampler, SAMPLER_TIMER);
+}
+
+static void test_where_options_end(void **state)
+{
+	struct report_request request;
+	size_t used;
+
+	(void)state;
+	assert_null(parse("--json -- --cpu 1", &request, &used));
+	assert_int_equal(used, 2);
+	assert_int_equal(request.cpu, EVENT_NONE);
+	assert_null(parse("--json word --cpu 1", &request, &used));
+	assert_int_equal(used, 1);
+	assert_null(parse("", &request, &used));
+	assert_int_equal(used, 0);
+}
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	refuses("--nonsense", "--nonsense: no such option");
+	refuses("-x", "-x: no such option");
+	refuses("--json=1", "takes no value");
+	refuses("--cpu", "its value is missing");
+	refuses("--cpu 1x", "--cpu 1x: not understood");
+	refuses("--cpu -1", "not understood");
+	refuses("--cpu 4294967295", "not understood");
+	refuses("--cpu 99999999999999999999", "not understood");
+	refuses("--seconds 0", "not understood");
+	refuses("--seconds nan", "not understood");
+	refuses("--seconds 1e99", "not understood");
+	refuses("--mode ker", "it takes kernel|user|idle");
+	refuses("--mode kernel|user", "not understood");
+	refuses("--mode=", "not understood");
+	refuses("--folded=", "not understood");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_kind),
+		cmocka_unit_test(test_choices_are_the_enums),
+		cmocka_unit_test(test_where_options_end),
+		cmocka_unit_test(test_refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
