@@ -12,7 +12,7 @@ struct export_result {
 };
 
 struct folded_options {
-	bool kernel_mark;		/* "_[k]" behind kernel frames, as flame graph tools expect */
+	bool kernel_mark;		/* "_[k]" behind kernel frames: as flame graphs expect */
 	bool thread_first;		/* the thread's name as the root frame */
 };
 

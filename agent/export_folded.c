@@ -63,8 +63,8 @@ struct reader {
 
 static void next_frame(struct reader *reader)
 {
-	const struct function *function
-		= symbols_get(reader->folded->inputs->symbols, reader->line->functions[reader->frame++]);
+	uint32_t id = reader->line->functions[reader->frame++];
+	const struct function *function = symbols_get(reader->folded->inputs->symbols, id);
 
 	reader->name = function->name;
 	reader->mark = reader->folded->options.kernel_mark && function->kernel ? "_[k]" : "";
@@ -139,7 +139,8 @@ static int compare(const void *left, const void *right, void *context)
 
 /* ---- the file ---- */
 
-static void write_line(struct folded *folded, const struct line *line, uint64_t weight, FILE *stream)
+static void write_line(struct folded *folded, const struct line *line, uint64_t weight,
+	FILE *stream)
 {
 	struct reader reader = read_from(folded, line, 0);
 	char c;

@@ -5,11 +5,13 @@
 #include "store.h"
 #include "threads.h"
 
-bool filter_passes(const struct filter *filter, struct threads *threads, const struct store_key *key)
+bool filter_passes(const struct filter *filter, struct threads *threads,
+	const struct store_key *key)
 {
 	return (filter->cpu == EVENT_NONE || filter->cpu == key->cpu)
 		&& (!filter->modes || filter->modes >> key->mode & 1)
-		&& (!filter->thread[0] || threads_match(threads, key->thread, key->process, filter->thread));
+		&& (!filter->thread[0] || threads_match(threads, key->thread, key->process,
+			filter->thread));
 }
 
 bool filter_same(const struct filter *a, const struct filter *b)

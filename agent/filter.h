@@ -8,7 +8,8 @@ struct filter;
 struct store_key;
 struct threads;
 
-bool filter_passes(const struct filter *filter, struct threads *threads, const struct store_key *key);
+bool filter_passes(const struct filter *filter, struct threads *threads,
+	const struct store_key *key);
 
 /* Do both let the same counts pass? */
 bool filter_same(const struct filter *a, const struct filter *b);

@@ -46,7 +46,8 @@ static inline uint64_t hash_pair(const struct hash *hash, uint64_t a, uint64_t b
 static inline uint32_t hash_next(const struct hash *hash, uint64_t value, uint32_t *at)
 {
 	while (hash->size) {
-		const struct hash_slot *slot = &hash->slots[((uint32_t)value + (*at)++) & (hash->size - 1)];
+		uint32_t index = ((uint32_t)value + (*at)++) & (hash->size - 1);
+		const struct hash_slot *slot = &hash->slots[index];
 
 		if (slot->position == HASH_NONE || slot->tag == (uint32_t)value)
 			return slot->position;

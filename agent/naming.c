@@ -18,7 +18,8 @@ static uint32_t function_of(const struct stacks *stacks, struct symbols *symbols
 	return symbols_function(symbols, node.space, node.address);
 }
 
-static uint32_t rename_nodes(struct naming *naming, const struct stacks *stacks, struct symbols *symbols)
+static uint32_t rename_nodes(struct naming *naming, const struct stacks *stacks,
+	struct symbols *symbols)
 {
 	uint32_t lowest = STACKS_NONE;
 
@@ -42,7 +43,8 @@ uint32_t naming_update(struct naming *naming, const struct stacks *stacks, struc
 	naming->generation = generation;
 	if (nodes > naming->room) {
 		naming->room = nodes + nodes / 2;
-		naming->functions = util_grow(naming->functions, naming->room, sizeof(*naming->functions));
+		naming->functions = util_grow(naming->functions, naming->room,
+			sizeof(*naming->functions));
 	}
 	for (; naming->count < nodes; naming->count++)
 		naming->functions[naming->count] = function_of(stacks, symbols, naming->count);

@@ -81,14 +81,18 @@ static struct profile_edge *have_edge(struct profile *profile, uint32_t callee, 
 	uint32_t at = 0, position;
 
 	while ((position = hash_next(&profile->by_pair, hash, &at)) != HASH_NONE)
-		if (profile->edges[position].callee == callee && profile->edges[position].caller == caller)
+		if (profile->edges[position].callee == callee
+				&& profile->edges[position].caller == caller)
 			return &profile->edges[position];
 	if (profile->edge_count == profile->edge_room) {
 		profile->edge_room = 2 * profile->edge_room + 32;
-		profile->edges = util_grow(profile->edges, profile->edge_room, sizeof(*profile->edges));
+		profile->edges = util_grow(profile->edges, profile->edge_room,
+			sizeof(*profile->edges));
 	}
 	hash_add(&profile->by_pair, hash, profile->edge_count);
-	profile->edges[profile->edge_count] = (struct profile_edge){ .callee = callee, .caller = caller };
+	profile->edges[profile->edge_count] = (struct profile_edge){
+		.callee = callee, .caller = caller,
+	};
 	return &profile->edges[profile->edge_count++];
 }
 
@@ -142,7 +146,8 @@ static void add_stack(struct profile *profile, const struct profile_input *input
 			return;
 		add_total(profile, input->functions[node.parent], count);
 		if (!node.cut)
-			add_edge(profile, input->functions[id], input->functions[node.parent], count->weight);
+			add_edge(profile, input->functions[id], input->functions[node.parent],
+				count->weight);
 		id = node.parent;
 	}
 }
@@ -162,7 +167,8 @@ static void add_count(struct profile *profile, const struct profile_input *input
 		add_stack(profile, input, count);
 }
 
-void profile_add(struct profile *profile, const struct profile_input *input, const struct slice *slice)
+void profile_add(struct profile *profile, const struct profile_input *input,
+	const struct slice *slice)
 {
 	for (size_t i = 0; i < slice->count; i++)
 		if (filter_passes(input->filter, input->threads, &slice->counts[i].key))

@@ -20,7 +20,7 @@ struct profile_input {			/* what turns a slice into sums; borrowed */
 	struct threads *threads;
 	const struct filter *filter;
 	const uint32_t *functions;	/* by node */
-	uint32_t idle, unknown;		/* functions for idle time, and for samples without a stack */
+	uint32_t idle, unknown;		/* functions for idle time, and for no stack at all */
 };
 
 struct profile_sum {
@@ -58,8 +58,10 @@ struct profile *profile_new(uint32_t cpu_count);
 void profile_free(struct profile *profile);
 
 /* Slices in order of time. */
-void profile_add(struct profile *profile, const struct profile_input *input, const struct slice *slice);
+void profile_add(struct profile *profile, const struct profile_input *input,
+	const struct slice *slice);
 
-const struct profile_sum *profile_find(const struct profile *profile, uint32_t function);	/* or NULL */
+/* NULL: it was not met. */
+const struct profile_sum *profile_find(const struct profile *profile, uint32_t function);
 
 #endif

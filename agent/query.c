@@ -38,7 +38,8 @@ static void clear_places(struct query *query)
 
 /* ---- the table ---- */
 
-static struct row *have_row(struct query *query, struct table *table, size_t *room, uint32_t function)
+static struct row *have_row(struct query *query, struct table *table, size_t *room,
+	uint32_t function)
 {
 	uint32_t *place = &query->places[function];
 
@@ -53,7 +54,8 @@ static struct row *have_row(struct query *query, struct table *table, size_t *ro
 	return &table->rows[table->count++];
 }
 
-static void add_rows(struct query *query, struct table *table, size_t *room, const struct profile *profile)
+static void add_rows(struct query *query, struct table *table, size_t *room,
+	const struct profile *profile)
 {
 	for (uint32_t i = 0; i < profile->sum_count; i++) {
 		const struct profile_sum *sum = &profile->sums[i];
@@ -135,7 +137,8 @@ static struct seconds trend_seconds(const struct window *window)
 /* What of a slice's weight falls into one second: a coarse slice is taken as even. */
 static uint64_t weight_of_second(uint64_t weight, uint64_t begin, uint64_t end, uint64_t second)
 {
-	uint64_t first = begin / SECOND, count = (end + SECOND - 1) / SECOND - first, i = second - first;
+	uint64_t first = begin / SECOND, i = second - first;
+	uint64_t count = (end + SECOND - 1) / SECOND - first;
 	unsigned __int128 wide = weight;
 
 	if (count == 1)
@@ -170,8 +173,8 @@ void query_trend(struct query *query, const struct question *question, uint32_t 
 		struct seconds part = touched(seconds, profile->begin, profile->end);
 
 		for (uint64_t second = part.first; sum && second < part.end; second++)
-			trend[second + TABLE_TREND - seconds.end]
-				+= weight_of_second(sum->self, profile->begin, profile->end, second);
+			trend[second + TABLE_TREND - seconds.end] += weight_of_second(sum->self,
+				profile->begin, profile->end, second);
 	}
 }
 
@@ -183,7 +186,8 @@ static void add_cpu_trend(struct cpu_series *series, const struct store_cpu *cpu
 	for (uint64_t second = part.first; second < part.end; second++)
 		for (int mode = 0; mode < MODES; mode++)
 			series->trend[second + TABLE_TREND - seconds.end][mode]
-				+= weight_of_second(cpu->mode[mode], slice->begin, slice->end, second);
+				+= weight_of_second(cpu->mode[mode], slice->begin, slice->end,
+					second);
 }
 
 static void add_cpu(struct cpu_series *series, const struct store_cpu *cpu)
@@ -193,7 +197,8 @@ static void add_cpu(struct cpu_series *series, const struct store_cpu *cpu)
 	series->missed += cpu->missed;
 }
 
-size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus, size_t size)
+size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus,
+	size_t size)
 {
 	const struct window *window = &query->window;
 	struct seconds seconds;
@@ -225,14 +230,16 @@ struct callers {
 	size_t count, room;
 };
 
-static void add_caller(struct query *query, struct callers *callers, const struct profile_edge *edge)
+static void add_caller(struct query *query, struct callers *callers,
+	const struct profile_edge *edge)
 {
 	uint32_t *place = &query->places[edge->caller];
 
 	if (*place == NOWHERE) {
 		if (callers->count == callers->room) {
 			callers->room = 2 * callers->room + 16;
-			callers->list = util_grow(callers->list, callers->room, sizeof(*callers->list));
+			callers->list = util_grow(callers->list, callers->room,
+				sizeof(*callers->list));
 		}
 		*place = (uint32_t)callers->count;
 		callers->list[callers->count++] = (struct caller){ .function = edge->caller };

@@ -20,8 +20,9 @@ struct query_inputs {			/* of one epoch; borrowed */
 };
 
 /*
- * CPU, thread and mode decide which samples pass, and so what 100 % is. The pattern only chooses the
- * rows that are shown, as people expect of a top: shares, callers and stacks do not depend on it.
+ * CPU, thread and mode decide which samples pass, and so what 100 % is. The pattern only chooses
+ * the rows that are shown, as people expect of a top: shares, callers and stacks do not depend on
+ * it.
  */
 struct filter {
 	char pattern[128];		/* part of a function's name (pattern.h); "": all */
@@ -55,13 +56,14 @@ struct table {
 	uint64_t from, to;		/* the range really used */
 	uint64_t weight, samples;	/* of all that passed */
 	uint64_t mode[MODES];		/* weights, of all that passed */
-	uint64_t missed;		/* weight in gaps, of any thread and mode; not in `weight` */
+	uint64_t missed;		/* in gaps, of any thread and mode; not in `weight` */
 	size_t count;
 	struct row *rows;
 };
 
 enum table_column {
-	COLUMN_SELF, COLUMN_TOTAL, COLUMN_HITS, COLUMN_CPU, COLUMN_FUNCTION, COLUMN_OBJECT, COLUMN_SOURCE,
+	COLUMN_SELF, COLUMN_TOTAL, COLUMN_HITS, COLUMN_CPU, COLUMN_FUNCTION, COLUMN_OBJECT,
+	COLUMN_SOURCE,
 	TABLE_COLUMNS,
 };
 
@@ -74,10 +76,11 @@ void table_free(struct table *table);
 
 /*
  * Numbers: larger first, texts in order; `invert` turns that round. Source: object, then address,
- * which is the order of lines within a file. Equal rows stand by self, total, name, id: in one order
- * from table to table.
+ * which is the order of lines within a file. Equal rows stand by self, total, name, id: in one
+ * order from table to table.
  */
-void table_sort(struct table *table, const struct symbols *symbols, enum table_column column, bool invert);
+void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
+	bool invert);
 
 /*
  * Self weight of one function in each of the last whole seconds before the range's end, also those
@@ -100,7 +103,8 @@ struct cpu_series {
 };
 
 /* Fills all `size`; returns one more than the highest CPU that had anything. */
-size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus, size_t size);
+size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus,
+	size_t size);
 
 /*
  * Each distinct (functions, thread, process, mode) that passes, once, for exporters; their weights

@@ -35,7 +35,8 @@ enum { DEPTH_MAX = 128 };		/* both stacks of a sample */
 
 static uint32_t have_place(struct merge *merge, const struct place *place)
 {
-	uint64_t hash = hash_pair(&merge->by_place, place->parent, (uint64_t)place->cut << 32 | place->function);
+	uint64_t hash = hash_pair(&merge->by_place, place->parent,
+		(uint64_t)place->cut << 32 | place->function);
 	uint32_t at = 0, position;
 
 	while ((position = hash_next(&merge->by_place, hash, &at)) != HASH_NONE) {
@@ -60,8 +61,8 @@ static uint32_t place_of(struct merge *merge, uint32_t leaf)
 	const struct window *window = merge->window;
 	uint32_t path[DEPTH_MAX], depth = 0, id = leaf, parent = HASH_NONE;
 
-	for (; id != STACKS_NONE && merge->place_of[id] == HASH_NONE && depth < DEPTH_MAX; depth++) {
-		path[depth] = id;
+	while (id != STACKS_NONE && merge->place_of[id] == HASH_NONE && depth < DEPTH_MAX) {
+		path[depth++] = id;
 		id = stacks_node(window->inputs.stacks, id).parent;
 	}
 	if (id != STACKS_NONE)

@@ -12,7 +12,7 @@
  * list of every node's callees.
  */
 struct stacks {
-	struct node *nodes;		/* STACKS_NODES_MAX, of which the system backs what is used */
+	struct node *nodes;		/* STACKS_NODES_MAX; the system backs what is used */
 	uint32_t count;
 	uint64_t refused;
 	struct hash by_hash;
@@ -110,7 +110,8 @@ static uint32_t find_stack(const struct stacks *stacks, const struct path *path)
 }
 
 /* The child of a node, made when there is none; STACKS_NONE when there is no more room. */
-static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node *frame, uint64_t hash)
+static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node *frame,
+	uint64_t hash)
 {
 	uint32_t at = 0, node;
 

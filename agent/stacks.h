@@ -12,13 +12,14 @@ struct stacks;
 
 #define STACKS_NONE 0xffffffffu
 
-enum { STACKS_NODES_MAX = 2 << 20 };	/* about 80 MB with the index; a caller's id is the smaller */
+/* About 80 MB with the index. A caller's id is lower than its callee's. */
+enum { STACKS_NODES_MAX = 2 << 20 };
 
 struct node {
 	uint64_t address;		/* to look up: a return address is stored minus one */
 	uint32_t space;			/* EVENT_KERNEL or a process */
 	uint32_t parent;		/* the caller's node, STACKS_NONE at a root */
-	uint32_t cut;			/* 1: the walk ended here; callers before `parent` are unknown */
+	uint32_t cut;			/* 1: the walk ended here; `parent` is no direct caller */
 };
 
 struct stacks *stacks_new(void);

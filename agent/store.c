@@ -82,7 +82,8 @@ static uint64_t key_hash(const struct part *part, const struct store_key *key)
 		(uint64_t)key->mode << 48 | (uint64_t)key->cpu << 32 | key->process);
 }
 
-static struct store_count *find_count(const struct part *part, const struct store_key *key, uint64_t hash)
+static struct store_count *find_count(const struct part *part, const struct store_key *key,
+	uint64_t hash)
 {
 	uint32_t at = 0, position;
 
@@ -92,8 +93,8 @@ static struct store_count *find_count(const struct part *part, const struct stor
 	return NULL;
 }
 
-static struct store_count *add_count(struct store *store, struct part *part, const struct store_key *key,
-	uint64_t hash)
+static struct store_count *add_count(struct store *store, struct part *part,
+	const struct store_key *key, uint64_t hash)
 {
 	if (part->count == part->room) {
 		part->room += part->room / 2 + 16;

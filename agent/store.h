@@ -1,8 +1,9 @@
 /*
  * What was sampled, as it came: time slices on the guest's own axis, each a count of
- * (stack, cpu, thread, mode). Slices are a quarter of a second for the last two minutes, 1 s for ten
- * minutes, 10 s for two hours, 60 s for a day; what is older is one slice, and so is the oldest part
- * of what would not fit otherwise. There is a slice only where something came. One owner thread.
+ * (stack, cpu, thread, mode). Slices are a quarter of a second for the last two minutes, 1 s for
+ * ten minutes, 10 s for two hours, 60 s for a day; what is older is one slice, and so is the oldest
+ * part of what would not fit otherwise. There is a slice only where something came. One owner
+ * thread.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -61,9 +62,9 @@ void store_advance(struct store *store, uint64_t now);
 uint64_t store_now(const struct store *store);
 uint64_t store_version(const struct store *store);	/* grows with every change */
 
-/* Slices in order of time. A slice's pointers are good until the next call that changes the store. */
+/* Slices in order of time; their pointers are good until the next call that changes the store. */
 size_t store_slices(const struct store *store);		/* 3000 at most */
 struct slice store_slice(const struct store *store, size_t index);
-uint64_t store_given_up(const struct store *store);	/* weight dropped, at the limit or damaged */
+uint64_t store_given_up(const struct store *store);	/* weight: no room, or damaged */
 
 #endif

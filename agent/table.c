@@ -100,7 +100,8 @@ static int compare(const void *left, const void *right, void *context)
 	const struct order *order = context;
 	const struct row *a = left, *b = right;
 	const struct pair pair = {
-		a, b, symbols_get(order->symbols, a->function), symbols_get(order->symbols, b->function),
+		.a = a, .f = symbols_get(order->symbols, a->function),
+		.b = b, .g = symbols_get(order->symbols, b->function),
 	};
 	int result = orders[order->column](&pair);
 
@@ -114,7 +115,8 @@ static int compare(const void *left, const void *right, void *context)
 	return result ? result : (a->function > b->function) - (a->function < b->function);
 }
 
-void table_sort(struct table *table, const struct symbols *symbols, enum table_column column, bool invert)
+void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
+	bool invert)
 {
 	struct order order = { .symbols = symbols, .column = column, .invert = invert };
 

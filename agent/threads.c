@@ -96,7 +96,8 @@ static const char *keep(struct threads *threads, char *text)
 	}
 	if (threads->text_count == threads->text_room) {
 		threads->text_room = 2 * threads->text_room + 64;
-		threads->texts = util_grow(threads->texts, threads->text_room, sizeof(*threads->texts));
+		threads->texts = util_grow(threads->texts, threads->text_room,
+			sizeof(*threads->texts));
 	}
 	hash_add(&threads->by_text, hash, threads->text_count);
 	threads->texts[threads->text_count++] = text;
@@ -131,7 +132,8 @@ static struct name *have_name(struct names *names, uint32_t id)
 	return &names->list[names->count++];
 }
 
-static void set_name(struct threads *threads, struct names *names, const struct name *told, struct text text)
+static void set_name(struct threads *threads, struct names *names, const struct name *told,
+	struct text text)
 {
 	const char *kept = text.size ? keep(threads, util_printable(text.bytes, text.size)) : NULL;
 	struct name *name = kept ? have_name(names, told->id) : NULL;

@@ -23,8 +23,8 @@ const char *threads_name(struct threads *threads, uint32_t thread);
 const char *threads_process_name(struct threads *threads, uint32_t process);
 
 /*
- * Does the pattern name this thread: its number when the pattern is one, else part of its name or of
- * its process's, as shown (pattern.h)? "": yes.
+ * Does the pattern name this thread: its number when the pattern is one, else part of its name or
+ * of its process's, as shown (pattern.h)? "": yes.
  */
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
 

@@ -58,7 +58,8 @@ static struct profile_input input_of(struct window *window)
 
 static void follow_names(struct window *window)
 {
-	uint32_t changed = naming_update(&window->naming, window->inputs.stacks, window->inputs.symbols);
+	uint32_t changed = naming_update(&window->naming, window->inputs.stacks,
+		window->inputs.symbols);
 
 	if (changed == STACKS_NONE)
 		return;
@@ -142,7 +143,8 @@ static bool past_holds(const struct window *window, size_t end)
 
 		if (slice.cpu_count > 64 * past->words && past->words < PROFILE_WORDS_MAX)
 			return false;
-		if (slice.begin < past->end && (slice.end > past->end || slice.version > past->version))
+		if (slice.begin < past->end
+				&& (slice.end > past->end || slice.version > past->version))
 			return false;
 	}
 	return true;

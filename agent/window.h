@@ -38,7 +38,7 @@ void window_clear(struct window *window);
 /* To be called first for each question; at once ready when nothing has changed. */
 void window_update(struct window *window, const struct question *question);
 
-/* The profiles that the question's range consists of, until the next update; NULL behind the last. */
+/* The profiles that the range consists of, until the next update; NULL behind the last. */
 const struct profile *window_profile(const struct window *window, size_t index);
 
 #endif

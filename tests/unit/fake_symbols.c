@@ -43,14 +43,16 @@ static uint32_t have(struct symbols *symbols, const struct function *function)
 	symbols->first_names[symbols->count] = util_copy(function->name, strlen(function->name));
 	symbols->functions[symbols->count] = *function;
 	symbols->functions[symbols->count].name = util_copy(function->name, strlen(function->name));
-	symbols->functions[symbols->count].object = util_copy(function->object, strlen(function->object));
+	symbols->functions[symbols->count].object = util_copy(function->object,
+		strlen(function->object));
 	return (uint32_t)symbols->count++;
 }
 
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
 {
 	char name[64], object[16] = "kernel";
-	struct function function = { .name = name, .object = object, .kernel = space == EVENT_KERNEL };
+	struct function function = { .name = name, .object = object,
+		.kernel = space == EVENT_KERNEL };
 
 	snprintf(name, sizeof(name), "k%llu", (unsigned long long)(address >> 8));
 	function.address = address & ~0xffull;

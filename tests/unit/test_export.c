@@ -64,7 +64,8 @@ static void take(struct world *world, const struct work *work)
 		.process = work->process, .kernel = kernel, .user = user,
 		.kernel_count = work->kernel_count, .user_count = work->user_count,
 	};
-	struct store_key key = { .thread = work->thread, .process = work->process, .mode = (uint8_t)work->mode };
+	struct store_key key = { .thread = work->thread, .process = work->process,
+		.mode = (uint8_t)work->mode };
 
 	for (size_t i = 0; i < 8; i++) {
 		kernel[i] = work->kernel[i] * 0x100 + 8;
@@ -80,8 +81,8 @@ static char *export(struct world *world, struct folded_options options)
 	char *error = NULL;
 	size_t size;
 
-	assert_true(export_folded(path, world->query, &world->inputs, &everything, options, &world->result,
-		&error));
+	assert_true(export_folded(path, world->query, &world->inputs, &everything, options,
+		&world->result, &error));
 	assert_null(error);
 	return scratch_read(path, &size);
 }
@@ -97,29 +98,34 @@ static void check_text(struct world *world, struct folded_options options, const
 static void a_stack_is_a_line_from_the_root(void **state)
 {
 	struct world world = world_new();
-	const struct work call = { .thread = 4, .process = 2, .weight = 3, .kernel_count = 2, .user_count = 2,
-		.kernel = { 7, 6 }, .user = { 5, 4 } };
+	const struct work call = { .thread = 4, .process = 2, .weight = 3, .kernel_count = 2,
+		.user_count = 2, .kernel = { 7, 6 }, .user = { 5, 4 } };
 
 	(void)state;
 	take(&world, &call);
 	check_text(&world, (struct folded_options){ 0 }, "p2_4;p2_5;k6;k7 3\n");
-	check_text(&world, (struct folded_options){ .kernel_mark = true }, "p2_4;p2_5;k6_[k];k7_[k] 3\n");
-	threads_thread(world.inputs.threads, 4, 2, (struct text){ .bytes = "boot; now", .size = 9 });
-	check_text(&world, (struct folded_options){ .thread_first = true }, "boot:_now;p2_4;p2_5;k6;k7 3\n");
+	check_text(&world, (struct folded_options){ .kernel_mark = true },
+		"p2_4;p2_5;k6_[k];k7_[k] 3\n");
+	threads_thread(world.inputs.threads, 4, 2,
+		(struct text){ .bytes = "boot; now", .size = 9 });
+	check_text(&world, (struct folded_options){ .thread_first = true },
+		"boot:_now;p2_4;p2_5;k6;k7 3\n");
 	world_free(&world);
 }
 
 static void idle_and_unknown_time_are_in_it_and_missed_time_is_not(void **state)
 {
 	struct world world = world_new();
-	const struct work idle = { .mode = MODE_IDLE, .weight = 3, .kernel_count = 1, .kernel = { 7 } };
+	const struct work idle = { .mode = MODE_IDLE, .weight = 3, .kernel_count = 1,
+		.kernel = { 7 } };
 	const struct work nothing = { .mode = MODE_KERNEL, .weight = 4 };
 
 	(void)state;
 	take(&world, &idle);
 	take(&world, &nothing);
 	store_missed(world.inputs.store, SECOND, 0, 100);
-	check_text(&world, (struct folded_options){ .kernel_mark = true }, "[idle] 3\n[unknown] 4\n");
+	check_text(&world, (struct folded_options){ .kernel_mark = true },
+		"[idle] 3\n[unknown] 4\n");
 	assert_int_equal(world.result.weight, 7);
 	assert_int_equal(world.result.stacks, 2);
 	world_free(&world);
@@ -128,7 +134,8 @@ static void idle_and_unknown_time_are_in_it_and_missed_time_is_not(void **state)
 static void lines_that_read_the_same_are_one(void **state)
 {
 	struct world world = world_new();
-	struct work work = { .thread = 1, .process = 2, .mode = MODE_USER, .weight = 3, .user_count = 1 };
+	struct work work = { .thread = 1, .process = 2, .mode = MODE_USER, .weight = 3,
+		.user_count = 1 };
 
 	(void)state;
 	fake_symbols_know(world.inputs.symbols, 2, false);
@@ -147,14 +154,16 @@ static void lines_that_read_the_same_are_one(void **state)
 /* Bytes order lines: the end before '(', that before ';', and a longer name behind. */
 static void names_are_harmless_and_sorted_by_bytes(void **state)
 {
-	static const char *const names[] = { "f", "f(int, long)", "f;g", "f\ng h", "f\xc3\xa9", "f!" };
+	static const char *const names[] = { "f", "f(int, long)", "f;g", "f\ng h", "f\xc3\xa9",
+		"f!" };
 	struct world world = world_new();
 	struct work work = { .mode = MODE_KERNEL, .weight = 1 };
+	struct symbols *symbols = world.inputs.symbols;
 
 	(void)state;
 	for (uint32_t i = 0; i < 6; i++)
-		fake_symbols_rename(world.inputs.symbols, symbols_function(world.inputs.symbols, EVENT_KERNEL,
-			i * 0x100), names[i]);
+		fake_symbols_rename(symbols, symbols_function(symbols, EVENT_KERNEL, i * 0x100),
+			names[i]);
 	for (work.kernel_count = 1; work.kernel_count <= 2; work.kernel_count++) {
 		work.kernel[0] = 0;
 		for (uint64_t i = 0; i < 6; i++) {
@@ -203,9 +212,12 @@ static void the_file_adds_up_to_the_table(void **state)
 	(void)state;
 	for (size_t i = 0; i < 5000; i++) {
 		struct work work = {
-			.mode = (enum mode)random_below(&random, MODES), .thread = (uint32_t)random_below(&random, 3),
-			.process = (uint32_t)random_below(&random, 3), .weight = (uint32_t)random_below(&random, 9),
-			.kernel_count = (uint32_t)random_below(&random, 8), .user_count = (uint32_t)random_below(&random, 4),
+			.mode = (enum mode)random_below(&random, MODES),
+			.thread = (uint32_t)random_below(&random, 3),
+			.process = (uint32_t)random_below(&random, 3),
+			.weight = (uint32_t)random_below(&random, 9),
+			.kernel_count = (uint32_t)random_below(&random, 8),
+			.user_count = (uint32_t)random_below(&random, 4),
 		};
 
 		for (size_t k = 0; k < 8; k++) {
@@ -243,8 +255,8 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
 	char *error = NULL;
 
 	(void)state;
-	assert_false(export_folded(scratch_path("no/such/folder"), world.query, &world.inputs, &everything,
-		(struct folded_options){ 0 }, &world.result, &error));
+	assert_false(export_folded(scratch_path("no/such/folder"), world.query, &world.inputs,
+		&everything, (struct folded_options){ 0 }, &world.result, &error));
 	assert_non_null(error);
 	assert_non_null(strstr(error, "no/such/folder"));
 	free(error);

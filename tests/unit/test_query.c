@@ -2,8 +2,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -11,8 +9,8 @@
 #include "event.h"
 #include "fake_symbols.h"
 #include "query.h"
+#include "query_world.h"
 #include "random.h"
-#include "stacks.h"
 #include "store.h"
 #include "symbols.h"
 #include "threads.h"
@@ -20,298 +18,20 @@
 #define MS 1000000ull
 #define SECOND 1000000000ull
 
-/*
- * A guest's samples go into the stages and, as they are, into a list; each answer is held against
- * what the list gives when it is walked from end to end.
- */
-enum { FRAMES = 12, FUNCTIONS = 4096 };
-
-struct taken {
-	uint64_t time;
-	uint32_t cpu, thread, process, weight;
-	enum mode mode;
-	bool missed, kernel_cut;
-	uint32_t kernel_count, user_count;
-	uint64_t kernel[FRAMES], user[FRAMES];
-};
-
-struct world {
-	struct query_inputs inputs;
-	struct query *query;
-	struct taken *list;
-	size_t count, room;
-};
-
-static struct world world_new(void)
-{
-	struct world world = { .inputs = {
-		.store = store_new(), .stacks = stacks_new(),
-		.symbols = symbols_new(), .threads = threads_new(),
-	} };
-
-	world.query = query_new(&world.inputs);
-	return world;
-}
-
-static void world_free(struct world *world)
-{
-	query_free(world->query);
-	store_free(world->inputs.store);
-	stacks_free(world->inputs.stacks);
-	symbols_free(world->inputs.symbols);
-	threads_free(world->inputs.threads);
-	free(world->list);
-}
-
-static void take(struct world *world, const struct taken *taken)
-{
-	const struct sample sample = {
-		.process = taken->process, .kernel_cut = taken->kernel_cut,
-		.kernel = taken->kernel, .kernel_count = taken->kernel_count,
-		.user = taken->user, .user_count = taken->user_count,
-	};
-	const struct store_key key = {
-		.stack = taken->missed ? STACKS_NONE : stacks_intern(world->inputs.stacks, &sample),
-		.thread = taken->thread, .process = taken->process, .cpu = (uint16_t)taken->cpu,
-		.mode = (uint8_t)taken->mode,
-	};
-
-	if (taken->missed)
-		store_missed(world->inputs.store, taken->time, taken->cpu, taken->weight);
-	else
-		store_add(world->inputs.store, taken->time, &key, taken->weight);
-	if (world->count == world->room) {
-		world->room = 2 * world->room + 64;
-		world->list = realloc(world->list, world->room * sizeof(*world->list));
-		assert_non_null(world->list);
-	}
-	world->list[world->count++] = *taken;
-}
-
-/* ---- the oracle ---- */
-
-static bool in_range(const struct world *world, const struct question *question, uint64_t time)
-{
-	const struct store *store = world->inputs.store;
-
-	for (size_t i = 0; i < store_slices(store); i++) {
-		struct slice slice = store_slice(store, i);
-		uint64_t middle = slice.begin + (slice.end - slice.begin) / 2;
-
-		if (time >= slice.begin && time < slice.end)
-			return middle >= question->from
-				&& (question->to == UINT64_MAX || middle < question->to);
-	}
-	fail_msg("no slice holds %llu", (unsigned long long)time);
-	return false;
-}
-
-static bool passes(const struct world *world, const struct filter *filter, const struct taken *taken)
-{
-	return (filter->cpu == EVENT_NONE || filter->cpu == taken->cpu)
-		&& (!filter->modes || filter->modes & 1u << taken->mode)
-		&& threads_match(world->inputs.threads, taken->thread, taken->process, filter->thread);
-}
-
-/* The functions of a sample, leaf first; `cuts` tells behind which one the caller is unknown. */
-static size_t frames_of(const struct world *world, const struct taken *taken, uint32_t functions[2 * FRAMES],
-	bool cuts[2 * FRAMES])
-{
-	struct symbols *symbols = world->inputs.symbols;
-	size_t depth = 0;
-
-	memset(cuts, 0, 2 * FRAMES * sizeof(*cuts));
-	if (taken->mode == MODE_IDLE || taken->kernel_count + taken->user_count == 0) {
-		functions[0] = symbols_special(symbols, taken->mode == MODE_IDLE ? "[idle]" : "[unknown]");
-		return 1;
-	}
-	for (uint32_t i = 0; i < taken->kernel_count; i++, depth++)
-		functions[depth] = symbols_function(symbols, EVENT_KERNEL, taken->kernel[i] - (depth > 0));
-	if (depth)
-		cuts[depth - 1] = taken->kernel_cut;
-	for (uint32_t i = 0; i < taken->user_count; i++, depth++)
-		functions[depth] = symbols_function(symbols, taken->process, taken->user[i] - (depth > 0));
-	return depth;
-}
-
-struct expected {
-	struct table table;
-	struct row rows[FUNCTIONS];
-	uint64_t callers[FUNCTIONS];	/* of one function */
-	uint64_t trend[TABLE_TREND];
-};
-
-static void expect_sample(struct expected *expected, const struct world *world, const struct taken *taken,
-	uint32_t function)
-{
-	uint32_t functions[2 * FRAMES];
-	bool cuts[2 * FRAMES], counted[FUNCTIONS] = { false }, called[FUNCTIONS] = { false };
-	size_t depth = frames_of(world, taken, functions, cuts);
-
-	expected->rows[functions[0]].self += taken->weight;
-	expected->rows[functions[0]].samples++;
-	for (size_t i = 0; i < depth; i++) {
-		struct row *row = &expected->rows[functions[i]];
-
-		if (!counted[functions[i]])
-			row->total += taken->weight;
-		counted[functions[i]] = true;
-		row->cpus[taken->cpu / 64] |= 1ull << taken->cpu % 64;
-		if (i + 1 < depth && functions[i] == function && !cuts[i]) {
-			if (!called[functions[i + 1]])
-				expected->callers[functions[i + 1]] += taken->weight;
-			called[functions[i + 1]] = true;
-		}
-	}
-	expected->table.weight += taken->weight;
-	expected->table.samples++;
-	expected->table.mode[taken->mode] += taken->weight;
-}
-
-static void expect_trend(struct expected *expected, const struct world *world, const struct taken *taken,
-	uint32_t function, uint64_t to)
-{
-	uint32_t functions[2 * FRAMES];
-	bool cuts[2 * FRAMES];
-	uint64_t end = to / SECOND, second = taken->time / SECOND;
-
-	frames_of(world, taken, functions, cuts);
-	if (functions[0] == function && second < end && second + TABLE_TREND >= end)
-		expected->trend[second + TABLE_TREND - end] += taken->weight;
-}
-
-static void expect(struct expected *expected, const struct world *world, const struct question *question,
-	uint32_t function)
-{
-	uint64_t now = store_now(world->inputs.store);
-
-	memset(expected, 0, sizeof(*expected));
-	for (size_t i = 0; i < world->count; i++) {
-		const struct taken *taken = &world->list[i];
-		const struct filter *filter = &question->filter;
-		bool inside = in_range(world, question, taken->time);
-
-		if (taken->missed) {
-			if (inside && (filter->cpu == EVENT_NONE || filter->cpu == taken->cpu))
-				expected->table.missed += taken->weight;
-			continue;
-		}
-		if (!passes(world, filter, taken))
-			continue;
-		if (inside)
-			expect_sample(expected, world, taken, function);
-		expect_trend(expected, world, taken, function, question->to < now ? question->to : now);
-	}
-}
-
-/* ---- the answers against it ---- */
-
-static void check_table(const struct table *table, const struct expected *expected, const struct world *world,
-	const char *pattern)
-{
-	size_t rows = 0;
-
-	assert_int_equal(table->weight, expected->table.weight);
-	assert_int_equal(table->samples, expected->table.samples);
-	assert_int_equal(table->missed, expected->table.missed);
-	for (int mode = 0; mode < MODES; mode++)
-		assert_int_equal(table->mode[mode], expected->table.mode[mode]);
-	for (uint32_t i = 0; i < symbols_functions(world->inputs.symbols); i++)
-		rows += expected->rows[i].cpus[0] && strstr(symbols_get(world->inputs.symbols, i)->name, pattern);
-	assert_int_equal(table->count, rows);
-	for (size_t i = 0; i < table->count; i++) {
-		const struct row *row = &table->rows[i], *other = &expected->rows[row->function];
-
-		assert_non_null(strstr(symbols_get(world->inputs.symbols, row->function)->name, pattern));
-		assert_int_equal(row->self, other->self);
-		assert_int_equal(row->total, other->total);
-		assert_int_equal(row->samples, other->samples);
-		assert_memory_equal(row->cpus, other->cpus, sizeof(row->cpus));
-	}
-}
-
-static void check_callers(struct world *world, const struct question *question, uint32_t function,
-	const struct expected *expected)
-{
-	struct caller callers[64];
-	size_t count = query_callers(world->query, question, function, callers, 64), all = 0;
-
-	for (size_t i = 0; i < FUNCTIONS; i++)
-		all += expected->callers[i] > 0;
-	assert_true(all < 64);
-	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(callers[i].weight, expected->callers[callers[i].function]);
-		assert_true(i == 0 || callers[i - 1].weight >= callers[i].weight);
-		all -= callers[i].weight > 0;
-	}
-	assert_int_equal(all, 0);
-}
-
-static void add_stack(void *context, const struct query_stack *stack)
-{
-	uint64_t *sums = context;
-
-	assert_true(stack->depth > 0);
-	sums[0] += stack->weight;
-	sums[1]++;
-	sums[2] += stack->weight * (stack->functions[stack->depth - 1] + 1) * (stack->functions[0] + 7);
-}
-
-/* The sum over stacks of a number made of leaf and root agrees with that over the list. */
-static void check_stacks(struct world *world, const struct question *question, const struct expected *expected)
-{
-	uint64_t sums[3] = { 0 }, wanted = 0;
-
-	query_stacks(world->query, question, add_stack, sums);
-	assert_int_equal(sums[0], expected->table.weight);
-	for (size_t i = 0; i < world->count; i++) {
-		const struct taken *taken = &world->list[i];
-		uint32_t functions[2 * FRAMES];
-		bool cuts[2 * FRAMES];
-		size_t depth = frames_of(world, taken, functions, cuts);
-
-		if (!taken->missed && passes(world, &question->filter, taken)
-				&& in_range(world, question, taken->time))
-			wanted += (uint64_t)taken->weight * (functions[0] + 1) * (functions[depth - 1] + 7);
-	}
-	assert_int_equal(sums[2], wanted);
-}
-
-static uint64_t sum_of(const uint64_t *numbers, size_t count)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += numbers[i];
-	return sum;
-}
-
-/* `fine`: all slices of the trend are within one second, so that it is exact. */
-static void check(struct world *world, const struct question *question, uint32_t function, bool fine)
-{
-	static struct expected expected;
-	uint64_t trend[TABLE_TREND];
-	struct table *table = query_table(world->query, question);
-
-	expect(&expected, world, question, function);
-	check_table(table, &expected, world, question->filter.pattern);
-	table_free(table);
-	check_callers(world, question, function, &expected);
-	query_trend(world->query, question, function, trend);
-	if (fine)
-		assert_memory_equal(trend, expected.trend, sizeof(trend));
-	else
-		assert_true(sum_of(trend, TABLE_TREND) <= world->count * 100);
-	check_stacks(world, question, &expected);
-}
-
 /* ---- random guests ---- */
+
+/* Few functions: recursion is frequent. Addresses in the middle and at the beginning. */
+static uint64_t random_address(struct random *random, uint64_t functions)
+{
+	return 0x100 * (1 + random_below(random, functions)) + random_below(random, 2) * 8;
+}
 
 static void random_taken(struct random *random, uint64_t time, struct taken *taken)
 {
 	*taken = (struct taken){
 		.time = time, .cpu = (uint32_t)random_below(random, 4),
-		.thread = (uint32_t)random_below(random, 4), .process = (uint32_t)random_below(random, 3),
+		.thread = (uint32_t)random_below(random, 4),
+		.process = (uint32_t)random_below(random, 3),
 		.weight = 1 + (uint32_t)random_below(random, 9),
 		.mode = (enum mode)random_below(random, MODES),
 		.missed = random_below(random, 20) == 0,
@@ -321,11 +41,10 @@ static void random_taken(struct random *random, uint64_t time, struct taken *tak
 		taken->kernel_count = (uint32_t)random_below(random, 8);
 	if (taken->mode != MODE_IDLE)
 		taken->user_count = (uint32_t)random_below(random, 4);
-	/* Few functions: recursion is frequent. Addresses in the middle and at the beginning. */
 	for (uint32_t i = 0; i < taken->kernel_count; i++)
-		taken->kernel[i] = 0x100 * (1 + random_below(random, 7)) + random_below(random, 2) * 8;
+		taken->kernel[i] = random_address(random, 7);
 	for (uint32_t i = 0; i < taken->user_count; i++)
-		taken->user[i] = 0x100 * (1 + random_below(random, 3)) + random_below(random, 2) * 8;
+		taken->user[i] = random_address(random, 3);
 }
 
 static void random_filter(struct random *random, struct filter *filter)
@@ -390,7 +109,7 @@ static void run_guest(const struct pace *pace)
 
 		now += random_below(&random, pace->step);
 		random_taken(&random, now > late ? now - late : 0, &taken);
-		take(&world, &taken);
+		world_take(&world, &taken);
 		if (random_below(&random, 50) == 0)
 			random_names(&random, &world);
 		if (random_below(&random, pace->asked))
@@ -399,7 +118,7 @@ static void run_guest(const struct pace *pace)
 			question.from += now - question.from > 10 * SECOND ? 250 * MS : 0;
 		else
 			random_question(&random, now, &question);
-		check(&world, &question, (uint32_t)random_below(&random,
+		world_check(&world, &question, (uint32_t)random_below(&random,
 			symbols_functions(world.inputs.symbols)), pace->fine);
 	}
 	world_free(&world);
@@ -415,18 +134,18 @@ static void a_minute_agrees_with_a_list(void **state)
 static void late_events_agree_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace){ .seed = 22, .step = 60 * MS, .late = 100 * SECOND, .samples = 2000,
-		.asked = 6, .fine = true });
+	run_guest(&(struct pace){ .seed = 22, .step = 60 * MS, .late = 100 * SECOND,
+		.samples = 2000, .asked = 6, .fine = true });
 }
 
 /* Long enough for slices to merge while the questions go on. */
 static void days_agree_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace){ .seed = 23, .step = 4 * SECOND, .late = 300 * SECOND, .samples = 3000,
-		.asked = 8 });
-	run_guest(&(struct pace){ .seed = 24, .step = 200 * SECOND, .late = 9000 * SECOND, .samples = 3000,
-		.asked = 8 });
+	run_guest(&(struct pace){ .seed = 23, .step = 4 * SECOND, .late = 300 * SECOND,
+		.samples = 3000, .asked = 8 });
+	run_guest(&(struct pace){ .seed = 24, .step = 200 * SECOND, .late = 9000 * SECOND,
+		.samples = 3000, .asked = 8 });
 }
 
 /* The same question, again and again, while time moves: what is kept must not grow stale. */
@@ -434,7 +153,8 @@ static void all_since_zero_agrees_with_a_list(void **state)
 {
 	struct random random = { .state = 25 };
 	struct world world = world_new();
-	struct question question = { .from = 30 * SECOND, .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+	struct question question = { .from = 30 * SECOND, .to = UINT64_MAX,
+		.filter = { .cpu = EVENT_NONE } };
 	struct taken taken;
 	uint64_t now = 0;
 
@@ -442,11 +162,11 @@ static void all_since_zero_agrees_with_a_list(void **state)
 	for (size_t i = 0; i < 2500; i++) {
 		now += random_below(&random, 600 * MS);
 		random_taken(&random, now, &taken);
-		take(&world, &taken);
+		world_take(&world, &taken);
 		if (i % 100 == 50)
 			random_names(&random, &world);
 		if (i % 7 == 0)
-			check(&world, &question, (uint32_t)random_below(&random,
+			world_check(&world, &question, (uint32_t)random_below(&random,
 				symbols_functions(world.inputs.symbols)), true);
 	}
 	world_free(&world);
@@ -465,13 +185,13 @@ static void rare_questions_agree_with_a_list(void **state)
 	for (size_t i = 0; i < 4000; i++) {
 		now += random_below(&random, 800 * MS);
 		random_taken(&random, now, &taken);
-		take(&world, &taken);
+		world_take(&world, &taken);
 		if (i % 100)
 			continue;
 		question.to = UINT64_MAX;
-		check(&world, &question, 0, false);
+		world_check(&world, &question, 0, false);
 		question.to = now - random_below(&random, now / 2 + 1);
-		check(&world, &question, 0, false);
+		world_check(&world, &question, 0, false);
 	}
 	world_free(&world);
 }
@@ -482,19 +202,23 @@ static const struct filter everything = { .cpu = EVENT_NONE };
 
 static struct table *ask(struct world *world, uint64_t from, uint64_t to)
 {
-	return query_table(world->query, &(struct question){ .from = from, .to = to, .filter = everything });
+	return query_table(world->query, &(struct question){ .from = from, .to = to,
+		.filter = everything });
 }
 
-static const struct row *row_of(const struct world *world, const struct table *table, const char *name)
+static const struct row *row_of(const struct world *world, const struct table *table,
+	const char *name)
 {
 	for (size_t i = 0; i < table->count; i++)
-		if (strcmp(symbols_get(world->inputs.symbols, table->rows[i].function)->name, name) == 0)
+		if (strcmp(symbols_get(world->inputs.symbols, table->rows[i].function)->name,
+				name) == 0)
 			return &table->rows[i];
 	fail_msg("no row %s", name);
 	return NULL;
 }
 
-static struct taken kernel_sample(uint64_t time, uint32_t weight, uint32_t count, const uint64_t *functions)
+static struct taken kernel_sample(uint64_t time, uint32_t weight, uint32_t count,
+	const uint64_t *functions)
 {
 	struct taken taken = { .time = time, .weight = weight, .kernel_count = count };
 
@@ -513,7 +237,7 @@ static void recursion_counts_once(void **state)
 	uint32_t three;
 
 	(void)state;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	table = ask(&world, 0, UINT64_MAX);
 	assert_int_equal(table->count, 3);
 	assert_int_equal(row_of(&world, table, "k3")->self, 5);
@@ -536,7 +260,7 @@ static void idle_is_no_work(void **state)
 
 	(void)state;
 	taken.mode = MODE_IDLE;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	table = ask(&world, 0, UINT64_MAX);
 	assert_int_equal(table->count, 1);
 	assert_int_equal(row_of(&world, table, "[idle]")->self, 5);
@@ -554,8 +278,8 @@ static void the_pattern_chooses_rows_and_leaves_shares(void **state)
 	struct table *table;
 
 	(void)state;
-	take(&world, &one);
-	take(&world, &two);
+	world_take(&world, &one);
+	world_take(&world, &two);
 	strcpy(question.filter.pattern, "k2");
 	table = query_table(world.query, &question);
 	assert_int_equal(table->count, 1);
@@ -573,9 +297,10 @@ static void adjacent_ranges_share_nothing_and_miss_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 1000; i++) {
-		struct taken taken = kernel_sample(random_below(&random, 900 * SECOND), 1, 1, (const uint64_t[]){ 1 });
+		struct taken taken = kernel_sample(random_below(&random, 900 * SECOND), 1, 1,
+			(const uint64_t[]){ 1 });
 
-		take(&world, &taken);
+		world_take(&world, &taken);
 	}
 	while (edge < 1000 * SECOND) {
 		uint64_t next = edge + random_below(&random, 30 * SECOND);
@@ -592,18 +317,19 @@ static void adjacent_ranges_share_nothing_and_miss_nothing(void **state)
 static void a_name_is_followed_though_nothing_else_happens(void **state)
 {
 	struct world world = world_new();
-	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2, .thread = 4,
-		.user_count = 1, .user = { 0x308 } };
-	struct question question = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE, .thread = "boot" } };
+	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
+		.thread = 4, .user_count = 1, .user = { 0x308 } };
+	struct question question = { .to = UINT64_MAX,
+		.filter = { .cpu = EVENT_NONE, .thread = "boot" } };
 
 	(void)state;
 	fake_symbols_know(world.inputs.symbols, 2, false);
-	take(&world, &user);
-	check(&world, &question, 0, false);
+	world_take(&world, &user);
+	world_check(&world, &question, 0, false);
 	threads_thread(world.inputs.threads, 4, 2, (struct text){ .bytes = "boot", .size = 4 });
-	check(&world, &question, 0, false);
+	world_check(&world, &question, 0, false);
 	fake_symbols_know(world.inputs.symbols, 2, true);
-	check(&world, &question, 0, false);
+	world_check(&world, &question, 0, false);
 	world_free(&world);
 }
 
@@ -616,12 +342,12 @@ static void slices_that_merge_across_the_sum_are_counted_once(void **state)
 	const struct question question = { .to = UINT64_MAX, .filter = everything };
 
 	(void)state;
-	take(&world, &newer);
-	take(&world, &older);
+	world_take(&world, &newer);
+	world_take(&world, &older);
 	store_advance(world.inputs.store, 71300 * MS);
-	check(&world, &question, 0, true);
+	world_check(&world, &question, 0, true);
 	store_advance(world.inputs.store, 300 * SECOND);
-	check(&world, &question, 0, true);
+	world_check(&world, &question, 0, true);
 	world_free(&world);
 }
 
@@ -633,19 +359,19 @@ static void cpus_may_be_many(void **state)
 	struct table *table;
 
 	(void)state;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	store_advance(world.inputs.store, 70 * SECOND);
 	table_free(ask(&world, 0, UINT64_MAX));
 	taken.cpu = 70;
 	taken.time = 3 * SECOND;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	store_advance(world.inputs.store, 80 * SECOND);
 	table_free(ask(&world, 0, UINT64_MAX));
 	taken.time = 30 * SECOND;
 	taken.cpu = 4000;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	taken.time = 79 * SECOND;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	for (uint64_t now = 80 * SECOND; now < 200 * SECOND; now += 30 * SECOND) {
 		store_advance(world.inputs.store, now);
 		table = ask(&world, 0, UINT64_MAX);
@@ -672,7 +398,7 @@ static void note_stack(void *context, const struct query_stack *stack)
 	seen->heaviest = stack->weight > seen->heaviest ? stack->weight : seen->heaviest;
 }
 
-/* Equal functions at different addresses are one stack; threads, modes and cuts tell stacks apart. */
+/* Equal functions are one stack; threads, modes and cuts tell stacks apart. */
 static void equal_stacks_come_once(void **state)
 {
 	struct world world = world_new();
@@ -683,18 +409,18 @@ static void equal_stacks_come_once(void **state)
 	(void)state;
 	taken.user_count = 1;
 	taken.user[0] = 0x208;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	taken.kernel[0] += 16;
 	taken.user[0] += 16;
 	taken.cpu = 1;
 	taken.time = 40 * SECOND;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	taken.thread = 9;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	taken.kernel_cut = true;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	taken.mode = MODE_USER;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	query_stacks(world.query, &question, note_stack, &seen);
 	assert_int_equal(seen.count, 4);
 	assert_int_equal(seen.cut, 2);
@@ -711,8 +437,8 @@ static void missed_time_is_told_and_in_no_share(void **state)
 	struct table *table;
 
 	(void)state;
-	take(&world, &taken);
-	take(&world, &gap);
+	world_take(&world, &taken);
+	world_take(&world, &gap);
 	table = ask(&world, 0, UINT64_MAX);
 	assert_int_equal(table->weight, 5);
 	assert_int_equal(table->missed, 90);
@@ -725,24 +451,25 @@ static void cpus_are_told_by_mode_and_second(void **state)
 	struct world world = world_new();
 	struct taken taken = kernel_sample(5 * SECOND, 5, 1, (const uint64_t[]){ 3 });
 	const struct taken gap = { .time = 70 * SECOND, .weight = 9, .missed = true, .cpu = 2 };
-	const struct question question = { .from = 60 * SECOND, .to = UINT64_MAX, .filter = { .cpu = 0 } };
+	const struct question question = { .from = 60 * SECOND, .to = UINT64_MAX,
+		.filter = { .cpu = 0 } };
 	struct cpu_series cpus[4];
 
 	(void)state;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	for (int i = 0; i < 8; i++) {
 		taken.time = 61 * SECOND + (uint64_t)i * 500 * MS;
 		taken.mode = MODE_USER;
 		taken.cpu = 1;
-		take(&world, &taken);
+		world_take(&world, &taken);
 	}
-	take(&world, &gap);
+	world_take(&world, &gap);
 	store_advance(world.inputs.store, 70 * SECOND + 500 * MS);
 	assert_int_equal(query_cpus(world.query, &question, cpus, 4), 3);
 	assert_int_equal(cpus[0].mode[MODE_KERNEL], 0);		/* before the range */
 	assert_int_equal(cpus[1].mode[MODE_USER], 40);		/* whatever the filter */
 	assert_int_equal(cpus[2].missed, 9);
-	assert_int_equal(cpus[1].trend[TABLE_TREND - 9][MODE_USER], 10);	/* second 61 of 10 to 69 */
+	assert_int_equal(cpus[1].trend[TABLE_TREND - 9][MODE_USER], 10);	/* second 61 */
 	assert_int_equal(cpus[1].trend[TABLE_TREND - 6][MODE_USER], 10);
 	assert_int_equal(cpus[1].trend[TABLE_TREND - 5][MODE_USER], 0);
 	assert_int_equal(query_cpus(world.query, &question, cpus, 1), 1);
@@ -756,12 +483,14 @@ static void a_coarse_slice_is_even(void **state)
 	struct taken taken = kernel_sample(1000 * SECOND, 37, 1, (const uint64_t[]){ 3 });
 	struct question question = { .to = 1030 * SECOND, .filter = everything };
 	uint64_t trend[TABLE_TREND];
+	uint32_t function;
 
 	(void)state;
-	take(&world, &taken);
+	world_take(&world, &taken);
 	store_advance(world.inputs.store, 5000 * SECOND);
-	query_trend(world.query, &question, symbols_function(world.inputs.symbols, EVENT_KERNEL, 0x300), trend);
-	assert_int_equal(sum_of(trend, TABLE_TREND), 37);
+	function = symbols_function(world.inputs.symbols, EVENT_KERNEL, 0x300);
+	query_trend(world.query, &question, function, trend);
+	assert_int_equal(world_sum(trend, TABLE_TREND), 37);
 	for (int i = 0; i < TABLE_TREND; i++)
 		assert_in_range(trend[i], i >= 30 && i < 40 ? 3 : 0, i >= 30 && i < 40 ? 4 : 0);
 	world_free(&world);
@@ -774,25 +503,26 @@ static void an_empty_store_has_an_empty_answer(void **state)
 	struct table *table = ask(&world, 0, UINT64_MAX);
 	struct caller callers[8];
 	struct cpu_series cpus[2];
-	uint64_t trend[TABLE_TREND], sums[3] = { 0 };
+	uint64_t trend[TABLE_TREND];
+	struct seen seen = { 0 };
 
 	(void)state;
 	assert_int_equal(table->count, 0);
 	table_sort(table, world.inputs.symbols, COLUMN_SELF, false);
 	table_free(table);
 	query_trend(world.query, &question, 0, trend);
-	assert_int_equal(sum_of(trend, TABLE_TREND), 0);
+	assert_int_equal(world_sum(trend, TABLE_TREND), 0);
 	assert_int_equal(query_callers(world.query, &question, 0, callers, 8), 0);
 	assert_int_equal(query_cpus(world.query, &question, cpus, 2), 0);
-	query_stacks(world.query, &question, add_stack, sums);
-	assert_int_equal(sums[1], 0);
+	query_stacks(world.query, &question, note_stack, &seen);
+	assert_int_equal(seen.count, 0);
 	world_free(&world);
 }
 
 /* ---- order ---- */
 
-static void check_order(struct table *table, const struct world *world, enum table_column column, bool invert,
-	const char *wanted)
+static void check_order(struct table *table, const struct world *world, enum table_column column,
+	bool invert, const char *wanted)
 {
 	char got[64] = "";
 
@@ -809,16 +539,16 @@ static void rows_stand_in_the_order_of_a_column(void **state)
 	struct world world = world_new();
 	struct taken taken = kernel_sample(SECOND, 9, 2, (const uint64_t[]){ 5, 1 });
 	struct taken other = kernel_sample(SECOND, 4, 2, (const uint64_t[]){ 2, 1 });
-	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2, .user_count = 1,
-		.user = { 0x308 }, .cpu = 2 };
+	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
+		.user_count = 1, .user = { 0x308 }, .cpu = 2 };
 	struct table *table;
 
 	(void)state;
-	take(&world, &taken);
-	take(&world, &other);
+	world_take(&world, &taken);
+	world_take(&world, &other);
 	other.cpu = 1;
-	take(&world, &other);
-	take(&world, &user);
+	world_take(&world, &other);
+	world_take(&world, &user);
 	table = ask(&world, 0, UINT64_MAX);
 	check_order(table, &world, COLUMN_SELF, false, "k5 p2_3 k2 k1 ");
 	check_order(table, &world, COLUMN_SELF, true, "k1 k2 k5 p2_3 ");

@@ -31,7 +31,8 @@ static void check_node(const struct stacks *stacks, uint32_t *id, uint32_t space
 static void calls_are_looked_up_before_their_return_address(void **state)
 {
 	struct stacks *stacks = stacks_new();
-	const struct sample sample = { .process = 7, KERNEL(0x100, 0x200, 0x300), USER(0x40, 0x50) };
+	const struct sample sample = { .process = 7, KERNEL(0x100, 0x200, 0x300), USER(0x40,
+		0x50) };
 	uint32_t id = stacks_intern(stacks, &sample);
 
 	(void)state;
@@ -169,7 +170,8 @@ static void ids_stand_for_stacks(void **state)
 		make_random(&random, &known[i]);
 		known[i].id = stacks_intern(stacks, &known[i].sample);
 		for (size_t k = 0; k < i; k++)
-			assert_int_equal(known[i].id == known[k].id, same_stack(&known[i], &known[k]));
+			assert_int_equal(known[i].id == known[k].id, same_stack(&known[i],
+			&known[k]));
 	}
 	for (size_t i = 0; i < STACKS; i++)
 		assert_int_equal(known[i].id, stacks_intern(stacks, &known[i].sample));

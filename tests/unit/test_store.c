@@ -14,7 +14,8 @@
 #define MS 1000000ull
 #define SECOND 1000000000ull
 
-static const struct store_key plain = { .stack = 1, .thread = 2, .process = 3, .cpu = 1, .mode = MODE_USER };
+static const struct store_key plain = { .stack = 1, .thread = 2, .process = 3, .cpu = 1,
+	.mode = MODE_USER };
 
 /* ---- what must hold of every store ---- */
 
@@ -140,7 +141,8 @@ static void slices_grow_coarser_with_age(void **state)
 {
 	static const struct { uint64_t age, width; } expected[] = {
 		{ 1 * SECOND, 250 * MS }, { 119 * SECOND, 250 * MS }, { 122 * SECOND, SECOND },
-		{ 599 * SECOND, SECOND }, { 611 * SECOND, 10 * SECOND }, { 7190 * SECOND, 10 * SECOND },
+		{ 599 * SECOND, SECOND }, { 611 * SECOND, 10 * SECOND },
+		{ 7190 * SECOND, 10 * SECOND },
 		{ 7300 * SECOND, 60 * SECOND }, { 86000 * SECOND, 60 * SECOND },
 	};
 	const uint64_t end = 100000 * SECOND;
@@ -227,8 +229,10 @@ static void random_entry(struct random *random, uint64_t *now, struct entry *ent
 	*entry = (struct entry){
 		.time = *now > late ? *now - late : 0,
 		.key = {
-			.stack = (uint32_t)random_below(random, 5), .thread = (uint32_t)random_below(random, 3),
-			.process = (uint32_t)random_below(random, 2), .cpu = (uint16_t)random_below(random, 4),
+			.stack = (uint32_t)random_below(random, 5),
+			.thread = (uint32_t)random_below(random, 3),
+			.process = (uint32_t)random_below(random, 2),
+			.cpu = (uint16_t)random_below(random, 4),
 			.mode = (uint8_t)random_below(random, MODES),
 		},
 		.weight = (uint32_t)random_below(random, 20),

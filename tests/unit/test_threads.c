@@ -80,7 +80,7 @@ static void patterns_name_threads(void **state)
 	assert_true(threads_match(threads, 12, 7, "Shell"));
 	assert_false(threads_match(threads, 12, 7, "SHELL"));
 	assert_false(threads_match(threads, 12, 8, "shell"));
-	assert_true(threads_match(threads, 12, EVENT_KERNEL, "shell"));	/* the thread's own process */
+	assert_true(threads_match(threads, 12, EVENT_KERNEL, "shell"));
 	assert_true(threads_match(threads, 13, EVENT_KERNEL, "kernel"));
 	assert_true(threads_match(threads, 13, 7, "thread"));
 	threads_free(threads);
