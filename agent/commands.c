@@ -70,7 +70,8 @@ static void finish_first(struct commands *commands, bool ok, const char *text)
 	struct command_sink sink = commands->waiting[0].sink;
 
 	commands->count--;
-	memmove(commands->waiting, commands->waiting + 1, commands->count * sizeof(commands->waiting[0]));
+	memmove(commands->waiting, commands->waiting + 1,
+		commands->count * sizeof(commands->waiting[0]));
 	answer(sink, ok, text);
 }
 

@@ -27,6 +27,8 @@ void commands_send(struct commands *commands, struct source *source, const char 
 void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size);
 void commands_expire(struct commands *commands, uint64_t now);
 void commands_drop(struct commands *commands, const char *why);	/* the connection is gone */
-void commands_forget(struct commands *commands, const void *context);	/* its sinks are not called */
+
+/* The sinks that have this context are not called. */
+void commands_forget(struct commands *commands, const void *context);
 
 #endif

@@ -54,10 +54,11 @@ static char *private_folder(char **error)
 	char *path = folder_path();
 	struct stat is;
 
-	if ((mkdir(path, 0700) == 0 || errno == EEXIST) && lstat(path, &is) == 0 && S_ISDIR(is.st_mode) &&
-			is.st_uid == getuid() && (is.st_mode & 077) == 0)
+	if ((mkdir(path, 0700) == 0 || errno == EEXIST) && lstat(path, &is) == 0 &&
+			S_ISDIR(is.st_mode) && is.st_uid == getuid() && (is.st_mode & 077) == 0)
 		return path;
-	util_fail(error, "control socket: %s is not a private folder of this user; remove it", path);
+	util_fail(error, "control socket: %s is not a private folder of this user; remove it",
+		path);
 	free(path);
 	return NULL;
 }
@@ -111,7 +112,8 @@ static bool is_live(const char *path)
 
 /* ---- the live ktop's side ---- */
 
-struct control_socket *control_socket_new(const char *path, const struct control_sink *sink, char **error)
+struct control_socket *control_socket_new(const char *path, const struct control_sink *sink,
+	char **error)
 {
 	struct control_socket *control = util_alloc(sizeof(*control));
 	struct sockaddr_un address;
@@ -128,7 +130,8 @@ struct control_socket *control_socket_new(const char *path, const struct control
 		control->path = util_copy(path, strlen(path));
 		return control;
 	}
-	util_fail(error, "control socket %s: %s; another ktop may serve this VM", path, strerror(errno));
+	util_fail(error, "control socket %s: %s; another ktop may serve this VM", path,
+		strerror(errno));
 	control_socket_free(control);
 	return NULL;
 }
@@ -224,7 +227,8 @@ static void accept_clients(struct control_socket *control)
 {
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		if (control->clients[i].fd < 0)
-			control->clients[i].fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+			control->clients[i].fd =
+				accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 void control_socket_step(struct control_socket *control)
@@ -344,7 +348,8 @@ char *control_socket_ask(const char *path, char *const *words, size_t count, uin
 	int fd = connect_to(path);
 
 	if (strchr(line, '\n') || length > REQUEST_MAX || count > WORDS_MAX)
-		util_fail(error, "words for the live ktop: too many, too long, or of several lines");
+		util_fail(error,
+			"words for the live ktop: too many, too long, or of several lines");
 	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
 		util_fail(error, "%s: the live ktop does not answer: %s", path, strerror(errno));
 	else

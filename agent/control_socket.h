@@ -1,7 +1,8 @@
 /*
- * A private socket of a live ktop, by which other ktops of the same user work beside it: QEMU serves
- * one client a socket. It lies in a folder of mode 0700, named by the QMP socket's device and inode.
- * A request is one line of words, divided by 0x1f; the answer "ok" or "failed" on a line, then text.
+ * A private socket of a live ktop, by which other ktops of the same user work beside it: QEMU
+ * serves one client a socket. It lies in a folder of mode 0700, named by the QMP socket's device
+ * and inode. A request is one line of words, divided by 0x1f; the answer "ok" or "failed" on a
+ * line, then text.
  */
 #ifndef CONTROL_SOCKET_H
 #define CONTROL_SOCKET_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the live ktop of a VM listens, or would; NULL with `error` set. `socket`: its QMP or port. */
+/* Where the live ktop of a VM (by its QMP socket or port) listens; NULL with `error` set. */
 char *control_socket_path(const char *socket, char **error);
 
 /* ---- the live ktop's side: never waits ---- */
@@ -21,12 +22,13 @@ enum { CONTROL_CLIENTS = 8 };		/* at once, numbered from 0 */
 
 struct control_sink {
 	void *context;
-	/* To be answered by control_socket_answer, now or later. Words are good for the call only. */
+	/* To be answered by control_socket_answer. Words are good for the call only. */
 	void (*request)(void *context, unsigned client, char *const *words, size_t count);
 	void (*gone)(void *context, unsigned client);	/* it will not wait for its answer */
 };
 
-struct control_socket *control_socket_new(const char *path, const struct control_sink *sink, char **error);
+struct control_socket *control_socket_new(const char *path, const struct control_sink *sink,
+	char **error);
 void control_socket_free(struct control_socket *control);	/* and removes it */
 
 void control_socket_step(struct control_socket *control);

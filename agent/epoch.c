@@ -221,7 +221,8 @@ void epoch_event(struct epoch *epoch, const struct event *event)
 			event->thread.name);
 		break;
 	case EVENT_OBJECT:
-		symbols_map(epoch->inputs.symbols, &event->object, (const char *const *)epoch->folders);
+		symbols_map(epoch->inputs.symbols, &event->object,
+			(const char *const *)epoch->folders);
 		break;
 	case EVENT_STATUS:
 		take_status(epoch, &event->status);

@@ -117,7 +117,7 @@ static void add_cpu_list(cJSON *function, const struct row *row, uint32_t cpu_co
 {
 	cJSON *cpus = cJSON_AddArrayToObject(function, "cpus");
 
-	for (uint32_t i = 0; i < cpu_count && i < 64 * sizeof(row->cpus) / sizeof(row->cpus[0]); i++)
+	for (uint32_t i = 0; i < cpu_count && i < 8 * sizeof(row->cpus); i++)
 		if (row->cpus[i / 64] >> i % 64 & 1)
 			cJSON_AddItemToArray(cpus, cJSON_CreateNumber(i));
 }
@@ -152,7 +152,8 @@ static void add_function(cJSON *functions, const struct report *report, const st
 	add_count(object, "self", row->self);
 	add_count(object, "total", row->total);
 	cJSON_AddNumberToObject(object, "self_percent", percent(row->self, report->table->weight));
-	cJSON_AddNumberToObject(object, "total_percent", percent(row->total, report->table->weight));
+	cJSON_AddNumberToObject(object, "total_percent",
+		percent(row->total, report->table->weight));
 	add_count(object, "samples", row->samples);
 	add_cpu_list(object, row, report->epoch->cpu_count);
 	add_callers(object, report, row->function);

@@ -43,7 +43,8 @@ static bool mentions(char *const *words, size_t count, const char *what)
 static bool has_option(char *const *words, size_t count, const char *option)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(words[i], option) == 0 || (words[i][0] == '-' && strcmp(words[i] + 1, option) == 0))
+		if (strcmp(words[i], option) == 0 ||
+				(words[i][0] == '-' && strcmp(words[i] + 1, option) == 0))
 			return true;
 	return false;
 }
@@ -52,7 +53,8 @@ static bool is_microvm(char *const *words, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i++)
 		if ((strcmp(words[i], "-M") == 0 || strcmp(words[i], "-machine") == 0 ||
-				strcmp(words[i], "--machine") == 0) && strstr(words[i + 1], "microvm"))
+				strcmp(words[i], "--machine") == 0) &&
+				strstr(words[i + 1], "microvm"))
 			return true;
 	return false;
 }
@@ -93,7 +95,8 @@ static void add_port(struct line *line, char *const *words, size_t count, const 
 	const char *exact = has_option(words, count, "-icount") ? ",ioeventfd=off" : "";
 	char *id = fresh_id(words, count);
 
-	add_pair(line, "-chardev", util_format("socket,id=%s,path=%s/port,server=on,wait=off", id, folder));
+	add_pair(line, "-chardev",
+		util_format("socket,id=%s,path=%s/port,server=on,wait=off", id, folder));
 	if (is_microvm(words, count))
 		add_pair(line, "-device", util_format("virtio-serial-device,id=%s-bus", id));
 	else
@@ -108,7 +111,8 @@ char **launch_words(char *const *words, size_t count, const char *folder, char *
 	struct line line = { 0 };
 
 	if (has_option(words, count, "-daemonize")) {
-		util_fail(error, "-daemonize: a QEMU that leaves cannot be ended; leave the option out");
+		util_fail(error,
+			"-daemonize: a QEMU that leaves cannot be ended; leave the option out");
 		return NULL;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -167,7 +171,8 @@ static bool start(struct launch *launch, char **words, char **error)
 	if (!why && read(ends[0], &why, sizeof(why)) != sizeof(why))
 		why = 0;
 	close(ends[0]);
-	return !why || util_fail(error, "%s: not started: %s; is it installed?", words[0], strerror(why));
+	return !why ||
+		util_fail(error, "%s: not started: %s; is it installed?", words[0], strerror(why));
 }
 
 static bool has_ended(struct launch *launch, int wait_ms)
@@ -188,12 +193,14 @@ static bool wait_for_qmp(struct launch *launch, int timeout_ms, char **error)
 		if (has_ended(launch, LOOK_MS)) {
 			char *why = launch_failure(launch, 0);
 
-			util_fail(error, "%s", why ? why : "QEMU ended at once; what does it say by itself?");
+			util_fail(error, "%s",
+				why ? why : "QEMU ended at once; what does it say by itself?");
 			free(why);
 			return false;
 		}
 		if (util_now() > deadline)
-			return util_fail(error, "QEMU: no QMP socket in %d s; is it waiting for something?",
+			return util_fail(error,
+				"QEMU: no QMP socket in %d s; is it waiting for something?",
 				timeout_ms / 1000);
 	}
 	return true;
@@ -203,7 +210,8 @@ static bool make_folder(struct launch *launch, char **error)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
-	launch->folder = util_format("%s/ktop-run-XXXXXX", runtime && runtime[0] == '/' ? runtime : "/tmp");
+	launch->folder =
+		util_format("%s/ktop-run-XXXXXX", runtime && runtime[0] == '/' ? runtime : "/tmp");
 	if (!mkdtemp(launch->folder)) {
 		util_fail(error, "%s: no folder made: %s", launch->folder, strerror(errno));
 		free(launch->folder);
@@ -223,7 +231,8 @@ struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char
 	bool good;
 
 	launch->pidfd = -1;
-	good = make_folder(launch, error) && (line = launch_words(words, count, launch->folder, error)) &&
+	good = make_folder(launch, error) &&
+		(line = launch_words(words, count, launch->folder, error)) &&
 		start(launch, line, error) && wait_for_qmp(launch, timeout_ms, error);
 	launch_words_free(line);
 	if (good)
@@ -314,13 +323,16 @@ char *launch_failure(struct launch *launch, int wait_ms)
 {
 	char *said, *text;
 
-	if (!has_ended(launch, wait_ms) || (WIFEXITED(launch->status) && WEXITSTATUS(launch->status) == 0))
+	if (!has_ended(launch, wait_ms) ||
+			(WIFEXITED(launch->status) && WEXITSTATUS(launch->status) == 0))
 		return NULL;
 	said = last_line(launch->log);
 	if (WIFSIGNALED(launch->status))
-		text = util_format("QEMU ended by signal %d: it said: %s", WTERMSIG(launch->status), said);
+		text = util_format("QEMU ended by signal %d: it said: %s",
+			WTERMSIG(launch->status), said);
 	else
-		text = util_format("QEMU ended with status %d: it said: %s", WEXITSTATUS(launch->status), said);
+		text = util_format("QEMU ended with status %d: it said: %s",
+			WEXITSTATUS(launch->status), said);
 	free(said);
 	return text;
 }

@@ -1,6 +1,6 @@
 /*
- * A QEMU of our own: the user's command line with a QMP socket and the port added, both in a private
- * temporary folder. It ends with us, whatever happens, and nothing else does.
+ * A QEMU of our own: the user's command line with a QMP socket and the port added, both in a
+ * private temporary folder. It ends with us, whatever happens, and nothing else does.
  */
 #ifndef LAUNCH_H
 #define LAUNCH_H
@@ -11,7 +11,7 @@
 struct launch;
 
 /*
- * The command line that is run: `words` and what is to be added, ended by NULL, all in fresh memory.
+ * The command line that is run: `words` and what is to be added, ended by NULL, in fresh memory.
  * NULL with `error` set when it cannot be watched. What is there already is not added again.
  */
 char **launch_words(char *const *words, size_t count, const char *folder, char **error);

@@ -51,8 +51,10 @@ static bool refuse_taken(const struct link *link, const char *path, char **error
 	bool taken = client || (!link->was_connected && !link->port_path && link->facts.port_taken);
 
 	if (taken)
-		util_fail(error, "port %s: taken by %s: QEMU serves one client at a time; end that one, "
-			"or name the VM by --qmp when it is a ktop", path, client ? client : "another program");
+		util_fail(error,
+			"port %s: taken by %s: QEMU serves one client at a time; end that one, "
+			"or name the VM by --qmp when it is a ktop",
+			path, client ? client : "another program");
 	free(client);
 	return taken;
 }
@@ -62,10 +64,12 @@ static bool connect_port(struct link *link, char **error)
 	const char *path = link->port_path ? link->port_path : link->facts.port;
 
 	if (!path && link->facts.port_present)
-		return util_fail(error, "port org.ktop.0: its chardev is not a listening unix socket; "
+		return util_fail(error,
+			"port org.ktop.0: its chardev is not a listening unix socket; "
 			"give QEMU -chardev socket,id=...,path=...,server=on,wait=off");
 	if (!path)
-		return util_fail(error, "port org.ktop.0: %s has none; start QEMU with " PORT_OPTIONS,
+		return util_fail(error,
+			"port org.ktop.0: %s has none; start QEMU with " PORT_OPTIONS,
 			link->facts.name ? link->facts.name : "this VM");
 	if (refuse_taken(link, path, error))
 		return false;

@@ -1,6 +1,7 @@
 /*
- * The two connections to one VM: QMP, and the port of its guest. Made anew by itself when they break,
- * at most twice a second. What the guest sends is for others; this only knows that something came.
+ * The two connections to one VM: QMP, and the port of its guest. Made anew by itself when they
+ * break, at most twice a second. What the guest sends is for others; here it only counts that
+ * something came.
  */
 #ifndef LINK_H
 #define LINK_H

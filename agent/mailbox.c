@@ -82,7 +82,9 @@ void mailbox_order(struct mailbox *mailbox, const struct order *order)
 		ring(mailbox->order_fd);
 	} else {
 		mailbox_message(mailbox, &(struct session_message){
-			.failed = true, .text = "too many orders at once: the last was not taken" });
+			.failed = true,
+			.text = "too many orders at once: the last was not taken",
+		});
 		free(order->text);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * What crosses between the ingest thread and the others, under one short lock: wishes and orders one
- * way, pictures and messages the other. Nobody waits for anybody.
+ * What crosses between the ingest thread and the others, under one short lock: wishes and orders
+ * one way, pictures and messages the other. Nobody waits for anybody.
  */
 #ifndef MAILBOX_H
 #define MAILBOX_H
@@ -27,9 +27,9 @@ void mailbox_free(struct mailbox *mailbox);
 void mailbox_wish(struct mailbox *mailbox, const struct session_wish *wish);
 void mailbox_order(struct mailbox *mailbox, const struct order *order);	/* takes the text */
 
-bool mailbox_take_wish(struct mailbox *mailbox, struct session_wish *wish);	/* false: no newer */
+bool mailbox_take_wish(struct mailbox *mailbox, struct session_wish *wish);	/* or false */
 bool mailbox_take_order(struct mailbox *mailbox, struct order *order);
-int mailbox_order_fd(const struct mailbox *mailbox);	/* readable when there is something to take */
+int mailbox_order_fd(const struct mailbox *mailbox);	/* readable when there is any */
 void mailbox_clear_order_fd(struct mailbox *mailbox);	/* before taking */
 
 /* ---- from the ingest thread ---- */

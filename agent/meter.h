@@ -8,7 +8,7 @@
 enum { METER_POINTS = 64, METER_STEP_MS = 250 };
 
 struct meter {
-	struct { uint64_t time, count; } points[METER_POINTS];	/* oldest first; ns, samples since start */
+	struct { uint64_t time, count; } points[METER_POINTS];	/* oldest first; ns, samples */
 	size_t used;
 };
 

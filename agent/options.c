@@ -114,8 +114,8 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 	return 0;
 }
 
-bool options_parse(char *const *words, size_t count, const struct option_set *sets, size_t set_count,
-	size_t *used, char **error)
+bool options_parse(char *const *words, size_t count, const struct option_set *sets,
+	size_t set_count, size_t *used, char **error)
 {
 	size_t at = 0, taken;
 

@@ -31,8 +31,8 @@ struct option_set {
  * Takes options up to the first other word, or to behind "--"; *used says how many words that were.
  * False with `error` set.
  */
-bool options_parse(char *const *words, size_t count, const struct option_set *sets, size_t set_count,
-	size_t *used, char **error);
+bool options_parse(char *const *words, size_t count, const struct option_set *sets,
+	size_t set_count, size_t *used, char **error);
 
 void options_help(FILE *out, const struct option_row *rows);
 

@@ -29,7 +29,9 @@ char *peer_folder(int fd)
 	link = util_format("/proc/%d/cwd", (int)peer.pid);
 	length = readlink(link, folder, sizeof(folder));
 	free(link);
-	return length > 0 && (size_t)length < sizeof(folder) ? util_copy(folder, (size_t)length) : NULL;
+	if (length <= 0 || (size_t)length == sizeof(folder))
+		return NULL;
+	return util_copy(folder, (size_t)length);
 }
 
 /* Does a process hold the socket of this inode? Looks at no more than its own descriptors. */
@@ -76,7 +78,8 @@ static char *holder_of(uint32_t inode)
 	struct dirent *entry;
 
 	while (folder && !holder && (entry = readdir(folder)))
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && holds_socket(entry->d_name, wanted))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+				holds_socket(entry->d_name, wanted))
 			holder = name_process(entry->d_name);
 	if (folder)
 		closedir(folder);
@@ -137,7 +140,8 @@ static uint32_t find_client(uint32_t file, uint32_t own)
 
 	while (more && !client) {
 		struct pollfd ready = { .fd = fd, .events = POLLIN };
-		ssize_t size = poll(&ready, 1, DUMP_MAX_MS) > 0 ? recv(fd, buffer, sizeof(buffer), 0) : 0;
+		ssize_t size =
+			poll(&ready, 1, DUMP_MAX_MS) > 0 ? recv(fd, buffer, sizeof(buffer), 0) : 0;
 		const struct nlmsghdr *header = (const struct nlmsghdr *)buffer;
 		size_t left = size > 0 ? (size_t)size : 0;
 

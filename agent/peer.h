@@ -2,7 +2,7 @@
 #ifndef PEER_H
 #define PEER_H
 
-/* The working directory of the process that made the other end of `fd`; NULL when it cannot be told. */
+/* Working directory of the process that made the other end of `fd`; NULL: it cannot be told. */
 char *peer_folder(int fd);
 
 /*

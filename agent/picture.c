@@ -14,7 +14,10 @@ struct question picture_question(const struct epoch *epoch, const struct session
 {
 	uint64_t now = epoch_now(epoch);
 	uint64_t end = wish->until_ns && wish->until_ns < now ? wish->until_ns : now;
-	struct question question = { .to = wish->until_ns ? end : UINT64_MAX, .filter = wish->filter };
+	struct question question = {
+		.to = wish->until_ns ? end : UINT64_MAX,
+		.filter = wish->filter,
+	};
 
 	if (wish->window_ns && wish->window_ns < end)
 		question.from = end - wish->window_ns;
@@ -115,8 +118,8 @@ static void tell_rows(struct picture *picture, const struct picture_inputs *inpu
 	if (wish->selected >= symbols_functions(symbols))
 		return;
 	picture->selected = wish->selected;
-	picture->caller_count = query_callers(epoch->query, question, wish->selected, picture->callers,
-		sizeof(picture->callers) / sizeof(picture->callers[0]));
+	picture->caller_count = query_callers(epoch->query, question, wish->selected,
+		picture->callers, sizeof(picture->callers) / sizeof(picture->callers[0]));
 }
 
 struct picture *picture_new(const struct picture_inputs *inputs)

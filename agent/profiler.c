@@ -59,7 +59,8 @@ enum profiler_act profiler_step(struct profiler *profiler, const struct profiler
 	if (facts->status_known && facts->running == profiler->on)
 		return confirm(profiler);
 	if (profiler->state == PROFILER_ASKED)
-		return facts->hindrance ? give_up(profiler, facts->hindrance) : begin(profiler, facts);
+		return facts->hindrance ?
+			give_up(profiler, facts->hindrance) : begin(profiler, facts);
 	if (facts->now < profiler->deadline)
 		return PROFILER_WAIT;
 	if (profiler->state == PROFILER_BY_KEY)

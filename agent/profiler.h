@@ -1,7 +1,7 @@
 /*
- * Starting and stopping the guest's profiler: by key where a key can arrive; when no status confirms
- * that in time, by a line on the port. Pure: the caller gives the time and the facts, and does what
- * it is told to.
+ * Starting and stopping the guest's profiler: by key where a key can arrive; when no status
+ * confirms that in time, by a line on the port. Pure: the caller gives the time and the facts, and
+ * does what it is told to.
  */
 #ifndef PROFILER_H
 #define PROFILER_H
@@ -13,7 +13,9 @@
 enum { PROFILER_KEY_MS = 300, PROFILER_LINE_MS = 3000 };
 
 enum profiler_state { PROFILER_IDLE, PROFILER_ASKED, PROFILER_BY_KEY, PROFILER_BY_LINE };
-enum profiler_act { PROFILER_WAIT, PROFILER_PRESS_KEYS, PROFILER_SEND_LINE, PROFILER_DONE, PROFILER_FAILED };
+enum profiler_act {
+	PROFILER_WAIT, PROFILER_PRESS_KEYS, PROFILER_SEND_LINE, PROFILER_DONE, PROFILER_FAILED,
+};
 
 struct profiler {
 	enum profiler_state state;
@@ -25,9 +27,9 @@ struct profiler {
 
 struct profiler_facts {
 	uint64_t now;			/* ns of a clock that does not stand still */
-	bool key_path;			/* a key can be sent, and the guest told which it listens to */
+	bool key_path;			/* a key can be sent, and the guest told which */
 	bool status_known, running;	/* the guest's own word */
-	const char *hindrance;		/* why it cannot be: "the VM is paused"; NULL: nothing is known */
+	const char *hindrance;		/* why it cannot be: "the VM is paused"; or NULL */
 };
 
 void profiler_want(struct profiler *profiler, bool on);

@@ -81,12 +81,14 @@ static void take_bytes(struct qmp *qmp, const char *bytes, size_t size)
 {
 	const char *end;
 
-	for (; (end = memchr(bytes, '\n', size)); size -= (size_t)(end + 1 - bytes), bytes = end + 1) {
+	while ((end = memchr(bytes, '\n', size))) {
 		take_line(qmp, bytes, (size_t)(end - bytes));
 		if (!qmp->skipping && qmp->size)
 			handle_line(qmp, qmp->line, qmp->size);
 		qmp->size = 0;
 		qmp->skipping = false;
+		size -= (size_t)(end + 1 - bytes);
+		bytes = end + 1;
 	}
 	if (size)
 		take_line(qmp, bytes, size);
@@ -146,7 +148,8 @@ static bool send_request(struct qmp *qmp, const char *command, cJSON *arguments)
 	return !qmp->gone;
 }
 
-cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t deadline, char **error)
+cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t deadline,
+	char **error)
 {
 	const cJSON *refusal;
 	cJSON *result;
@@ -163,11 +166,13 @@ cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t
 	if (cJSON_IsString(refusal)) {
 		char *why = util_printable(refusal->valuestring, strlen(refusal->valuestring));
 
-		util_fail(error, "QMP %s: QEMU refuses: %.200s; is this a QMP socket of a full QEMU?",
+		util_fail(error,
+			"QMP %s: QEMU refuses: %.200s; is this a QMP socket of a full QEMU?",
 			command, why);
 		free(why);
 	} else if (qmp->gone) {
-		util_fail(error, "QMP %s: the connection was closed; is the virtual machine still there?",
+		util_fail(error,
+			"QMP %s: the connection was closed; is the virtual machine still there?",
 			command);
 	} else {
 		util_fail(error, "QMP %s: no answer in time; is QEMU hanging?", command);
@@ -202,9 +207,11 @@ static bool greet(struct qmp *qmp, const char *path, int timeout_ms, char **erro
 	if (qmp->greeted)
 		return negotiate(qmp, deadline + (uint64_t)timeout_ms * NS_PER_MS, error);
 	if (qmp->gone)
-		return util_fail(error, "QMP socket %s: closed without a greeting; is it a QMP socket?", path);
+		return util_fail(error,
+			"QMP socket %s: closed without a greeting; is it a QMP socket?", path);
 	client = peer_client(path, qmp->fd);
-	util_fail(error, "QMP socket %s: no greeting in %d ms: QEMU serves one client at a time, and %s "
+	util_fail(error,
+		"QMP socket %s: no greeting in %d ms: QEMU serves one client at a time, and %s "
 		"has it; end that one, or give QEMU a second -qmp socket",
 		path, timeout_ms, client ? client : "another one");
 	free(client);
@@ -253,12 +260,15 @@ struct qmp *qmp_connect(const char *path, int timeout_ms, char **error)
 	if (errno == EAGAIN) {
 		char *client = peer_client(path, -1);
 
-		util_fail(error, "QMP socket %s: taken by %s, and others wait; end them, or give QEMU a "
-			"second -qmp socket", path, client ? client : "another client");
+		util_fail(error,
+			"QMP socket %s: taken by %s, and others wait; end them, or give QEMU a "
+			"second -qmp socket",
+			path, client ? client : "another client");
 		free(client);
 	} else {
-		util_fail(error, "QMP socket %s: %s; start QEMU with -qmp unix:%s,server=on,wait=off",
-			path, strerror(errno), path);
+		util_fail(error,
+			"QMP socket %s: %s; start QEMU with -qmp unix:%s,server=on,wait=off", path,
+			strerror(errno), path);
 	}
 	return NULL;
 }

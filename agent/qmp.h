@@ -1,6 +1,6 @@
 /*
- * A QMP client (QEMU Machine Protocol, docs/interop/qmp-spec): greeting, capabilities, requests with
- * ids, events. Never blocks except in the calls that say so. Everything that QEMU says is untrusted.
+ * A QMP client (QEMU Machine Protocol, docs/interop/qmp-spec): greeting, capabilities, requests
+ * with ids, events. Never blocks except in the calls that say so. All that QEMU says is untrusted.
  */
 #ifndef QMP_H
 #define QMP_H
@@ -14,7 +14,7 @@ struct qmp;
 
 enum vm_state { VM_UNKNOWN, VM_RUNNING, VM_PAUSED, VM_SHUTDOWN, VM_GONE };
 
-/* What QMP tells of a machine; texts are owned by this struct, NULL when unknown. Paths are absolute. */
+/* What QMP tells of a machine; texts are owned by it, NULL when unknown; paths are absolute. */
 struct qmp_facts {
 	char *kernel;			/* image given by -kernel */
 	char *port;			/* socket of the virtserialport org.ktop.0 */
@@ -28,7 +28,7 @@ struct qmp_facts {
 
 /* Blocks at most timeout_ms for the greeting. NULL with `error` set: who is there, what to do. */
 struct qmp *qmp_connect(const char *path, int timeout_ms, char **error);
-struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms, char **error);	/* takes fd */
+struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms, char **error); /* takes fd */
 void qmp_free(struct qmp *qmp);
 
 /* Blocks at most timeout_ms in all. */

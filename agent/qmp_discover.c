@@ -59,7 +59,8 @@ static cJSON *list_properties(const struct search *search, const char *path)
 static char *absolute_path(const struct search *search, const char *path)
 {
 	char *folder = path[0] == '/' ? NULL : peer_folder(qmp_fd(search->qmp));
-	char *absolute = folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
+	char *absolute =
+		folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
 
 	free(folder);
 	return absolute;
@@ -104,7 +105,8 @@ static void find_chardev(const struct search *search, const char *label)
 static void look_at_port(const struct search *search, const char *path)
 {
 	char *name = get_property(search, path, "name");
-	char *label = name && strcmp(name, PORT_NAME) == 0 ? get_property(search, path, "chardev") : NULL;
+	char *label =
+		name && strcmp(name, PORT_NAME) == 0 ? get_property(search, path, "chardev") : NULL;
 
 	if (name && strcmp(name, PORT_NAME) == 0)
 		search->facts->port_present = true;

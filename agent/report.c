@@ -28,18 +28,24 @@ enum {
 const struct option_row report_options[] = {
 	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "guest time to profile (5)"),
 	OPTION("json", NULL, OPTION_FLAG, json, "the report as JSON"),
-	OPTION("folded", "FILE", OPTION_TEXT, folded, "write the stacks as well, one per line, for flame graphs"),
+	OPTION("folded", "FILE", OPTION_TEXT, folded,
+		"write the stacks as well, one per line, for flame graphs"),
 	OPTION("raw", "DIR", OPTION_TEXT, raw, "record what the guest sends, as a CTF trace"),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)"),
-	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort, "order of the table"),
+	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort,
+		"order of the table"),
 	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second and CPU, 1 to 20000"),
 	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off"),
 	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU"),
-	OPTION("thread", "NAME", OPTION_TEXT, thread, "only threads or processes with this in their name"),
+	OPTION("thread", "NAME", OPTION_TEXT, thread,
+		"only threads or processes with this in their name"),
 	OPTION("mode", "kernel|user|idle", OPTION_CHOICE, mode, "only samples taken in this mode"),
-	OPTION("function", "PATTERN", OPTION_TEXT, function, "only functions with this in their name"),
-	OPTION("threads", NULL, OPTION_FLAG, threads, "folded: the thread's name as the root frame"),
-	OPTION("kernel-mark", "no|yes", OPTION_CHOICE, kernel_mark, "folded: _[k] behind kernel frames (yes)"),
+	OPTION("function", "PATTERN", OPTION_TEXT, function,
+		"only functions with this in their name"),
+	OPTION("threads", NULL, OPTION_FLAG, threads,
+		"folded: the thread's name as the root frame"),
+	OPTION("kernel-mark", "no|yes", OPTION_CHOICE, kernel_mark,
+		"folded: _[k] behind kernel frames (yes)"),
 	{ 0 },
 };
 
@@ -123,7 +129,8 @@ static void ask(struct report *report, const char *line, enum report_state next)
 
 static void set_rate(struct report *report)
 {
-	char *line = report->request.rate ? util_format("rate %" PRIu32, report->request.rate) : NULL;
+	char *line =
+		report->request.rate ? util_format("rate %" PRIu32, report->request.rate) : NULL;
 
 	ask(report, line, REPORT_SAMPLER);
 	free(line);
@@ -157,7 +164,8 @@ static void wait_for_guest(struct report *report)
 		report->epoch = epoch_hold(epoch);
 		enter(report, REPORT_RATE, 0);
 	} else if (is_late(report)) {
-		fail(report, "the guest tells nothing of itself: its kernel has no ktop hook, or does not run");
+		fail(report,
+			"the guest tells nothing of itself: its kernel has no ktop hook or hangs");
 	} else if (session_link(report->session) == LINK_LOST) {
 		fail(report, "the VM is gone before its guest told of itself");
 	} else if (session_vm(report->session) == VM_PAUSED) {
@@ -188,7 +196,7 @@ static void start(struct report *report)
 	if (report->answered || (!report->asked && report->epoch->status.running)) {
 		begin_window(report);
 	} else {
-		/* Nothing was sampled before: what comes from here on is ours, to the last sample. */
+		/* Nothing was sampled before: what comes from here on is ours, to the last. */
 		report->started = true;
 		profile(report, true);
 	}
@@ -263,9 +271,12 @@ static bool is_closed(const struct report *report)
 
 	for (uint32_t i = 0; i < epoch->cpus_seen; i++) {
 		const struct cpu_status *told = &epoch->cpus[i].told[STREAM_SAMPLES];
-		struct books books = decode_books(session_decode(report->session), STREAM_SAMPLES, i);
+		struct books books =
+			decode_books(session_decode(report->session), STREAM_SAMPLES, i);
 
-		if (told->size && (told->used || told->taken != books.earlier + books.received + books.lost))
+		if (told->size == 0)
+			continue;
+		if (told->used || told->taken != books.earlier + books.received + books.lost)
 			return false;
 	}
 	return true;
@@ -276,7 +287,8 @@ static void close_books(struct report *report)
 	if (is_closed(report)) {
 		enter(report, REPORT_NAMING, NAMES_MS);
 	} else if (is_late(report)) {
-		strncat(report->note, "the guest's last count did not come", sizeof(report->note) - 1);
+		strncat(report->note, "the guest's last count did not come",
+			sizeof(report->note) - 1);
 		enter(report, REPORT_NAMING, NAMES_MS);
 	}
 }
@@ -298,10 +310,11 @@ static void put_filter(struct report *report)
 
 static bool lines_known(const struct report *report)
 {
+	struct symbols *symbols = report->epoch->inputs.symbols;
 	bool known = true;
 
 	for (size_t i = 0; i < report->table->count; i++)
-		known &= symbols_line(report->epoch->inputs.symbols, report->table->rows[i].function) != NULL;
+		known &= symbols_line(symbols, report->table->rows[i].function) != NULL;
 	return known;
 }
 
@@ -315,7 +328,8 @@ static void name(struct report *report)
 	if (!report->table) {
 		fail(report, "no memory for the table");
 	} else if (lines_known(report) || is_late(report)) {
-		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort, false);
+		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
+			false);
 		report->state = REPORT_DONE;
 	}
 }

@@ -1,7 +1,8 @@
 /*
  * One window of profiling and its answer: sets up the guest, starts its profiler when it is off,
  * waits for the window (in guest time, so that a repeatable guest gives a repeatable report), stops
- * what it started, and waits until the books are closed. Lives in the thread that drives the session.
+ * what it started, and waits until the books are closed. Lives in the thread that drives the
+ * session.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -59,7 +60,7 @@ struct report {
 };
 
 struct report *report_new(struct session *session, const struct report_request *request);
-void report_free(struct report *report);	/* stops the guest's profiler if it still runs for us */
+void report_free(struct report *report);	/* stops a profiler that still runs for it */
 
 /* To be called after each session_step until it is REPORT_DONE or REPORT_FAILED. */
 enum report_state report_step(struct report *report);

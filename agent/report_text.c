@@ -26,8 +26,10 @@ static void list_cpus(const struct row *row, char *text, size_t size)
 			continue;
 		for (first = i; i + 1 < all && row->cpus[(i + 1) / 64] >> (i + 1) % 64 & 1; i++)
 			;
-		length = first == i ? snprintf(piece, sizeof(piece), "%s%" PRIu32, used ? "," : "", i) :
-			snprintf(piece, sizeof(piece), "%s%" PRIu32 "-%" PRIu32, used ? "," : "", first, i);
+		length = first == i ?
+			snprintf(piece, sizeof(piece), "%s%" PRIu32, used ? "," : "", i) :
+			snprintf(piece, sizeof(piece), "%s%" PRIu32 "-%" PRIu32, used ? "," : "",
+				first, i);
 		if (used + (size_t)length + 2 > size) {
 			snprintf(text + used, size - used, "+");
 			return;
@@ -43,13 +45,14 @@ static void print_facts(const struct report *report, FILE *out)
 	const struct status *status = &epoch->status;
 	struct books books = decode_books_all(session_decode(report->session), STREAM_SAMPLES);
 
-	fprintf(out, "%s %s %s, %" PRIu32 " CPUs: %.2f s of guest time\n", epoch->kernel, epoch->version,
-		epoch->arch, epoch->cpu_count, report->seconds);
-	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU", status->sampler == SAMPLER_NMI ? "nmi" : "timer",
-		status->rate);
+	fprintf(out, "%s %s %s, %" PRIu32 " CPUs: %.2f s of guest time\n", epoch->kernel,
+		epoch->version, epoch->arch, epoch->cpu_count, report->seconds);
+	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
+		status->sampler == SAMPLER_NMI ? "nmi" : "timer", status->rate);
 	if (status->sampler == SAMPLER_NMI)
 		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
-	fprintf(out, ": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 ", lost %" PRIu64 "\n",
+	fprintf(out,
+		": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 ", lost %" PRIu64 "\n",
 		table->samples, table->weight, table->missed, books.lost);
 	fprintf(out, "kernel %.1f%%, user %.1f%%, idle %.1f%%\n",
 		percent(table->mode[MODE_KERNEL], table->weight),
@@ -73,7 +76,8 @@ static void print_row(const struct report *report, const struct row *row, FILE *
 
 	list_cpus(row, cpus, sizeof(cpus));
 	fprintf(out, "%7.2f %7.2f %9.0f  %-11s %-32s %-16s %s\n",
-		percent(row->self, report->table->weight), percent(row->total, report->table->weight),
+		percent(row->self, report->table->weight),
+		percent(row->total, report->table->weight),
 		report->seconds > 0 ? (double)row->samples / report->seconds : 0, cpus,
 		function->name, function->object, line ? line : "");
 }
@@ -90,5 +94,6 @@ void report_text(const struct report *report, FILE *out)
 	for (size_t i = 0; i < rows; i++)
 		print_row(report, &report->table->rows[i], out);
 	if (rows < report->table->count)
-		fprintf(out, "(%zu more functions; --top 0 shows all)\n", report->table->count - rows);
+		fprintf(out, "(%zu more functions; --top 0 shows all)\n",
+			report->table->count - rows);
 }

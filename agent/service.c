@@ -99,7 +99,8 @@ static void begin_report(struct job *job, char *const *words, size_t count)
 	if (!options_parse(keep_words(job, words, count), count, &set, 1, &used, &error)) {
 		answer(job, false, error);
 	} else if (request.raw) {
-		answer(job, false, "--raw: a recording needs the guest's port for itself; end the live ktop");
+		answer(job, false,
+			"--raw: a recording needs the guest's port for itself; end the live ktop");
 	} else {
 		job->report = report_new(job->service->session, &request);
 		return;

@@ -20,7 +20,7 @@ enum {
 	READ_BYTES = 262144,
 	READS_PER_STEP = 8,		/* then others have their turn */
 	PICTURE_MS = 100,
-	WISH_MS = 20,			/* a wish is answered at once, but not more often than that */
+	WISH_MS = 20,			/* a wish is answered at once, but not more often */
 	NS_PER_MS = 1000000,
 };
 
@@ -32,7 +32,7 @@ struct session {
 	struct mailbox *mailbox;
 	struct epoch *epoch;		/* NULL: no boot seen yet */
 	struct meter meter;
-	char *image, *names;		/* the kernel's, as the user gave them; NULL: as QMP tells */
+	char *image, *names;		/* the kernel's, given by the user; NULL: as QMP tells */
 	uint64_t resets;		/* of the VM, as far as handled */
 
 	struct profiler profiler;
@@ -133,8 +133,8 @@ static void lose_port(struct session *session)
 
 static void greet(struct session *session)
 {
-	commands_send(session->commands, link_source(session->link), "hello", (struct command_sink){ 0 },
-		util_now());
+	commands_send(session->commands, link_source(session->link), "hello",
+		(struct command_sink){ 0 }, util_now());
 }
 
 static void read_port(struct session *session)
@@ -282,8 +282,8 @@ static void save_snapshot(struct session *session, const char *path, struct fold
 	}
 	question = picture_question(epoch, &session->wish);
 	if (export_folded(path, epoch->query, &epoch->inputs, &question, options, &result, &error))
-		text = util_format("%s: %" PRIu64 " samples in %" PRIu64 " stacks", path, result.weight,
-			result.stacks);
+		text = util_format("%s: %" PRIu64 " samples in %" PRIu64 " stacks", path,
+			result.weight, result.stacks);
 	else
 		text = util_format("no snapshot: %s", error);
 	tell(session, error, false, text);
@@ -371,7 +371,8 @@ static void wait_for_something(struct session *session, int timeout_ms)
 
 	if (session->profiler.state != PROFILER_IDLE && wait > 10)
 		wait = 10;
-	poll(ready, sizeof(ready) / sizeof(ready[0]), wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
+	poll(ready, sizeof(ready) / sizeof(ready[0]),
+		wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
 }
 
 void session_step(struct session *session, int timeout_ms)
@@ -388,7 +389,7 @@ void session_step(struct session *session, int timeout_ms)
 		make_picture(session);
 }
 
-/* Files that the user names must be there: he learns it now, and not at the guest's first packet. */
+/* A file that the user names must be there: he learns it now, not at the guest's first packet. */
 static bool check_kernel(const char *path, char **error)
 {
 	struct symbols *symbols = symbols_new();
@@ -426,8 +427,8 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->mailbox = mailbox_new();
 	session->commands = commands_new();
 	session->buffer = util_alloc(READ_BYTES);
-	session->image = options->kernel ? util_copy(options->kernel, strlen(options->kernel)) : NULL;
-	session->names = options->symbols ? util_copy(options->symbols, strlen(options->symbols)) : NULL;
+	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
+	session->names = options->symbols ? util_format("%s", options->symbols) : NULL;
 	session->wish.filter.cpu = EVENT_NONE;
 	session->wish.selected = SYMBOLS_NONE;
 	session->changed = true;
@@ -498,7 +499,10 @@ void session_run_profiler(struct session *session, bool on)
 void session_snapshot(struct session *session, const char *path, struct folded_options options)
 {
 	mailbox_order(session->mailbox, &(struct order){
-		.kind = ORDER_SNAPSHOT, .text = util_copy(path, strlen(path)), .options = options });
+		.kind = ORDER_SNAPSHOT,
+		.text = util_copy(path, strlen(path)),
+		.options = options,
+	});
 }
 
 void session_command(struct session *session, const char *line)

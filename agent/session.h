@@ -54,7 +54,7 @@ void session_forget(struct session *session, const void *context);	/* sinks that
 struct session_wish {
 	uint64_t window_ns;		/* 0: all since zero_ns */
 	uint64_t zero_ns;		/* nothing before this guest time */
-	uint64_t until_ns;		/* nothing after it: a frozen picture; 0: the range ends now */
+	uint64_t until_ns;		/* nothing after it: a frozen picture; 0: live */
 	struct filter filter;
 	uint32_t visible[256];		/* functions whose trend and line are wanted */
 	size_t visible_count;
@@ -69,7 +69,7 @@ int session_picture_fd(const struct session *session);	/* readable when one, or 
 /* Toggle by key, and by port when no status confirms it in 300 ms. Results come as messages. */
 void session_run_profiler(struct session *session, bool on);
 void session_snapshot(struct session *session, const char *path, struct folded_options options);
-void session_command(struct session *session, const char *line);	/* a control line for the guest */
+void session_command(struct session *session, const char *line);	/* for the guest */
 
 struct session_message {
 	bool failed;			/* stays on the screen until a key */

@@ -13,7 +13,8 @@ const struct option_row command_attach[] = {
 	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest"),
 	OPTION("port", "SOCKET", port, "socket of the port org.ktop.0"),
 	OPTION("kernel", "ELF", kernel, "the kernel's file, with symbols"),
-	OPTION("symbols", "FILE", symbols, "output of nm, System.map or kallsyms, instead of an ELF file"),
+	OPTION("symbols", "FILE", symbols,
+		"output of nm, System.map or kallsyms, instead of an ELF file"),
 	{ 0 },
 };
 

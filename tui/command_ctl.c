@@ -42,8 +42,8 @@ static int ask_live(const char *live, char *const *words, size_t count)
 
 	asked[0] = name;
 	memcpy(asked + 1, words, count * sizeof(*asked));
-	answer = control_socket_ask(live, asked, count + 1, util_now() + (uint64_t)ANSWER_MS * NS_PER_MS,
-		&ok, &size, &error);
+	answer = control_socket_ask(live, asked, count + 1,
+		util_now() + (uint64_t)ANSWER_MS * NS_PER_MS, &ok, &size, &error);
 	free(asked);
 	return answer ? finish(ok, answer) : command_fail(error);
 }
@@ -70,8 +70,8 @@ static int ask_guest(struct session *session, const char *line)
 	while (session_link(session) != LINK_UP && util_now() < deadline && !command_stopped())
 		session_step(session, STEP_MS);
 	if (session_link(session) != LINK_UP)
-		return command_fail(util_format("the guest tells nothing of itself: its kernel has no ktop "
-			"hook, or does not run; is the VM paused?"));
+		return command_fail(util_format("the guest tells nothing of itself: "
+			"its kernel has no ktop hook, or does not run; is the VM paused?"));
 	session_ask(session, line, &sink);
 	while (!answer.there)
 		session_step(session, STEP_MS);
@@ -122,7 +122,7 @@ static int run(char *const *words, size_t count)
 const struct command command_ctl = {
 	.name = "ctl",
 	.words = "[options] WORDS...",
-	.help = "Sends a control line to the guest's hook and prints its answer; `help` lists them.",
+	.help = "Sends a control line to the guest's hook, prints its answer; `help` lists them.",
 	.options = { { "Which VM (none: that of the only live ktop):", command_attach } },
 	.run = run,
 };

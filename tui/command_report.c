@@ -65,7 +65,8 @@ static int ask_live(const char *live, const struct report_request *request, char
 		bool is_path = folded && strcmp(words[i], request->folded) == 0;
 
 		if (strcmp(words[i], "--qmp") == 0 || strcmp(words[i], "--kernel") == 0 ||
-				strcmp(words[i], "--symbols") == 0 || strcmp(words[i], "--port") == 0)
+				strcmp(words[i], "--symbols") == 0 ||
+				strcmp(words[i], "--port") == 0)
 			i++;
 		else
 			asked[used++] = is_path ? util_copy(folded, strlen(folded)) :
@@ -114,7 +115,8 @@ static int run(char *const *words, size_t count)
 	if (!options_parse(words, count, sets, 2, &used, &error))
 		return command_usage(&command_report, error);
 	if (used < count)
-		return command_usage(&command_report, util_format("%s: not understood", words[used]));
+		return command_usage(&command_report,
+			util_format("%s: not understood", words[used]));
 	options.record = request.raw;
 	live = control_socket_find(options.qmp ? options.qmp : options.port);
 	if (live)

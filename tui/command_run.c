@@ -19,10 +19,10 @@ struct run_options {
 static const struct option_row run_rows[] = {
 	{ "headless", NULL, "no screen: profile, print the report, end QEMU", OPTION_FLAG,
 		offsetof(struct run_options, headless) },
-	{ "kernel", "ELF", "the kernel's file, with symbols, when it is not QEMU's -kernel", OPTION_TEXT,
-		offsetof(struct run_options, kernel) },
-	{ "symbols", "FILE", "output of nm, System.map or kallsyms, instead of an ELF file", OPTION_TEXT,
-		offsetof(struct run_options, symbols) },
+	{ "kernel", "ELF", "the kernel's file, with symbols, when it is not QEMU's -kernel",
+		OPTION_TEXT, offsetof(struct run_options, kernel) },
+	{ "symbols", "FILE", "output of nm, System.map or kallsyms, instead of an ELF file",
+		OPTION_TEXT, offsetof(struct run_options, symbols) },
 	{ 0 },
 };
 
@@ -93,6 +93,7 @@ const struct command command_run = {
 	.name = "run",
 	.words = "[options] -- qemu-system-... arguments",
 	.help = "Starts QEMU with the QMP socket and the port added, profiles it, and ends it.",
-	.options = { { "How:", run_rows }, { "What is reported, with --headless:", report_options } },
+	.options = { { "How:", run_rows },
+		{ "What is reported, with --headless:", report_options } },
 	.run = run,
 };

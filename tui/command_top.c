@@ -56,7 +56,8 @@ int command_screen(struct session *session, const char *socket, bool start)
 		atomic_store(&ingest.end, true);
 		pthread_join(thread, NULL);
 	} else {
-		util_fail(&error, "no thread for the guest's data: the system gives none; close others");
+		util_fail(&error,
+			"no thread for the guest's data: the system gives none; close others");
 	}
 	service_free(ingest.service);
 	return shown ? COMMAND_DONE : command_fail(error);

@@ -16,8 +16,7 @@ static int print_help(void)
 	printf("ktop - a live top for kernels that run in QEMU\n\n");
 	printf("  ktop --qmp SOCKET        the live screen on a VM with that QMP socket\n");
 	for (int i = 0; i < COMMANDS; i++)
-		printf("  ktop %-6s %-11s %s\n", commands[i]->name,
-			strncmp(commands[i]->words, "[options]", 9) == 0 ? "..." : commands[i]->words,
+		printf("  ktop %-6s ...          %s\n", commands[i]->name,
 			commands[i]->help);
 	printf("\nktop COMMAND --help tells the rest.\n");
 	return COMMAND_DONE;
@@ -43,7 +42,9 @@ static bool asks_for_help(char *const *words, size_t count)
 
 static int run_command(const struct command *command, char *const *words, size_t count)
 {
-	return asks_for_help(words, count) ? print_command_help(command) : command->run(words, count);
+	if (asks_for_help(words, count))
+		return print_command_help(command);
+	return command->run(words, count);
 }
 
 int main(int count, char **words)

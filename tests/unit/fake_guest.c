@@ -39,7 +39,8 @@ void fake_guest_free(struct fake_guest *guest)
 	free(guest);
 }
 
-static void put(struct fake_guest *guest, uint32_t stream, uint32_t cpu, uint16_t id, const struct body *body)
+static void put(struct fake_guest *guest, uint32_t stream, uint32_t cpu, uint16_t id,
+	const struct body *body)
 {
 	guest->clock += FAKE_GUEST_TICKS_PER_MS;
 	packets_begin(guest->packets, stream, cpu, guest->clock);
@@ -50,7 +51,9 @@ static void put(struct fake_guest *guest, uint32_t stream, uint32_t cpu, uint16_
 
 void fake_guest_facts(struct fake_guest *guest, const void *build_id, size_t build_id_size)
 {
-	const struct ktop_wire_guest facts = { .cpus = 2, .clock = FAKE_GUEST_HZ, .anchor_address = 0x1000 };
+	const struct ktop_wire_guest facts = {
+		.cpus = 2, .clock = FAKE_GUEST_HZ, .anchor_address = 0x1000
+	};
 	struct body body = { 0 };
 
 	body_fixed(&body, &facts, sizeof(facts));
@@ -64,7 +67,9 @@ void fake_guest_facts(struct fake_guest *guest, const void *build_id, size_t bui
 
 void fake_guest_status(struct fake_guest *guest, bool running)
 {
-	const struct ktop_wire_status status = { .running = running, .rate = 997, .sampler_cpu = KTOP_NO_CPU };
+	const struct ktop_wire_status status = {
+		.running = running, .rate = 997, .sampler_cpu = KTOP_NO_CPU
+	};
 	struct body body = { 0 };
 
 	guest->running = running;
@@ -77,8 +82,13 @@ void fake_guest_counts(struct fake_guest *guest)
 {
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		const struct ktop_wire_cpu_status status = {
-			.cpu = cpu, .stream = KTOP_SAMPLES, .enabled = 1, .taken = guest->taken[cpu],
-			.cost = 1000 * guest->taken[cpu], .span = 100000 * guest->taken[cpu], .size = 4096,
+			.cpu = cpu,
+			.stream = KTOP_SAMPLES,
+			.enabled = 1,
+			.taken = guest->taken[cpu],
+			.cost = 1000 * guest->taken[cpu],
+			.span = 100000 * guest->taken[cpu],
+			.size = 4096,
 		};
 		struct body body = { 0 };
 
@@ -107,10 +117,16 @@ void fake_guest_keys(struct fake_guest *guest)
 	put(guest, KTOP_META, 0, KTOP_EVENT_keys, &body);
 }
 
-void fake_guest_sample(struct fake_guest *guest, uint32_t cpu, uint32_t weight, uint64_t leaf, uint64_t caller)
+void fake_guest_sample(struct fake_guest *guest, uint32_t cpu, uint32_t weight, uint64_t leaf,
+	uint64_t caller)
 {
 	const struct ktop_wire_sample sample = {
-		.process = KTOP_KERNEL, .thread = 7, .mode = KTOP_MODE_KERNEL, .weight = weight, .exact = 1 };
+		.process = KTOP_KERNEL,
+		.thread = 7,
+		.mode = KTOP_MODE_KERNEL,
+		.weight = weight,
+		.exact = 1,
+	};
 	const uint64_t kernel[] = { leaf, caller };
 	struct body body = { 0 };
 
@@ -130,7 +146,8 @@ void fake_guest_beat(struct fake_guest *guest, uint64_t ms)
 static void read_lines(struct fake_guest *guest)
 {
 	size_t used = strlen(guest->lines);
-	ssize_t got = recv(guest->fd, guest->lines + used, sizeof(guest->lines) - 1 - used, MSG_DONTWAIT);
+	ssize_t got =
+		recv(guest->fd, guest->lines + used, sizeof(guest->lines) - 1 - used, MSG_DONTWAIT);
 
 	if (got > 0)
 		guest->lines[used + (size_t)got] = '\0';

@@ -126,7 +126,8 @@ struct fake_qmp *fake_qmp_listen(const struct fake_script *script, const char *p
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	strncat(address.sun_path, path, sizeof(address.sun_path) - 1);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 1) < 0)
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+		listen(fd, 1) < 0)
 		abort();
 	return begin(script, -1, -1, fd);
 }

@@ -19,7 +19,7 @@ struct fake_script {
 	const char *greeting;		/* NULL: none */
 	const char *before;		/* sent before each answer */
 	size_t piece;			/* bytes of one write; 0: all at once */
-	const struct fake_answer *answers;	/* the first that matches; ended by one without request */
+	const struct fake_answer *answers;	/* the first that matches; the last is empty */
 };
 
 extern const char fake_greeting[];

@@ -47,7 +47,8 @@ static void test_each_kind(void **state)
 	size_t used;
 
 	(void)state;
-	assert_null(parse("--seconds 2.5 --json --cpu=3 --mode idle --sort=total", &request, &used));
+	assert_null(
+		parse("--seconds 2.5 --json --cpu=3 --mode idle --sort=total", &request, &used));
 	assert_int_equal(used, 7);
 	assert_int_equal(request.duration_ns, 2500000000);
 	assert_true(request.json);

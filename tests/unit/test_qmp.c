@@ -23,21 +23,26 @@ enum { PATIENCE_MS = 3000, SHORT_MS = 50 };
 static const struct fake_answer machine[] = {
 	{ "qmp_capabilities", "\"return\": {}" },
 	{ "query-status", "\"return\": {\"status\": \"running\", \"running\": true}" },
-	{ "query-cpus-fast", "\"return\": [{\"cpu-index\": 0}, {\"cpu-index\": 1}, {\"cpu-index\": 2}]" },
+	{ "query-cpus-fast",
+		"\"return\": [{\"cpu-index\": 0}, {\"cpu-index\": 1}, {\"cpu-index\": 2}]" },
 	{ "query-name", "\"return\": {\"name\": \"toy\\u001b[2J\"}" },
 	{ "query-version", "\"return\": {\"qemu\": {\"micro\": 22, \"minor\": 2, \"major\": 7}}" },
 	{ QOM_GET("/machine", "kernel"), "\"return\": \"images/kernel.elf\"" },
 	{ QOM_GET("/machine/peripheral-anon/device[1]", "name"), "\"return\": \"com.other\"" },
 	{ QOM_GET("/machine/peripheral-anon/device[2]", "name"), "\"return\": \"org.ktop.0\"" },
 	{ QOM_GET("/machine/peripheral-anon/device[2]", "chardev"), "\"return\": \"kc\"" },
-	{ "\"path\":\"/machine/peripheral\"", "\"return\": [{\"name\": \"type\", \"type\": \"string\"}]" },
-	{ "\"path\":\"/machine/peripheral-anon\"", "\"return\": ["
+	{ "\"path\":\"/machine/peripheral\"",
+		"\"return\": [{\"name\": \"type\", \"type\": \"string\"}]" },
+	{ "\"path\":\"/machine/peripheral-anon\"",
+		"\"return\": ["
 		"{\"name\": \"device[0]\", \"type\": \"child<virtio-serial-pci>\"},"
 		"{\"name\": \"device[1]\", \"type\": \"child<virtserialport>\"},"
 		"{\"name\": \"device[2]\", \"type\": \"child<virtserialport>\"}]" },
-	{ "\"path\":\"/machine/unattached\"", "\"return\": ["
+	{ "\"path\":\"/machine/unattached\"",
+		"\"return\": ["
 		"{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
-	{ "query-chardev", "\"return\": ["
+	{ "query-chardev",
+		"\"return\": ["
 		"{\"label\": \"kcx\", \"filename\": \"unix:wrong,server=on\"},"
 		"{\"label\": \"kc\", \"filename\": \"disconnected:unix:dir,server/k.sock,server=on\"}]" },
 	{ NULL, NULL },
@@ -92,8 +97,10 @@ static void test_discovers(void **state)
 static void test_fragments(void **state)
 {
 	(void)state;
-	check_discovery(&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 1 });
-	check_discovery(&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 7 });
+	check_discovery(
+		&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 1 });
+	check_discovery(
+		&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 7 });
 }
 
 static void test_events_and_garbage_between(void **state)
@@ -102,7 +109,8 @@ static void test_events_and_garbage_between(void **state)
 	check_discovery(&(struct fake_script){
 		.greeting = fake_greeting,
 		.answers = machine,
-		.before = "{\"event\": \"RTC_CHANGE\", \"data\": {}}\r\n\r\n{{{{\n\"text\"\n[1, 2]\n"
+		.before =
+			"{\"event\": \"RTC_CHANGE\", \"data\": {}}\r\n\r\n{{{{\n\"text\"\n[1, 2]\n"
 			"{\"id\": \"1\", \"return\": {}}\n{\"id\": 999999, \"return\": 5}\n\xff\xfe\n{\"event\": 3}\n",
 	});
 }
@@ -130,7 +138,8 @@ static void test_answers_of_wrong_types(void **state)
 		{ "query-name", "\"return\": 7" },
 		{ "query-version", "\"return\": {\"qemu\": [1, 2, 3]}" },
 		{ "qom-get", "\"return\": {\"kernel\": []}" },
-		{ "qom-list", "\"return\": [[], 1, {\"name\": 1, \"type\": \"child<virtserialport>\"}, "
+		{ "qom-list",
+			"\"return\": [[], 1, {\"name\": 1, \"type\": \"child<virtserialport>\"}, "
 			"{\"name\": \"d\", \"type\": \"child<virtserialport>\"}, {\"type\": null}]" },
 		{ NULL, NULL },
 	};
@@ -156,7 +165,8 @@ static void test_refusal_and_silence(void **state)
 	static const struct fake_answer few[] = {
 		{ "qmp_capabilities", "\"return\": {}" },
 		{ "query-status", "\"return\": {\"status\": \"paused\"}" },
-		{ "refused", "\"error\": {\"class\": \"GenericError\", \"desc\": \"not\\u001b today\"}" },
+		{ "refused",
+			"\"error\": {\"class\": \"GenericError\", \"desc\": \"not\\u001b today\"}" },
 		{ NULL, NULL },
 	};
 	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){

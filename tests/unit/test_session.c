@@ -130,10 +130,15 @@ static void bring_up(struct fixture *fixture)
 	tell_all(fixture);
 }
 
+static bool is_named(const struct picture *picture, uint32_t function, const char *name)
+{
+	return strcmp(symbols_get(picture->symbols, function)->name, name) == 0;
+}
+
 static const struct row *find_row(const struct picture *picture, const char *name)
 {
 	for (size_t i = 0; picture->table && i < picture->table->count; i++)
-		if (strcmp(symbols_get(picture->symbols, picture->table->rows[i].function)->name, name) == 0)
+		if (is_named(picture, picture->table->rows[i].function, name))
 			return &picture->table->rows[i];
 	fail_msg("no row %s", name);
 	return NULL;
@@ -217,7 +222,8 @@ static const struct fake_answer machine[] = {
 	{ "qmp_capabilities", "\"return\": {}" },
 	{ "query-status", "\"return\": {\"status\": \"running\"}" },
 	{ "query-cpus-fast", "\"return\": [{}, {}]" },
-	{ "/machine/unattached", "\"return\": [{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
+	{ "/machine/unattached",
+		"\"return\": [{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
 	{ "", "\"error\": {\"desc\": \"not in this test\"}" },
 	{ NULL, NULL },
 };
@@ -354,8 +360,8 @@ static void test_hostile_guest(void **state)
 			struct body body;
 
 			body_random(&body, id, &seed, 20);
-			packets_begin(fixture.guest->packets, stream, (uint32_t)garbage % PACKETS_CPUS,
-				fixture.guest->clock);
+			packets_begin(fixture.guest->packets, stream,
+				(uint32_t)garbage % PACKETS_CPUS, fixture.guest->clock);
 			packets_event(fixture.guest->packets, fixture.guest->clock, id, &body);
 			packets_end(fixture.guest->packets, fixture.guest->clock);
 			fixture.guest->clock += random_next(&seed) >> (garbage % 64);
@@ -413,7 +419,8 @@ static void test_report_is_exact(void **state)
 	taken = fixture.guest->taken[0] + fixture.guest->taken[1];
 	assert_true(taken > 100);
 	assert_int_equal(report->table->samples, taken);
-	assert_int_equal(decode_books_all(session_decode(fixture.session), STREAM_SAMPLES).received, taken);
+	assert_int_equal(
+		decode_books_all(session_decode(fixture.session), STREAM_SAMPLES).received, taken);
 	assert_string_equal(report->note, "");
 	assert_true(report->seconds >= 1);
 	assert_false(fixture.guest->running);
