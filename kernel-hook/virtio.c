@@ -45,7 +45,8 @@ bool ktop_virtio_start(struct ktop_virtio *device, uint64_t features)
 }
 
 bool ktop_virtio_queue(struct ktop_virtio *device, struct ktop_virtq *queue, uint16_t index,
-	void *memory, uint64_t physical)
+	const struct ktop_virtq_buffers *buffers, struct ktop_virtq_memory *memory,
+	uint64_t physical)
 {
 	uint16_t size = device->ops->queue_size(device, index);
 
@@ -53,6 +54,9 @@ bool ktop_virtio_queue(struct ktop_virtio *device, struct ktop_virtq *queue, uin
 		return false;
 	ktop_virtq_init(queue, memory, physical, size);
 	queue->index = index;
+	ktop_virtq_set_buffers(queue, buffers);
+	if (buffers->device_writes)
+		ktop_virtq_offer_all(queue);
 	return device->ops->queue_start(device, queue);
 }
 

@@ -11,6 +11,8 @@
 
 struct ktop_virtio;
 struct ktop_virtq;
+struct ktop_virtq_buffers;
+struct ktop_virtq_memory;
 
 struct ktop_virtio_ops {
 	/* Status (2.1). Writing 0 resets the device. A device that is gone reads as all ones. */
@@ -51,9 +53,10 @@ enum {					/* 2.1 */
 /* Steps 1 to 6 of 3.1.1: reset, and agree on features. False: one is missing, or the device is. */
 bool ktop_virtio_start(struct ktop_virtio *device, uint64_t features);
 
-/* Step 7 for one queue, in KTOP_VIRTQ_MEMORY bytes of memory. */
+/* Step 7 for one queue. Buffers that the device writes are offered. */
 bool ktop_virtio_queue(struct ktop_virtio *device, struct ktop_virtq *queue, uint16_t index,
-	void *memory, uint64_t physical);
+	const struct ktop_virtq_buffers *buffers, struct ktop_virtq_memory *memory,
+	uint64_t physical);
 
 /* Step 8: the device is live, and may be notified. */
 void ktop_virtio_live(struct ktop_virtio *device);

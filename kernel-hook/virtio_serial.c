@@ -11,21 +11,18 @@
 #include "transport.h"
 #include "virtio.h"
 #include "virtio_pci.h"
+#include "virtio_port.h"
 #include "virtio_serial.h"
 #include "virtq.h"
-#include "wire.h"
 
 enum {
 	MULTIPORT = 1 << 1,		/* 5.3.3 */
-	MAX_PORTS = 4,			/* in the device's configuration, 5.3.4 */
 	CONTROL_IN = 2, CONTROL_OUT = 3,	/* queues, 5.3.2 */
 
 	PORTS = 64,
 	NO_PORT = PORTS,
 
 	CONTROLLERS = KTOP_VIRTIO_SERIAL_CONTROLLERS,
-	SENDS = 32, SEND_SIZE = KTOP_PACKET_MAX,
-	RECEIVES = 8, RECEIVE_SIZE = 512,
 	/*
 	 * The device drops a message for which it finds no buffer. It sends one for each port at
 	 * the beginning, and then up to three in answer to each of ours.
@@ -46,17 +43,13 @@ enum {
 	PORT_NAME = 7,
 };
 
-struct queue_memory {
-	_Alignas(KTOP_VIRTQ_PAGE) uint8_t bytes[KTOP_VIRTQ_MEMORY];
-};
-
 struct controller {
 	struct ktop_virtio *device;	/* NULL: given up */
 	struct ktop_virtq in, out;	/* control */
 	bool greeted;			/* DEVICE_READY is said */
 	uint64_t ask;			/* bit i: port i has come, and is to be made ready */
 
-	struct queue_memory in_memory, out_memory;
+	struct ktop_virtq_memory in_memory, out_memory;
 	uint8_t hears[HEARS][HEAR_SIZE];
 	struct message says[SAYS];
 };
@@ -66,25 +59,16 @@ struct serial {
 	const char *name;
 	uint64_t (*physical)(const void *address);
 
-	/* the port whose queues are set up */
-	struct controller *home;	/* NULL: none yet */
-	uint32_t port;
-	struct ktop_virtq in, out;
+	struct controller *home;	/* whose port it is; NULL: none yet */
+	uint32_t number;		/* of that port */
 	bool named;			/* it bears our name */
 	bool open;			/* PORT_OPEN is said */
 	bool host;			/* somebody is connected */
-	uint32_t sending;		/* the buffer that is being filled; SENDS: none */
-	uint32_t reading;		/* the buffer that is being read; RECEIVES: none */
-	uint32_t read_at, read_end;	/* in it */
-
 	uint32_t connections;
 	uint32_t count;
 	struct controller controllers[CONTROLLERS];
 	struct ktop_virtio_pci pci[CONTROLLERS];
-
-	struct queue_memory in_memory, out_memory;
-	_Alignas(KTOP_VIRTQ_PAGE) uint8_t receives[RECEIVES][RECEIVE_SIZE];
-	_Alignas(KTOP_VIRTQ_PAGE) uint8_t sends[SENDS][SEND_SIZE];
+	struct ktop_virtio_port port;
 };
 
 static struct serial *serial_of(struct ktop_transport *transport)
@@ -98,19 +82,7 @@ static void forget_port(struct serial *self)
 {
 	self->home = NULL;
 	self->named = self->open = self->host = false;
-	self->sending = SENDS;
-	self->reading = RECEIVES;
-}
-
-static bool set_up(struct ktop_virtio *device, struct ktop_virtq *queue, uint16_t index,
-	const struct ktop_virtq_buffers *buffers, struct queue_memory *memory, uint64_t physical)
-{
-	if (!ktop_virtio_queue(device, queue, index, memory, physical))
-		return false;
-	ktop_virtq_set_buffers(queue, buffers);
-	if (buffers->device_writes)
-		ktop_virtq_offer_all(queue);
-	return true;
+	ktop_virtio_port_stop(&self->port);
 }
 
 static bool set_up_control(struct serial *self, struct controller *controller)
@@ -128,33 +100,17 @@ static bool set_up_control(struct serial *self, struct controller *controller)
 
 	controller->greeted = false;
 	controller->ask = 0;
-	return set_up(controller->device, &controller->in, CONTROL_IN, &hears,
+	return ktop_virtio_queue(controller->device, &controller->in, CONTROL_IN, &hears,
 			&controller->in_memory, self->physical(&controller->in_memory)) &&
-		set_up(controller->device, &controller->out, CONTROL_OUT, &says,
+		ktop_virtio_queue(controller->device, &controller->out, CONTROL_OUT, &says,
 			&controller->out_memory, self->physical(&controller->out_memory));
 }
 
-static bool set_up_port(struct serial *self, struct controller *controller, uint32_t port)
+static bool set_up_port(struct serial *self, struct controller *controller, uint32_t number)
 {
-	const struct ktop_virtq_buffers receives = {
-		.physical = self->physical(self->receives),
-		.size = RECEIVE_SIZE,
-		.count = RECEIVES,
-		.device_writes = true,
-	}, sends = {
-		.physical = self->physical(self->sends),
-		.size = SEND_SIZE,
-		.count = SENDS,
-	};
-	uint16_t in = (uint16_t)(port ? 2 * port + 2 : 0), out = in + 1;	/* 5.3.2 */
-
 	self->home = controller;
-	self->port = port;
-	return port < controller->device->ops->config(controller->device, MAX_PORTS) &&
-		set_up(controller->device, &self->in, in, &receives,
-			&self->in_memory, self->physical(&self->in_memory)) &&
-		set_up(controller->device, &self->out, out, &sends,
-			&self->out_memory, self->physical(&self->out_memory));
+	self->number = number;
+	return ktop_virtio_port_start(&self->port, controller->device, number, self->physical);
 }
 
 /*
@@ -162,14 +118,14 @@ static bool set_up_port(struct serial *self, struct controller *controller, uint
  * them are ours is known only when a live device has told the names of its ports: so this is done
  * once with NO_PORT, and again with the port that was found. A failure gives the controller up.
  */
-static void start(struct serial *self, struct controller *controller, uint32_t port)
+static void start(struct serial *self, struct controller *controller, uint32_t number)
 {
 	struct ktop_virtio *device = controller->device;
 
 	if (self->home == controller)
 		forget_port(self);
 	if (!ktop_virtio_start(device, MULTIPORT) || !set_up_control(self, controller) ||
-			(port != NO_PORT && !set_up_port(self, controller, port))) {
+			(number != NO_PORT && !set_up_port(self, controller, number))) {
 		ktop_virtio_give_up(device);
 		controller->device = NULL;
 		if (self->home == controller)
@@ -178,8 +134,16 @@ static void start(struct serial *self, struct controller *controller, uint32_t p
 	}
 	ktop_virtio_live(device);
 	ktop_virtio_notify(device, &controller->in);
-	if (port != NO_PORT)
-		ktop_virtio_notify(device, &self->in);
+	if (number != NO_PORT)
+		ktop_virtio_notify(device, &self->port.in);
+}
+
+/* The same port anew. What the host has sent by then it will not send again. */
+static void restart(struct serial *self)
+{
+	self->home->device->ops->set_status(self->home->device, 0);
+	ktop_virtio_port_save(&self->port);
+	start(self, self->home, self->number);
 }
 
 /* ---- the control queues (5.3.6.2) ---- */
@@ -188,16 +152,29 @@ static void start(struct serial *self, struct controller *controller, uint32_t p
  * A port bears our name. Only one is used at a time; the memory of its queues is that of the port
  * before, whose controller therefore lets go of it first.
  */
-static void on_name(struct serial *self, struct controller *controller, uint32_t port)
+static void on_name(struct serial *self, struct controller *controller, uint32_t number)
 {
-	if (self->home == controller && self->port == port) {
+	if (self->home == controller && self->number == number) {
 		self->named = true;
 		self->open = false;
 	} else if (!self->named) {
 		if (self->home && self->home != controller)
 			start(self, self->home, NO_PORT);
-		start(self, controller, port);
+		ktop_virtio_port_forget(&self->port);
+		start(self, controller, number);
 	}
+}
+
+static void on_open(struct serial *self, bool host)
+{
+	if (!host) {
+		ktop_virtio_port_host_went(&self->port);
+	} else if (ktop_virtio_port_misses(&self->port)) {
+		restart(self);
+		return;
+	}
+	self->connections += host;
+	self->host = host;
 }
 
 /* The device may end the name with a zero, or not. */
@@ -222,7 +199,7 @@ static void hear(struct serial *self, struct controller *controller, const uint8
 	__builtin_memcpy(&message, bytes, sizeof message);
 	if (message.port >= PORTS)
 		return;
-	ours = self->home == controller && self->port == message.port;
+	ours = self->home == controller && self->number == message.port;
 	switch (message.event) {
 	case DEVICE_ADD:
 		controller->ask |= 1ull << message.port;
@@ -237,11 +214,9 @@ static void hear(struct serial *self, struct controller *controller, const uint8
 			on_name(self, controller, message.port);
 		break;
 	case PORT_OPEN:
-		/* Each is counted: the one that closed it may have been dropped. */
-		if (ours) {
-			self->host = message.value;
-			self->connections += self->host;
-		}
+		/* Before the name it may be an old one, and is said again after it. */
+		if (ours && self->named)
+			on_open(self, message.value);
 		break;
 	}
 }
@@ -280,7 +255,7 @@ static bool next_message(struct serial *self, struct controller *controller,
 		controller->greeted = true;
 	} else if (self->home == controller && self->named && !self->open) {
 		message->event = PORT_OPEN;
-		message->port = self->port;
+		message->port = self->number;
 		self->open = true;
 	} else if (controller->ask) {
 		message->event = PORT_READY;
@@ -309,11 +284,10 @@ static void speak(struct serial *self, struct controller *controller)
 		ktop_virtio_notify(controller->device, &controller->out);
 }
 
-/* Has the device written nonsense into one of the rings? */
 static bool broken(const struct serial *self, const struct controller *controller)
 {
 	return controller->in.broken || controller->out.broken ||
-		(self->home == controller && (self->in.broken || self->out.broken));
+		(self->home == controller && ktop_virtio_port_broken(&self->port));
 }
 
 /* One controller's turn: a bounded number of messages each way. */
@@ -350,64 +324,26 @@ static bool connected(struct ktop_transport *transport, uint32_t *connections)
 	return self->open && self->host;
 }
 
-/* Takes back what the host has read since, and waits for nothing. */
 static void *buffer(struct ktop_transport *transport)
 {
 	struct serial *self = serial_of(transport);
-	uint32_t back, size;
 
-	if (!self->open)
-		return NULL;
-	if (self->sending == SENDS) {
-		while (ktop_virtq_take(&self->out, &back, &size))
-			continue;
-		if (!ktop_virtq_idle(&self->out, &self->sending))
-			return NULL;
-	}
-	return self->sends[self->sending];
+	return self->open ? ktop_virtio_port_buffer(&self->port) : NULL;
 }
 
 static void send(struct ktop_transport *transport, uint32_t size)
 {
 	struct serial *self = serial_of(transport);
 
-	/* Without the buffer: the port has gone since it was handed out. */
-	if (!self->open || self->sending == SENDS || size == 0 || size > SEND_SIZE)
-		return;
-	ktop_virtq_offer(&self->out, self->sending, size);
-	self->sending = SENDS;
-	ktop_virtio_notify(self->home->device, &self->out);
+	if (self->open)
+		ktop_virtio_port_send(&self->port, size);
 }
 
 static uint32_t receive(struct ktop_transport *transport, void *to, uint32_t size)
 {
 	struct serial *self = serial_of(transport);
-	uint32_t got = 0, emptied = 0;
 
-	/* Empty buffers count too, so that this ends whatever the device does. */
-	while (self->open && got < size && emptied < RECEIVES) {
-		uint32_t part = size - got;
-
-		if (self->reading == RECEIVES) {
-			if (!ktop_virtq_take(&self->in, &self->reading, &self->read_end))
-				break;
-			self->read_at = 0;
-		}
-		if (part > self->read_end - self->read_at)
-			part = self->read_end - self->read_at;
-		__builtin_memcpy((uint8_t *)to + got,
-			self->receives[self->reading] + self->read_at, part);
-		got += part;
-		self->read_at += part;
-		if (self->read_at == self->read_end) {
-			ktop_virtq_offer(&self->in, self->reading, RECEIVE_SIZE);
-			self->reading = RECEIVES;
-			emptied++;
-		}
-	}
-	if (emptied)
-		ktop_virtio_notify(self->home->device, &self->in);
-	return got;
+	return self->open ? ktop_virtio_port_receive(&self->port, to, size) : 0;
 }
 
 /* ---- making ---- */

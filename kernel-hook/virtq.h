@@ -32,6 +32,10 @@ struct ktop_virtq_buffers {
 	bool device_writes;		/* else it reads them */
 };
 
+struct ktop_virtq_memory {
+	_Alignas(KTOP_VIRTQ_PAGE) uint8_t bytes[KTOP_VIRTQ_MEMORY];
+};
+
 struct ktop_virtq {
 	struct ktop_virtq_descriptor *descriptors;
 	struct ktop_virtq_available *available;

@@ -232,8 +232,23 @@ void fake_serial_unplug(struct fake_serial *fake, uint32_t port)
 	tell(fake, port, 2, 1);
 }
 
+/* What a host that goes has not read is returned, but for the buffer that it had begun to read. */
+static void discard(struct fake_serial *fake, struct device_queue *queue)
+{
+	struct device_buffer buffer;
+
+	if (!live(fake) || !queue->size || fake->reading)
+		return;
+	if (device_pop(queue, &buffer))
+		fake->kept++;
+	while (device_pop(queue, &buffer))
+		device_push(queue, buffer.id, 0);
+}
+
 void fake_serial_host(struct fake_serial *fake, uint32_t port, bool connected)
 {
+	if (fake->ports[port].host && !connected)
+		discard(fake, &fake->queues[port ? 2 * port + 3 : 1]);
 	fake->ports[port].host = connected;
 	tell(fake, port, 6, connected);
 }

@@ -1,8 +1,9 @@
 /*
  * A virtio-serial controller in plain memory, written from the specification (Virtual I/O Device
  * 1.2, section 5.3) and with the habits of QEMU's: it looks at a queue only when notified, drops control
- * messages for which there is no buffer, and completes what is sent while nobody is connected. Each
- * port is a console as well, for the sake of one message more.
+ * messages for which there is no buffer, completes what is sent while nobody is connected, and never
+ * returns a buffer that a host had begun to read when it went. Each port is a console as well, for
+ * the sake of one message more.
  */
 #ifndef FAKE_SERIAL_H
 #define FAKE_SERIAL_H
@@ -40,6 +41,7 @@ struct fake_serial {
 	uint32_t touched;		/* calls of the device's operations */
 	uint32_t resets;
 	uint32_t dropped;		/* control messages */
+	uint32_t kept;			/* buffers that are never returned */
 	uint32_t late;			/* queues set up after the device was live */
 	uint32_t out_size;		/* bytes that the host has got */
 	uint8_t *out;			/* of FAKE_OUT bytes */

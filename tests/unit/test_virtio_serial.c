@@ -347,6 +347,71 @@ static void a_host_that_does_not_read_leaves_no_buffer(void **state)
 	assert_non_null(buffer(bench));
 }
 
+/* However many hosts stop reading and go, each with a buffer. */
+static void buffers_that_are_kept_are_got_back(void **state)
+{
+	struct bench *bench = *state;
+
+	open_connected(bench, 1);
+	for (uint32_t i = 0; i < 100; i++) {
+		uint32_t sent = 0;
+
+		bench->fake->reading = false;
+		for (; buffer(bench); sent++)
+			send(bench, 1);
+		assert_int_equal(sent, 32);
+		fake_serial_run(bench->fake);
+		fake_serial_host(bench->fake, 1, false);
+		assert_int_equal(bench->fake->kept, i + 1);
+		bench->fake->reading = true;
+		if (i & 1)
+			assert_false(settle(bench));
+		fake_serial_host(bench->fake, 1, true);
+		assert_true(settle(bench));
+		assert_int_equal(bench->connections, i + 2);
+	}
+}
+
+/* What the next host has sent by then is not lost for the sake of a buffer. */
+static void a_quick_host_is_heard(void **state)
+{
+	struct bench *bench = *state;
+	uint8_t got[10];
+
+	open_connected(bench, 1);
+	bench->fake->reading = false;
+	while (buffer(bench))
+		send(bench, 1);
+	fake_serial_run(bench->fake);
+	fake_serial_host(bench->fake, 1, false);
+	bench->fake->reading = true;
+	fake_serial_host(bench->fake, 1, true);
+	assert_int_equal(fake_serial_type(bench->fake, 1, "start\n", 6), 6);
+	assert_true(settle(bench));
+	assert_int_equal(receive(bench, got, sizeof got), 6);
+	assert_non_null(buffer(bench));
+}
+
+/* Without such a buffer a new host needs no reset. */
+static void a_host_that_reads_costs_no_reset(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t resets;
+
+	open_connected(bench, 1);
+	resets = bench->fake->resets;
+	for (uint32_t i = 0; i < 100; i++) {
+		assert_non_null(buffer(bench));
+		send(bench, 1);
+		fake_serial_run(bench->fake);
+		fake_serial_host(bench->fake, 1, false);
+		assert_false(settle(bench));
+		fake_serial_host(bench->fake, 1, true);
+		assert_true(settle(bench));
+	}
+	assert_int_equal(bench->fake->resets, resets);
+}
+
 static void sizes_that_cannot_be_are_not_sent(void **state)
 {
 	struct bench *bench = *state;
@@ -554,6 +619,9 @@ int main(void)
 		TEST(each_connection_is_counted),
 		TEST(bytes_arrive_whole),
 		TEST(a_host_that_does_not_read_leaves_no_buffer),
+		TEST(buffers_that_are_kept_are_got_back),
+		TEST(a_quick_host_is_heard),
+		TEST(a_host_that_reads_costs_no_reset),
 		TEST(sizes_that_cannot_be_are_not_sent),
 		TEST(bytes_are_received_in_pieces_of_any_size),
 		TEST(a_device_that_needs_a_reset_gets_it),
