@@ -16,7 +16,6 @@ enum {
 void ktop_virtio_port_stop(struct ktop_virtio_port *port)
 {
 	port->device = NULL;
-	port->kept = 0;
 	port->sending = SENDS;
 	port->reading = RECEIVES;
 }
@@ -62,24 +61,10 @@ static void take_back(struct ktop_virtio_port *port)
 		continue;
 }
 
-/*
- * QEMU returns what a host that goes has not read, then says that it went; but the buffer that it
- * was just writing it keeps, until it is reset. What it has yet to look at cannot be told from that
- * now, but mostly is back when the next host comes.
- */
-void ktop_virtio_port_host_went(struct ktop_virtio_port *port)
+bool ktop_virtio_port_sending(struct ktop_virtio_port *port)
 {
 	take_back(port);
-	port->kept = port->out.in_flight;
-}
-
-bool ktop_virtio_port_misses(struct ktop_virtio_port *port)
-{
-	uint32_t kept = port->kept;
-
-	take_back(port);
-	port->kept = 0;
-	return kept & port->out.in_flight;
+	return port->out.in_flight;
 }
 
 void *ktop_virtio_port_buffer(struct ktop_virtio_port *port)

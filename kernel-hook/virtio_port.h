@@ -24,7 +24,6 @@ struct ktop_virtio_port {
 	struct ktop_virtio *device;	/* NULL: there are no queues */
 	struct ktop_virtq in, out;
 	uint32_t sending;		/* the buffer being filled; KTOP_VIRTIO_SENDS: none */
-	uint32_t kept;			/* bit i: the device had buffer i when the host went */
 
 	uint32_t reading;		/* the buffer being read; KTOP_VIRTIO_RECEIVES: none */
 	uint32_t read_at, read_end;	/* in it */
@@ -47,9 +46,8 @@ bool ktop_virtio_port_start(struct ktop_virtio_port *port, struct ktop_virtio *d
 /* Has the device written nonsense into one of the rings? */
 bool ktop_virtio_port_broken(const struct ktop_virtio_port *port);
 
-/* The host went. And when the next has come: did the device keep a buffer, until a reset? */
-void ktop_virtio_port_host_went(struct ktop_virtio_port *port);
-bool ktop_virtio_port_misses(struct ktop_virtio_port *port);
+/* Does the device still have something that was sent? */
+bool ktop_virtio_port_sending(struct ktop_virtio_port *port);
 
 /* Received bytes that are to outlive a reset, and those that are to be forgotten. */
 void ktop_virtio_port_save(struct ktop_virtio_port *port);

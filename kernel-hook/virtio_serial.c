@@ -165,11 +165,13 @@ static void on_name(struct serial *self, struct controller *controller, uint32_t
 	}
 }
 
+/*
+ * QEMU returns what a host that goes has not read, then says that it went; but the buffer that it
+ * was just writing it keeps for ever, unless it is reset. No harm is done when there was none.
+ */
 static void on_open(struct serial *self, bool host)
 {
-	if (!host) {
-		ktop_virtio_port_host_went(&self->port);
-	} else if (ktop_virtio_port_misses(&self->port)) {
+	if (host && !self->host && ktop_virtio_port_sending(&self->port)) {
 		restart(self);
 		return;
 	}

@@ -295,6 +295,26 @@ static void each_connection_is_counted(void **state)
 	assert_int_equal(bench->connections, 100);
 }
 
+/* Whatever the handshake has come to by then. */
+static void a_host_that_comes_at_any_time_counts_once(void **state)
+{
+	for (uint32_t turns = 0; turns < 12; turns++) {
+		struct bench *bench = *state;
+
+		bench->fake->ports[1].name = NAME;
+		open(bench);
+		for (uint32_t i = 0; i < turns; i++) {
+			connected(bench);
+			fake_serial_run(bench->fake);
+		}
+		fake_serial_host(bench->fake, 1, true);
+		assert_true(settle(bench));
+		assert_int_equal(bench->connections, 1);
+		tear_down(state);
+		set_up(state);
+	}
+}
+
 /* ---- bytes ---- */
 
 static void bytes_arrive_whole(void **state)
@@ -617,6 +637,7 @@ int main(void)
 		TEST(a_port_may_come_later),
 		TEST(a_port_may_move),
 		TEST(each_connection_is_counted),
+		TEST(a_host_that_comes_at_any_time_counts_once),
 		TEST(bytes_arrive_whole),
 		TEST(a_host_that_does_not_read_leaves_no_buffer),
 		TEST(buffers_that_are_kept_are_got_back),
