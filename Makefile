@@ -12,9 +12,9 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring packet table str grid unwind sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
-AGENT = util source payload decode metadata record hash pattern threads stacks store \
+AGENT = util source payload decode metadata record hash recent pattern threads stacks store \
 	filter naming span profile window query query_stacks table \
-	symbols objects functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
+	symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
 	export_folded export_json \
 	peer qmp qmp_discover link commands profiler meter epoch picture mailbox session \
@@ -30,8 +30,8 @@ PROGRAM = main command command_top command_report command_ctl command_run
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_control test_keys \
-	test_virtq test_virtio_serial test_util test_source test_decode test_record test_threads test_stacks \
-	test_store test_query test_export test_symbols test_sym_elf test_sym_text test_sym_dwarf \
+	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stacks \
+	test_store test_query test_export test_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
 	test_demangle test_qmp test_profiler test_launch test_options test_session test_canvas test_keymap \
 	test_list test_prompt test_view_functions test_screen
 THREADED = test_ring_threads

@@ -178,6 +178,7 @@ static size_t take_keys(uint8_t keys[EPOCH_KEYS], struct text codes)
 static void take_sample(struct epoch *epoch, const struct event *event)
 {
 	const struct sample *sample = &event->sample;
+	uint32_t space = EVENT_NONE;
 	struct store_key key = {
 		.stack = STACKS_NONE,
 		.thread = sample->thread,
@@ -190,7 +191,10 @@ static void take_sample(struct epoch *epoch, const struct event *event)
 		epoch->untimed += sample->weight;
 		return;
 	}
-	key.stack = stacks_intern(epoch->inputs.stacks, sample);
+	threads_seen(epoch->inputs.threads, sample->thread, sample->process);
+	if (sample->user_count)
+		space = symbols_space(epoch->inputs.symbols, sample->process);
+	key.stack = stacks_intern(epoch->inputs.stacks, sample, space);
 	store_add(epoch->inputs.store, epoch_ns(epoch, event->time), &key, sample->weight);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "event.h"
+#include "hash.h"
 #include "image.h"
 #include "objects.h"
 #include "util.h"
@@ -11,9 +12,9 @@
 enum { NAME_MAX_SHOWN = 64 };		/* bytes of an object's name */
 
 struct objects {
-	struct mapping *mappings;	/* sorted by space, then start; never overlapping */
-	size_t count, room;
-	uint64_t mapped;
+	struct mapping *mappings;
+	uint32_t count, room;
+	struct hash by_content;		/* of mappings */
 	struct image *files[OBJECTS_FILES_MAX];
 	size_t file_count;
 	char *names[OBJECTS_NAMES_MAX];
@@ -23,7 +24,10 @@ struct objects {
 
 struct objects *objects_new(void)
 {
-	return util_alloc(sizeof(struct objects));
+	struct objects *objects = util_alloc(sizeof(*objects));
+
+	hash_init(&objects->by_content);
+	return objects;
 }
 
 void objects_free(struct objects *objects)
@@ -34,6 +38,7 @@ void objects_free(struct objects *objects)
 		image_free(objects->files[i]);
 	for (size_t i = 0; i < objects->name_count; i++)
 		free(objects->names[i]);
+	hash_clear(&objects->by_content);
 	free(objects->mappings);
 	free(objects);
 }
@@ -69,34 +74,6 @@ const char *objects_name(struct objects *objects, struct text text)
 		return "";
 	}
 	return objects->names[objects->name_count++] = name;
-}
-
-/* The index of the first mapping that ends behind the address, or belongs to a later space. */
-static size_t position(const struct objects *objects, uint32_t space, uint64_t address)
-{
-	size_t low = 0, high = objects->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct mapping *mapping = &objects->mappings[middle];
-
-		if (mapping->space < space || (mapping->space == space && mapping->end <= address))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-const struct mapping *objects_find(const struct objects *objects, uint32_t space, uint64_t address)
-{
-	size_t at = position(objects, space, address);
-	const struct mapping *mapping;
-
-	if (at == objects->count)
-		return NULL;
-	mapping = &objects->mappings[at];
-	return mapping->space == space && mapping->start <= address ? mapping : NULL;
 }
 
 /* A new file is read; one that was read before is shared. NULL: not there, or no ELF file. */
@@ -158,64 +135,70 @@ static bool is_same(const struct mapping *a, const struct mapping *b)
 		&& memcmp(a->build_id.bytes, b->build_id.bytes, sizeof(a->build_id.bytes)) == 0;
 }
 
-/* Puts the mapping in the place of the mappings [first, last). */
-static void replace(struct objects *objects, size_t first, size_t last,
-	const struct mapping *mapping)
+static uint64_t content_hash(const struct objects *objects, const struct mapping *mapping)
 {
+	const struct hash *hash = &objects->by_content;
+	uint64_t value = hash_pair(hash, mapping->start, mapping->end);
+
+	value = hash_pair(hash, value + mapping->bias, (uintptr_t)mapping->name);
+	for (size_t i = 0; i < mapping->build_id.size; i++)
+		value = hash_pair(hash, value, value + mapping->build_id.bytes[i]);
+	return value;
+}
+
+/* Its id, made when there is none; OBJECTS_NONE when there is no more room. */
+static uint32_t have_mapping(struct objects *objects, const struct mapping *mapping)
+{
+	uint64_t hash = content_hash(objects, mapping);
+	uint32_t at = 0, id;
+
+	while ((id = hash_next(&objects->by_content, hash, &at)) != HASH_NONE)
+		if (is_same(&objects->mappings[id], mapping))
+			return id;
+	if (objects->count == OBJECTS_MAX) {
+		snprintf(objects->note, sizeof(objects->note),
+			"more than %d mapped objects: the names of later ones are unknown",
+			OBJECTS_MAX);
+		return OBJECTS_NONE;
+	}
 	if (objects->count == objects->room) {
-		objects->room = objects->room ? 2 * objects->room : 64;
+		objects->room = 2 * objects->room + 64;
 		objects->mappings =
 			util_grow(objects->mappings, objects->room, sizeof(*objects->mappings));
 	}
-	memmove(&objects->mappings[first + 1], &objects->mappings[last],
-		(objects->count - last) * sizeof(*objects->mappings));
-	objects->mappings[first] = *mapping;
-	objects->mappings[first].age = objects->mapped++;
-	objects->count += 1 - (last - first);
+	hash_add(&objects->by_content, hash, objects->count);
+	objects->mappings[objects->count] = *mapping;
+	return objects->count++;
 }
 
-/* Processes end without a word, so that what was mapped long ago has to make room. */
-static void drop_oldest(struct objects *objects)
+uint32_t objects_map(struct objects *objects, const struct object *object,
+	const char *const *folders, bool *found)
 {
-	size_t oldest = 0;
-
-	for (size_t i = 1; i < objects->count; i++) {
-		if (objects->mappings[i].age < objects->mappings[oldest].age)
-			oldest = i;
-	}
-	objects->count--;
-	memmove(&objects->mappings[oldest], &objects->mappings[oldest + 1],
-		(objects->count - oldest) * sizeof(*objects->mappings));
-	snprintf(objects->note, sizeof(objects->note),
-		"more than %d mapped objects: the oldest are forgotten", OBJECTS_MAX);
-}
-
-bool objects_map(struct objects *objects, const struct object *object, const char *const *folders)
-{
-	size_t first = position(objects, object->process, object->start), last = first;
 	struct mapping mapping = {
-		.space = object->process,
 		.start = object->start,
 		.end = object->end,
 		.bias = object->bias,
-		.name = objects_name(objects, object->name),
 	};
-	bool same;
+	struct image **image;
+	uint32_t id;
 
+	*found = false;
 	if (object->start >= object->end)
-		return false;
+		return OBJECTS_NONE;
+	mapping.name = objects_name(objects, object->name);
 	build_id_set(&mapping.build_id, object->build_id.bytes, object->build_id.size);
-	while (last < objects->count && objects->mappings[last].space == mapping.space
-		&& objects->mappings[last].start < mapping.end)
-		last++;
-	same = last == first + 1 && is_same(&objects->mappings[first], &mapping);
-	if (same && objects->mappings[first].image)
-		return false;
-	mapping.image = find_file(objects, object, &mapping, folders);
-	if (same && !mapping.image)
-		return false;
-	replace(objects, first, last, &mapping);
-	if (objects->count > OBJECTS_MAX)
-		drop_oldest(objects);
-	return true;
+	id = have_mapping(objects, &mapping);
+	if (id == OBJECTS_NONE)
+		return OBJECTS_NONE;
+	image = &objects->mappings[id].image;
+	if (!*image) {
+		*image = find_file(objects, object, &mapping, folders);
+		*found = *image != NULL;
+	}
+	return id;
+}
+
+const struct mapping *objects_get(const struct objects *objects, uint32_t mapping)
+{
+	return &objects->mappings[mapping];
 }

@@ -1,6 +1,7 @@
 /*
- * Which file is mapped where, in each address space of the guest. What the guest says of its
- * objects is a hint: a file is only looked for by its base name in folders that the caller names.
+ * Objects of the guest: which file lies at which addresses. The same in many processes is one. What
+ * the guest says is a hint: a file is only looked for by its base name in folders that the caller
+ * names.
  */
 #ifndef OBJECTS_H
 #define OBJECTS_H
@@ -15,18 +16,18 @@ struct image;
 struct objects;
 
 enum {
-	OBJECTS_MAX = 8192,		/* mappings, over all spaces; the oldest goes first */
+	OBJECTS_MAX = 1 << 16,		/* distinct mappings; later ones are not taken */
 	OBJECTS_FILES_MAX = 64,		/* files that are read */
 	OBJECTS_NAMES_MAX = 4096,	/* distinct names; later ones are "" */
 };
 
+#define OBJECTS_NONE 0xffffffffu
+
 struct mapping {
-	uint32_t space;
 	uint64_t start, end, bias;
 	const char *name;		/* printable base name; lives until objects_free */
 	struct build_id build_id;
 	struct image *image;		/* NULL: no file */
-	uint64_t age;			/* how many were mapped before it */
 };
 
 struct objects *objects_new(void);
@@ -36,13 +37,15 @@ void objects_free(struct objects *objects);
 const char *objects_name(struct objects *objects, struct text name);
 
 /*
- * Replaces what it overlaps in its space. A file is taken when its build-id does not contradict.
- * False when nothing has changed: the same mapping again, or one that makes no sense.
+ * The mapping's id: dense, from 0, the same for equal ones, whatever the process. A file is taken
+ * when its build-id does not contradict; one that was missing is looked for again, and `found` is
+ * set when it is there now. OBJECTS_NONE: the object makes no sense, or there are too many.
  */
-bool objects_map(struct objects *objects, const struct object *object, const char *const *folders);
+uint32_t objects_map(struct objects *objects, const struct object *object,
+	const char *const *folders, bool *found);
 
-/* The mapping at an address; good until the next objects_map. NULL: none. */
-const struct mapping *objects_find(const struct objects *objects, uint32_t space, uint64_t address);
+/* Good until the next objects_map. */
+const struct mapping *objects_get(const struct objects *objects, uint32_t mapping);
 
 /* A standing remark about files that were not taken or limits that were reached, "" if none. */
 const char *objects_note(const struct objects *objects);

@@ -62,12 +62,12 @@ static void add_walk(struct path *path, uint32_t space, const uint64_t *frames, 
 		};
 }
 
-static void make_path(struct path *path, const struct sample *sample)
+static void make_path(struct path *path, const struct sample *sample, uint32_t space)
 {
 	bool user_exact = sample->user_exact || sample->kernel_count == 0;
 
 	path->depth = 0;
-	add_walk(path, sample->process, sample->user, sample->user_count, user_exact,
+	add_walk(path, space, sample->user, sample->user_count, user_exact,
 		sample->user_cut);
 	add_walk(path, EVENT_KERNEL, sample->kernel, sample->kernel_count, sample->exact | 1,
 		sample->kernel_cut);
@@ -127,12 +127,12 @@ static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node 
 	return node;
 }
 
-uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample)
+uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint32_t space)
 {
 	struct path path;
 	uint32_t node;
 
-	make_path(&path, sample);
+	make_path(&path, sample, space);
 	if (path.depth == 0)
 		return STACKS_NONE;
 	make_hashes(stacks, &path);

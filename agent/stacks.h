@@ -17,7 +17,7 @@ enum { STACKS_NODES_MAX = 2 << 20 };
 
 struct node {
 	uint64_t address;		/* to look up: a return address is stored minus one */
-	uint32_t space;			/* EVENT_KERNEL or a process */
+	uint32_t space;			/* EVENT_KERNEL, or one of user addresses */
 	uint32_t parent;		/* the caller's node, STACKS_NONE at a root */
 	uint32_t cut;			/* 1: the walk ended here; `parent` is no direct caller */
 };
@@ -26,10 +26,10 @@ struct stacks *stacks_new(void);
 void stacks_free(struct stacks *stacks);
 
 /*
- * The stack's leaf node: kernel frames on top of user frames, joined. STACKS_NONE for a sample
- * without any frame, or when the memory limit is reached (counted).
+ * The stack's leaf node: kernel frames on top of user frames, which are addresses of `space`,
+ * joined. STACKS_NONE for a sample without any frame, or when the memory limit is reached (counted).
  */
-uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample);
+uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint32_t space);
 
 uint32_t stacks_nodes(const struct stacks *stacks);
 struct node stacks_node(const struct stacks *stacks, uint32_t node);

@@ -6,6 +6,7 @@
 #include "event.h"
 #include "functions.h"
 #include "image.h"
+#include "layouts.h"
 #include "line_worker.h"
 #include "objects.h"
 #include "symbol_table.h"
@@ -23,6 +24,7 @@ struct special {			/* a function without code, as "[idle]" */
 struct symbols {
 	struct functions *functions;
 	struct objects *objects;
+	struct layouts *layouts;
 	struct address_cache *cache;
 	struct line_worker *worker;
 	uint64_t generation, cached_generation;
@@ -46,6 +48,7 @@ struct symbols *symbols_new(void)
 
 	symbols->functions = functions_new();
 	symbols->objects = objects_new();
+	symbols->layouts = layouts_new(symbols->objects);
 	symbols->cache = address_cache_new();
 	symbols->worker = line_worker_new();
 	return symbols;
@@ -59,6 +62,7 @@ void symbols_free(struct symbols *symbols)
 	line_worker_free(symbols->worker);
 	address_cache_free(symbols->cache);
 	functions_free(symbols->functions);
+	layouts_free(symbols->layouts);
 	objects_free(symbols->objects);
 	image_free(symbols->kernel);
 	for (size_t i = 0; i < symbols->retired_count; i++)
@@ -82,7 +86,9 @@ uint64_t symbols_generation(const struct symbols *symbols)
 
 const char *symbols_note(const struct symbols *symbols)
 {
-	return objects_note(symbols->objects);
+	const char *note = objects_note(symbols->objects);
+
+	return *note ? note : layouts_note(symbols->layouts);
 }
 
 /* ---- the kernel ---- */
@@ -180,12 +186,24 @@ static bool is_kernel(const struct symbols *symbols, const struct object *object
 
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders)
 {
+	uint32_t mapping;
+	bool found;
+
 	if (is_kernel(symbols, object)) {
 		symbols->bias = object->bias;
 		find_slide(symbols);
-	} else if (objects_map(symbols->objects, object, folders)) {
-		renew(symbols);
+		return;
 	}
+	mapping = objects_map(symbols->objects, object, folders, &found);
+	if (mapping == OBJECTS_NONE)
+		return;
+	if (layouts_map(symbols->layouts, object->process, mapping) || found)
+		renew(symbols);
+}
+
+uint32_t symbols_space(struct symbols *symbols, uint32_t process)
+{
+	return layouts_space(symbols->layouts, process);
 }
 
 /* ---- functions ---- */
@@ -257,9 +275,8 @@ static uint32_t function_of(struct symbols *symbols, struct image *image, uint32
 }
 
 static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *mapping,
-	uint64_t address)
+	uint64_t address, bool kernel)
 {
-	bool kernel = mapping->space == EVENT_KERNEL;
 	uint32_t index = SYMBOL_NONE;
 
 	if (mapping->image)
@@ -272,17 +289,17 @@ static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *ma
 /* A module with a file of its own knows better than the kernel's list. */
 static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t address)
 {
-	const struct mapping *mapping = objects_find(symbols->objects, space, address);
+	const struct mapping *mapping = layouts_find(symbols->layouts, space, address);
+	bool kernel = space == EVENT_KERNEL;
 	uint32_t index = SYMBOL_NONE;
 
-	if (space == EVENT_KERNEL && symbols->kernel && !(mapping && mapping->image))
+	if (kernel && symbols->kernel && !(mapping && mapping->image))
 		index = symbol_table_find(symbols->kernel->table, address - symbols->slide);
 	if (index != SYMBOL_NONE)
 		return function_of(symbols, symbols->kernel, index, kernel_name, true);
 	if (mapping)
-		return resolve_mapped(symbols, mapping, address);
-	return special(symbols, unknown_name, space == EVENT_KERNEL ? kernel_name : "",
-		space == EVENT_KERNEL);
+		return resolve_mapped(symbols, mapping, address, kernel);
+	return special(symbols, unknown_name, kernel ? kernel_name : "", kernel);
 }
 
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)

@@ -51,6 +51,9 @@ const char *symbols_note(const struct symbols *symbols);
 /* Grows when an earlier answer of symbols_function may be different now. */
 uint64_t symbols_generation(const struct symbols *symbols);
 
+/* The space that a process is in now, as layouts.h tells them apart. */
+uint32_t symbols_space(struct symbols *symbols, uint32_t process);
+
 /* The function at an address of a space; resolved once, then cached. Never SYMBOLS_NONE. */
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address);
 

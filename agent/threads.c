@@ -4,23 +4,22 @@
 
 #include "hash.h"
 #include "pattern.h"
+#include "recent.h"
 #include "threads.h"
 #include "util.h"
 
-/* What a guest may make us keep: beyond it, names are not taken, and numbers have to do. */
-enum { NAMES_MAX = 1 << 17, TEXTS_MAX = 16 << 20 };
+enum { TEXTS_MAX = 16 << 20, NUMBER_MAX = 32 };
 
 struct name {
-	uint32_t id;
 	uint32_t process;		/* of a thread, as it was told; EVENT_KERNEL: none */
 	const char *text;		/* one of `texts` */
 };
 
 struct names {				/* of threads, or of processes */
-	struct name *list;
-	uint32_t count, room;
-	struct hash by_id;
+	struct recent *ids;
+	struct name *list;		/* by slot of `ids` */
 	const char *nameless;		/* "thread": "thread 12" */
+	const char *none;		/* of EVENT_NONE */
 };
 
 struct threads {
@@ -33,25 +32,27 @@ struct threads {
 	struct hash by_text;
 };
 
-static void names_init(struct names *names, const char *nameless)
+static void names_init(struct names *names, const char *nameless, const char *none)
 {
-	hash_init(&names->by_id);
+	names->ids = recent_new();
+	names->list = util_alloc(RECENT_SLOTS * sizeof(*names->list));
 	names->nameless = nameless;
+	names->none = none;
 }
 
 struct threads *threads_new(void)
 {
 	struct threads *threads = util_alloc(sizeof(*threads));
 
-	names_init(&threads->threads, "thread");
-	names_init(&threads->processes, "process");
+	names_init(&threads->threads, "thread", "[no thread]");
+	names_init(&threads->processes, "process", "kernel");
 	hash_init(&threads->by_text);
 	return threads;
 }
 
 static void names_clear(struct names *names)
 {
-	hash_clear(&names->by_id);
+	recent_free(names->ids);
 	free(names->list);
 }
 
@@ -105,88 +106,89 @@ static const char *keep(struct threads *threads, char *text)
 	return text;
 }
 
-static struct name *find_name(const struct names *names, uint32_t id)
+static const struct name *find_name(const struct names *names, uint32_t id)
 {
-	uint64_t hash = hash_pair(&names->by_id, id, 0);
-	uint32_t at = 0, position;
+	uint32_t slot = recent_find(names->ids, id);
 
-	while ((position = hash_next(&names->by_id, hash, &at)) != HASH_NONE)
-		if (names->list[position].id == id)
-			return &names->list[position];
-	return NULL;
+	return slot == RECENT_NONE ? NULL : &names->list[slot];
 }
 
-/* The id's name, without a text when it is new; NULL when there is no room. */
-static struct name *have_name(struct names *names, uint32_t id)
-{
-	struct name *name = find_name(names, id);
-
-	if (name || names->count == NAMES_MAX)
-		return name;
-	if (names->count == names->room) {
-		names->room = 2 * names->room + 64;
-		names->list = util_grow(names->list, names->room, sizeof(*names->list));
-	}
-	hash_add(&names->by_id, hash_pair(&names->by_id, id, 0), names->count);
-	names->list[names->count] = (struct name){ .id = id, .process = EVENT_KERNEL };
-	return &names->list[names->count++];
-}
-
-static void set_name(struct threads *threads, struct names *names, const struct name *told,
+static void set_name(struct threads *threads, struct names *names, uint32_t id, uint32_t process,
 	struct text text)
 {
 	const char *kept = text.size ? keep(threads, util_printable(text.bytes, text.size)) : NULL;
-	struct name *name = kept ? have_name(names, told->id) : NULL;
+	struct name *name;
+	bool fresh;
 
-	if (!name || (name->text == kept && name->process == told->process))
+	if (!kept)
 		return;
-	name->text = kept;
-	name->process = told->process;
+	name = &names->list[recent_have(names->ids, id, &fresh)];
+	if (!fresh && name->text == kept && name->process == process)
+		return;
+	*name = (struct name){ .process = process, .text = kept };
 	threads->generation++;
 }
 
-static const char *get_name(struct threads *threads, struct names *names, uint32_t id)
+/* As it is told, or else written to `number`: not kept, since there is no end of numbers. */
+static const char *shown_name(const struct names *names, uint32_t id, char number[NUMBER_MAX])
 {
-	struct name *name = find_name(names, id);
-	const char *kept;
+	const struct name *name = find_name(names, id);
 
-	if (name && name->text)
-		return name->text;
-	kept = keep(threads, util_format("%s %u", names->nameless, id));
-	name = kept ? have_name(names, id) : NULL;
+	if (id == EVENT_NONE)
+		return names->none;
 	if (name)
-		name->text = kept;
-	return kept ? kept : names->nameless;
+		return name->text;
+	snprintf(number, NUMBER_MAX, "%s %u", names->nameless, id);
+	return number;
+}
+
+static const char *kept_name(struct threads *threads, const struct names *names, uint32_t id)
+{
+	char number[NUMBER_MAX];
+	const char *name = shown_name(names, id, number);
+
+	if (name == number)
+		name = keep(threads, util_copy(number, strlen(number)));
+	return name ? name : names->nameless;
 }
 
 void threads_process(struct threads *threads, uint32_t process, struct text name)
 {
-	const struct name told = { .id = process, .process = EVENT_KERNEL };
-
-	set_name(threads, &threads->processes, &told, name);
+	set_name(threads, &threads->processes, process, EVENT_KERNEL, name);
 }
 
 void threads_thread(struct threads *threads, uint32_t thread, uint32_t process, struct text name)
 {
-	const struct name told = { .id = thread, .process = process };
+	set_name(threads, &threads->threads, thread, process, name);
+}
 
-	set_name(threads, &threads->threads, &told, name);
+void threads_seen(struct threads *threads, uint32_t thread, uint32_t process)
+{
+	recent_find(threads->threads.ids, thread);
+	recent_find(threads->processes.ids, process);
 }
 
 const char *threads_name(struct threads *threads, uint32_t thread)
 {
-	return thread == EVENT_NONE ? "[no thread]" : get_name(threads, &threads->threads, thread);
+	return kept_name(threads, &threads->threads, thread);
 }
 
 const char *threads_process_name(struct threads *threads, uint32_t process)
 {
-	return process == EVENT_KERNEL ? "kernel" : get_name(threads, &threads->processes, process);
+	return kept_name(threads, &threads->processes, process);
+}
+
+static bool name_matches(const struct names *names, uint32_t id, const char *pattern)
+{
+	char number[NUMBER_MAX];
+
+	return pattern_match(shown_name(names, id, number), pattern);
 }
 
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern)
 {
 	const struct name *told;
-	char number[11];
+	char number[NUMBER_MAX];
 
 	if (!*pattern)
 		return true;
@@ -197,8 +199,8 @@ bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, c
 	told = find_name(&threads->threads, thread);
 	if (process == EVENT_KERNEL && told)
 		process = told->process;
-	return pattern_match(threads_name(threads, thread), pattern)
-		|| pattern_match(threads_process_name(threads, process), pattern);
+	return name_matches(&threads->threads, thread, pattern)
+		|| name_matches(&threads->processes, process, pattern);
 }
 
 uint64_t threads_generation(const struct threads *threads)

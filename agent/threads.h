@@ -1,6 +1,7 @@
 /*
- * Names of processes and threads, also of those that have ended. Texts live until threads_free. One
- * owner thread. Bounded: what a guest tells beyond 128 Ki names or 16 MB of text is not taken.
+ * Names of processes and threads, also of those that have ended: of about the last 128 Ki that were
+ * told, sampled or asked for (recent.h). A text lives until threads_free, even when its thread is
+ * forgotten; beyond 16 MB of them, new ones are not taken. One owner thread.
  */
 #ifndef THREADS_H
 #define THREADS_H
@@ -17,6 +18,9 @@ void threads_free(struct threads *threads);
 
 void threads_process(struct threads *threads, uint32_t process, struct text name);
 void threads_thread(struct threads *threads, uint32_t thread, uint32_t process, struct text name);
+
+/* A thread and its process were met again: they are not forgotten yet. */
+void threads_seen(struct threads *threads, uint32_t thread, uint32_t process);
 
 /* Printable names; never NULL: "thread 12" and "process 3" where none was told. */
 const char *threads_name(struct threads *threads, uint32_t thread);

@@ -45,7 +45,7 @@ struct symbols *hand_symbols(uint32_t functions[HAND_FUNCTIONS])
 		functions[i] = symbols_function(symbols, EVENT_KERNEL,
 			0xffffffff80101000 + i * 0x1000 + 8);
 	symbols_map(symbols, &shell, no_folder);
-	functions[6] = symbols_function(symbols, 7, 0x400123);
+	functions[6] = symbols_function(symbols, symbols_space(symbols, 7), 0x400123);
 	functions[7] = symbols_special(symbols, "[idle]");
 	return symbols;
 }

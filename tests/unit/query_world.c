@@ -44,7 +44,8 @@ void world_take(struct world *world, const struct taken *taken)
 		.user = taken->user, .user_count = taken->user_count,
 	};
 	const struct store_key key = {
-		.stack = taken->missed ? STACKS_NONE : stacks_intern(world->inputs.stacks, &sample),
+		.stack = taken->missed ? STACKS_NONE :
+			stacks_intern(world->inputs.stacks, &sample, taken->process),
 		.thread = taken->thread, .process = taken->process, .cpu = (uint16_t)taken->cpu,
 		.mode = (uint8_t)taken->mode,
 	};

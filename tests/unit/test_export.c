@@ -71,7 +71,7 @@ static void take(struct world *world, const struct work *work)
 		kernel[i] = work->kernel[i] * 0x100 + 8;
 		user[i] = work->user[i] * 0x100 + 8;
 	}
-	key.stack = stacks_intern(world->inputs.stacks, &sample);
+	key.stack = stacks_intern(world->inputs.stacks, &sample, work->process);
 	store_add(world->inputs.store, SECOND, &key, work->weight);
 }
 

@@ -11,6 +11,7 @@
 #include "random.h"
 #include "stacks.h"
 
+#define SPACE 7
 #define FRAMES(...) (const uint64_t[]){ __VA_ARGS__ }
 #define COUNT(...) (sizeof(FRAMES(__VA_ARGS__)) / sizeof(uint64_t))
 #define KERNEL(...) .kernel = FRAMES(__VA_ARGS__), .kernel_count = COUNT(__VA_ARGS__)
@@ -31,17 +32,17 @@ static void check_node(const struct stacks *stacks, uint32_t *id, uint32_t space
 static void calls_are_looked_up_before_their_return_address(void **state)
 {
 	struct stacks *stacks = stacks_new();
-	const struct sample sample = { .process = 7, KERNEL(0x100, 0x200, 0x300), USER(0x40,
+	const struct sample sample = { KERNEL(0x100, 0x200, 0x300), USER(0x40,
 		0x50) };
-	uint32_t id = stacks_intern(stacks, &sample);
+	uint32_t id = stacks_intern(stacks, &sample, SPACE);
 
 	(void)state;
 	assert_int_equal(stacks_nodes(stacks), 5);
 	check_node(stacks, &id, EVENT_KERNEL, 0x100, 0);
 	check_node(stacks, &id, EVENT_KERNEL, 0x1ff, 0);
 	check_node(stacks, &id, EVENT_KERNEL, 0x2ff, 0);
-	check_node(stacks, &id, 7, 0x3f, 0);
-	check_node(stacks, &id, 7, 0x4f, 0);
+	check_node(stacks, &id, SPACE, 0x3f, 0);
+	check_node(stacks, &id, SPACE, 0x4f, 0);
 	assert_int_equal(id, STACKS_NONE);
 	stacks_free(stacks);
 }
@@ -50,56 +51,58 @@ static void interrupted_addresses_are_exact(void **state)
 {
 	struct stacks *stacks = stacks_new();
 	const struct sample nested = {
-		.process = 7, .exact = 1 | 1 << 2, .user_exact = true,
+		.exact = 1 | 1 << 2, .user_exact = true,
 		KERNEL(0x100, 0x200, 0x300, 0x400), USER(0x40, 0x50),
 	};
-	const struct sample user = { .process = 7, USER(0x40, 0, 0x50) };
-	uint32_t id = stacks_intern(stacks, &nested);
+	const struct sample user = { USER(0x40, 0, 0x50) };
+	uint32_t id = stacks_intern(stacks, &nested, SPACE);
 
 	(void)state;
 	check_node(stacks, &id, EVENT_KERNEL, 0x100, 0);
 	check_node(stacks, &id, EVENT_KERNEL, 0x1ff, 0);
 	check_node(stacks, &id, EVENT_KERNEL, 0x300, 0);
 	check_node(stacks, &id, EVENT_KERNEL, 0x3ff, 0);
-	check_node(stacks, &id, 7, 0x40, 0);
-	check_node(stacks, &id, 7, 0x4f, 0);
-	id = stacks_intern(stacks, &user);
-	check_node(stacks, &id, 7, 0x40, 0);
-	check_node(stacks, &id, 7, 0, 0);
-	check_node(stacks, &id, 7, 0x4f, 0);
+	check_node(stacks, &id, SPACE, 0x40, 0);
+	check_node(stacks, &id, SPACE, 0x4f, 0);
+	id = stacks_intern(stacks, &user, SPACE);
+	check_node(stacks, &id, SPACE, 0x40, 0);
+	check_node(stacks, &id, SPACE, 0, 0);
+	check_node(stacks, &id, SPACE, 0x4f, 0);
 	stacks_free(stacks);
 }
 
 static void a_cut_walk_is_another_stack(void **state)
 {
 	struct stacks *stacks = stacks_new();
-	const struct sample whole = { .process = 7, KERNEL(0x100, 0x200), USER(0x40) };
+	const struct sample whole = { KERNEL(0x100, 0x200), USER(0x40) };
 	struct sample kernel_cut = whole, user_cut = whole;
 	uint32_t id;
 
 	(void)state;
 	kernel_cut.kernel_cut = true;
 	user_cut.user_cut = true;
-	assert_int_not_equal(stacks_intern(stacks, &whole), stacks_intern(stacks, &kernel_cut));
-	assert_int_not_equal(stacks_intern(stacks, &whole), stacks_intern(stacks, &user_cut));
-	id = stacks_intern(stacks, &kernel_cut);
+	assert_int_not_equal(stacks_intern(stacks, &whole, SPACE),
+		stacks_intern(stacks, &kernel_cut, SPACE));
+	assert_int_not_equal(stacks_intern(stacks, &whole, SPACE),
+		stacks_intern(stacks, &user_cut, SPACE));
+	id = stacks_intern(stacks, &kernel_cut, SPACE);
 	check_node(stacks, &id, EVENT_KERNEL, 0x100, 0);
 	check_node(stacks, &id, EVENT_KERNEL, 0x1ff, 1);
-	check_node(stacks, &id, 7, 0x3f, 0);
-	id = stacks_intern(stacks, &user_cut);
+	check_node(stacks, &id, SPACE, 0x3f, 0);
+	id = stacks_intern(stacks, &user_cut, SPACE);
 	check_node(stacks, &id, EVENT_KERNEL, 0x100, 0);
 	check_node(stacks, &id, EVENT_KERNEL, 0x1ff, 0);
-	check_node(stacks, &id, 7, 0x3f, 1);
+	check_node(stacks, &id, SPACE, 0x3f, 1);
 	stacks_free(stacks);
 }
 
 static void no_frames_are_no_stack(void **state)
 {
 	struct stacks *stacks = stacks_new();
-	const struct sample sample = { .process = 7 };
+	const struct sample sample = { .thread = 3 };
 
 	(void)state;
-	assert_int_equal(stacks_intern(stacks, &sample), STACKS_NONE);
+	assert_int_equal(stacks_intern(stacks, &sample, SPACE), STACKS_NONE);
 	assert_int_equal(stacks_refused(stacks), 0);
 	stacks_free(stacks);
 }
@@ -168,13 +171,15 @@ static void ids_stand_for_stacks(void **state)
 	assert_non_null(known);
 	for (size_t i = 0; i < STACKS; i++) {
 		make_random(&random, &known[i]);
-		known[i].id = stacks_intern(stacks, &known[i].sample);
+		known[i].id = stacks_intern(stacks, &known[i].sample,
+			known[i].sample.process);
 		for (size_t k = 0; k < i; k++)
 			assert_int_equal(known[i].id == known[k].id, same_stack(&known[i],
 			&known[k]));
 	}
 	for (size_t i = 0; i < STACKS; i++)
-		assert_int_equal(known[i].id, stacks_intern(stacks, &known[i].sample));
+		assert_int_equal(known[i].id, stacks_intern(stacks, &known[i].sample,
+			known[i].sample.process));
 	free(known);
 	stacks_free(stacks);
 }
@@ -191,18 +196,18 @@ static void memory_is_bounded(void **state)
 	for (uint32_t i = 0; i < STACKS_NODES_MAX / 64 + 1000; i++) {
 		for (size_t k = 0; k < 64; k++)
 			kernel[k] = random_next(&random);
-		if (stacks_intern(stacks, &sample) == STACKS_NONE)
+		if (stacks_intern(stacks, &sample, SPACE) == STACKS_NONE)
 			refused++;
 		if (i == 0) {
 			memcpy(first, kernel, sizeof(first));
-			id = stacks_intern(stacks, &sample);
+			id = stacks_intern(stacks, &sample, SPACE);
 		}
 	}
 	assert_true(refused >= 1000);
 	assert_int_equal(stacks_refused(stacks), refused);
 	assert_int_equal(stacks_nodes(stacks), STACKS_NODES_MAX);
 	memcpy(kernel, first, sizeof(first));
-	assert_int_equal(stacks_intern(stacks, &sample), id);
+	assert_int_equal(stacks_intern(stacks, &sample, SPACE), id);
 	stacks_free(stacks);
 }
 

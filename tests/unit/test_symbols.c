@@ -58,19 +58,24 @@ static struct symbols *with_kernel(const char *text)
 	return symbols;
 }
 
-static const struct function *at(struct symbols *symbols, uint32_t space, uint64_t address)
+static uint32_t id_at(struct symbols *symbols, uint32_t process, uint64_t address)
 {
-	return symbols_get(symbols, symbols_function(symbols, space, address));
+	return symbols_function(symbols, symbols_space(symbols, process), address);
 }
 
-static void check(struct symbols *symbols, uint32_t space, uint64_t address, const char *name,
+static const struct function *at(struct symbols *symbols, uint32_t process, uint64_t address)
+{
+	return symbols_get(symbols, id_at(symbols, process, address));
+}
+
+static void check(struct symbols *symbols, uint32_t process, uint64_t address, const char *name,
 	const char *object)
 {
-	const struct function *function = at(symbols, space, address);
+	const struct function *function = at(symbols, process, address);
 
 	assert_string_equal(function->name, name);
 	assert_string_equal(function->object, object);
-	assert_int_equal(function->kernel, space == EVENT_KERNEL);
+	assert_int_equal(function->kernel, process == EVENT_KERNEL);
 	assert_int_equal(function->known, strcmp(name, "[unknown]") != 0);
 }
 
@@ -279,11 +284,11 @@ static void test_programs(void **state)
 	map(symbols, &first);
 	map(symbols, &moved);
 	map(symbols, &other);
-	one = symbols_function(symbols, 1, spin);
+	one = id_at(symbols, 1, spin);
 	check(symbols, 1, spin, "spin", "one");
-	assert_int_equal(symbols_function(symbols, 2, far), one);
+	assert_int_equal(id_at(symbols, 2, far), one);
 	check(symbols, 3, spin, "spin", "two");
-	assert_int_not_equal(symbols_function(symbols, 3, spin), one);
+	assert_int_not_equal(id_at(symbols, 3, spin), one);
 	check(symbols, 4, spin, "[unknown]", "");
 	check(symbols, 1, 0x4ff000, "[unknown]", "one");
 	check(symbols, 1, 0x500000, "[unknown]", "");
@@ -311,6 +316,33 @@ static void test_program_of_another_build(void **state)
 	symbols_free(symbols);
 }
 
+/* A process is sampled, or shares its space, before the file it runs is told of or is there. */
+static void test_late(void **state)
+{
+	struct symbols *symbols = symbols_new();
+	struct object object = object_of(1, "late", 0x400000, 0);
+	uint64_t spin, generation;
+	uint32_t early = symbols_space(symbols, 1);
+
+	(void)state;
+	build("late", "-no-pie");
+	spin = nm_address("late", "spin");
+	check(symbols, 1, spin, "[unknown]", "");
+	scratch_run("mv late gone");
+	map(symbols, &object);
+	check(symbols, 1, spin, "[unknown]", "late");
+	generation = symbols_generation(symbols);
+	scratch_run("mv gone late");
+	object.process = 2;
+	map(symbols, &object);
+	assert_true(symbols_generation(symbols) > generation);
+	check(symbols, 1, spin, "spin", "late");
+	check(symbols, 2, spin, "spin", "late");
+	assert_string_equal(
+		symbols_get(symbols, symbols_function(symbols, early, spin))->name, "spin");
+	symbols_free(symbols);
+}
+
 /* exec: another program where the first one was; the same news again changes nothing. */
 static void test_mapped_again(void **state)
 {
@@ -318,6 +350,7 @@ static void test_mapped_again(void **state)
 	struct object one = object_of(1, "one", 0x400000, 0);
 	struct object two = object_of(1, "missing", 0x480000, 0);
 	uint64_t spin, generation;
+	uint32_t before;
 
 	(void)state;
 	build("one", "-no-pie");
@@ -327,10 +360,12 @@ static void test_mapped_again(void **state)
 	generation = symbols_generation(symbols);
 	map(symbols, &one);
 	assert_int_equal(symbols_generation(symbols), generation);
+	before = symbols_space(symbols, 1);
 	map(symbols, &two);
-	assert_true(symbols_generation(symbols) > generation);
 	check(symbols, 1, spin, "[unknown]", "");
 	check(symbols, 1, 0x480000, "[unknown]", "missing");
+	assert_string_equal(
+		symbols_get(symbols, symbols_function(symbols, before, spin))->name, "spin");
 	generation = symbols_generation(symbols);
 	map(symbols, &two);
 	assert_int_equal(symbols_generation(symbols), generation);
@@ -417,13 +452,14 @@ static void test_limits(void **state)
 		struct object object;
 
 		snprintf(name, sizeof(name), "object%u", i % (OBJECTS_NAMES_MAX + 10));
-		object = object_of(i, name, 0x1000, 0);
+		object = object_of(i, name, i, 0);
 		symbols_map(symbols, &object, NULL);
 	}
-	check(symbols, 99, 0x1000, "[unknown]", "");
-	check(symbols, 100, 0x1000, "[unknown]", "object100");
-	check(symbols, OBJECTS_NAMES_MAX + 5, 0x1000, "[unknown]", "");
-	check(symbols, OBJECTS_NAMES_MAX + 15, 0x1000, "[unknown]", "object5");
+	check(symbols, 100, 0x10000, "[unknown]", "object100");
+	check(symbols, OBJECTS_NAMES_MAX + 5, 0x10000, "[unknown]", "");
+	check(symbols, OBJECTS_NAMES_MAX + 15, 0x10000, "[unknown]", "object5");
+	check(symbols, OBJECTS_MAX - 2, 0x10000, "[unknown]", "object3944");
+	check(symbols, OBJECTS_MAX, 0x10000, "[unknown]", "");
 	assert_non_null(strstr(symbols_note(symbols), "mapped objects"));
 	symbols_free(symbols);
 }
@@ -504,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_elf_kernel_with_lines),
 		cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_program_of_another_build),
+		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_mapped_again),
 		cmocka_unit_test(test_kernel_module),
 		cmocka_unit_test(test_specials),

@@ -107,6 +107,46 @@ static void memory_is_bounded(void **state)
 	threads_free(threads);
 }
 
+/* The newest names are there, and those of threads that still run; the others' texts stay. */
+static void the_oldest_is_forgotten(void **state)
+{
+	struct threads *threads = threads_new();
+	const char *boot, *old;
+
+	(void)state;
+	threads_thread(threads, 1, 2, text("boot"));
+	threads_process(threads, 2, text("init"));
+	threads_thread(threads, 3, 4, text("old"));
+	boot = threads_name(threads, 1);
+	old = threads_name(threads, 3);
+	for (uint32_t i = 0; i < 400000; i++) {
+		threads_thread(threads, 1000 + i, 1000 + i, text("main"));
+		threads_process(threads, 1000 + i, text("sort"));
+		if (i % 1000 == 0)
+			threads_seen(threads, 1, 2);
+	}
+	assert_ptr_equal(threads_name(threads, 1), boot);
+	assert_string_equal(threads_process_name(threads, 2), "init");
+	assert_string_equal(threads_name(threads, 400999), "main");
+	assert_string_equal(threads_process_name(threads, 300000), "sort");
+	assert_string_equal(threads_name(threads, 3), "thread 3");
+	assert_string_equal(old, "old");
+	threads_free(threads);
+}
+
+/* To be matched, a number is not kept: there is room for names after any number of threads. */
+static void matching_keeps_nothing(void **state)
+{
+	struct threads *threads = threads_new();
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000000; i++)
+		assert_false(threads_match(threads, i, i, "boot"));
+	threads_thread(threads, 1, 2, text("boot"));
+	assert_string_equal(threads_name(threads, 1), "boot");
+	threads_free(threads);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +155,8 @@ int main(void)
 		cmocka_unit_test(names_obey_no_terminal),
 		cmocka_unit_test(patterns_name_threads),
 		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(the_oldest_is_forgotten),
+		cmocka_unit_test(matching_keeps_nothing),
 	};
 
 	threads_free(NULL);

@@ -1,0 +1,246 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+#include "hash.h"
+#include "layouts.h"
+#include "objects.h"
+#include "recent.h"
+#include "util.h"
+
+#define NONE 0xffffffffu
+#define MANY 0xfffffffeu
+
+struct layout {
+	uint32_t first, count;		/* in `entries` */
+	uint32_t next;			/* the one that adds a mapping to this; NONE, or MANY */
+};
+
+struct layouts {
+	const struct objects *objects;
+	struct layout *list;
+	uint32_t count, room;
+	uint32_t privates;		/* made for processes of which nothing was told */
+	uint32_t *entries;		/* mappings: those of a layout in order of address */
+	uint32_t entry_count, entry_room;
+	struct hash by_entries;
+	struct recent *processes;
+	uint32_t *spaces;		/* by slot of `processes` */
+	uint32_t kernel;		/* the kernel's layout: its space is EVENT_KERNEL */
+	bool full;
+};
+
+/* Mappings on their way to be a layout. */
+struct draft {
+	uint32_t count;
+	uint32_t entries[LAYOUTS_ENTRIES_EACH + 1];
+};
+
+static uint32_t add_layout(struct layouts *layouts, const struct draft *draft)
+{
+	uint32_t first = layouts->entry_count;
+
+	if (layouts->count == layouts->room) {
+		layouts->room = 2 * layouts->room + 64;
+		layouts->list =
+			util_grow(layouts->list, layouts->room, sizeof(*layouts->list));
+	}
+	if (first + draft->count > layouts->entry_room) {
+		layouts->entry_room = 2 * layouts->entry_room + LAYOUTS_ENTRIES_EACH;
+		layouts->entries = util_grow(layouts->entries, layouts->entry_room,
+			sizeof(*layouts->entries));
+	}
+	if (draft->count)
+		memcpy(layouts->entries + first, draft->entries, draft->count * sizeof(uint32_t));
+	layouts->entry_count += draft->count;
+	layouts->list[layouts->count] =
+		(struct layout){ .first = first, .count = draft->count, .next = NONE };
+	return layouts->count++;
+}
+
+/* LAYOUTS_UNKNOWN is empty as well: all processes start in it, so that nothing can follow on it. */
+struct layouts *layouts_new(const struct objects *objects)
+{
+	struct layouts *layouts = util_alloc(sizeof(*layouts));
+	const struct draft empty = { .count = 0 };
+
+	layouts->objects = objects;
+	hash_init(&layouts->by_entries);
+	layouts->processes = recent_new();
+	layouts->spaces = util_alloc(RECENT_SLOTS * sizeof(*layouts->spaces));
+	layouts->kernel = add_layout(layouts, &empty);
+	layouts->list[LAYOUTS_UNKNOWN].next = MANY;
+	return layouts;
+}
+
+void layouts_free(struct layouts *layouts)
+{
+	if (!layouts)
+		return;
+	hash_clear(&layouts->by_entries);
+	recent_free(layouts->processes);
+	free(layouts->spaces);
+	free(layouts->entries);
+	free(layouts->list);
+	free(layouts);
+}
+
+const char *layouts_note(const struct layouts *layouts)
+{
+	return layouts->full ? "too many different address spaces: later ones have no names" : "";
+}
+
+/* ---- interning ---- */
+
+static uint64_t draft_hash(const struct layouts *layouts, const struct draft *draft)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < draft->count; i++)
+		hash = hash_pair(&layouts->by_entries, hash, hash + draft->entries[i]);
+	return hash;
+}
+
+static bool is_draft(const struct layouts *layouts, uint32_t id, const struct draft *draft)
+{
+	const struct layout *layout = &layouts->list[id];
+
+	return layout->count == draft->count && memcmp(layouts->entries + layout->first,
+		draft->entries, draft->count * sizeof(uint32_t)) == 0;
+}
+
+/* The draft is not empty. */
+static uint32_t intern(struct layouts *layouts, const struct draft *draft)
+{
+	uint64_t hash = draft_hash(layouts, draft);
+	uint32_t at = 0, id;
+
+	while ((id = hash_next(&layouts->by_entries, hash, &at)) != HASH_NONE)
+		if (is_draft(layouts, id, draft))
+			return id;
+	if (layouts->count == LAYOUTS_MAX
+		|| draft->count > LAYOUTS_ENTRIES_MAX - layouts->entry_count) {
+		layouts->full = true;
+		return LAYOUTS_UNKNOWN;
+	}
+	id = add_layout(layouts, draft);
+	hash_add(&layouts->by_entries, hash, id);
+	return id;
+}
+
+/* What stays of a layout when the mapping comes, and the mapping, in order of address. */
+static void make_draft(const struct layouts *layouts, uint32_t id, uint32_t mapping,
+	struct draft *draft)
+{
+	const struct layout *layout = &layouts->list[id];
+	const struct mapping *new = objects_get(layouts->objects, mapping);
+	bool placed = false;
+
+	draft->count = 0;
+	for (uint32_t i = 0; i < layout->count; i++) {
+		uint32_t entry = layouts->entries[layout->first + i];
+		const struct mapping *old = objects_get(layouts->objects, entry);
+
+		if (!placed && old->end > new->start) {
+			draft->entries[draft->count++] = mapping;
+			placed = true;
+		}
+		if (old->end <= new->start || old->start >= new->end)
+			draft->entries[draft->count++] = entry;
+	}
+	if (!placed)
+		draft->entries[draft->count++] = mapping;
+	if (draft->count > LAYOUTS_ENTRIES_EACH)
+		*draft = (struct draft){ .count = 1, .entries = { mapping } };
+}
+
+/* ---- processes ---- */
+
+static uint32_t *space_of(struct layouts *layouts, uint32_t process)
+{
+	bool fresh;
+	uint32_t slot;
+
+	if (process == EVENT_KERNEL)
+		return &layouts->kernel;
+	slot = recent_have(layouts->processes, process, &fresh);
+	if (fresh)
+		layouts->spaces[slot] = LAYOUTS_UNKNOWN;
+	return &layouts->spaces[slot];
+}
+
+/*
+ * What was sampled before a mapping was told of is named by the layout after it, as long as only
+ * one comes after it. Each has one mapping more than the one before, so that there is an end.
+ */
+static bool follow(struct layout *old, uint32_t next)
+{
+	if (old->next == next || old->next == MANY)
+		return false;
+	old->next = old->next == NONE ? next : MANY;
+	return true;
+}
+
+bool layouts_map(struct layouts *layouts, uint32_t process, uint32_t mapping)
+{
+	uint32_t *space = space_of(layouts, process), old = *space;
+	struct draft draft;
+
+	make_draft(layouts, old, mapping, &draft);
+	*space = intern(layouts, &draft);
+	if (*space == old)
+		return false;
+	if (process == EVENT_KERNEL)
+		return true;
+	return *space != LAYOUTS_UNKNOWN && draft.count == layouts->list[old].count + 1
+		&& follow(&layouts->list[old], *space);
+}
+
+uint32_t layouts_space(struct layouts *layouts, uint32_t process)
+{
+	const struct draft empty = { .count = 0 };
+	uint32_t *space;
+
+	if (process == EVENT_KERNEL)
+		return EVENT_KERNEL;
+	space = space_of(layouts, process);
+	if (*space == LAYOUTS_UNKNOWN && layouts->privates < LAYOUTS_PRIVATE_MAX
+		&& layouts->count < LAYOUTS_MAX) {
+		layouts->privates++;
+		*space = add_layout(layouts, &empty);
+	}
+	return *space;
+}
+
+/* ---- looking up ---- */
+
+static const struct mapping *search(const struct layouts *layouts, const struct layout *layout,
+	uint64_t address)
+{
+	uint32_t low = 0, high = layout->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct mapping *mapping = objects_get(layouts->objects,
+			layouts->entries[layout->first + middle]);
+
+		if (address >= mapping->start && address < mapping->end)
+			return mapping;
+		if (address < mapping->start)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+const struct mapping *layouts_find(const struct layouts *layouts, uint32_t space, uint64_t address)
+{
+	const struct mapping *mapping = NULL;
+
+	if (space == EVENT_KERNEL)
+		return search(layouts, &layouts->list[layouts->kernel], address);
+	for (; !mapping && space < layouts->count; space = layouts->list[space].next)
+		mapping = search(layouts, &layouts->list[space], address);
+	return mapping;
+}
