@@ -27,7 +27,8 @@ void stacks_free(struct stacks *stacks);
 
 /*
  * The stack's leaf node: kernel frames on top of user frames, which are addresses of `space`,
- * joined. STACKS_NONE for a sample without any frame, or when the memory limit is reached (counted).
+ * joined. STACKS_NONE for a sample without any frame, or when the memory limit is reached
+ * (counted).
  */
 uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint32_t space);
 
