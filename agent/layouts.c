@@ -20,7 +20,7 @@ struct layouts {
 	const struct objects *objects;
 	struct layout *list;
 	uint32_t count, room;
-	uint32_t privates;		/* made for processes of which nothing was told */
+	uint32_t privates;		/* of processes of which nothing was told so far */
 	uint32_t *entries;		/* mappings: those of a layout in order of address */
 	uint32_t entry_count, entry_room;
 	struct hash by_entries;
@@ -190,12 +190,15 @@ bool layouts_map(struct layouts *layouts, uint32_t process, uint32_t mapping)
 	*space = intern(layouts, &draft);
 	if (*space == old)
 		return false;
+	if (old != LAYOUTS_UNKNOWN && layouts->list[old].count == 0)
+		layouts->privates--;
 	if (process == EVENT_KERNEL)
 		return true;
 	return *space != LAYOUTS_UNKNOWN && draft.count == layouts->list[old].count + 1
 		&& follow(&layouts->list[old], *space);
 }
 
+/* Half of the room is left to processes that are told of in time. */
 uint32_t layouts_space(struct layouts *layouts, uint32_t process)
 {
 	const struct draft empty = { .count = 0 };
@@ -205,7 +208,7 @@ uint32_t layouts_space(struct layouts *layouts, uint32_t process)
 		return EVENT_KERNEL;
 	space = space_of(layouts, process);
 	if (*space == LAYOUTS_UNKNOWN && layouts->privates < LAYOUTS_PRIVATE_MAX
-		&& layouts->count < LAYOUTS_MAX) {
+		&& layouts->count < LAYOUTS_MAX / 2) {
 		layouts->privates++;
 		*space = add_layout(layouts, &empty);
 	}

@@ -14,10 +14,10 @@ struct mapping;
 struct objects;
 
 enum {
-	LAYOUTS_MAX = 1 << 16,		/* spaces; what comes later is in LAYOUTS_UNKNOWN */
+	LAYOUTS_MAX = 1 << 17,		/* spaces; what comes later is in LAYOUTS_UNKNOWN */
 	LAYOUTS_ENTRIES_MAX = 4 << 20,	/* mappings in all of them together */
 	LAYOUTS_ENTRIES_EACH = 512,	/* more in one: left over from processes that ended */
-	LAYOUTS_PRIVATE_MAX = 4096,	/* spaces of processes that were sampled before told of */
+	LAYOUTS_PRIVATE_MAX = 4096,	/* of processes that were sampled and not told of so far */
 };
 
 #define LAYOUTS_UNKNOWN 0u		/* the space of which nothing will ever be known */

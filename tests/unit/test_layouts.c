@@ -218,6 +218,27 @@ static void the_kernel_is_one_space(void **state)
 	world_free(&world);
 }
 
+/* Being late, again and again, costs a space each time, but uses up no leave to be late. */
+static void any_number_may_be_late(void **state)
+{
+	struct world world = world_new();
+	uint32_t process, in = 0;
+
+	(void)state;
+	for (process = 0; process < 10 * LAYOUTS_PRIVATE_MAX; process++) {
+		in = space(&world, process);
+		map(&world, process, "sort", 0x1000, 0x2000);
+		assert_string_equal(at(&world, in, 0x1000), "sort");
+	}
+	for (; in != LAYOUTS_UNKNOWN && process < LAYOUTS_MAX; process++) {
+		in = space(&world, process);
+		map(&world, process, "sort", 0x1000, 0x2000);
+	}
+	assert_true(process < LAYOUTS_MAX);
+	assert_string_equal(at(&world, space(&world, process - 1), 0x1000), "sort");
+	world_free(&world);
+}
+
 /* Whatever a guest makes up, the number of spaces has an end, and what was known stays known. */
 static void memory_is_bounded(void **state)
 {
@@ -289,6 +310,7 @@ int main(void)
 		cmocka_unit_test(what_comes_late_names_what_came_early),
 		cmocka_unit_test(a_doubtful_name_is_none),
 		cmocka_unit_test(the_kernel_is_one_space),
+		cmocka_unit_test(any_number_may_be_late),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(a_program_run_100000_times_is_one_set_of_stacks),
 	};

@@ -458,7 +458,7 @@ static void test_limits(void **state)
 	check(symbols, 100, 0x10000, "[unknown]", "object100");
 	check(symbols, OBJECTS_NAMES_MAX + 5, 0x10000, "[unknown]", "");
 	check(symbols, OBJECTS_NAMES_MAX + 15, 0x10000, "[unknown]", "object5");
-	check(symbols, OBJECTS_MAX - 2, 0x10000, "[unknown]", "object3944");
+	check(symbols, OBJECTS_MAX - 1, 0x10000, "[unknown]", "object3945");
 	check(symbols, OBJECTS_MAX, 0x10000, "[unknown]", "");
 	assert_non_null(strstr(symbols_note(symbols), "mapped objects"));
 	symbols_free(symbols);
