@@ -88,18 +88,24 @@ static void keep_matching(struct table *table, const struct symbols *symbols, co
 	table->count = kept;
 }
 
+/* What was added is whole slices: from the beginning of the first to the end of the last. */
 static void set_range(struct table *table, const struct window *window)
 {
 	const struct question *question = &window->question;
+	const struct store *store = window->inputs.store;
+	uint64_t now = store_now(store), end;
+	bool more = window->span.end < store_slices(store);
 
 	table->to = window->to;
 	table->from = question->from < table->to ? question->from : table->to;
-	if (window->span.first < window->span.end) {
-		struct slice slice = store_slice(window->inputs.store, window->span.first);
-
-		if (slice.begin > table->from)
-			table->from = slice.begin;
-	}
+	if (window->span.first == window->span.end)
+		return;
+	table->from = store_slice(store, window->span.first).begin;
+	end = store_slice(store, window->span.end - 1).end;
+	if (end > table->to)
+		table->to = end < now ? end : now;
+	else if (more && store_slice(store, window->span.end).begin < table->to)
+		table->to = store_slice(store, window->span.end).begin;
 }
 
 struct table *query_table(struct query *query, const struct question *question)

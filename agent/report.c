@@ -94,24 +94,41 @@ void report_free(struct report *report)
 	if (!report)
 		return;
 	session_forget(report->session, report);
-	if (report->started)
+	if (report->started) {
+		/* The line goes out now: nobody may drive the session any further. */
+		session_ask(report->session, "stop", &nobody);
 		session_profile(report->session, false, &nobody);
+	}
 	table_free(report->table);
 	epoch_release(report->epoch);
 	free(report->error);
 	free(report);
 }
 
+static void add_note(struct report *report, const char *what, const char *why)
+{
+	size_t used = strlen(report->note);
+
+	snprintf(report->note + used, sizeof(report->note) - used, "%s%s%s%s", used ? "; " : "", what,
+		*why ? ": " : "", why);
+}
+
 /* ---- what the guest is asked for ---- */
 
+/* A profiler that cannot be stopped, for the guest hangs or is gone, spoils nothing of the answer. */
 static void answered(void *context, bool ok, const char *text)
 {
 	struct report *report = context;
 
-	if (ok)
+	if (ok) {
 		report->answered = true;
-	else
+	} else if (report->state == REPORT_STOPPING) {
+		report->started = false;
+		add_note(report, text, "");
+		enter(report, REPORT_NAMING, NAMES_MS);
+	} else {
 		fail(report, text);
+	}
 }
 
 /* Sends the line of this state once, and goes on when the guest has obeyed. */
@@ -173,17 +190,18 @@ static void wait_for_guest(struct report *report)
 	}
 }
 
-/* From `from` on all that is in the store is asked for; the window proper begins now. */
+/* With a profiler that was off before, all that comes is asked for; else the window's slices. */
 static void begin_window(struct report *report)
 {
 	report->begin = report->seen = epoch_now(report->epoch);
 	report->end = report->begin + report->request.duration_ns;
 	report->seen_at = util_now();
-	report->question.to = report->started ? UINT64_MAX : report->end;
+	report->whole = report->started;
+	report->question.to = report->whole ? UINT64_MAX : report->end;
 	enter(report, REPORT_RUNNING, 0);
 }
 
-/* Asked for by whole slices: the one in which the window begins is to be in it. */
+/* Asked for by whole slices: the one in which this time lies is to be in it. */
 static uint64_t whole_slice(uint64_t from)
 {
 	return from > STORE_SLICE_NS / 2 ? from - STORE_SLICE_NS / 2 + 1 : 0;
@@ -191,12 +209,16 @@ static uint64_t whole_slice(uint64_t from)
 
 static void start(struct report *report)
 {
-	if (!report->asked)
-		report->question.from = whole_slice(epoch_now(report->epoch));
-	if (report->answered || (!report->asked && report->epoch->status.running)) {
+	uint64_t now = epoch_now(report->epoch);
+
+	if (report->answered) {
 		begin_window(report);
-	} else {
+	} else if (!report->asked && report->epoch->status.running) {
+		report->question.from = now;
+		begin_window(report);
+	} else if (!report->asked) {
 		/* Nothing was sampled before: what comes from here on is ours, to the last. */
+		report->question.from = whole_slice(now);
 		report->started = true;
 		profile(report, true);
 	}
@@ -217,17 +239,14 @@ static void end_window(struct report *report)
 
 void report_cut(struct report *report, const char *why)
 {
-	char *note = util_format("cut short: %s", why);
-
 	if (report->state < REPORT_RUNNING) {
 		fail(report, why);
 	} else if (report->state == REPORT_RUNNING) {
-		strncat(report->note, note, sizeof(report->note) - 1);
+		add_note(report, "cut short", why);
 		report->end = epoch_now(report->epoch);
 		report->question.to = UINT64_MAX;
 		end_window(report);
 	}
-	free(note);
 }
 
 static bool is_still(struct report *report)
@@ -243,10 +262,14 @@ static bool is_still(struct report *report)
 
 static void run(struct report *report)
 {
+	const struct epoch *epoch = report->epoch;
+
 	if (session_epoch(report->session) != report->epoch)
 		report_cut(report, "the guest restarted");
 	else if (session_link(report->session) != LINK_UP)
 		report_cut(report, "the VM is gone");
+	else if (epoch->status_known && !epoch->status.running)
+		report_cut(report, "somebody has stopped the profiler");
 	else if (is_still(report))
 		report_cut(report, "the guest's clock stands still");
 	else if (epoch_now(report->epoch) >= report->end)
@@ -287,8 +310,7 @@ static void close_books(struct report *report)
 	if (is_closed(report)) {
 		enter(report, REPORT_NAMING, NAMES_MS);
 	} else if (is_late(report)) {
-		strncat(report->note, "the guest's last count did not come",
-			sizeof(report->note) - 1);
+		add_note(report, "the guest's last count did not come", "");
 		enter(report, REPORT_NAMING, NAMES_MS);
 	}
 }
@@ -318,16 +340,23 @@ static bool lines_known(const struct report *report)
 	return known;
 }
 
+/* A window into a longer profile is as long as the slices that it is made of. */
+static double seconds_of(const struct report *report)
+{
+	const struct table *table = report->table;
+	uint64_t span = report->whole ? report->end - report->begin : table->to - table->from;
+
+	return (double)span / 1e9;
+}
+
 static void name(struct report *report)
 {
 	if (!report->table) {
 		put_filter(report);
 		report->table = query_table(report->epoch->query, &report->question);
-		report->seconds = (double)(report->end - report->begin) / 1e9;
+		report->seconds = seconds_of(report);
 	}
-	if (!report->table) {
-		fail(report, "no memory for the table");
-	} else if (lines_known(report) || is_late(report)) {
+	if (lines_known(report) || is_late(report)) {
 		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
 			false);
 		report->state = REPORT_DONE;

@@ -45,11 +45,12 @@ struct report {
 	enum report_state state;
 	uint64_t deadline;		/* host ns: of the present state */
 	char *error;			/* with REPORT_FAILED */
-	char note[160];			/* what the reader should know, "" if nothing */
+	char note[320];			/* what the reader should know, "" if nothing */
 
 	struct epoch *epoch;		/* held; NULL: still waiting */
 	bool asked, answered;		/* the present state's line was sent, and obeyed */
-	bool started;			/* the profiler, by us */
+	bool started;			/* the profiler, by us, and it is still to be stopped */
+	bool whole;			/* it was off before: nothing in the store is another's */
 	uint64_t begin, end;		/* guest ns, of the window */
 	uint64_t seen, seen_at;		/* newest guest ns, and the host ns when it came */
 

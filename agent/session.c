@@ -68,15 +68,25 @@ static void tell_reply(void *context, bool ok, const char *text)
 	tell(context, !ok, true, text);
 }
 
+/* The guest tells all of itself again. */
+static void greet(struct session *session)
+{
+	commands_send(session->commands, link_source(session->link), "hello",
+		(struct command_sink){ 0 }, util_now());
+}
+
 /* ---- epochs: what the decoder finds ---- */
 
+/* A guest that was put back (loadvm) does not know that it has to tell of itself again. */
 static void begin_epoch(void *context, const uint8_t *boot_id)
 {
 	struct session *session = context;
 	const char *image = session->image ? session->image : link_facts(session->link)->kernel;
 
-	if (session->epoch)
-		commands_drop(session->commands, "the guest has restarted");
+	if (session->epoch) {
+		commands_drop(session->commands, "the guest was reset or put back");
+		greet(session);
+	}
 	epoch_release(session->epoch);
 	session->epoch = epoch_new(boot_id, session->names ? session->names : image, image);
 	meter_clear(&session->meter);
@@ -129,12 +139,6 @@ static void lose_port(struct session *session)
 	decode_cut(session->decode);
 	commands_drop(session->commands, "the connection to the guest's port was lost");
 	link_lost_port(session->link);
-}
-
-static void greet(struct session *session)
-{
-	commands_send(session->commands, link_source(session->link), "hello",
-		(struct command_sink){ 0 }, util_now());
 }
 
 static void read_port(struct session *session)

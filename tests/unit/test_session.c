@@ -296,6 +296,28 @@ static void test_new_boot_is_a_new_epoch(void **state)
 	picture_free(old);
 }
 
+/* loadvm: number, clock and count of its packets are those of before; it does not know. */
+static void test_put_back_guest_is_asked_again(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct packets *packets = fixture.guest->packets;
+	struct packets_lane lane;
+	uint64_t clock;
+
+	(void)state;
+	bring_up(&fixture);
+	lane = packets->lanes[KTOP_SAMPLES][0];
+	clock = fixture.guest->clock;
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	picture_free(take_picture(&fixture));
+	packets->lanes[KTOP_SAMPLES][0] = lane;
+	fixture.guest->clock = clock;
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	await_line(&fixture, "hello");
+	end(&fixture);
+}
+
 static void test_connects_again(void **state)
 {
 	struct fixture fixture = begin(NULL);
@@ -439,6 +461,109 @@ static void test_report_is_exact(void **state)
 	end(&fixture);
 }
 
+/* A report that runs; its guest is on. */
+static struct report *run_report(struct fixture *fixture)
+{
+	struct report_request request = report_default;
+	struct report *report;
+
+	request.duration_ns = 3600000000000;
+	report = report_new(fixture->session, &request);
+	bring_up(fixture);
+	for (int i = 0; i < STEPS && report_step(report) != REPORT_RUNNING; i++) {
+		live(fixture->guest);
+		step(fixture);
+	}
+	for (int i = 0; i < 20; i++) {
+		live(fixture->guest);
+		step(fixture);
+	}
+	assert_int_equal(report_step(report), REPORT_RUNNING);
+	return report;
+}
+
+static void finish_report(struct fixture *fixture, struct report *report)
+{
+	for (int i = 0; i < 2 * STEPS && report_step(report) < REPORT_DONE; i++) {
+		live(fixture->guest);
+		step(fixture);
+	}
+	if (report->state != REPORT_DONE)
+		fail_msg("state %d: %s", report->state, report->error ? report->error : "");
+}
+
+/* What was sampled is not lost because the guest does not stop. */
+static void test_report_survives_a_guest_that_does_not_stop(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	report_cut(report, "interrupted");
+	report_step(report);
+	await_line(&fixture, "stop");
+	fake_guest_reply(fixture.guest, false, "not now");
+	finish_report(&fixture, report);
+	assert_true(report->table->samples > 0);
+	assert_non_null(strstr(report->note, "cut short: interrupted; "));
+	assert_non_null(strstr(report->note, "not now"));
+	report_free(report);
+	end(&fixture);
+}
+
+static void test_report_of_a_profiler_that_somebody_stops(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	fake_guest_status(fixture.guest, false);
+	fake_guest_counts(fixture.guest);
+	finish_report(&fixture, report);
+	assert_non_null(strstr(report->note, "somebody has stopped the profiler"));
+	assert_int_equal(report->table->samples,
+		fixture.guest->taken[0] + fixture.guest->taken[1]);
+	report_free(report);
+	end(&fixture);
+}
+
+/* Nobody drives the session after it: the guest has its line all the same. */
+static void test_report_that_is_given_up_stops_the_guest(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	report_free(report);
+	fake_guest_step(fixture.guest);
+	assert_true(fake_guest_got(fixture.guest, "stop"));
+	end(&fixture);
+}
+
+/* A window into a profile that runs: rates are right although it is cut by whole slices. */
+static void test_report_beside_a_running_profiler(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	request.duration_ns = 1000000000;
+	bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	for (int i = 0; i < 20; i++) {
+		live(fixture.guest);
+		step(&fixture);
+	}
+	report = report_new(fixture.session, &request);
+	finish_report(&fixture, report);
+	assert_true(fixture.guest->running);
+	/* 5 samples in 25 ms: a millisecond each, and 20 of silence. */
+	assert_float_equal((double)report->table->samples / report->seconds, 200, 8);
+	report_free(report);
+	end(&fixture);
+}
+
 static void test_report_of_a_silent_vm_ends(void **state)
 {
 	struct fixture fixture = begin(NULL);
@@ -461,11 +586,16 @@ int main(void)
 		cmocka_unit_test(test_profiler_by_key),
 		cmocka_unit_test(test_commands_are_answered_in_order),
 		cmocka_unit_test(test_new_boot_is_a_new_epoch),
+		cmocka_unit_test(test_put_back_guest_is_asked_again),
 		cmocka_unit_test(test_connects_again),
 		cmocka_unit_test(test_wrong_kernel),
 		cmocka_unit_test(test_missing_kernel_is_told_at_once),
 		cmocka_unit_test(test_hostile_guest),
 		cmocka_unit_test(test_report_is_exact),
+		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
+		cmocka_unit_test(test_report_of_a_profiler_that_somebody_stops),
+		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),
+		cmocka_unit_test(test_report_beside_a_running_profiler),
 		cmocka_unit_test(test_report_of_a_silent_vm_ends),
 	};
 
