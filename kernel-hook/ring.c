@@ -29,14 +29,16 @@ void ktop_ring_init(struct ktop_ring *ring, void *data, uint64_t size)
 struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload)
 {
 	struct ktop_record *record = NULL;
-	uint64_t need = record_bytes(payload), end = to_end(ring, ring->head);
-	uint64_t skip = end < need ? end : 0, tail;
+	uint64_t need = record_bytes(payload), end, skip, tail;
 
 	if (__atomic_load_n(&ring->busy, __ATOMIC_RELAXED)) {
 		ktop_count(&ring->nested, 1);
 		return NULL;
 	}
 	__atomic_store_n(&ring->busy, 1, __ATOMIC_SEQ_CST);		/* pair 3 */
+	/* Only from here on does the head stand still: until then an NMI may write a record. */
+	end = to_end(ring, ring->head);
+	skip = end < need ? end : 0;
 	tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);		/* pair 2 */
 	if (ring->head + skip + need - tail > ring->size) {
 		ktop_count(&ring->full, 1);
