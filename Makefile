@@ -34,7 +34,7 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 	test_store test_query test_export test_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
 	test_demangle test_qmp test_profiler test_launch test_options test_session test_canvas test_keymap \
 	test_list test_prompt test_view_functions test_screen
-THREADED = test_ring_threads
+THREADED = test_ring_threads test_pace_threads
 E2E = oracle boot port report ctl screen
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
@@ -115,7 +115,7 @@ $(UNIT:%=build/check/%): build/check/%: build/check/tests/unit/%.o \
 
 $(foreach test,ring unwind sample drain meta control keys,build/check/test_$(test)): \
 		build/check/tests/unit/fake_port.o build/check/tests/unit/fake_host.o
-build/tsan/test_ring_threads: build/tsan/tests/unit/fake_port.o
+$(THREADED:%=build/tsan/%): build/tsan/tests/unit/fake_port.o
 build/check/test_virtio_serial: build/check/tests/unit/fake_serial.o
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
 build/check/test_record: build/check/tests/unit/packets.o

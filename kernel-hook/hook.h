@@ -33,11 +33,12 @@ struct ktop_cpu {
 	struct ktop_grid grid;		/* by timer */
 	uint32_t started;		/* the order that the grid follows */
 	uint64_t missed;		/* periods of gaps not yet reported */
-	uint64_t done;			/* rounds taken, by NMI */
+	uint64_t done;			/* rounds of `due` that are settled, by NMI */
 	uint32_t answered;		/* NMIs */
 
 	/* written by the CPU set aside */
-	uint64_t due __attribute__((aligned(64)));	/* rounds */
+	uint64_t due __attribute__((aligned(64)));	/* rounds since boot */
+	uint64_t begun;			/* of them, those before the last start */
 	uint32_t sent;			/* NMIs */
 
 	/* written by the drainer */

@@ -4,6 +4,9 @@
  *
  * Barrier pair 6, sent: ktop_pace() counts due, then releases sent; ktop_nmi() acquires sent, then
  * reads due, so that an answered NMI has seen the rounds for which it was sent.
+ *
+ * Barrier pair 7, begun: a start releases what was due by then as begun; ktop_nmi() acquires begun,
+ * then reads due, which only grows: so due is never less than begun or done, whoever is late.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,20 +25,17 @@ bool ktop_set_aside(const struct ktop *ktop, uint32_t cpu)
 static void start(struct ktop *ktop, uint32_t order, uint64_t now)
 {
 	ktop->pacer_started = order;
-	for (uint32_t i = 0; i < ktop->cpus; i++) {
-		struct ktop_cpu *cpu = &ktop->cpu[i];
-
-		__atomic_store_n(&cpu->due, __atomic_load_n(&cpu->done, __ATOMIC_RELAXED),
-			__ATOMIC_RELAXED);
-	}
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		__atomic_store_n(&ktop->cpu[i].begun, ktop->cpu[i].due,
+			__ATOMIC_RELEASE);					/* pair 7 */
 	ktop_grid_start(&ktop->pacer, now, __atomic_load_n(&ktop->period, __ATOMIC_RELAXED));
 }
 
 /* An NMI that nobody answered for so long was lost, and is sent again. */
 static void send(struct ktop_cpu *cpu, uint32_t number, uint64_t rounds)
 {
-	uint64_t due = cpu->due + rounds;
-	uint64_t open = due - __atomic_load_n(&cpu->done, __ATOMIC_RELAXED);
+	uint64_t due = cpu->due + rounds, done = __atomic_load_n(&cpu->done, __ATOMIC_RELAXED);
+	uint64_t open = due - (done < cpu->begun ? cpu->begun : done);
 
 	__atomic_store_n(&cpu->due, due, __ATOMIC_RELAXED);
 	if (cpu->sent != __atomic_load_n(&cpu->answered, __ATOMIC_ACQUIRE) && open <= KTOP_GAP)

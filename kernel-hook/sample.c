@@ -131,12 +131,13 @@ void ktop_tick(struct ktop *ktop, const struct ktop_regs *regs)
 		tick(ktop, regs);
 }
 
-/* The rounds that came due since the last NMI, however many NMIs that took. */
+/* The rounds of this start that came due since the last NMI, however many NMIs that took. */
 static void answer(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs)
 {
 	uint64_t begin = ktop_port_clock();
+	uint64_t begun = __atomic_load_n(&cpu->begun, __ATOMIC_ACQUIRE);	/* pair 7 */
 	uint64_t due = __atomic_load_n(&cpu->due, __ATOMIC_RELAXED);
-	uint64_t rounds = due - cpu->done;
+	uint64_t rounds = due - (cpu->done < begun ? begun : cpu->done);
 
 	__atomic_store_n(&cpu->done, due, __ATOMIC_RELAXED);
 	if (rounds == 0 || __atomic_load_n(&ktop->sampler, __ATOMIC_ACQUIRE) != KTOP_NMI)
