@@ -15,7 +15,7 @@ static uint32_t random_next(struct ktop_grid *grid)
 static void advance(struct ktop_grid *grid, uint64_t periods)
 {
 	grid->next += periods * grid->period;
-	grid->fire = grid->next + ((grid->period / 4 * (random_next(grid) >> 8)) >> 24);
+	grid->fire = grid->next + ((grid->period * (random_next(grid) >> 8)) >> 24);
 }
 
 void ktop_grid_start(struct ktop_grid *grid, uint64_t now, uint64_t period)
@@ -31,7 +31,7 @@ uint64_t ktop_grid_due(struct ktop_grid *grid, uint64_t now)
 
 	if (now < grid->fire)
 		return 0;
-	late = now - grid->next;
+	late = now - grid->fire;
 	if (late >= grid->period)
 		periods += late / grid->period;
 	advance(grid, periods);

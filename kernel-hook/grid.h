@@ -1,9 +1,9 @@
 /*
- * When samples are due: a grid of exact periods, each point put off by a random part of a quarter
- * period, so that sampling cannot keep step with the kernel's own ticks.
+ * When samples are due: a grid of exact periods, each point put off by a random part of a whole one,
+ * so that each moment is as likely as any other, also where the kernel's own ticks have this period.
  *
  *     next-2     next-1      next                    now
- *       |..x......|...x.......|.x.........|...........|......
+ *       |..x......|........x..|....x......|...........|......
  *
  * Owned by the one context that asks.
  */
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct ktop_grid {
-	uint64_t period;		/* clock ticks, at least 1 */
+	uint64_t period;		/* clock ticks, 1 to 2^40 */
 	uint64_t next;			/* the first grid point not yet counted */
 	uint64_t fire;			/* next, put off: due from here on */
 	uint32_t seed;			/* not 0 */
@@ -22,7 +22,10 @@ struct ktop_grid {
 /* The first point is one period from now. */
 void ktop_grid_start(struct ktop_grid *grid, uint64_t now, uint64_t period);
 
-/* Periods that end by now and were not counted before; 0 while now < fire. Their sum is exact. */
+/*
+ * Points that are due and were not counted before, more than one when a whole period late; 0 while
+ * now < fire. Their sum is exact: it never runs away from the grid by more than one.
+ */
 uint64_t ktop_grid_due(struct ktop_grid *grid, uint64_t now);
 
 #endif
