@@ -43,10 +43,9 @@ static bool letter(struct ktop_keys *keys, uint8_t key, bool down)
 		keys->owned = (uint8_t)(keys->owned & ~bit);
 		return owned;
 	}
-	if (owned)
-		return true;
+	/* Repeats too, for the end of the key before may have been lost. */
 	if (!is_plain(keys) && (!(keys->held & CTRL) || !(keys->held & ALT)))
-		return false;
+		return owned;
 	keys->owned |= bit;
 	__atomic_store_n(&keys->wish, bit, __ATOMIC_RELAXED);
 	return true;

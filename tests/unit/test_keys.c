@@ -94,6 +94,17 @@ static void repeats_and_the_end_of_our_key_are_ours(void **state)
 	assert_true(on());
 }
 
+static void a_lost_end_does_not_hold_up_the_next(void **state)
+{
+	(void)state;
+	assert_string_equal(bytes("1d 38 1e"), "pps");
+	assert_true(on());
+	assert_string_equal(bytes("30 b0"), "ss");
+	assert_false(on());
+	assert_string_equal(bytes("1e 9e"), "ss");
+	assert_true(on());
+}
+
 static void a_letter_held_before_the_chord_is_not_ours(void **state)
 {
 	(void)state;
@@ -162,6 +173,7 @@ int main(void)
 		TEST(either_side_of_the_keyboard_will_do),
 		TEST(letters_alone_are_typed),
 		TEST(repeats_and_the_end_of_our_key_are_ours),
+		TEST(a_lost_end_does_not_hold_up_the_next),
 		TEST(a_letter_held_before_the_chord_is_not_ours),
 		TEST(other_keys_with_the_same_low_byte_pass),
 		TEST(pause_is_not_ctrl),
