@@ -368,7 +368,7 @@ void ktop_control(struct ktop *ktop, bool connected)
 
 bool ktop_control_more(const struct ktop *ktop)
 {
-	return ktop->control.input_at != ktop->control.input_size;
+	return !ktop->meta.reply_full && ktop->control.input_at != ktop->control.input_size;
 }
 
 void ktop_control_reset(struct ktop *ktop)
@@ -382,6 +382,7 @@ void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 {
 	ktop->control.rate = settings->rate;
 	ktop->control.mode = settings->nmi && ktop->cpus > 1 ? KTOP_NMI : KTOP_TIMER;
+	ktop->control.nmi_works = ktop->control.mode == KTOP_NMI;	/* the kernel says so */
 	ktop->wish = settings->start ? ktop->control.mode : KTOP_NONE;
 	ktop->sampler = KTOP_NONE;
 	for (uint32_t i = 0; i < ktop->cpus; i++)

@@ -13,7 +13,7 @@ struct ktop_control {
 	uint32_t rate;
 	uint32_t mode;			/* enum ktop_sampler: to use when on */
 	uint32_t events;		/* the trace mask to use when on */
-	bool nmi_works;			/* one was sent */
+	bool nmi_works;			/* one was sent, or the kernel's settings say so */
 	bool kick;			/* CPUs have a new order and do not know */
 
 	char line[80];
@@ -30,7 +30,7 @@ void ktop_control_reset(struct ktop *ktop);
 /* The drainer. Takes keys and lines, a bounded number, and brings about what they ask for. */
 void ktop_control(struct ktop *ktop, bool connected);
 
-/* Are lines left that came in? */
+/* Are lines left that came in, and is there a place for the answer? */
 bool ktop_control_more(const struct ktop *ktop);
 
 #endif

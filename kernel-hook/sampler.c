@@ -72,7 +72,7 @@ const char *ktop_sampler_refusal(struct ktop *ktop)
 		return "nmi needs two CPUs: one is set aside to send them";
 	if (ktop->control.nmi_works)
 		return NULL;
-	/* Nobody paces before the first one worked: here alone is `sent` written by the drainer. */
+	/* Nobody paces until NMIs are known to work: here alone is `sent` written by the drainer. */
 	__atomic_store_n(&first->sent, first->sent + 1, __ATOMIC_RELEASE);	/* pair 6 */
 	ktop->control.nmi_works = ktop_port_nmi(0);
 	if (ktop->control.nmi_works)

@@ -213,6 +213,22 @@ static void nmi_needs_two_cpus(void **state)
 		sizeof(struct ktop_wire_status), 0), "");
 }
 
+static void a_kernel_that_says_nmi_is_not_tried(void **state)
+{
+	struct ktop_settings settings = { .nmi = true };
+	struct ktop_facts facts = { .cpus = CPUS, .boot_id = { 0xb0 } };
+	size_t size = ktop_memory_size(CPUS, &settings);
+
+	(void)state;
+	free(ktop);
+	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
+	assert_non_null(ktop);
+	done("start\n", "started");
+	done("mode nmi\n", "mode nmi");			/* the CPU set aside sends them by now */
+	assert_int_equal(ktop->cpu[0].sent, 0);
+	assert_int_equal(fake_port.nmis[0], 0);
+}
+
 static void nmi_needs_a_kernel_that_sends_them(void **state)
 {
 	struct ktop_regs regs = { 0 };
@@ -351,6 +367,18 @@ static void every_line_has_its_reply(void **state)
 	}
 }
 
+static void a_host_that_does_not_read_keeps_nobody_busy(void **state)
+{
+	(void)state;
+	settle();
+	host->free = 0;
+	host->input = "status\nstatus\n";
+	assert_false(ktop_drain(ktop));
+	host->free = UINT32_MAX;
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_reply), 2);
+}
+
 static void a_new_host_does_not_finish_the_line_of_the_last(void **state)
 {
 	bool ok;
@@ -396,6 +424,7 @@ int main(void)
 		TEST(keys),
 		TEST(status_says_what_is_so),
 		TEST(nmi_needs_two_cpus),
+		TEST(a_kernel_that_says_nmi_is_not_tried),
 		TEST(nmi_needs_a_kernel_that_sends_them),
 		TEST(a_change_of_sampler_waits_for_a_sample_in_progress),
 		TEST(garbage_is_answered_with_the_usage),
@@ -403,6 +432,7 @@ int main(void)
 		TEST(empty_lines_are_nothing),
 		TEST(help_names_every_command),
 		TEST(every_line_has_its_reply),
+		TEST(a_host_that_does_not_read_keeps_nobody_busy),
 		TEST(a_new_host_does_not_finish_the_line_of_the_last),
 		TEST(hello_tells_all_again),
 	};
