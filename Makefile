@@ -17,7 +17,7 @@ AGENT = util source payload decode metadata record hash recent pattern threads s
 	symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
 	export_folded export_json \
-	peer qmp qmp_discover link commands profiler meter epoch picture mailbox session \
+	peer qmp qmp_discover link commands profiler meter epoch remarks picture mailbox session \
 	options report report_text control_socket service launch
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile \
@@ -167,7 +167,7 @@ check: packages
 clean:
 	rm -rf build
 
--include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(UNIT:%=build/check/tests/unit/%.d) \
+-include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/check/tests/unit/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
 	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
 .PHONY: all demo-kernel unit packages demo screenshots check clean

@@ -3,6 +3,7 @@
 
 #include "decode.h"
 #include "epoch.h"
+#include "remarks.h"
 #include "report.h"
 #include "session.h"
 #include "symbols.h"
@@ -37,6 +38,7 @@ static void add_guest(cJSON *root, const struct epoch *epoch)
 static void add_profiler(cJSON *root, const struct report *report)
 {
 	const struct status *status = &report->epoch->status;
+	char remarks[REMARKS_SIZE];
 
 	cJSON_AddStringToObject(root, "sampler", status->sampler == SAMPLER_NMI ? "nmi" : "timer");
 	if (status->sampler == SAMPLER_NMI)
@@ -47,7 +49,8 @@ static void add_profiler(cJSON *root, const struct report *report)
 	add_count(root, "weight", report->table->weight);
 	add_count(root, "missed", report->table->missed);
 	cJSON_AddStringToObject(root, "note", report->note);
-	cJSON_AddStringToObject(root, "remark", report->epoch->remark);
+	cJSON_AddStringToObject(root, "remark",
+		remarks_text(report->epoch, remarks, sizeof(remarks)));
 }
 
 static void add_book(cJSON *books, const struct report *report, uint32_t cpu, enum stream stream)

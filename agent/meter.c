@@ -23,12 +23,14 @@ void meter_add(struct meter *meter, uint64_t time, uint64_t count)
 	meter->points[meter->used++].count = count;
 }
 
-double meter_rate(const struct meter *meter)
+double meter_rate(const struct meter *meter, uint64_t window)
 {
-	size_t last = meter->used - 1;
+	size_t last = meter->used - 1, first = 0;
 
-	if (meter->used < 2 || meter->points[last].time == meter->points[0].time)
+	if (meter->used < 2)
 		return 0;
-	return (double)(meter->points[last].count - meter->points[0].count) * 1e9 /
-		(double)(meter->points[last].time - meter->points[0].time);
+	while (window && first + 1 < last && meter->points[last].time - meter->points[first].time > window)
+		first++;
+	return (double)(meter->points[last].count - meter->points[first].count) * 1e9 /
+		(double)(meter->points[last].time - meter->points[first].time);
 }

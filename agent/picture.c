@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +5,7 @@
 #include "epoch.h"
 #include "meter.h"
 #include "picture.h"
+#include "remarks.h"
 #include "session.h"
 #include "symbols.h"
 #include "util.h"
@@ -72,10 +72,8 @@ static void tell_profiler(struct picture *picture, const struct picture_inputs *
 	picture->lost_host = books.lost - picture->lost_guest;
 	for (uint32_t i = 0; i < picture->cpu_count; i++)
 		sampled += epoch->cpus[i].told[STREAM_SAMPLES].enabled && !epoch->cpus[i].sampler;
-	picture->achieved = sampled && picture->running ? meter_rate(inputs->meter) / sampled : 0;
-	snprintf(picture->note, sizeof(picture->note), "%.127s",
-		epoch->remark[0] ? epoch->remark :
-		epoch->note[0] ? epoch->note : symbols_note(epoch->inputs.symbols));
+	picture->achieved = sampled && picture->running ? meter_rate(inputs->meter, inputs->wish->window_ns) / sampled : 0;
+	remarks_text(epoch, picture->note, sizeof(picture->note));
 }
 
 static void tell_cpus(struct picture *picture, const struct picture_inputs *inputs,

@@ -53,12 +53,12 @@ struct picture {
 	bool running;			/* as the guest's own status says */
 	enum sampler sampler;
 	uint32_t rate;			/* asked, Hz per CPU */
-	double achieved;		/* Hz per CPU, over the window */
+	double achieved;		/* Hz per CPU, over the window, a minute at most */
 	uint64_t lost_guest, lost_host;	/* samples since we listen */
 	uint64_t skipped_bytes;
 	double cost_ns, cost_share;	/* the hook's own, per sample and of guest time */
 	double ring_fill;		/* fullest ring, 0 to 1 */
-	char note[128];			/* guest's or agent's standing remark, "" if none */
+	char note[256];			/* as remarks.h makes it */
 
 	struct table *table;		/* sorted by nothing; NULL before the first */
 	struct picture_cpu *cpus;	/* cpu_count of them */

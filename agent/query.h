@@ -82,6 +82,9 @@ void table_free(struct table *table);
 void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
 	bool invert);
 
+/* "0-2,7": the CPUs that ran it; a "+" stands for what does not fit. Returns `text`. */
+const char *table_cpus(const struct row *row, char *text, size_t size);
+
 /*
  * Self weight of one function in each of the last whole seconds before the range's end, also those
  * before its beginning; the filter applies.

@@ -124,6 +124,7 @@ static void answered(void *context, bool ok, const char *text)
 		report->answered = true;
 	} else if (report->state == REPORT_STOPPING) {
 		report->started = false;
+		report->end = epoch_now(report->epoch);
 		add_note(report, text, "");
 		enter(report, REPORT_NAMING, NAMES_MS);
 	} else {

@@ -2,6 +2,7 @@
 
 #include "decode.h"
 #include "epoch.h"
+#include "remarks.h"
 #include "report.h"
 #include "session.h"
 #include "symbols.h"
@@ -11,39 +12,13 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* "0-2,7" of a set of bits; what does not fit ends in "+". */
-static void list_cpus(const struct row *row, char *text, size_t size)
-{
-	const uint32_t all = 64 * sizeof(row->cpus) / sizeof(row->cpus[0]);
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (uint32_t i = 0, first; i < all; i++) {
-		char piece[32];
-		int length;
-
-		if (!(row->cpus[i / 64] >> i % 64 & 1))
-			continue;
-		for (first = i; i + 1 < all && row->cpus[(i + 1) / 64] >> (i + 1) % 64 & 1; i++)
-			;
-		length = first == i ?
-			snprintf(piece, sizeof(piece), "%s%" PRIu32, used ? "," : "", i) :
-			snprintf(piece, sizeof(piece), "%s%" PRIu32 "-%" PRIu32, used ? "," : "",
-				first, i);
-		if (used + (size_t)length + 2 > size) {
-			snprintf(text + used, size - used, "+");
-			return;
-		}
-		used += (size_t)snprintf(text + used, size - used, "%s", piece);
-	}
-}
-
 static void print_facts(const struct report *report, FILE *out)
 {
 	const struct epoch *epoch = report->epoch;
 	const struct table *table = report->table;
 	const struct status *status = &epoch->status;
 	struct books books = decode_books_all(session_decode(report->session), STREAM_SAMPLES);
+	char remarks[REMARKS_SIZE];
 
 	fprintf(out, "%s %s %s, %" PRIu32 " CPUs: %.2f s of guest time\n", epoch->kernel,
 		epoch->version, epoch->arch, epoch->cpu_count, report->seconds);
@@ -63,8 +38,8 @@ static void print_facts(const struct report *report, FILE *out)
 			"it is charged where they come on\n");
 	if (report->note[0])
 		fprintf(out, "%s\n", report->note);
-	if (epoch->remark[0])
-		fprintf(out, "%s\n", epoch->remark);
+	if (remarks_text(epoch, remarks, sizeof(remarks))[0])
+		fprintf(out, "%s\n", remarks);
 }
 
 static void print_row(const struct report *report, const struct row *row, FILE *out)
@@ -74,7 +49,7 @@ static void print_row(const struct report *report, const struct row *row, FILE *
 	const char *line = symbols_line(symbols, row->function);
 	char cpus[12];
 
-	list_cpus(row, cpus, sizeof(cpus));
+	table_cpus(row, cpus, sizeof(cpus));
 	fprintf(out, "%7.2f %7.2f %9.0f  %-11s %-32s %-16s %s\n",
 		percent(row->self, report->table->weight),
 		percent(row->total, report->table->weight),

@@ -1,5 +1,6 @@
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,33 @@ void table_free(struct table *table)
 static bool has_cpu(const struct row *row, unsigned cpu)
 {
 	return cpu < CPUS && row->cpus[cpu / 64] >> cpu % 64 & 1;
+}
+
+const char *table_cpus(const struct row *row, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned cpu = 0, last; cpu < CPUS; cpu = last + 1) {
+		char part[32];
+		int length;
+
+		for (last = cpu; has_cpu(row, last) && has_cpu(row, last + 1); last++)
+			;
+		if (!has_cpu(row, cpu))
+			continue;
+		length = snprintf(part, sizeof(part), "%s%u", used ? "," : "", cpu);
+		if (last > cpu)
+			length += snprintf(part + length, sizeof(part) - (size_t)length, "%s%u",
+				last > cpu + 1 ? "-" : ",", last);
+		if (used + (size_t)length + 2 > size) {
+			snprintf(text + used, size - used, "+");
+			break;
+		}
+		memcpy(text + used, part, (size_t)length + 1);
+		used += (size_t)length;
+	}
+	return text;
 }
 
 /* ---- order: negative when `a` stands above `b` ---- */

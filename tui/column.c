@@ -8,7 +8,7 @@
 #include "symbols.h"
 #include "theme.h"
 
-enum { MARK = 2, FUNCTION_LEAST = 18, FEW_SAMPLES = 30, CPUS = 1024 };
+enum { MARK = 2, FUNCTION_LEAST = 18, FEW_SAMPLES = 30 };
 
 struct column {
 	const char *head;
@@ -103,30 +103,11 @@ static void draw_trend(struct canvas *canvas, struct place place, const struct c
 			folded[i] ? (double)folded[i] / (double)most : -1);
 }
 
-static bool has_cpu(const struct row *row, unsigned cpu)
-{
-	return cpu < CPUS && row->cpus[cpu / 64] >> cpu % 64 & 1;
-}
-
-/* "0-2,5" */
 static void draw_cpus(struct canvas *canvas, struct place place, const struct column_row *row)
 {
-	char text[64] = "";
-	size_t used = 0;
+	char text[64];
 
-	for (unsigned cpu = 0; cpu < CPUS && used + 12 < sizeof text; cpu++) {
-		unsigned last = cpu;
-
-		if (!has_cpu(row->row, cpu))
-			continue;
-		while (has_cpu(row->row, last + 1))
-			last++;
-		used += (size_t)sprintf(text + used, used ? ",%u" : "%u", cpu);
-		if (last > cpu)
-			used += (size_t)sprintf(text + used, last > cpu + 1 ? "-%u" : ",%u", last);
-		cpu = last;
-	}
-	canvas_text(canvas, place, STYLE_TEXT, text);
+	canvas_text(canvas, place, STYLE_TEXT, table_cpus(row->row, text, sizeof text));
 }
 
 static void draw_function(struct canvas *canvas, struct place place, const struct column_row *row)

@@ -562,6 +562,51 @@ static void rows_stand_in_the_order_of_a_column(void **state)
 	world_free(&world);
 }
 
+static const char *cpus_text(uint64_t low, uint64_t second, size_t size)
+{
+	static char text[64];
+	const struct row row = { .cpus = { low, second } };
+
+	return table_cpus(&row, text, size);
+}
+
+static void cpus_are_told_as_ranges(void **state)
+{
+	(void)state;
+	assert_string_equal(cpus_text(0, 0, 12), "");
+	assert_string_equal(cpus_text(1, 0, 12), "0");
+	assert_string_equal(cpus_text(0x27, 0, 12), "0-2,5");
+	assert_string_equal(cpus_text(0x3, 0, 12), "0,1");
+	assert_string_equal(cpus_text(~0ull, 1, 12), "0-64");
+	assert_string_equal(cpus_text(0x5555, 0, 12), "0,2,4,6,8+");
+	assert_string_equal(cpus_text(0x5, 0, 2), "+");
+}
+
+/* A sample each 10 ms: whatever is asked for, the range that is told holds one for each 10 ms. */
+static void a_table_tells_the_range_of_its_slices(void **state)
+{
+	struct world world = world_new();
+
+	(void)state;
+	for (uint64_t ms = 0; ms < 20000; ms += 10) {
+		struct taken taken = kernel_sample(ms * MS, 1, 1, (const uint64_t[]){ 1 });
+
+		world_take(&world, &taken);
+	}
+	for (uint64_t from = 5000; from < 5500; from += 30) {
+		const uint64_t ends[] = { UINT64_MAX, (from + 1000) * MS, (from + 1110) * MS };
+
+		for (int i = 0; i < 3; i++) {
+			struct table *table = ask(&world, from * MS, ends[i]);
+			uint64_t ms = (table->to - table->from) / MS;
+
+			assert_in_range(ms, 10 * (table->samples - 1), 10 * table->samples);
+			table_free(table);
+		}
+	}
+	world_free(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -583,6 +628,8 @@ int main(void)
 		cmocka_unit_test(a_coarse_slice_is_even),
 		cmocka_unit_test(an_empty_store_has_an_empty_answer),
 		cmocka_unit_test(rows_stand_in_the_order_of_a_column),
+		cmocka_unit_test(cpus_are_told_as_ranges),
+		cmocka_unit_test(a_table_tells_the_range_of_its_slices),
 	};
 
 	query_free(NULL);

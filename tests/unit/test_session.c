@@ -13,10 +13,14 @@
 #include "epoch.h"
 #include "fake_guest.h"
 #include "fake_qmp.h"
+#include "meter.h"
 #include "picture.h"
+#include "remarks.h"
 #include "report.h"
 #include "scratch.h"
 #include "session.h"
+#include "stacks.h"
+#include "store.h"
 #include "symbols.h"
 #include "util.h"
 
@@ -355,6 +359,60 @@ static void test_wrong_kernel(void **state)
 	end(&fixture);
 }
 
+/* Every loss that is counted is shown: beside the picture, and in the report. */
+static void test_losses_are_shown(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	const struct store_key damaged = { .stack = STACKS_NONE, .mode = MODES };
+	struct picture *picture;
+
+	(void)state;
+	await_line(&fixture, "hello");
+	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
+	tell_all(&fixture);
+	picture = take_picture(&fixture);
+	assert_string_equal(picture->note, "3 ticks came before the guest told its clock");
+	picture_free(picture);
+
+	store_add(session_epoch(fixture.session)->inputs.store, 1, &damaged, 2);
+	session_epoch(fixture.session)->status.meta_lost = 1;
+	picture = take_picture(&fixture);
+	assert_string_equal(picture->note, "2 ticks not kept: memory is full; "
+		"3 ticks came before the guest told its clock; "
+		"1 facts lost: the guest's tables are full");
+	picture_free(picture);
+	end(&fixture);
+}
+
+static void test_remarks_are_cut_to_their_room(void **state)
+{
+	struct epoch *epoch = epoch_new((const uint8_t[16]){ 0 }, NULL, NULL);
+	char text[16];
+
+	(void)state;
+	epoch->untimed = 12;
+	memset(text, 'x', sizeof(text));
+	assert_string_equal(remarks_text(epoch, text, 12), "12 ticks ca");
+	assert_int_equal(text[12], 'x');
+	epoch_release(epoch);
+}
+
+/* A rate that was changed is reached within the window. */
+static void test_meter_follows_the_window(void **state)
+{
+	struct meter meter = { .used = 0 };
+	uint64_t count = 0;
+
+	(void)state;
+	for (uint64_t ms = 0; ms <= 70000; ms += 250) {
+		count += ms <= 60000 ? 25 : 250;
+		meter_add(&meter, ms * 1000000, count);
+	}
+	assert_float_equal(meter_rate(&meter, 1000000000), 1000, 1);
+	assert_float_equal(meter_rate(&meter, 20000000000), 550, 1);
+	assert_true(meter_rate(&meter, 0) > 200 && meter_rate(&meter, 0) < 300);
+}
+
 static void test_missing_kernel_is_told_at_once(void **state)
 {
 	char *error = NULL;
@@ -589,6 +647,9 @@ int main(void)
 		cmocka_unit_test(test_put_back_guest_is_asked_again),
 		cmocka_unit_test(test_connects_again),
 		cmocka_unit_test(test_wrong_kernel),
+		cmocka_unit_test(test_losses_are_shown),
+		cmocka_unit_test(test_remarks_are_cut_to_their_room),
+		cmocka_unit_test(test_meter_follows_the_window),
 		cmocka_unit_test(test_missing_kernel_is_told_at_once),
 		cmocka_unit_test(test_hostile_guest),
 		cmocka_unit_test(test_report_is_exact),

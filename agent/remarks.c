@@ -1,0 +1,51 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "epoch.h"
+#include "remarks.h"
+#include "stacks.h"
+#include "store.h"
+#include "symbols.h"
+
+struct line {
+	char *text;
+	size_t size, used;
+};
+
+static void add(struct line *line, const char *part)
+{
+	int length = 0;
+
+	if (*part)
+		length = snprintf(line->text + line->used, line->size - line->used, "%s%s",
+			line->used ? "; " : "", part);
+	if (length > 0)
+		line->used += (size_t)length < line->size - line->used ? (size_t)length :
+			line->size - line->used - 1;
+}
+
+static void add_loss(struct line *line, uint64_t count, const char *what)
+{
+	char part[128];
+
+	snprintf(part, sizeof(part), "%" PRIu64 " %s", count, what);
+	if (count)
+		add(line, part);
+}
+
+const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
+{
+	struct line line = { .text = text, .size = size };
+
+	text[0] = '\0';
+	add_loss(&line, store_given_up(epoch->inputs.store), "ticks not kept: memory is full");
+	add_loss(&line, stacks_refused(epoch->inputs.stacks),
+		"samples without their stack: memory is full");
+	add_loss(&line, epoch->untimed, "ticks came before the guest told its clock");
+	add_loss(&line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
+	add(&line, epoch->remark);
+	add(&line, epoch->note);
+	add(&line, symbols_note(epoch->inputs.symbols));
+	return text;
+}

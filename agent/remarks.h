@@ -1,0 +1,14 @@
+/* What stands in the way of trusting an epoch's numbers and names: losses first, then names. */
+#ifndef REMARKS_H
+#define REMARKS_H
+
+#include <stddef.h>
+
+struct epoch;
+
+enum { REMARKS_SIZE = 512 };
+
+/* One line, its parts divided by "; ", "" when all is well. Returns `text`. */
+const char *remarks_text(const struct epoch *epoch, char *text, size_t size);
+
+#endif
