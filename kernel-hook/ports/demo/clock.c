@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "apic.h"
@@ -5,6 +6,7 @@
 #include "cpu.h"
 #include "frame.h"
 #include "ktop.h"
+#include "panic.h"
 #include "profile.h"
 #include "sched.h"
 #include "thread.h"
@@ -12,7 +14,7 @@
 
 /* The programmable interval timer (Intel 8254), whose rate is known on every PC. */
 enum { PIT_RATE = 1193182, PIT_CHANNEL_2 = 0x42, PIT_COMMAND = 0x43, PIT_GATE = 0x61 };
-enum { PIT_COUNT_DOWN = 0xb0, PIT_LATCH = 0x80 };
+enum { PIT_COUNT_DOWN = 0xb0, PIT_LATCH = 0x80, PIT_OVER = 0x20 };
 enum { SECOND = 1000000000, TURN = 10000000 };	/* ns */
 
 static uint64_t tsc_rate, apic_rate;
@@ -50,8 +52,11 @@ static struct moment moment_now(void)
 	return best;
 }
 
-/* Lets the PIT count down for 25 ms, and reads all clocks before and after. */
-void clock_measure(void)
+/*
+ * Lets the PIT count down for 25 ms, and reads all clocks before and after. False: this machine was
+ * held up meanwhile for so long that the count, of 55 ms, was over.
+ */
+static bool measure(void)
 {
 	struct moment first, last;
 	uint64_t pit;
@@ -66,10 +71,21 @@ void clock_measure(void)
 		cpu_pause();
 	last = moment_now();
 	apic_timer(0);
+	if (in8(PIT_GATE) & PIT_OVER)
+		return false;
 	pit = first.pit - last.pit;
 	tsc_rate = (last.tsc - first.tsc) * PIT_RATE / pit;
 	apic_rate = (uint64_t)(first.apic - last.apic) * PIT_RATE / pit;
 	apic_per_tsc = (apic_rate << 32) / tsc_rate;
+	return true;
+}
+
+void clock_measure(void)
+{
+	for (uint32_t tries = 0; !measure(); tries++) {
+		if (tries == 100)
+			panic("no clock to measure by");
+	}
 }
 
 uint64_t clock_rate(void)
