@@ -92,12 +92,13 @@ ALWAYS_INLINE void irq_off(void)
 	__asm__ volatile("cli" ::: "memory");
 }
 
+/* STI takes effect after the next instruction: a NOP, lest that one is already the next irq_off(). */
 ALWAYS_INLINE void irq_on(void)
 {
-	__asm__ volatile("sti" ::: "memory");
+	__asm__ volatile("sti; nop" ::: "memory");
 }
 
-/* STI takes effect after the next instruction, so that no interrupt can slip in before HLT. */
+/* For the same reason no interrupt can slip in before HLT. */
 ALWAYS_INLINE void irq_on_and_halt(void)
 {
 	__asm__ volatile("sti; hlt" ::: "memory");
