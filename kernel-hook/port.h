@@ -55,8 +55,8 @@ enum ktop_text ktop_port_text(uint64_t address);
 bool ktop_port_read_user(uint64_t address, void *to, uint32_t size);
 
 /*
- * irq off. Call ktop_tick() on this CPU at this clock value or soon after. A wish stands until it
- * is met or replaced, and is not renewed by earlier calls.
+ * irq off, in ktop_tick(). Call that on this CPU at this clock value or soon after. A wish stands
+ * until it is met or replaced, and is not renewed by earlier calls.
  */
 void ktop_port_timer(uint64_t deadline);
 

@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 #include "apic.h"
-#include "clock.h"
 #include "cpu.h"
 #include "frame.h"
 #include "layout.h"
@@ -85,10 +84,10 @@ bool ktop_port_read_user(uint64_t address, void *to, uint32_t size)
 	return space_read(page_table(), address, to, size);
 }
 
+/* Called from ktop_tick(), and so from the clock's interrupt, which sets the timer as it ends. */
 void ktop_port_timer(uint64_t deadline)
 {
 	cpu_this()->next_sample = deadline;
-	clock_arm();
 }
 
 /* The message is answered as the clock's interrupt is. */
