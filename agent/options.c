@@ -1,6 +1,6 @@
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +133,66 @@ bool options_parse(char *const *words, size_t count, const struct option_set *se
 	}
 	*used = at;
 	return true;
+}
+
+static char *number_word(const struct option_row *row, const void *member)
+{
+	uint64_t ns = row->kind == OPTION_SECONDS ? *(const uint64_t *)member : 0;
+
+	if (row->kind == OPTION_SECONDS)
+		return util_format("--%s=%" PRIu64 ".%09" PRIu64, row->name, ns / 1000000000,
+			ns % 1000000000);
+	if (*(const uint32_t *)member == UINT32_MAX)
+		return NULL;
+	return util_format("--%s=%" PRIu32, row->name, *(const uint32_t *)member);
+}
+
+static char *choice_word(const struct option_row *row, int choice)
+{
+	const char *word = row->value;
+
+	if (choice < 0)
+		return NULL;
+	while (choice-- > 0)
+		word += strcspn(word, "|") + 1;
+	return util_format("--%s=%.*s", row->name, (int)strcspn(word, "|"), word);
+}
+
+static char *option_word(const struct option_row *row, const void *from)
+{
+	const void *member = (const char *)from + row->offset;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		return *(const bool *)member ? util_format("--%s", row->name) : NULL;
+	case OPTION_TEXT:
+		return *(const char *const *)member ?
+			util_format("--%s=%s", row->name, *(const char *const *)member) : NULL;
+	case OPTION_CHOICE:
+		return choice_word(row, *(const int *)member);
+	default:
+		return number_word(row, member);
+	}
+}
+
+char **options_words(const struct option_row *rows, const void *from)
+{
+	char **words = NULL;
+	size_t count = 0;
+
+	do {
+		words = util_grow(words, count + 1, sizeof(*words));
+		words[count] = rows->name ? option_word(rows, from) : NULL;
+		count += words[count] != NULL;
+	} while (rows++->name);
+	return words;
+}
+
+void options_words_free(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
 }
 
 void options_help(FILE *out, const struct option_row *rows)

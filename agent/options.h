@@ -34,6 +34,13 @@ struct option_set {
 bool options_parse(char *const *words, size_t count, const struct option_set *sets,
 	size_t set_count, size_t *used, char **error);
 
+/*
+ * The options that stand for what is in `from`, as options_parse takes them: one word each, in
+ * fresh memory, ended by NULL. Left out: NULL texts, choices below 0, numbers that cannot be given.
+ */
+char **options_words(const struct option_row *rows, const void *from);
+void options_words_free(char **words);
+
 void options_help(FILE *out, const struct option_row *rows);
 
 #endif

@@ -51,36 +51,29 @@ static char *absolute(const char *path)
 	return whole;
 }
 
-/* The report's own words: those that say which VM, and relative paths, are left out or replaced. */
-static int ask_live(const char *live, const struct report_request *request, char *const *words,
-	size_t count)
+static int ask_live(const char *live, const struct report_request *request)
 {
-	char **asked = util_alloc((count + 2) * sizeof(*asked));
+	struct report_request asked = *request;
 	char *folded = request->folded ? absolute(request->folded) : NULL, *answer, *error = NULL;
-	size_t used = 0, size;
+	char **words, **line;
+	size_t count = 0, size;
 	bool ok = false;
 
-	asked[used++] = util_copy("report", strlen("report"));
-	for (size_t i = 0; i < count; i++) {
-		bool is_path = folded && strcmp(words[i], request->folded) == 0;
-
-		if (strcmp(words[i], "--qmp") == 0 || strcmp(words[i], "--kernel") == 0 ||
-				strcmp(words[i], "--symbols") == 0 ||
-				strcmp(words[i], "--port") == 0)
-			i++;
-		else
-			asked[used++] = is_path ? util_copy(folded, strlen(folded)) :
-				util_copy(words[i], strlen(words[i]));
-	}
-	answer = control_socket_ask(live, asked, used, UINT64_MAX, &ok, &size, &error);
+	asked.folded = folded;
+	words = options_words(report_options, &asked);
+	while (words[count])
+		count++;
+	line = util_alloc((count + 1) * sizeof(*line));
+	line[0] = (char []){ "report" };
+	memcpy(line + 1, words, count * sizeof(*line));
+	answer = control_socket_ask(live, line, count + 1, UINT64_MAX, &ok, &size, &error);
 	if (answer && ok)
 		fwrite(answer, 1, size, stdout);
 	else if (answer)
 		error = util_copy(answer, size);
 	free(answer);
-	while (used > 0)
-		free(asked[--used]);
-	free(asked);
+	free(line);
+	options_words_free(words);
 	free(folded);
 	return ok ? COMMAND_DONE : command_fail(error);
 }
@@ -120,7 +113,7 @@ static int run(char *const *words, size_t count)
 	options.record = request.raw;
 	live = control_socket_find(options.qmp ? options.qmp : options.port);
 	if (live)
-		status = ask_live(live, &request, words, count);
+		status = ask_live(live, &request);
 	else if (options.qmp || options.port)
 		status = attach(&options, &request);
 	else

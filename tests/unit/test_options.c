@@ -12,7 +12,7 @@
 #include "report.h"
 #include "util.h"
 
-enum { WORDS = 8 };
+enum { WORDS = 16 };
 
 /* Parses the words of `line` (spaces divide) as a report's options; the error, or NULL. */
 static char *parse(const char *line, struct report_request *request, size_t *used)
@@ -122,6 +122,38 @@ static void test_refusals(void **state)
 	refuses("--folded=", "not understood");
 }
 
+/* What a report is asked for beside a live ktop: the same request comes out at the other side. */
+static void test_words_of_a_request(void **state)
+{
+	struct report_request request, again = report_default;
+	const struct option_set set = { .rows = report_options, .into = &again };
+	char **words, *error = NULL;
+	size_t used, count = 0;
+
+	(void)state;
+	assert_null(parse("--seconds=2.25 --json --folded=/a/b --mode user --thread sh --top 0",
+		&request, &used));
+	words = options_words(report_options, &request);
+	while (words[count])
+		count++;
+	assert_true(options_parse(words, count, &set, 1, &used, &error));
+	assert_int_equal(used, count);
+	assert_int_equal(again.duration_ns, 2250000000);
+	assert_true(again.json);
+	assert_false(again.threads);
+	assert_string_equal(again.folded, "/a/b");
+	assert_string_equal(again.thread, "sh");
+	assert_null(again.raw);
+	assert_null(again.function);
+	assert_int_equal(again.top, 0);
+	assert_int_equal(again.mode, MODE_USER);
+	assert_int_equal(again.sampler, -1);
+	assert_int_equal(again.sort, request.sort);
+	assert_int_equal(again.kernel_mark, request.kernel_mark);
+	assert_int_equal(again.cpu, EVENT_NONE);
+	options_words_free(words);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +161,7 @@ int main(void)
 		cmocka_unit_test(test_choices_are_the_enums),
 		cmocka_unit_test(test_where_options_end),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_words_of_a_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
