@@ -89,14 +89,19 @@ static bool fill_address(struct sockaddr_un *address, const char *path)
 	return true;
 }
 
+/* Never waits. -1 with errno; EAGAIN: a live ktop that takes nobody, for it is suspended. */
 static int connect_to(const char *path)
 {
 	struct sockaddr_un address;
-	int fd = fill_address(&address, path) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+	int kind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+	int fd = fill_address(&address, path) ? socket(AF_UNIX, kind, 0) : -1;
 
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		int why = errno;
+
 		close(fd);
-		fd = -1;
+		errno = why;
+		return -1;
 	}
 	return fd;
 }
@@ -107,7 +112,7 @@ static bool is_live(const char *path)
 
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0;
+	return fd >= 0 || errno == EAGAIN;
 }
 
 /* ---- the live ktop's side ---- */
@@ -300,19 +305,6 @@ char *control_socket_find(const char *socket)
 	return NULL;
 }
 
-static char *join(char *const *words, size_t count)
-{
-	char *line = util_copy("", 0);
-
-	for (size_t i = 0; i < count; i++) {
-		char *longer = util_format("%s%s%s", line, i ? separator : "", words[i]);
-
-		free(line);
-		line = longer;
-	}
-	return line;
-}
-
 /* All bytes until the other side closes. */
 static char *read_all(int fd, uint64_t deadline, size_t *size)
 {
@@ -328,6 +320,8 @@ static char *read_all(int fd, uint64_t deadline, size_t *size)
 		if (poll(&ready, 1, WAIT_MS) <= 0)
 			continue;
 		got = recv(fd, bytes + *size, room - 1 - *size, 0);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
 		if (got <= 0)
 			break;
 		*size += (size_t)got;
@@ -343,7 +337,7 @@ static char *read_all(int fd, uint64_t deadline, size_t *size)
 char *control_socket_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
 	bool *ok, size_t *size, char **error)
 {
-	char *line = join(words, count), *request = util_format("%s\n", line), *answer = NULL, *end;
+	char *line = util_join(words, count, separator), *request = util_format("%s\n", line), *answer = NULL, *end;
 	size_t length = strlen(request);
 	int fd = connect_to(path);
 
@@ -351,7 +345,8 @@ char *control_socket_ask(const char *path, char *const *words, size_t count, uin
 		util_fail(error,
 			"words for the live ktop: too many, too long, or of several lines");
 	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
-		util_fail(error, "%s: the live ktop does not answer: %s", path, strerror(errno));
+		util_fail(error, "%s: the live ktop does not answer: %s; is it suspended?", path,
+			strerror(errno));
 	else
 		answer = read_all(fd, deadline, size);
 	if (fd >= 0)
@@ -363,7 +358,8 @@ char *control_socket_ask(const char *path, char *const *words, size_t count, uin
 
 	end = strchr(answer, '\n');
 	if (!end) {
-		util_fail(error, "the live ktop gave no answer: it has ended, or hangs");
+		util_fail(error, "the live ktop gave no answer: it has ended, or is suspended; "
+			"look there, and ask again");
 		free(answer);
 		return NULL;
 	}

@@ -11,7 +11,12 @@ static bool has_capital(const char *text)
 	return false;
 }
 
-bool pattern_match(const char *text, const char *pattern)
+const char *pattern_find(const char *text, const char *pattern)
 {
 	return has_capital(pattern) ? strstr(text, pattern) : strcasestr(text, pattern);
+}
+
+bool pattern_match(const char *text, const char *pattern)
+{
+	return pattern_find(text, pattern);
 }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+/* Where it stands in the text; NULL: nowhere. */
+const char *pattern_find(const char *text, const char *pattern);
 bool pattern_match(const char *text, const char *pattern);
 
 #endif

@@ -46,23 +46,10 @@ static void guest_answered(void *context, bool ok, const char *text)
 	answer(context, ok, text);
 }
 
-static char *join_words(char *const *words, size_t count)
-{
-	char *line = util_copy("", 0);
-
-	for (size_t i = 0; i < count; i++) {
-		char *longer = util_format("%s%s%s", line, i ? " " : "", words[i]);
-
-		free(line);
-		line = longer;
-	}
-	return line;
-}
-
 static void begin_ctl(struct job *job, char *const *words, size_t count)
 {
 	const struct command_sink sink = { .context = job, .answered = guest_answered };
-	char *line = join_words(words, count);
+	char *line = util_join(words, count, " ");
 
 	session_ask(job->service->session, line, &sink);
 	free(line);

@@ -65,6 +65,19 @@ bool util_fail(char **error, const char *format, ...)
 	return false;
 }
 
+char *util_join(char *const *words, size_t count, const char *between)
+{
+	size_t size = 1;
+	char *text, *to;
+
+	for (size_t i = 0; i < count; i++)
+		size += strlen(words[i]) + strlen(between);
+	to = text = util_alloc(size);
+	for (size_t i = 0; i < count; i++)
+		to = stpcpy(stpcpy(to, i ? between : ""), words[i]);
+	return text;
+}
+
 uint64_t util_now(void)
 {
 	struct timespec now;

@@ -19,6 +19,9 @@ void *util_alloc(size_t size);		/* zeroed */
 void *util_grow(void *memory, size_t count, size_t size);
 char *util_copy(const char *text, size_t size);
 
+/* The words in one text, in fresh memory. */
+char *util_join(char *const *words, size_t count, const char *between);
+
 /*
  * A copy safe for a terminal: valid UTF-8 of known blocks, left to right; '?' for every other
  * character: control, bidi, zero-width and combining ones among them, and every bad byte.

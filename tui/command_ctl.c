@@ -48,19 +48,6 @@ static int ask_live(const char *live, char *const *words, size_t count)
 	return answer ? finish(ok, answer) : command_fail(error);
 }
 
-static char *join_words(char *const *words, size_t count)
-{
-	char *line = util_copy("", 0);
-
-	for (size_t i = 0; i < count; i++) {
-		char *longer = util_format("%s%s%s", line, i ? " " : "", words[i]);
-
-		free(line);
-		line = longer;
-	}
-	return line;
-}
-
 static int ask_guest(struct session *session, const char *line)
 {
 	struct answer answer = { 0 };
@@ -88,7 +75,7 @@ static int attach(const struct session_options *options, char *const *words, siz
 	session = session_new(options, &error);
 	if (!session)
 		return command_fail(error);
-	line = join_words(words, count);
+	line = util_join(words, count, " ");
 	status = ask_guest(session, line);
 	free(line);
 	session_free(session);

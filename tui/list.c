@@ -1,7 +1,5 @@
-#include <ctype.h>
-#include <string.h>
-
 #include "list.h"
+#include "pattern.h"
 
 static void keep_in_sight(struct list *list, size_t count)
 {
@@ -94,8 +92,5 @@ bool list_search(struct list *list, const struct list_rows *rows, const char *pa
 
 const char *list_match(const char *name, const char *pattern)
 {
-	for (const char *c = pattern; *c != '\0'; c++)
-		if (isupper((unsigned char)*c))
-			return strstr(name, pattern);
-	return *pattern == '\0' ? NULL : strcasestr(name, pattern);
+	return *pattern == '\0' ? NULL : pattern_find(name, pattern);
 }

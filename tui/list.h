@@ -40,7 +40,7 @@ void list_select(struct list *list, const struct list_rows *rows, size_t row);
 bool list_search(struct list *list, const struct list_rows *rows, const char *pattern,
 	enum list_search where);
 
-/* Where the pattern stands in the name; NULL: nowhere. Lower-case patterns match any case. */
+/* Where the pattern (pattern.h) stands in the name; NULL: nowhere, as the empty one does. */
 const char *list_match(const char *name, const char *pattern);
 
 #endif
