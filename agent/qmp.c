@@ -37,8 +37,9 @@ struct qmp {
 
 static void handle_event(struct qmp *qmp, const char *name)
 {
+	/* With -no-shutdown QEMU stops a machine that has shut down. */
 	if (strcmp(name, "STOP") == 0)
-		qmp->state = VM_PAUSED;
+		qmp->state = qmp->state == VM_SHUTDOWN ? VM_SHUTDOWN : VM_PAUSED;
 	else if (strcmp(name, "RESUME") == 0)
 		qmp->state = VM_RUNNING;
 	else if (strcmp(name, "SHUTDOWN") == 0)
@@ -209,7 +210,7 @@ static bool greet(struct qmp *qmp, const char *path, int timeout_ms, char **erro
 	if (qmp->gone)
 		return util_fail(error,
 			"QMP socket %s: closed without a greeting; is it a QMP socket?", path);
-	client = peer_client(path, qmp->fd);
+	client = error ? peer_client(path, qmp->fd) : NULL;	/* a search, for the error alone */
 	util_fail(error,
 		"QMP socket %s: no greeting in %d ms: QEMU serves one client at a time, and %s "
 		"has it; end that one, or give QEMU a second -qmp socket",

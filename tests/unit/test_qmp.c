@@ -257,6 +257,12 @@ static void test_events_tell_the_state(void **state)
 	assert_int_equal(qmp_resets(qmp), 1);
 	fake_qmp_say(fake, "{\"event\": \"SHUTDOWN\"}\r\n");
 	assert_int_equal(await_state(qmp, VM_SHUTDOWN), VM_SHUTDOWN);
+	fake_qmp_say(fake, "{\"event\": \"STOP\"}\r\n{\"event\": \"RESET\"}\r\n");
+	for (int i = 0; i < 100 && qmp_resets(qmp) == 1; i++) {
+		poll(&(struct pollfd){ .fd = qmp_fd(qmp), .events = POLLIN }, 1, 50);
+		qmp_step(qmp);
+	}
+	assert_int_equal(qmp_state(qmp), VM_SHUTDOWN);
 	fake_qmp_hang_up(fake);
 	assert_int_equal(await_state(qmp, VM_GONE), VM_GONE);
 	assert_false(qmp_step(qmp));
