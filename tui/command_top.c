@@ -60,6 +60,8 @@ int command_screen(struct session *session, const char *socket, bool start)
 			"no thread for the guest's data: the system gives none; close others");
 	}
 	service_free(ingest.service);
+	if (!session_close_recording(session, shown ? &error : NULL))
+		shown = false;
 	return shown ? COMMAND_DONE : command_fail(error);
 }
 

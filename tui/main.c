@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ static int run_command(const struct command *command, char *const *words, size_t
 	return command->run(words, count);
 }
 
-int main(int count, char **words)
+static int run(int count, char **words)
 {
 	const char *first = count > 1 ? words[1] : "--help";
 
@@ -62,4 +63,14 @@ int main(int count, char **words)
 		return run_command(&command_top, words + 1, (size_t)count - 1);
 	fprintf(stderr, "ktop: %s: no such command; see ktop --help\n", first);
 	return COMMAND_USAGE;
+}
+
+int main(int count, char **words)
+{
+	int status = run(count, words);
+
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE)
+		status = command_fail(util_format("standard output: not written: %s; make room there",
+			strerror(errno)));
+	return status;
 }
