@@ -35,6 +35,7 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 	test_demangle test_qmp test_profiler test_launch test_options test_session test_canvas test_keymap \
 	test_list test_prompt test_view_functions test_screen
 THREADED = test_ring_threads test_pace_threads
+CHECKS = layers manual completion install
 E2E = oracle boot port report ctl screen
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
@@ -162,7 +163,25 @@ screenshots: packages
 
 check: packages
 	$(MAKE) build/ktop demo-kernel unit build/lint
-	@tests/run $(UNIT:%=build/check/%) $(THREADED:%=build/tsan/%) tests/check-layers $(E2E:%=tests/e2e/%)
+	@tests/run $(UNIT:%=build/check/%) $(THREADED:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%)
+
+# ---- for those who use it ----
+
+PREFIX = /usr/local
+
+install: build/ktop
+	packaging/install put '$(DESTDIR)$(PREFIX)'
+
+uninstall:
+	packaging/install remove '$(DESTDIR)$(PREFIX)'
+
+deb: packages
+	./packages deb
+	rm -rf build/deb && mkdir -p build/deb/ktop
+	tar -c --exclude=./build --exclude=./.git . | tar -x -C build/deb/ktop
+	mv build/deb/ktop/packaging/debian build/deb/ktop
+	cd build/deb/ktop && dpkg-buildpackage --build=binary --unsigned-changes --unsigned-buildinfo
+	lintian --fail-on error,warning build/deb/ktop_*.changes
 
 clean:
 	rm -rf build
@@ -170,6 +189,6 @@ clean:
 -include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/check/tests/unit/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
 	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
-.PHONY: all demo-kernel unit packages demo screenshots check clean
+.PHONY: all demo-kernel unit packages demo screenshots check install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:
