@@ -9,7 +9,7 @@
 #include "link.h"
 #include "mailbox.h"
 #include "meter.h"
-#include "profiler.h"
+#include "profiler_drive.h"
 #include "record.h"
 #include "session.h"
 #include "source.h"
@@ -35,8 +35,7 @@ struct session {
 	char *image, *names;		/* the kernel's, given by the user; NULL: as QMP tells */
 	uint64_t resets;		/* of the VM, as far as handled */
 
-	struct profiler profiler;
-	struct command_sink profiler_sink;
+	struct profiler_drive profiler;
 
 	struct session_wish wish;
 	bool wish_is_new, changed;	/* since the last picture */
@@ -182,71 +181,16 @@ enum vm_state session_vm(const struct session *session)
 	return link_vm(session->link);
 }
 
-/* ---- the profiler ---- */
-
-static void line_answered(void *context, bool ok, const char *text)
-{
-	struct session *session = context;
-
-	if (!ok)
-		profiler_refused(&session->profiler, text);
-}
-
-static void press_keys(struct session *session)
-{
-	const struct epoch *epoch = session->epoch;
-	bool on = session->profiler.on;
-	const uint8_t *codes = on ? epoch->keys_on : epoch->keys_off;
-	size_t count = on ? epoch->keys_on_count : epoch->keys_off_count;
-
-	if (!qmp_send_keys(link_qmp(session->link), codes, count))
-		profiler_no_key(&session->profiler);
-}
-
-static const char *hindrance_of(const struct session *session)
-{
-	if (link_vm(session->link) == VM_PAUSED)
-		return "the VM is paused; let it run first";
-	return session_link(session) == LINK_UP ? NULL : "not connected to the guest";
-}
-
-static void finish_profiling(struct session *session, bool ok)
-{
-	struct command_sink sink = session->profiler_sink;
-
-	session->profiler_sink = (struct command_sink){ 0 };
-	if (sink.answered)
-		sink.answered(sink.context, ok, session->profiler.text);
-}
-
-static enum profiler_act step_profiler(struct session *session)
-{
-	const struct epoch *epoch = session->epoch;
-	struct profiler_facts facts = {
-		.now = util_now(),
-		.key_path = epoch && link_qmp(session->link) && link_facts(session->link)->i8042 &&
-			epoch->keys_on_count && epoch->keys_off_count,
-		.status_known = epoch && epoch->status_known,
-		.running = epoch && epoch->status.running,
-		.hindrance = hindrance_of(session),
-	};
-
-	return profiler_step(&session->profiler, &facts);
-}
-
 static void drive_profiler(struct session *session)
 {
-	const struct command_sink sink = { .context = session, .answered = line_answered };
-	enum profiler_act act;
+	const struct profiler_guest guest = {
+		.epoch = session->epoch,
+		.link = session->link,
+		.commands = session->commands,
+		.up = session_link(session) == LINK_UP,
+	};
 
-	while ((act = step_profiler(session)) != PROFILER_WAIT) {
-		if (act == PROFILER_PRESS_KEYS)
-			press_keys(session);
-		else if (act == PROFILER_SEND_LINE)
-			session_ask(session, session->profiler.on ? "start" : "stop", &sink);
-		else
-			finish_profiling(session, act == PROFILER_DONE);
-	}
+	profiler_drive_step(&session->profiler, &guest);
 }
 
 /* ---- what others want ---- */
@@ -258,19 +202,13 @@ void session_ask(struct session *session, const char *line, const struct command
 
 void session_profile(struct session *session, bool on, const struct command_sink *sink)
 {
-	if (session->profiler_sink.answered) {
-		strcpy(session->profiler.text, "a newer wish came");
-		finish_profiling(session, false);
-	}
-	profiler_want(&session->profiler, on);
-	session->profiler_sink = *sink;
+	profiler_drive_want(&session->profiler, on, sink);
 }
 
 void session_forget(struct session *session, const void *context)
 {
 	commands_forget(session->commands, context);
-	if (session->profiler_sink.context == context)
-		session->profiler_sink = (struct command_sink){ 0 };
+	profiler_drive_forget(&session->profiler, context);
 }
 
 static void save_snapshot(struct session *session, const char *path, struct folded_options options)
@@ -373,7 +311,7 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	};
 	uint64_t wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
 
-	if (session->profiler.state != PROFILER_IDLE && wait > 10)
+	if (profiler_drive_waits(&session->profiler) && wait > 10)
 		wait = 10;
 	poll(ready, sizeof(ready) / sizeof(ready[0]),
 		wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);

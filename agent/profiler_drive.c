@@ -1,0 +1,98 @@
+#include <string.h>
+
+#include "epoch.h"
+#include "link.h"
+#include "profiler_drive.h"
+#include "util.h"
+
+static void finish(struct profiler_drive *drive, bool ok)
+{
+	struct command_sink sink = drive->sink;
+
+	drive->sink = (struct command_sink){ 0 };
+	if (sink.answered)
+		sink.answered(sink.context, ok, drive->profiler.text);
+}
+
+void profiler_drive_want(struct profiler_drive *drive, bool on, const struct command_sink *sink)
+{
+	if (drive->sink.answered) {
+		strcpy(drive->profiler.text, "a newer wish came");
+		finish(drive, false);
+	}
+	profiler_want(&drive->profiler, on);
+	drive->sink = *sink;
+}
+
+void profiler_drive_forget(struct profiler_drive *drive, const void *context)
+{
+	if (drive->sink.context == context)
+		drive->sink = (struct command_sink){ 0 };
+}
+
+static const char *hindrance_of(const struct profiler_guest *guest)
+{
+	if (link_vm(guest->link) == VM_PAUSED)
+		return "the VM is paused; let it run first";
+	return guest->up ? NULL : "not connected to the guest";
+}
+
+static enum profiler_act decide(struct profiler_drive *drive, const struct profiler_guest *guest)
+{
+	const struct epoch *epoch = guest->epoch;
+	const struct profiler_facts facts = {
+		.now = util_now(),
+		.key_path = epoch && link_qmp(guest->link) && link_facts(guest->link)->i8042 &&
+			epoch->keys_on_count && epoch->keys_off_count,
+		.status_known = epoch && epoch->status_known,
+		.running = epoch && epoch->status.running,
+		.hindrance = hindrance_of(guest),
+	};
+
+	return profiler_step(&drive->profiler, &facts);
+}
+
+static void press_keys(struct profiler_drive *drive, const struct profiler_guest *guest)
+{
+	const struct epoch *epoch = guest->epoch;
+	bool on = drive->profiler.on;
+
+	if (!qmp_send_keys(link_qmp(guest->link), on ? epoch->keys_on : epoch->keys_off,
+			on ? epoch->keys_on_count : epoch->keys_off_count))
+		profiler_no_key(&drive->profiler);
+}
+
+static void line_answered(void *context, bool ok, const char *text)
+{
+	struct profiler_drive *drive = context;
+
+	if (!ok)
+		profiler_refused(&drive->profiler, text);
+}
+
+static void send_line(struct profiler_drive *drive, const struct profiler_guest *guest)
+{
+	const struct command_sink sink = { .context = drive, .answered = line_answered };
+
+	commands_send(guest->commands, link_source(guest->link),
+		drive->profiler.on ? "start" : "stop", sink, util_now());
+}
+
+void profiler_drive_step(struct profiler_drive *drive, const struct profiler_guest *guest)
+{
+	enum profiler_act act;
+
+	while ((act = decide(drive, guest)) != PROFILER_WAIT) {
+		if (act == PROFILER_PRESS_KEYS)
+			press_keys(drive, guest);
+		else if (act == PROFILER_SEND_LINE)
+			send_line(drive, guest);
+		else
+			finish(drive, act == PROFILER_DONE);
+	}
+}
+
+bool profiler_drive_waits(const struct profiler_drive *drive)
+{
+	return drive->profiler.state != PROFILER_IDLE;
+}

@@ -1,0 +1,33 @@
+/* What profiler.h decides, done to one guest: keys by QMP, lines by the port, the end to the asker. */
+#ifndef PROFILER_DRIVE_H
+#define PROFILER_DRIVE_H
+
+#include <stdbool.h>
+
+#include "commands.h"
+#include "profiler.h"
+
+struct epoch;
+struct link;
+
+struct profiler_drive {			/* starts as { 0 } */
+	struct profiler profiler;
+	struct command_sink sink;	/* who wanted it */
+};
+
+struct profiler_guest {			/* borrowed */
+	const struct epoch *epoch;	/* NULL: none yet */
+	struct link *link;
+	struct commands *commands;
+	bool up;			/* connected, and it has told of itself */
+};
+
+/* A newer wish ends the older. The sink is called once, unless it is forgotten. */
+void profiler_drive_want(struct profiler_drive *drive, bool on, const struct command_sink *sink);
+void profiler_drive_forget(struct profiler_drive *drive, const void *context);
+
+/* Does what is to be done now. To be called whenever something may have changed, never moved. */
+void profiler_drive_step(struct profiler_drive *drive, const struct profiler_guest *guest);
+bool profiler_drive_waits(const struct profiler_drive *drive);	/* for something, with a deadline */
+
+#endif
