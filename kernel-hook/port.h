@@ -31,6 +31,7 @@ struct ktop_current {
 	uint32_t process, thread;	/* KTOP_KERNEL and KTOP_NO_THREAD where there is none */
 	bool idle;			/* the CPU has been halted by the idle loop */
 	uint64_t stack_low, stack_high;	/* this thread's kernel stack; the walk stays inside */
+	uint64_t text_low, text_high;	/* known to be KTOP_TEXT, so not asked about; 0: none is */
 	bool user_valid;		/* the three below are saved by a complete entry */
 	bool user_exact;		/* entered by an interrupt or exception, not a system call */
 	uint64_t user_pc, user_fp;

@@ -18,6 +18,13 @@ static void put(uint8_t *frames, uint32_t index, uint64_t address)
 	__builtin_memcpy(frames + 8 * index, &address, sizeof address);
 }
 
+static enum ktop_text text_at(const struct ktop_current *current, uint64_t address)
+{
+	if (address >= current->text_low && address < current->text_high)
+		return KTOP_TEXT;
+	return ktop_port_text(address);
+}
+
 /* May a frame record lie at fp? */
 static bool on_stack(const struct ktop_current *current, uint64_t fp)
 {
@@ -36,6 +43,14 @@ static bool in_entry(const struct ktop_regs *regs, const struct ktop_current *cu
 		regs->sp > current->stack_high || (regs->fp != 0 && !on_stack(current, regs->fp));
 }
 
+/* The walk met `word`, which leads nowhere: zero is how a stack ends, all else cuts it. */
+static uint32_t end(struct ktop_wire_sample *sample, uint32_t count, uint64_t word)
+{
+	if (word != 0)
+		sample->flags |= KTOP_KERNEL_CUT;
+	return count;
+}
+
 /* From the frame record at fp, which lies on the stack. Returns the number of frames by then. */
 static uint32_t walk_kernel(const struct ktop_current *current, uint64_t fp,
 	struct ktop_wire_sample *sample, uint8_t *frames)
@@ -45,27 +60,24 @@ static uint32_t walk_kernel(const struct ktop_current *current, uint64_t fp,
 	uint64_t called = 1;		/* 0: the next pc is an interrupted one */
 	uint32_t count = 1;
 
-	while (fp != 0) {
+	for (;;) {
 		const struct frame *frame = (const struct frame *)fp;
 		uint64_t pc = frame->pc, next = frame->fp;
 		enum ktop_text text;
 
-		if (pc == 0 || pc == user_pc)
+		if (pc == user_pc)
 			return count;
-		text = ktop_port_text(pc - called);
+		text = text_at(current, pc - called);
 		if (text == KTOP_NOT_TEXT || count == KTOP_FRAMES_MAX)
-			break;
+			return end(sample, count, pc);
 		if (!called)
 			sample->exact |= 1ull << count;
 		put(frames, count++, pc);
 		called = text != KTOP_TEXT_ENTRY;
-		if (next != 0 && (next <= fp || next > last || next % 8 != 0))
-			break;
+		if (next <= fp || next > last || next % 8 != 0)
+			return end(sample, count, next);
 		fp = next;
 	}
-	if (fp != 0)
-		sample->flags |= KTOP_KERNEL_CUT;
-	return count;
 }
 
 uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_current *current,
@@ -73,11 +85,11 @@ uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_curr
 {
 	put(frames, 0, regs->pc);
 	sample->exact = 1;
-	if (in_entry(regs, current, ktop_port_text(regs->pc))) {
+	if (in_entry(regs, current, text_at(current, regs->pc))) {
 		sample->flags |= KTOP_ENTRY;
 		return 1;
 	}
-	return walk_kernel(current, regs->fp, sample, frames);
+	return regs->fp == 0 ? 1 : walk_kernel(current, regs->fp, sample, frames);
 }
 
 static uint32_t walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,

@@ -101,6 +101,33 @@ static void ends_well_at_the_user_boundary(void **state)
 	assert_int_equal(sample.flags, 0);
 }
 
+static void ends_well_at_a_zero_pc_below_a_user(void **state)
+{
+	(void)state;
+	current.user_valid = true;
+	current.user_pc = USER_PC;
+	record(4, at(8), 0x1200);
+	record(8, at(12), 0);
+	assert_int_equal(kernel(), 2);
+	assert_int_equal(sample.flags, 0);
+}
+
+/* Where it is known what the text is, the port is not asked, which here would deny it. */
+static void known_text_is_not_asked_about(void **state)
+{
+	(void)state;
+	current.text_low = 0x8000;
+	current.text_high = 0x9000;
+	record(4, at(8), 0x8001);			/* looked up at minus one */
+	record(8, at(12), 0x9000);
+	record(12, at(16), 0x1300);
+	record(16, 0, 0x8000);
+	regs.pc = 0x8000;
+	assert_int_equal(kernel(), 4);
+	assert_int_equal(sample.flags, KTOP_KERNEL_CUT);
+	assert_int_equal(sample.exact, 1);
+}
+
 static void a_frame_outside_the_text_is_cut(void **state)
 {
 	(void)state;
@@ -335,6 +362,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		KERNEL(ends_well_at_frame_pointer_zero),
 		KERNEL(ends_well_at_the_user_boundary),
+		KERNEL(ends_well_at_a_zero_pc_below_a_user),
+		KERNEL(known_text_is_not_asked_about),
 		KERNEL(a_frame_outside_the_text_is_cut),
 		KERNEL(the_frame_after_an_entry_stub_is_exact),
 		KERNEL(a_call_at_the_end_of_the_text_counts_as_text),

@@ -74,6 +74,8 @@ void ktop_port_current(uint64_t pc, struct ktop_current *current)
 		.idle = cpu->halted,
 		.stack_low = (uint64_t)(thread + 1),
 		.stack_high = (uint64_t)thread + STACK_SIZE,
+		.text_low = (uint64_t)entry_end,
+		.text_high = (uint64_t)text_end,
 	};
 	if (process != NULL)
 		add_user(thread, pc, current);
