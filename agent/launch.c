@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "launch.h"
+#include "launch_folder.h"
 #include "qmp.h"
 #include "util.h"
 
@@ -27,7 +28,8 @@ struct launch {
 	int pidfd;			/* -1: none; readable when it has ended */
 	bool ended;
 	int status;			/* of waitpid, when ended */
-	char *folder, *qmp, *port, *log;
+	struct launch_folder folder;
+	char *qmp, *log;
 };
 
 /* ---- the command line ---- */
@@ -96,7 +98,8 @@ static void add_port(struct line *line, char *const *words, size_t count, const 
 	char *id = fresh_id(words, count);
 
 	add_pair(line, "-chardev",
-		util_format("socket,id=%s,path=%s/port,server=on,wait=off", id, folder));
+		util_format("socket,id=%s,path=%s/" LAUNCH_PORT ",server=on,wait=off", id,
+			folder));
 	if (is_microvm(words, count))
 		add_pair(line, "-device", util_format("virtio-serial-device,id=%s-bus", id));
 	else
@@ -117,7 +120,7 @@ char **launch_words(char *const *words, size_t count, const char *folder, char *
 	}
 	for (size_t i = 0; i < count; i++)
 		add(&line, util_copy(words[i], strlen(words[i])));
-	add_pair(&line, "-qmp", util_format("unix:%s/qmp,server=on,wait=off", folder));
+	add_pair(&line, "-qmp", util_format("unix:%s/" LAUNCH_QMP ",server=on,wait=off", folder));
 	if (!mentions(words, count, "name=org.ktop.0"))
 		add_port(&line, words, count, folder);
 	return line.words;
@@ -136,8 +139,8 @@ void launch_words_free(char **words)
 static void become(char **words, const char *log, pid_t parent)
 {
 	sigset_t none;
-	int in = open("/dev/null", O_RDONLY);
-	int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	/* It dies with us, also when we are killed; and the terminal's keys are not for it. */
 	if (in < 0 || out < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
@@ -206,33 +209,19 @@ static bool wait_for_qmp(struct launch *launch, int timeout_ms, char **error)
 	return true;
 }
 
-static bool make_folder(struct launch *launch, char **error)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-
-	launch->folder =
-		util_format("%s/ktop-run-XXXXXX", runtime && runtime[0] == '/' ? runtime : "/tmp");
-	if (!mkdtemp(launch->folder)) {
-		util_fail(error, "%s: no folder made: %s", launch->folder, strerror(errno));
-		free(launch->folder);
-		launch->folder = NULL;
-		return false;
-	}
-	launch->qmp = util_format("%s/qmp", launch->folder);
-	launch->port = util_format("%s/port", launch->folder);
-	launch->log = util_format("%s/output", launch->folder);
-	return true;
-}
-
 struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char **error)
 {
 	struct launch *launch = util_alloc(sizeof(*launch));
 	char **line = NULL;
 	bool good;
 
-	launch->pidfd = -1;
-	good = make_folder(launch, error) &&
-		(line = launch_words(words, count, launch->folder, error)) &&
+	launch->pidfd = launch->folder.lock = -1;
+	good = launch_folder_make(&launch->folder, error);
+	if (good) {
+		launch->qmp = util_format("%s/" LAUNCH_QMP, launch->folder.path);
+		launch->log = util_format("%s/" LAUNCH_OUTPUT, launch->folder.path);
+	}
+	good = good && (line = launch_words(words, count, launch->folder.path, error)) &&
 		start(launch, line, error) && wait_for_qmp(launch, timeout_ms, error);
 	launch_words_free(line);
 	if (good)
@@ -274,15 +263,8 @@ void launch_free(struct launch *launch)
 		end(launch);
 	if (launch->pidfd >= 0)
 		close(launch->pidfd);
-	if (launch->folder) {
-		unlink(launch->qmp);
-		unlink(launch->port);
-		unlink(launch->log);
-		rmdir(launch->folder);
-	}
-	free(launch->folder);
+	launch_folder_remove(&launch->folder);
 	free(launch->qmp);
-	free(launch->port);
 	free(launch->log);
 	free(launch);
 }
