@@ -13,6 +13,7 @@
 #include "record.h"
 #include "session.h"
 #include "source.h"
+#include "spool.h"
 #include "symbols.h"
 #include "util.h"
 
@@ -32,7 +33,8 @@ struct session {
 	struct mailbox *mailbox;
 	struct epoch *epoch;		/* NULL: no boot seen yet */
 	struct meter meter;
-	char *image, *names;		/* the kernel's, given by the user; NULL: as QMP tells */
+	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
+	struct spool names;		/* likewise; a path of NULL: the image's */
 	uint64_t resets;		/* of the VM, as far as handled */
 
 	struct profiler_drive profiler;
@@ -87,7 +89,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 		greet(session);
 	}
 	epoch_release(session->epoch);
-	session->epoch = epoch_new(boot_id, session->names ? session->names : image, image);
+	session->epoch = epoch_new(boot_id, session->names.path ? session->names.path : image, image);
 	meter_clear(&session->meter);
 }
 
@@ -349,8 +351,11 @@ static bool open_all(struct session *session, const struct session_options *opti
 		.packet = take_packet,
 		.event = take_event,
 	};
-	const char *names = session->names ? session->names : session->image;
+	const char *names;
 
+	if (options->symbols && !spool_open(&session->names, options->symbols, error))
+		return false;
+	names = session->names.path ? session->names.path : session->image;
 	if (names && !check_kernel(names, error))
 		return false;
 	session->link = link_new(options->qmp, options->port, error);
@@ -370,7 +375,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->commands = commands_new();
 	session->buffer = util_alloc(READ_BYTES);
 	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
-	session->names = options->symbols ? util_format("%s", options->symbols) : NULL;
+	session->names.fd = -1;
 	session->wish.filter.cpu = EVENT_NONE;
 	session->wish.selected = SYMBOLS_NONE;
 	session->changed = true;
@@ -393,7 +398,7 @@ void session_free(struct session *session)
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);
 	free(session->image);
-	free(session->names);
+	spool_close(&session->names);
 	free(session->buffer);
 	free(session);
 }

@@ -47,7 +47,7 @@ static struct fixture begin(const struct session_options *extra)
 	fixture.port = util_copy(scratch_path(name), strlen(scratch_path(name)));
 	fixture.guest = fake_guest_new(fixture.port);
 	options.port = fixture.port;
-	if (!options.kernel)
+	if (!options.kernel && !options.symbols)
 		options.symbols = scratch_text("names", names);
 	fixture.session = session_new(&options, &error);
 	if (!fixture.session)
@@ -320,6 +320,32 @@ static void test_put_back_guest_is_asked_again(void **state)
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
 	await_line(&fixture, "hello");
 	end(&fixture);
+}
+
+/* `--symbols <(nm kernel)`: a pipe, that both boots need. */
+static void test_names_from_a_pipe(void **state)
+{
+	struct fixture fixture;
+	struct picture *picture;
+	int ends[2];
+	char *path;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], names, strlen(names)), strlen(names));
+	close(ends[1]);
+	path = util_format("/dev/fd/%d", ends[0]);
+	fixture = begin(&(struct session_options){ .symbols = path });
+	close(ends[0]);
+	bring_up(&fixture);
+	packets_boot(fixture.guest->packets, 2);
+	tell_all(&fixture);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	picture = take_picture(&fixture);
+	assert_int_equal(find_row(picture, "hot")->self, 1);
+	picture_free(picture);
+	end(&fixture);
+	free(path);
 }
 
 static void test_connects_again(void **state)
@@ -645,6 +671,7 @@ int main(void)
 		cmocka_unit_test(test_commands_are_answered_in_order),
 		cmocka_unit_test(test_new_boot_is_a_new_epoch),
 		cmocka_unit_test(test_put_back_guest_is_asked_again),
+		cmocka_unit_test(test_names_from_a_pipe),
 		cmocka_unit_test(test_connects_again),
 		cmocka_unit_test(test_wrong_kernel),
 		cmocka_unit_test(test_losses_are_shown),

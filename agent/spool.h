@@ -1,0 +1,16 @@
+/* A file that can be read only once, as `--symbols <(nm kernel)` gives it, kept to be read again. */
+#ifndef SPOOL_H
+#define SPOOL_H
+
+#include <stdbool.h>
+
+struct spool {				/* starts as { .fd = -1 } */
+	int fd;				/* of the copy, in memory; -1: none */
+	char *path;			/* where it can be opened: the file itself, or the copy */
+};
+
+/* False with `error` set. Waits for the writer of a pipe. */
+bool spool_open(struct spool *spool, const char *path, char **error);
+void spool_close(struct spool *spool);
+
+#endif
