@@ -1,6 +1,7 @@
 /*
- * When samples are due: a grid of exact periods, each point put off by a random part of a whole one,
- * so that each moment is as likely as any other, also where the kernel's own ticks have this period.
+ * When samples are due: a grid of exact periods, each point put off by a random part of a whole
+ * one, so that each moment is as likely as any other, also where the kernel's own ticks have this
+ * period.
  *
  *     next-2     next-1      next                    now
  *       |..x......|........x..|....x......|...........|......

@@ -60,8 +60,8 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 
 /*
  * irq off: this CPU's timer interrupt. Returns at once while off or not yet due. Asks through
- * ktop_port_timer() for its next call; a kernel with a fixed tick only may ignore that wish, and then
- * sets a rate of no more than its ticks: a sample stands for at most 8 periods.
+ * ktop_port_timer() for its next call; a kernel with a fixed tick only may ignore that wish, and
+ * then sets a rate of no more than its ticks: a sample stands for at most 8 periods.
  */
 void ktop_tick(struct ktop *ktop, const struct ktop_regs *regs);
 
@@ -106,8 +106,8 @@ void ktop_object(struct ktop *ktop, const struct ktop_object *object);
 
 /*
  * irq off: each byte from PS/2 port `index` (0 keyboard, 1 mouse), in order. True: the byte
- * belongs to a ktop key and the kernel drops it; else it goes on as before. What the key asks for is
- * done by the next ktop_drain().
+ * belongs to a ktop key and the kernel drops it; else it goes on as before. What the key asks for
+ * is done by the next ktop_drain().
  */
 bool ktop_serio(struct ktop *ktop, uint32_t index, uint8_t byte);
 

@@ -1,7 +1,7 @@
 /*
- * What a kernel gives: the functions that the hook calls, and memcpy and memset, which compilers call.
- * "NMI" means that the function is called there too: it takes no lock, faults never, and does not
- * trust anything that an interrupted instruction may have left half done.
+ * What a kernel gives: the functions that the hook calls, and memcpy and memset, which compilers
+ * call. "NMI" means that the function is called there too: it takes no lock, faults never, and does
+ * not trust anything that an interrupted instruction may have left half done.
  */
 #ifndef KTOP_PORT_H
 #define KTOP_PORT_H
@@ -24,8 +24,9 @@ void ktop_port_irq_restore(unsigned long state);
  *
  * The kernel stack is walked by frame records { saved frame pointer, return pc } of 16 bytes, each
  * at a higher address than the one before. A walk ends well, and is not marked as cut, at a record
- * whose pc is 0 or equals a valid user_pc, or after a record whose saved frame pointer is 0: a thread
- * starts with frame pointer 0, and an entry from user mode lays the record { user fp, user pc }.
+ * whose pc is 0 or equals a valid user_pc, or after a record whose saved frame pointer is 0: a
+ * thread starts with frame pointer 0, and an entry from user mode lays the record
+ * { user fp, user pc }.
  */
 struct ktop_current {
 	uint32_t process, thread;	/* KTOP_KERNEL and KTOP_NO_THREAD where there is none */
@@ -38,14 +39,14 @@ struct ktop_current {
 };
 
 /*
- * NMI. Fills in every member, for the interrupted context `pc`: while an entry stub has not yet saved
- * all, user_valid is false. With the CPU in user mode the user_ members are not looked at.
+ * NMI. Fills in every member, for the interrupted context `pc`: while an entry stub has not yet
+ * saved all, user_valid is false. With the CPU in user mode the user_ members are not looked at.
  */
 void ktop_port_current(uint64_t pc, struct ktop_current *current);
 
 /*
- * NMI. What a kernel address is: a walk ends at a frame outside the text, and takes the frame after an
- * entry stub as interrupted (exact). A stub for interrupts or exceptions lays the frame record
+ * NMI. What a kernel address is: a walk ends at a frame outside the text, and takes the frame after
+ * an entry stub as interrupted (exact). A stub for interrupts or exceptions lays the frame record
  * { saved frame pointer, interrupted pc }, sets the frame pointer to it, and calls the handler; so
  * the walk goes through. Interrupted in a stub itself, a sample has that one frame (KTOP_ENTRY).
  */
@@ -62,8 +63,8 @@ bool ktop_port_read_user(uint64_t address, void *to, uint32_t size);
 void ktop_port_timer(uint64_t deadline);
 
 /*
- * Thread, in ktop_drain(). Have that CPU, which may be this one, call ktop_tick() soon, or where it is
- * set aside, ktop_pace(): wakes it when it is halted. Nothing to do where ticks are fixed.
+ * Thread, in ktop_drain(). Have that CPU, which may be this one, call ktop_tick() soon, or where it
+ * is set aside, ktop_pace(): wakes it when it is halted. Nothing to do where ticks are fixed.
  */
 void ktop_port_kick(uint32_t cpu);
 

@@ -12,10 +12,10 @@ struct ktop_transport {
 	/* Is a host connected? False: what is sent is lost. Connections are counted from 1. */
 	bool (*connected)(struct ktop_transport *self, uint32_t *connections);
 
-	/* A free send buffer of KTOP_PACKET_MAX bytes, or NULL while all are in flight. The same until sent. */
+	/* A send buffer of KTOP_PACKET_MAX bytes, the same until sent; NULL: all are in flight. */
 	void *(*buffer)(struct ktop_transport *self);
 
-	/* Sends the first `size` bytes of that buffer; it is the transport's until it comes round again. */
+	/* Sends the first `size` bytes of that buffer, which is the transport's from then on. */
 	void (*send)(struct ktop_transport *self, uint32_t size);
 
 	/* Takes up to `size` received bytes; 0 when there are none. */

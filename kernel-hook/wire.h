@@ -13,8 +13,8 @@
  *            +-----------------------+   |
  *            | ...                   |  /
  *
- * A payload is its FIXED fields in order, then its LISTs in order, each a u16 count and the elements.
- * Text is a list of bytes, UTF-8, without a terminating zero.
+ * A payload is its FIXED fields in order, then its LISTs in order, each a u16 count and the
+ * elements. Text is a list of bytes, UTF-8, without a terminating zero.
  *
  * The table below is the one source of the structs, the decoder, the CTF metadata and docs/wire.md.
  * A row is never changed: a changed field is a new id.
@@ -65,7 +65,7 @@ enum {
 #define KTOP_WIRE_status(F, L) /* trace_mask bit i: event 32 + i; note: why a wish was not met */ \
 	F(u8, running) F(u8, sampler) F(u32, rate) F(u32, sampler_cpu) F(u32, trace_mask) \
 	F(u64, meta_lost) L(char, note)
-#define KTOP_WIRE_cpu_status(F, L) /* cost and span: clock ticks in the hook, and in all, while on */ \
+#define KTOP_WIRE_cpu_status(F, L) /* cost, span: clock ticks in the hook, and in all, while on */ \
 	F(u32, cpu) F(u8, stream) F(u8, enabled) F(u64, taken) F(u64, lost) \
 	F(u64, cost) F(u64, span) F(u32, used) F(u32, size)
 #define KTOP_WIRE_keys(F, L) /* PS/2 set-1 make codes to hold down, in order */ \
@@ -118,7 +118,7 @@ typedef uint64_t ktop_u64;
 	} __attribute__((packed));
 KTOP_WIRE_EVENTS(KTOP_WIRE_STRUCT)
 
-/* KTOP_WIRE_FIELDS(sample): "u32 process;...;u64[] kernel;u64[] user;", as a descriptor sends it. */
+/* KTOP_WIRE_FIELDS(sample): "u32 process;...;u64[] kernel;u64[] user;", for descriptors. */
 #define KTOP_WIRE_FIXED_TEXT(type, name) #type " " #name ";"
 #define KTOP_WIRE_LIST_TEXT(type, name) #type "[] " #name ";"
 #define KTOP_WIRE_FIELDS(name) KTOP_WIRE_##name(KTOP_WIRE_FIXED_TEXT, KTOP_WIRE_LIST_TEXT)

@@ -92,7 +92,7 @@ ALWAYS_INLINE void irq_off(void)
 	__asm__ volatile("cli" ::: "memory");
 }
 
-/* STI takes effect after the next instruction: a NOP, lest that one is already the next irq_off(). */
+/* STI takes effect after the next instruction: a NOP, lest that is already the next irq_off(). */
 ALWAYS_INLINE void irq_on(void)
 {
 	__asm__ volatile("sti; nop" ::: "memory");
