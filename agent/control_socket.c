@@ -337,7 +337,8 @@ static char *read_all(int fd, uint64_t deadline, size_t *size)
 char *control_socket_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
 	bool *ok, size_t *size, char **error)
 {
-	char *line = util_join(words, count, separator), *request = util_format("%s\n", line), *answer = NULL, *end;
+	char *line = util_join(words, count, separator), *request = util_format("%s\n", line);
+	char *answer = NULL, *end;
 	size_t length = strlen(request);
 	int fd = connect_to(path);
 

@@ -29,7 +29,8 @@ double meter_rate(const struct meter *meter, uint64_t window)
 
 	if (meter->used < 2)
 		return 0;
-	while (window && first + 1 < last && meter->points[last].time - meter->points[first].time > window)
+	while (window && first + 1 < last &&
+			meter->points[last].time - meter->points[first].time > window)
 		first++;
 	return (double)(meter->points[last].count - meter->points[first].count) * 1e9 /
 		(double)(meter->points[last].time - meter->points[first].time);

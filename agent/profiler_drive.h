@@ -1,4 +1,4 @@
-/* What profiler.h decides, done to one guest: keys by QMP, lines by the port, the end to the asker. */
+/* What profiler.h decides, done to one guest: keys by QMP, lines by the port, its end told. */
 #ifndef PROFILER_DRIVE_H
 #define PROFILER_DRIVE_H
 

@@ -83,13 +83,14 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 {
 	struct session *session = context;
 	const char *image = session->image ? session->image : link_facts(session->link)->kernel;
+	const char *names = session->names.path;
 
 	if (session->epoch) {
 		commands_drop(session->commands, "the guest was reset or put back");
 		greet(session);
 	}
 	epoch_release(session->epoch);
-	session->epoch = epoch_new(boot_id, session->names.path ? session->names.path : image, image);
+	session->epoch = epoch_new(boot_id, names ? names : image, image);
 	meter_clear(&session->meter);
 }
 

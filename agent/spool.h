@@ -1,4 +1,4 @@
-/* A file that can be read only once, as `--symbols <(nm kernel)` gives it, kept to be read again. */
+/* A file that can be read only once, as `--symbols <(nm kernel)` gives one, kept in memory. */
 #ifndef SPOOL_H
 #define SPOOL_H
 

@@ -70,7 +70,7 @@ int main(int count, char **words)
 	int status = run(count, words);
 
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE)
-		status = command_fail(util_format("standard output: not written: %s; make room there",
-			strerror(errno)));
+		status = command_fail(util_format(
+			"standard output: not written: %s; make room there", strerror(errno)));
 	return status;
 }
