@@ -39,6 +39,7 @@ struct ktop_cpu {
 	/* written by the CPU set aside */
 	uint64_t due __attribute__((aligned(64)));	/* rounds since boot */
 	uint64_t begun;			/* of them, those before the last start */
+	uint64_t asked;			/* `due` when the last NMI was sent */
 	uint32_t sent;			/* NMIs */
 
 	/* written by the drainer */

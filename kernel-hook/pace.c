@@ -31,15 +31,16 @@ static void start(struct ktop *ktop, uint32_t order, uint64_t now)
 	ktop_grid_start(&ktop->pacer, now, __atomic_load_n(&ktop->period, __ATOMIC_RELAXED));
 }
 
-/* An NMI that nobody answered for so long was lost, and is sent again. */
+/* An NMI that nobody answered for so many rounds was lost, and is sent again. */
 static void send(struct ktop_cpu *cpu, uint32_t number, uint64_t rounds)
 {
-	uint64_t due = cpu->due + rounds, done = __atomic_load_n(&cpu->done, __ATOMIC_RELAXED);
-	uint64_t open = due - (done < cpu->begun ? cpu->begun : done);
+	uint64_t due = cpu->due + rounds;
 
 	__atomic_store_n(&cpu->due, due, __ATOMIC_RELAXED);
-	if (cpu->sent != __atomic_load_n(&cpu->answered, __ATOMIC_ACQUIRE) && open <= KTOP_GAP)
+	if (cpu->sent != __atomic_load_n(&cpu->answered, __ATOMIC_ACQUIRE) &&
+			due - cpu->asked <= KTOP_GAP)
 		return;
+	cpu->asked = due;
 	__atomic_store_n(&cpu->sent, cpu->sent + 1, __ATOMIC_RELEASE);		/* pair 6 */
 	ktop_port_nmi(number);
 }

@@ -139,7 +139,7 @@ static void answer(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_re
 	uint64_t due = __atomic_load_n(&cpu->due, __ATOMIC_RELAXED);
 	uint64_t rounds = due - (cpu->done < begun ? begun : cpu->done);
 
-	__atomic_store_n(&cpu->done, due, __ATOMIC_RELAXED);
+	cpu->done = due;
 	if (rounds == 0 || __atomic_load_n(&ktop->sampler, __ATOMIC_ACQUIRE) != KTOP_NMI)
 		return;
 	take(ktop, cpu, regs, KTOP_NMI, rounds);
