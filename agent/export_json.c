@@ -71,7 +71,7 @@ static void add_books(cJSON *root, const struct report *report)
 {
 	cJSON *books = cJSON_AddArrayToObject(root, "books");
 
-	for (uint32_t cpu = 0; cpu < report->epoch->cpus_seen; cpu++) {
+	for (uint32_t cpu = 0; report_has_books(report) && cpu < report->epoch->cpus_seen; cpu++) {
 		add_book(books, report, cpu, STREAM_SAMPLES);
 		add_book(books, report, cpu, STREAM_TRACE);
 	}

@@ -109,13 +109,13 @@ static void add_note(struct report *report, const char *what, const char *why)
 {
 	size_t used = strlen(report->note);
 
-	snprintf(report->note + used, sizeof(report->note) - used, "%s%s%s%s", used ? "; " : "", what,
-		*why ? ": " : "", why);
+	snprintf(report->note + used, sizeof(report->note) - used, "%s%s%s%s",
+		used ? "; " : "", what, *why ? ": " : "", why);
 }
 
 /* ---- what the guest is asked for ---- */
 
-/* A profiler that cannot be stopped, for the guest hangs or is gone, spoils nothing of the answer. */
+/* A profiler that cannot be stopped, for the guest hangs or is gone, spoils no answer. */
 static void answered(void *context, bool ok, const char *text)
 {
 	struct report *report = context;
@@ -380,6 +380,11 @@ enum report_state report_step(struct report *report)
 	if (report->state < REPORT_DONE)
 		steps[report->state](report);
 	return report->state;
+}
+
+bool report_has_books(const struct report *report)
+{
+	return session_epoch(report->session) == report->epoch;
 }
 
 bool report_write(struct report *report, FILE *out, char **error)

@@ -70,6 +70,9 @@ void report_cut(struct report *report, const char *why);	/* ends the window now 
 /* The answer as people read it, or as programs do; with the folded file when one was asked for. */
 bool report_write(struct report *report, FILE *out, char **error);
 
+/* The decoder's books are those of the guest's present boot: are they this report's? */
+bool report_has_books(const struct report *report);
+
 void report_text(const struct report *report, FILE *out);
 bool report_json(const struct report *report, FILE *out);
 

@@ -18,8 +18,10 @@ static void print_facts(const struct report *report, FILE *out)
 	const struct table *table = report->table;
 	const struct status *status = &epoch->status;
 	struct books books = decode_books_all(session_decode(report->session), STREAM_SAMPLES);
-	char remarks[REMARKS_SIZE];
+	char remarks[REMARKS_SIZE], lost[24] = "unknown";
 
+	if (report_has_books(report))
+		snprintf(lost, sizeof(lost), "%" PRIu64, books.lost);
 	fprintf(out, "%s %s %s, %" PRIu32 " CPUs: %.2f s of guest time\n", epoch->kernel,
 		epoch->version, epoch->arch, epoch->cpu_count, report->seconds);
 	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
@@ -27,8 +29,8 @@ static void print_facts(const struct report *report, FILE *out)
 	if (status->sampler == SAMPLER_NMI)
 		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
 	fprintf(out,
-		": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 ", lost %" PRIu64 "\n",
-		table->samples, table->weight, table->missed, books.lost);
+		": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 ", lost %s\n",
+		table->samples, table->weight, table->missed, lost);
 	fprintf(out, "kernel %.1f%%, user %.1f%%, idle %.1f%%\n",
 		percent(table->mode[MODE_KERNEL], table->weight),
 		percent(table->mode[MODE_USER], table->weight),

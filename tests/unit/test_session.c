@@ -611,6 +611,30 @@ static void test_report_of_a_profiler_that_somebody_stops(void **state)
 	end(&fixture);
 }
 
+/* What the books of the next boot say is not said of this one. */
+static void test_report_of_a_guest_that_restarts(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report *report = run_report(&fixture);
+	char *text = NULL, *error = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	packets_boot(fixture.guest->packets, 2);
+	fake_guest_facts(fixture.guest, NULL, 0);
+	fake_guest_status(fixture.guest, false);
+	finish_report(&fixture, report);
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, "lost unknown"));
+	assert_non_null(strstr(text, "the guest restarted"));
+	assert_non_null(strstr(text, " hot "));
+	free(text);
+	report_free(report);
+	end(&fixture);
+}
+
 /* Nobody drives the session after it: the guest has its line all the same. */
 static void test_report_that_is_given_up_stops_the_guest(void **state)
 {
@@ -682,6 +706,7 @@ int main(void)
 		cmocka_unit_test(test_report_is_exact),
 		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
 		cmocka_unit_test(test_report_of_a_profiler_that_somebody_stops),
+		cmocka_unit_test(test_report_of_a_guest_that_restarts),
 		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),
 		cmocka_unit_test(test_report_beside_a_running_profiler),
 		cmocka_unit_test(test_report_of_a_silent_vm_ends),
