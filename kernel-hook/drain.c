@@ -78,12 +78,12 @@ static bool pack_meta(struct out *out)
 	return to != NULL;
 }
 
-/* What is in the ring by now, or if nothing is, the heartbeat that is due. True: all of it. */
+/* What was in the ring, or if nothing was, the heartbeat that is due. True: all of it. */
 static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_id id)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, id.stream);
 	struct ktop_books *books = &cpu->books[id.stream];
-	uint64_t head = ktop_ring_head(ring);
+	uint64_t head = cpu->until[id.stream - KTOP_SAMPLES];
 	const struct ktop_record *record = ktop_ring_first(ring, head);
 
 	if (record == NULL && out->now - books->sent < ktop_beat(out->ktop))
@@ -131,12 +131,23 @@ static bool pack_rings(struct out *out)
 	return true;
 }
 
+/* What comes in after this is left to the next call, so that a sample follows the names in it. */
+static void mark_rings(struct ktop *ktop)
+{
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		for (uint32_t class = 0; class < KTOP_CLASSES; class++)
+			ktop->cpu[i].until[class] = ktop_ring_head(&ktop->cpu[i].rings[class]);
+}
+
 /* True: more could be sent at once. */
 static bool send_all(struct ktop *ktop)
 {
 	struct out out = { .ktop = ktop, .now = ktop_port_clock(), .buffers = BUFFERS };
-	bool said = pack_meta(&out), packed = pack_rings(&out);
+	bool said, packed;
 
+	mark_rings(ktop);
+	said = pack_meta(&out);
+	packed = pack_rings(&out);
 	send(&out);
 	return !out.stalled && !(said && packed);
 }

@@ -47,6 +47,7 @@ struct ktop_cpu {
 	bool enabled;			/* a wish, also while all is off */
 	struct ktop_books books[KTOP_STREAMS];	/* those of KTOP_META on CPU 0 alone */
 	uint64_t span[KTOP_CLASSES];	/* clock ticks while on */
+	uint64_t until[KTOP_CLASSES];	/* head of the ring when this call began */
 };
 
 struct ktop {

@@ -204,6 +204,42 @@ static void rings_share_a_scarce_buffer(void **state)
 	assert_true(host->books[KTOP_TRACE][2].received > 0);
 }
 
+static void *(*real_buffer)(struct ktop_transport *self);
+
+/* A process appears on CPU 1, and is traced, while CPU 0's ring goes out. */
+static void *buffer_meanwhile(struct ktop_transport *transport)
+{
+	if (host->buffers == 1 && ktop_ring(&ktop->cpu[1], KTOP_TRACE)->committed == 0) {
+		ktop_process(ktop, 7, "late");
+		trace(1, 1);
+	}
+	return real_buffer(transport);
+}
+
+static void a_name_goes_out_before_what_it_names(void **state)
+{
+	uint32_t name = UINT32_MAX, event = 0;
+
+	(void)state;
+	fake_host_connect(host);
+	settle();
+	fake_host_forget(host);
+	host->buffers = 0;
+	real_buffer = host->transport.buffer;
+	host->transport.buffer = buffer_meanwhile;
+	trace(0, 2000);				/* more than a buffer holds */
+	settle();
+	settle();
+	for (uint32_t i = 0; i < host->count; i++) {
+		if (host->events[i].id == KTOP_EVENT_process)
+			name = i;
+		if (host->events[i].id == KTOP_EVENT_syscall_exit && host->events[i].cpu == 1)
+			event = i;
+	}
+	assert_true(event != 0);
+	assert_true(name < event);
+}
+
 static void a_gap_of_the_short_clock_starts_a_packet(void **state)
 {
 	(void)state;
@@ -381,6 +417,7 @@ int main(void)
 		TEST(packets_fill_many_buffers_and_calls),
 		TEST(no_buffer_is_no_reason_to_spin),
 		TEST(rings_share_a_scarce_buffer),
+		TEST(a_name_goes_out_before_what_it_names),
 		TEST(a_gap_of_the_short_clock_starts_a_packet),
 		TEST(an_event_from_before_a_heartbeat_is_moved_to_its_end),
 		TEST(nested_events_are_in_the_books),
