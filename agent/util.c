@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,13 +179,34 @@ static bool file_fail(const struct util_file *file, int why, char **error)
 		file->path, strerror(why));
 }
 
+/* The file that `path` leads to, which there may not be yet; NULL for all but regular files. */
+static char *file_path(const char *path, char **error)
+{
+	char *whole = realpath(path, NULL);
+	struct stat is;
+
+	if (lstat(whole ? whole : path, &is) == 0 && !S_ISREG(is.st_mode)) {
+		util_fail(error, "%s: not written: it is %s; name a file", path,
+			S_ISDIR(is.st_mode) ? "a folder" :
+			S_ISLNK(is.st_mode) ? "a link that leads nowhere" :
+			"a device, a pipe or a socket");
+		free(whole);
+		return NULL;
+	}
+	return whole ? whole : util_copy(path, strlen(path));
+}
+
 struct util_file *util_file_open(const char *path, char **error)
 {
-	struct util_file *file = util_alloc(sizeof(*file));
+	char *whole = file_path(path, error);
+	struct util_file *file;
 	int fd;
 
-	file->path = util_copy(path, strlen(path));
-	file->temporary = util_format("%s.XXXXXX", path);
+	if (!whole)
+		return NULL;
+	file = util_alloc(sizeof(*file));
+	file->path = whole;
+	file->temporary = util_format("%s.XXXXXX", whole);
 	fd = mkostemp(file->temporary, O_CLOEXEC);
 	if (fd >= 0 && (file->stream = fdopen(fd, "w")))
 		return file;
@@ -208,10 +230,10 @@ static int stream_finish(FILE *stream)
 {
 	int why = 0;
 
-	if (ferror(stream))
-		why = EIO;
-	else if (fflush(stream) != 0 || fsync(fileno(stream)) != 0)
+	if (fflush(stream) != 0 || fsync(fileno(stream)) != 0)
 		why = errno;
+	else if (ferror(stream))
+		why = EIO;
 	if (fclose(stream) != 0 && !why)
 		why = errno;
 	return why;

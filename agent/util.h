@@ -33,7 +33,8 @@ uint64_t util_now(void);
 
 /*
  * A file that appears under its name only when complete: write to util_file_open's stream, then
- * commit (flush, fsync, rename) or discard. Mode 0600.
+ * commit (flush, fsync, rename) or discard. Mode 0600. A link is followed; what is there and no
+ * regular file is left alone.
  */
 struct util_file;
 struct util_file *util_file_open(const char *path, char **error);

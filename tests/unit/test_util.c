@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -217,12 +218,74 @@ static void test_file_without_room(void **state)
 		fprintf(util_file_stream(file), "%d\n", i);
 	assert_false(util_file_commit(file, &error));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-	assert_non_null(strstr(error, "not written"));
+	assert_non_null(strstr(error, "kept: not written: File too large"));
 	free(error);
 	text = scratch_read(path, &size);
 	assert_string_equal(text, "old");
 	free(text);
 	scratch_run("test \"$(ls)\" = kept && rm kept");
+}
+
+static void refuses(const char *path, const char *why)
+{
+	char *error = NULL;
+
+	assert_null(util_file_open(path, &error));
+	if (!strstr(error, why))
+		fail_msg("%s: %s", path, error);
+	free(error);
+}
+
+/* A rename would put a file in its place. */
+static void test_what_is_no_file_stays(void **state)
+{
+	(void)state;
+	scratch_run("mkfifo pipe && mkdir folder && ln -s pipe way && ln -s none lost");
+	refuses(scratch_path("pipe"), "pipe: not written: it is a device, a pipe");
+	refuses(scratch_path("way"), "way: not written: it is a device, a pipe");
+	refuses(scratch_path("folder"), "folder: not written: it is a folder");
+	refuses(scratch_path("lost"), "lost: not written: it is a link that leads nowhere");
+	scratch_run("test -p pipe && test -h way && test -h lost && rmdir folder && "
+		"rm pipe way lost && test -z \"$(ls)\"");
+}
+
+static void test_link_is_followed(void **state)
+{
+	char path[256], *error = NULL;
+	struct util_file *file;
+
+	(void)state;
+	scratch_run("mkdir folder && echo old >folder/file && ln -s folder/file link");
+	strcpy(path, scratch_path("link"));
+	file = util_file_open(path, &error);
+	assert_non_null(file);
+	fprintf(util_file_stream(file), "new\n");
+	assert_true(util_file_commit(file, &error));
+	scratch_run("test -h link && test \"$(cat folder/file)\" = new && "
+		"test \"$(ls folder)\" = file && rm -r link folder");
+}
+
+/* Killed while it writes: under the name is what was there before. */
+static void test_file_of_a_killed_program(void **state)
+{
+	char path[256];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	strcpy(path, scratch_path("report"));
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct util_file *file = util_file_open(path, NULL);
+
+		fprintf(util_file_stream(file), "half");
+		fflush(util_file_stream(file));
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	scratch_run("test ! -e report && test \"$(cat report.*)\" = half && rm report.*");
 }
 
 int main(void)
@@ -240,6 +303,9 @@ int main(void)
 		cmocka_unit_test(test_file_discarded),
 		cmocka_unit_test(test_file_that_cannot_be),
 		cmocka_unit_test(test_file_without_room),
+		cmocka_unit_test(test_what_is_no_file_stays),
+		cmocka_unit_test(test_link_is_followed),
+		cmocka_unit_test(test_file_of_a_killed_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
