@@ -7,9 +7,10 @@
 #include "util.h"
 
 enum {
-	GREETING_MS = 1000,
+	GREETING_MS = 3000,
+	DISCOVER_MS = 10000,
 	GREETING_AGAIN_MS = 100,	/* while the guest's bytes must not wait */
-	DISCOVER_MS = 3000,
+	DISCOVER_AGAIN_MS = 3000,
 	NS_PER_MS = 1000000,
 };
 
@@ -27,14 +28,14 @@ struct link {
 	uint64_t retry_at;
 };
 
-static bool connect_qmp(struct link *link, int greeting_ms, char **error)
+static bool connect_qmp(struct link *link, int greeting_ms, int discover_ms, char **error)
 {
 	struct qmp_facts facts;
 	struct qmp *qmp = qmp_connect(link->qmp_path, greeting_ms, error);
 
 	if (!qmp)
 		return false;
-	if (!qmp_discover(qmp, DISCOVER_MS, &facts, error)) {
+	if (!qmp_discover(qmp, discover_ms, &facts, error)) {
 		qmp_free(qmp);
 		return false;
 	}
@@ -85,7 +86,7 @@ struct link *link_new(const char *qmp, const char *port, char **error)
 
 	link->qmp_path = qmp ? util_copy(qmp, strlen(qmp)) : NULL;
 	link->port_path = port ? util_copy(port, strlen(port)) : NULL;
-	if ((!qmp || connect_qmp(link, GREETING_MS, error)) && connect_port(link, error))
+	if ((!qmp || connect_qmp(link, GREETING_MS, DISCOVER_MS, error)) && connect_port(link, error))
 		return link;
 	link_free(link);
 	return NULL;
@@ -112,7 +113,7 @@ bool link_step(struct link *link, uint64_t now)
 	if ((link->source && (link->qmp || !link->qmp_path)) || now < link->retry_at)
 		return false;
 	if (link->qmp_path && !link->qmp)
-		connect_qmp(link, GREETING_AGAIN_MS, NULL);
+		connect_qmp(link, GREETING_AGAIN_MS, DISCOVER_AGAIN_MS, NULL);
 	link->retry_at = util_now() + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
 	if (link->source || (link->qmp_path && !link->qmp))
 		return false;

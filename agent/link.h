@@ -19,8 +19,8 @@ struct source;
 enum { LINK_RETRY_MS = 500 };
 
 /*
- * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Blocks a few seconds at
- * most. NULL with `error` set: what is missing, what to do.
+ * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Waits for QEMU's answers
+ * 20 s at most. NULL with `error` set: what is missing, what to do.
  */
 struct link *link_new(const char *qmp, const char *port, char **error);
 void link_free(struct link *link);

@@ -176,9 +176,15 @@ cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t
 			"QMP %s: the connection was closed; is the virtual machine still there?",
 			command);
 	} else {
-		util_fail(error, "QMP %s: no answer in time; is QEMU hanging?", command);
+		util_fail(error, "QMP %s: no answer in time: QEMU hangs, or the host is busy; try again",
+			command);
 	}
 	return NULL;
+}
+
+bool qmp_answered(const struct qmp *qmp)
+{
+	return qmp->answer;
 }
 
 /* Leaves the negotiation mode, and asks how the machine is; events tell of changes from then on. */
@@ -211,10 +217,16 @@ static bool greet(struct qmp *qmp, const char *path, int timeout_ms, char **erro
 		return util_fail(error,
 			"QMP socket %s: closed without a greeting; is it a QMP socket?", path);
 	client = error ? peer_client(path, qmp->fd) : NULL;	/* a search, for the error alone */
-	util_fail(error,
-		"QMP socket %s: no greeting in %d ms: QEMU serves one client at a time, and %s "
-		"has it; end that one, or give QEMU a second -qmp socket",
-		path, timeout_ms, client ? client : "another one");
+	if (client)
+		util_fail(error,
+			"QMP socket %s: no greeting in %d ms: QEMU serves one client at a time, and "
+			"%s has it; end that one, or give QEMU a second -qmp socket",
+			path, timeout_ms, client);
+	else
+		util_fail(error,
+			"QMP socket %s: no greeting in %d ms: another client has it, QEMU hangs, or "
+			"the host is busy; try again, or give QEMU a second -qmp socket",
+			path, timeout_ms);
 	free(client);
 	return false;
 }

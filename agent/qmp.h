@@ -31,7 +31,7 @@ struct qmp *qmp_connect(const char *path, int timeout_ms, char **error);
 struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms, char **error); /* takes fd */
 void qmp_free(struct qmp *qmp);
 
-/* Blocks at most timeout_ms in all. */
+/* Blocks at most timeout_ms in all. False with `error` set when a question was not answered. */
 bool qmp_discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error);
 void qmp_facts_clear(struct qmp_facts *facts);
 
@@ -41,6 +41,7 @@ void qmp_facts_clear(struct qmp_facts *facts);
  */
 struct cJSON *qmp_call(struct qmp *qmp, const char *command, struct cJSON *arguments,
 	uint64_t deadline, char **error);
+bool qmp_answered(const struct qmp *qmp);	/* the last one was, be it by a refusal */
 
 int qmp_fd(const struct qmp *qmp);
 

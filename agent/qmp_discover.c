@@ -10,16 +10,29 @@
 
 enum { NS_PER_MS = 1000000, CPUS_MAX = 4096 };
 
-/* One discovery: calls end at its deadline. */
+/* One discovery: calls end at its deadline. A refusal says that there is none; silence does not. */
 struct search {
 	struct qmp *qmp;
 	uint64_t deadline;
 	struct qmp_facts *facts;
+	char *error;			/* of the first call that was not answered */
 };
 
-static cJSON *call(const struct search *search, const char *command, cJSON *arguments)
+static cJSON *call(struct search *search, const char *command, cJSON *arguments)
 {
-	return qmp_call(search->qmp, command, arguments, search->deadline, NULL);
+	char *error = NULL;
+	cJSON *answer;
+
+	if (search->error) {
+		cJSON_Delete(arguments);
+		return NULL;
+	}
+	answer = qmp_call(search->qmp, command, arguments, search->deadline, &error);
+	if (!answer && !qmp_answered(search->qmp))
+		search->error = error;
+	else
+		free(error);
+	return answer;
 }
 
 static const char *text_of(const cJSON *item)
@@ -33,7 +46,7 @@ static const char *member(const cJSON *object, const char *name)
 }
 
 /* A property's text in fresh memory; NULL when it is empty, another type, or not there. */
-static char *get_property(const struct search *search, const char *path, const char *property)
+static char *get_property(struct search *search, const char *path, const char *property)
 {
 	cJSON *arguments = cJSON_CreateObject(), *answer;
 	char *copy = NULL;
@@ -47,7 +60,7 @@ static char *get_property(const struct search *search, const char *path, const c
 	return copy;
 }
 
-static cJSON *list_properties(const struct search *search, const char *path)
+static cJSON *list_properties(struct search *search, const char *path)
 {
 	cJSON *arguments = cJSON_CreateObject();
 
@@ -56,7 +69,7 @@ static cJSON *list_properties(const struct search *search, const char *path)
 }
 
 /* QEMU's paths are relative to its own working directory. */
-static char *absolute_path(const struct search *search, const char *path)
+static char *absolute_path(struct search *search, const char *path)
 {
 	char *folder = path[0] == '/' ? NULL : peer_folder(qmp_fd(search->qmp));
 	char *absolute =
@@ -67,7 +80,7 @@ static char *absolute_path(const struct search *search, const char *path)
 }
 
 /* "disconnected:unix:port.sock,server=on": how query-chardev tells of a listening socket. */
-static void take_chardev(const struct search *search, const char *filename)
+static void take_chardev(struct search *search, const char *filename)
 {
 	static const char free_mark[] = "disconnected:", kind[] = "unix:";
 	bool taken = strncmp(filename, free_mark, strlen(free_mark)) != 0;
@@ -88,7 +101,7 @@ static void take_chardev(const struct search *search, const char *filename)
 	free(copy);
 }
 
-static void find_chardev(const struct search *search, const char *label)
+static void find_chardev(struct search *search, const char *label)
 {
 	cJSON *answer = call(search, "query-chardev", NULL);
 	const cJSON *row;
@@ -102,7 +115,7 @@ static void find_chardev(const struct search *search, const char *label)
 	cJSON_Delete(answer);
 }
 
-static void look_at_port(const struct search *search, const char *path)
+static void look_at_port(struct search *search, const char *path)
 {
 	char *name = get_property(search, path, "name");
 	char *label =
@@ -116,7 +129,7 @@ static void look_at_port(const struct search *search, const char *path)
 	free(name);
 }
 
-static void walk_devices(const struct search *search, const char *folder)
+static void walk_devices(struct search *search, const char *folder)
 {
 	cJSON *devices = list_properties(search, folder);
 	const cJSON *device;
@@ -137,7 +150,7 @@ static void walk_devices(const struct search *search, const char *folder)
 	cJSON_Delete(devices);
 }
 
-static void ask_kernel(const struct search *search)
+static void ask_kernel(struct search *search)
 {
 	char *kernel = get_property(search, "/machine", "kernel");
 
@@ -146,7 +159,7 @@ static void ask_kernel(const struct search *search)
 	free(kernel);
 }
 
-static void ask_name(const struct search *search)
+static void ask_name(struct search *search)
 {
 	cJSON *answer = call(search, "query-name", NULL);
 	const char *name = member(answer, "name");
@@ -156,7 +169,7 @@ static void ask_name(const struct search *search)
 	cJSON_Delete(answer);
 }
 
-static void ask_version(const struct search *search)
+static void ask_version(struct search *search)
 {
 	cJSON *answer = call(search, "query-version", NULL);
 	const cJSON *qemu = cJSON_GetObjectItemCaseSensitive(answer, "qemu");
@@ -170,25 +183,38 @@ static void ask_version(const struct search *search)
 	cJSON_Delete(answer);
 }
 
+static void ask_cpus(struct search *search)
+{
+	cJSON *answer = call(search, "query-cpus-fast", NULL);
+	int count = cJSON_IsArray(answer) ? cJSON_GetArraySize(answer) : 0;
+
+	search->facts->cpus = (uint32_t)(count < CPUS_MAX ? count : CPUS_MAX);
+	cJSON_Delete(answer);
+}
+
 bool qmp_discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error)
 {
 	uint64_t deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS;
-	const struct search search = { .qmp = qmp, .deadline = deadline, .facts = facts };
-	cJSON *cpus = qmp_call(qmp, "query-cpus-fast", NULL, deadline, error);
-	int count = cJSON_IsArray(cpus) ? cJSON_GetArraySize(cpus) : 0;
-	bool answered = cpus;
+	struct search search = { .qmp = qmp, .deadline = deadline, .facts = facts };
 
-	*facts = (struct qmp_facts){ .cpus = (uint32_t)(count < CPUS_MAX ? count : CPUS_MAX) };
-	cJSON_Delete(cpus);
-	if (!answered)
-		return false;
+	*facts = (struct qmp_facts){ 0 };
+	ask_cpus(&search);
 	ask_name(&search);
 	ask_version(&search);
 	ask_kernel(&search);
 	walk_devices(&search, "/machine/peripheral");
 	walk_devices(&search, "/machine/peripheral-anon");
 	walk_devices(&search, "/machine/unattached");
-	return true;
+	if (!search.error)
+		return true;
+	qmp_facts_clear(facts);
+	if (qmp_step(qmp))
+		util_fail(error, "QMP: QEMU did not answer all in %.4g s: it hangs, or the host is "
+			"busy; try again", timeout_ms / 1000.0);
+	else
+		util_fail(error, "%s", search.error);
+	free(search.error);
+	return false;
 }
 
 void qmp_facts_clear(struct qmp_facts *facts)

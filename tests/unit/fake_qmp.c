@@ -50,6 +50,10 @@ static void answer(const struct fake_qmp *fake, int fd, const char *line)
 		row++;
 	if (!row || !row->request || !row->answer || !id)
 		return;
+	if (!row->answer[0]) {
+		shutdown(fd, SHUT_RDWR);
+		return;
+	}
 	if (fake->script.before)
 		say(fake, fd, fake->script.before);
 	text = util_format("{\"id\": %d, %s}\r\n", atoi(id + 5), row->answer);

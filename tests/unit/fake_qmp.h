@@ -12,7 +12,7 @@ struct fake_qmp;
 
 struct fake_answer {
 	const char *request;		/* part of the request's line; "" matches all */
-	const char *answer;		/* what follows {"id": N, ; NULL: none */
+	const char *answer;		/* what follows {"id": N, ; NULL: none; "": hangs up */
 };
 
 struct fake_script {

@@ -160,6 +160,45 @@ static void test_answers_of_wrong_types(void **state)
 	fake_qmp_free(fake);
 }
 
+/* Discovery when all of the machine's answers come but that to `request`. */
+static void check_hole(const char *request, const char *answer, const char *why)
+{
+	enum { ROWS = sizeof(machine) / sizeof(machine[0]) };
+	struct fake_answer rows[ROWS + 1] = { { request, answer } };
+	struct fake_qmp *fake;
+	struct qmp_facts facts;
+	struct qmp *qmp;
+	char *error = NULL;
+
+	memcpy(rows + 1, machine, sizeof(machine));
+	fake = fake_qmp_new(&(struct fake_script){ .greeting = fake_greeting, .answers = rows });
+	qmp = connect_fake(fake);
+	assert_false(qmp_discover(qmp, SHORT_MS, &facts, &error));
+	if (!strstr(error, why))
+		fail_msg("%s: %s", request, error);
+	assert_null(facts.port);
+	free(error);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+/* A question that is not answered is not one that is answered by "there is none". */
+static void test_no_answer_is_not_none(void **state)
+{
+	static const char *const requests[] = {
+		"query-cpus-fast", "query-name", "query-version", "query-chardev", "qom-list",
+		QOM_GET("/machine", "kernel"),
+		QOM_GET("/machine/peripheral-anon/device[2]", "name"),
+		"\"path\":\"/machine/unattached\"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		check_hole(requests[i], NULL, "QEMU did not answer all in 0.05 s");
+		check_hole(requests[i], "", "the connection was closed");
+	}
+}
+
 static void test_refusal_and_silence(void **state)
 {
 	static const struct fake_answer few[] = {
@@ -200,7 +239,7 @@ static void test_taken_socket_names_its_holder(void **state)
 	assert_null(qmp_connect(path, SHORT_MS, &error));
 	assert_non_null(strstr(error, "no greeting in 50 ms"));
 	assert_non_null(strstr(error, "has it"));
-	if (!strstr(error, me) && !strstr(error, "another one"))
+	if (!strstr(error, me) && !strstr(error, "another client"))
 		fail_msg("names neither us nor nobody: %s", error);
 	free(error);
 	free(me);
@@ -306,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_events_and_garbage_between),
 		cmocka_unit_test(test_huge_lines),
 		cmocka_unit_test(test_answers_of_wrong_types),
+		cmocka_unit_test(test_no_answer_is_not_none),
 		cmocka_unit_test(test_refusal_and_silence),
 		cmocka_unit_test(test_taken_socket_names_its_holder),
 		cmocka_unit_test(test_not_there),
