@@ -151,6 +151,8 @@ static void count_events(struct lane *lane, uint64_t taken, uint64_t received)
 		taken = books->received;
 	if (books->earlier > taken - books->received)
 		books->earlier = taken - books->received;
+	if (books->earlier_lost > books->earlier)
+		books->earlier_lost = books->earlier;
 	books->lost = taken - books->received - books->earlier;
 	lane->taken = taken;
 }
@@ -177,6 +179,7 @@ static void keep_books(struct lane *lane, const struct ktop_wire_packet *wire, u
 	if (lane->books.packets == 0) {
 		lane->first_sequence = wire->sequence;
 		lane->books.earlier = earlier;
+		lane->books.earlier_lost = wire->discarded;
 	}
 	count_events(lane, earlier + events, received);
 	count_packet(lane, wire->sequence);
@@ -372,6 +375,7 @@ struct books decode_books_all(const struct decode *decode, enum stream stream)
 		all.received += books->received;
 		all.lost += books->lost;
 		all.earlier += books->earlier;
+		all.earlier_lost += books->earlier_lost;
 		all.packets += books->packets;
 		all.missing_packets += books->missing_packets;
 	}

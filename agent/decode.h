@@ -37,6 +37,7 @@ struct decode_sink {
 struct books {
 	uint64_t received, lost;
 	uint64_t earlier;		/* taken before we listened: not counted as lost */
+	uint64_t earlier_lost;		/* of these, dropped by the guest */
 	uint64_t packets, missing_packets;
 };
 

@@ -156,12 +156,26 @@ static void take_status(struct epoch *epoch, const struct status *status)
 			status->sampler_cpu == i;
 }
 
+/* What this CPU's counts have grown by; the CPU that paces the others is on, but not sampled. */
+static void add_growth(struct epoch *epoch, const struct epoch_cpu *cpu,
+	const struct cpu_status *status)
+{
+	const struct cpu_status *before = &cpu->told[STREAM_SAMPLES];
+
+	if (status->stream != STREAM_SAMPLES || before->size == 0 || cpu->sampler ||
+			status->taken < before->taken || status->span < before->span)
+		return;
+	epoch->taken += status->taken - before->taken;
+	epoch->span += status->span - before->span;
+}
+
 static void take_cpu_status(struct epoch *epoch, const struct cpu_status *status)
 {
 	struct epoch_cpu *cpu = cpu_at(epoch, status->cpu);
 
 	if (!cpu)
 		return;
+	add_growth(epoch, cpu, status);
 	if (cpu->told[status->stream].size == 0)
 		cpu->lost_before[status->stream] = status->lost;
 	cpu->told[status->stream] = *status;

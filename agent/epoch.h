@@ -41,6 +41,7 @@ struct epoch {
 	size_t keys_on_count, keys_off_count;
 
 	uint64_t ticks;				/* newest guest clock seen */
+	uint64_t taken, span;			/* samples, and ticks in which; of all CPUs sampled */
 	uint64_t untimed;			/* weight that came before the facts: in no slice */
 	uint32_t cpus_seen;			/* in cpus[] */
 	struct epoch_cpu *cpus;

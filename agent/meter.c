@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include <string.h>
 
 #include "meter.h"
@@ -9,29 +10,37 @@ void meter_clear(struct meter *meter)
 	meter->used = 0;
 }
 
-void meter_add(struct meter *meter, uint64_t time, uint64_t count)
+static bool is_behind(const struct meter_point *point, const struct meter_point *last)
+{
+	return point->time < last->time || point->taken < last->taken || point->span < last->span;
+}
+
+void meter_add(struct meter *meter, const struct meter_point *point)
 {
 	size_t last = meter->used - 1;
 
-	if (meter->used && (time < meter->points[last].time || count < meter->points[last].count))
+	if (meter->used && is_behind(point, &meter->points[last]))
 		meter->used = 0;
-	if (meter->used && time - meter->points[last].time < (uint64_t)METER_STEP_MS * NS_PER_MS)
+	if (meter->used && point->time - meter->points[last].time <
+			(uint64_t)METER_STEP_MS * NS_PER_MS)
 		return;
 	if (meter->used == METER_POINTS)
-		memmove(meter->points, meter->points + 1, --meter->used * sizeof(meter->points[0]));
-	meter->points[meter->used].time = time;
-	meter->points[meter->used++].count = count;
+		memmove(meter->points, meter->points + 1,
+			--meter->used * sizeof(meter->points[0]));
+	meter->points[meter->used++] = *point;
 }
 
 double meter_rate(const struct meter *meter, uint64_t window)
 {
 	size_t last = meter->used - 1, first = 0;
+	uint64_t span;
 
 	if (meter->used < 2)
 		return 0;
 	while (window && first + 1 < last &&
 			meter->points[last].time - meter->points[first].time > window)
 		first++;
-	return (double)(meter->points[last].count - meter->points[first].count) * 1e9 /
-		(double)(meter->points[last].time - meter->points[first].time);
+	span = meter->points[last].span - meter->points[first].span;
+	return span ? (double)(meter->points[last].taken - meter->points[first].taken) * 1e9 /
+		(double)span : 0;
 }

@@ -61,7 +61,6 @@ static void tell_profiler(struct picture *picture, const struct picture_inputs *
 {
 	const struct epoch *epoch = inputs->epoch;
 	struct books books = decode_books_all(inputs->decode, STREAM_SAMPLES);
-	uint32_t sampled = 0;
 
 	picture->running = inputs->link == LINK_UP && epoch->status_known && epoch->status.running;
 	picture->sampler = epoch->status.sampler;
@@ -70,9 +69,9 @@ static void tell_profiler(struct picture *picture, const struct picture_inputs *
 	if (picture->lost_guest > books.lost)
 		picture->lost_guest = books.lost;
 	picture->lost_host = books.lost - picture->lost_guest;
-	for (uint32_t i = 0; i < picture->cpu_count; i++)
-		sampled += epoch->cpus[i].told[STREAM_SAMPLES].enabled && !epoch->cpus[i].sampler;
-	picture->achieved = sampled && picture->running ? meter_rate(inputs->meter, inputs->wish->window_ns) / sampled : 0;
+	if (picture->running)
+		picture->achieved = meter_rate(inputs->meter, inputs->wish->window_ns);
+	picture->lost_before = books.earlier_lost;
 	remarks_text(epoch, picture->note, sizeof(picture->note));
 }
 

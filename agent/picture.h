@@ -55,6 +55,7 @@ struct picture {
 	uint32_t rate;			/* asked, Hz per CPU */
 	double achieved;		/* Hz per CPU, over the window, a minute at most */
 	uint64_t lost_guest, lost_host;	/* samples since we listen */
+	uint64_t lost_before;		/* by the guest, from its boot until then */
 	uint64_t skipped_bytes;
 	double cost_ns, cost_share;	/* the hook's own, per sample and of guest time */
 	double ring_fill;		/* fullest ring, 0 to 1 */

@@ -118,10 +118,12 @@ static void take_event(void *context, const struct event *event)
 
 static void measure(struct session *session)
 {
-	struct books books = decode_books_all(session->decode, STREAM_SAMPLES);
+	const struct epoch *epoch = session->epoch;
 
-	if (session->epoch && session->epoch->status.running)
-		meter_add(&session->meter, epoch_now(session->epoch), books.received + books.lost);
+	if (epoch && epoch->known && epoch->status.running)
+		meter_add(&session->meter, &(struct meter_point){
+			.time = epoch_now(epoch), .taken = epoch->taken,
+			.span = epoch_ns(epoch, epoch->span) });
 	else
 		meter_clear(&session->meter);
 }

@@ -441,6 +441,7 @@ static void test_missing_packets(void **state)
 	assert_int_equal(books.received, 60);
 	assert_int_equal(books.lost, 20 + 100);
 	assert_int_equal(books.earlier, 20 + 100);
+	assert_int_equal(books.earlier_lost, 100);
 	books = decode_books_all(decode, STREAM_SAMPLES);
 	assert_int_equal(books.lost, 120);
 	assert_int_equal(decode_books(decode, STREAM_SAMPLES, 70000).packets, 0);

@@ -423,20 +423,56 @@ static void test_remarks_are_cut_to_their_room(void **state)
 	epoch_release(epoch);
 }
 
-/* A rate that was changed is reached within the window. */
+/* A rate that was changed is reached within the window; two CPUs are on, and achieve the same. */
 static void test_meter_follows_the_window(void **state)
 {
 	struct meter meter = { .used = 0 };
-	uint64_t count = 0;
+	struct meter_point point = { .time = 0 };
 
 	(void)state;
-	for (uint64_t ms = 0; ms <= 70000; ms += 250) {
-		count += ms <= 60000 ? 25 : 250;
-		meter_add(&meter, ms * 1000000, count);
+	for (; point.time <= 70000000000; point.time += 250000000) {
+		point.taken += point.time <= 60000000000 ? 50 : 500;
+		point.span += 500000000;
+		meter_add(&meter, &point);
 	}
 	assert_float_equal(meter_rate(&meter, 1000000000), 1000, 1);
 	assert_float_equal(meter_rate(&meter, 20000000000), 550, 1);
 	assert_true(meter_rate(&meter, 0) > 200 && meter_rate(&meter, 0) < 300);
+}
+
+/*
+ * Somebody comes back to a profiler that ran on: a ring full of old samples comes at once, behind
+ * it a gap, and the counts of all of it.
+ */
+static void test_backlog_is_no_rate(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct fake_guest *guest = fixture.guest;
+	struct picture *picture;
+
+	(void)state;
+	await_line(&fixture, "hello");
+	guest->taken[0] = 4000;
+	guest->packets->lanes[KTOP_SAMPLES][0].discarded = 1000;
+	tell_all(&fixture);
+	fake_guest_status(guest, true);
+	for (int i = 0; i < 2000; i++)
+		fake_guest_sample(guest, 0, 1, 0x1210, 0x1120);
+	guest->taken[0] -= 2000;			/* they were counted when they were taken */
+	for (int i = 0; i < 40; i++) {
+		guest->taken[0] += 5;
+		fake_guest_beat(guest, 48);		/* and two ms for the counts */
+		fake_guest_counts(guest);
+		step(&fixture);
+	}
+	picture = take_picture(&fixture);
+	/* fake_guest_counts: a sample in 100000 ticks of a clock of two a nanosecond. */
+	assert_float_equal(picture->achieved, 20000, 1);
+	assert_int_equal(picture->table->samples, 2000);
+	assert_int_equal(picture->lost_guest + picture->lost_host, 0);
+	assert_int_equal(picture->lost_before, 1000);
+	picture_free(picture);
+	end(&fixture);
 }
 
 static void test_missing_kernel_is_told_at_once(void **state)
@@ -701,6 +737,7 @@ int main(void)
 		cmocka_unit_test(test_losses_are_shown),
 		cmocka_unit_test(test_remarks_are_cut_to_their_room),
 		cmocka_unit_test(test_meter_follows_the_window),
+		cmocka_unit_test(test_backlog_is_no_rate),
 		cmocka_unit_test(test_missing_kernel_is_told_at_once),
 		cmocka_unit_test(test_hostile_guest),
 		cmocka_unit_test(test_report_is_exact),
