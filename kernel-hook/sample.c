@@ -76,19 +76,19 @@ static void report_missed(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t samp
 	ktop_ring_commit(ring, record, KTOP_EVENT_missed, sizeof missed);
 }
 
+/* A sample that is lost takes the gap before it along: while nobody listens, nothing is missed. */
 static void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs,
 	uint32_t sampler, uint64_t rounds)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);
-	struct ktop_record *record;
+	struct ktop_record *record = reserve(ktop, ring, sampler, KTOP_SAMPLE_MAX);
 
+	if (record == NULL)
+		return;
 	if (rounds > KTOP_GAP) {
 		cpu->missed += rounds - 1;
 		rounds = 1;
 	}
-	record = reserve(ktop, ring, sampler, KTOP_SAMPLE_MAX);
-	if (record == NULL)
-		return;
 	ktop_ring_commit(ring, record, KTOP_EVENT_sample,
 		write_sample(record->payload, regs, (uint32_t)rounds));
 	if (cpu->missed)
