@@ -86,7 +86,8 @@ struct link *link_new(const char *qmp, const char *port, char **error)
 
 	link->qmp_path = qmp ? util_copy(qmp, strlen(qmp)) : NULL;
 	link->port_path = port ? util_copy(port, strlen(port)) : NULL;
-	if ((!qmp || connect_qmp(link, GREETING_MS, DISCOVER_MS, error)) && connect_port(link, error))
+	if ((!qmp || connect_qmp(link, GREETING_MS, DISCOVER_MS, error)) &&
+			connect_port(link, error))
 		return link;
 	link_free(link);
 	return NULL;

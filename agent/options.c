@@ -7,7 +7,16 @@
 #include "options.h"
 #include "util.h"
 
-static bool take_number(const char *word, uint32_t *number)
+#define SECONDS_LEAST 0.001
+#define SECONDS_MOST 1e7
+
+static bool is_taken(const struct option_row *row, uint32_t number)
+{
+	return number < UINT32_MAX &&
+		(!row->most || (number >= row->least && number <= row->most));
+}
+
+static bool take_number(const struct option_row *row, const char *word, uint32_t *number)
 {
 	char *end;
 	unsigned long value;
@@ -17,7 +26,7 @@ static bool take_number(const char *word, uint32_t *number)
 	if (word[0] < '0' || word[0] > '9' || *end || errno || value >= UINT32_MAX)
 		return false;
 	*number = (uint32_t)value;
-	return true;
+	return is_taken(row, *number);
 }
 
 static bool take_seconds(const char *word, uint64_t *ns)
@@ -25,7 +34,7 @@ static bool take_seconds(const char *word, uint64_t *ns)
 	char *end;
 	double value = strtod(word, &end);
 
-	if (end == word || *end || !isfinite(value) || value < 0.001 || value > 1e7)
+	if (end == word || *end || !isfinite(value) || value < SECONDS_LEAST || value > SECONDS_MOST)
 		return false;
 	*ns = (uint64_t)(value * 1e9);
 	return true;
@@ -58,14 +67,37 @@ static bool take_value(const struct option_row *row, void *into, const char *wor
 	case OPTION_TEXT:
 		*(const char **)member = word;
 		return word[0];
+	case OPTION_FILE:
+		*(const char **)member = word;
+		return word[0] && strcmp(word, "-") != 0;
 	case OPTION_NUMBER:
-		return take_number(word, member);
+		return take_number(row, word, member);
 	case OPTION_SECONDS:
 		return take_seconds(word, member);
 	case OPTION_CHOICE:
 		return take_choice(word, row->value, member);
 	}
 	return false;
+}
+
+/* What an option takes, in fresh memory. */
+static char *taken_by(const struct option_row *row)
+{
+	if (row->kind == OPTION_SECONDS)
+		return util_format("seconds, %g to %.0f", SECONDS_LEAST, SECONDS_MOST);
+	if (row->kind == OPTION_FILE)
+		return util_format("the name of a file; standard output has the report");
+	if (row->most)
+		return util_format("%" PRIu32 " to %" PRIu32, row->least, row->most);
+	return util_copy(row->value, strlen(row->value));
+}
+
+static void refuse_value(const struct option_row *row, const char *value, char **error)
+{
+	char *takes = taken_by(row);
+
+	util_fail(error, "--%s %s: not understood: it takes %s", row->name, value, takes);
+	free(takes);
 }
 
 static const struct option_row *find_row(const struct option_set *sets, size_t set_count,
@@ -110,7 +142,7 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 	}
 	if (take_value(row, into, value ? value : ""))
 		return taken;
-	util_fail(error, "--%s %s: not understood: it takes %s", row->name, value, row->value);
+	refuse_value(row, value, error);
 	return 0;
 }
 
@@ -142,7 +174,7 @@ static char *number_word(const struct option_row *row, const void *member)
 	if (row->kind == OPTION_SECONDS)
 		return util_format("--%s=%" PRIu64 ".%09" PRIu64, row->name, ns / 1000000000,
 			ns % 1000000000);
-	if (*(const uint32_t *)member == UINT32_MAX)
+	if (!is_taken(row, *(const uint32_t *)member))
 		return NULL;
 	return util_format("--%s=%" PRIu32, row->name, *(const uint32_t *)member);
 }
@@ -166,6 +198,7 @@ static char *option_word(const struct option_row *row, const void *from)
 	case OPTION_FLAG:
 		return *(const bool *)member ? util_format("--%s", row->name) : NULL;
 	case OPTION_TEXT:
+	case OPTION_FILE:
 		return *(const char *const *)member ?
 			util_format("--%s=%s", row->name, *(const char *const *)member) : NULL;
 	case OPTION_CHOICE:

@@ -4,11 +4,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum option_kind {
 	OPTION_FLAG,			/* bool: set true */
 	OPTION_TEXT,			/* const char *: the word itself */
+	OPTION_FILE,			/* const char *: likewise, of a file to be written */
 	OPTION_NUMBER,			/* uint32_t */
 	OPTION_SECONDS,			/* uint64_t: ns; "2.5" */
 	OPTION_CHOICE,			/* int: which of the words in `value`, "timer|nmi" */
@@ -20,6 +22,7 @@ struct option_row {
 	const char *help;
 	enum option_kind kind;
 	size_t offset;			/* of the member in what the set points to */
+	uint32_t least, most;		/* of a number; most 0: any */
 };
 
 struct option_set {

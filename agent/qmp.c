@@ -176,7 +176,8 @@ cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t
 			"QMP %s: the connection was closed; is the virtual machine still there?",
 			command);
 	} else {
-		util_fail(error, "QMP %s: no answer in time: QEMU hangs, or the host is busy; try again",
+		util_fail(error,
+			"QMP %s: no answer in time: QEMU hangs, or the host is busy; try again",
 			command);
 	}
 	return NULL;

@@ -22,19 +22,21 @@ enum {
 	NS_PER_MS = 1000000,
 };
 
-#define OPTION(name, value, kind, member, help) \
-	{ name, value, help, kind, offsetof(struct report_request, member) }
+#define OPTION(word, takes, what, member, text, ...) \
+	{ .name = word, .value = takes, .help = text, .kind = what, \
+		.offset = offsetof(struct report_request, member), __VA_ARGS__ }
 
 const struct option_row report_options[] = {
 	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "guest time to profile (5)"),
 	OPTION("json", NULL, OPTION_FLAG, json, "the report as JSON"),
-	OPTION("folded", "FILE", OPTION_TEXT, folded,
+	OPTION("folded", "FILE", OPTION_FILE, folded,
 		"write the stacks as well, one per line, for flame graphs"),
 	OPTION("raw", "DIR", OPTION_TEXT, raw, "record what the guest sends, as a CTF trace"),
 	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)"),
 	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort,
 		"order of the table"),
-	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second and CPU, 1 to 20000"),
+	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second and CPU, 1 to 20000",
+		.least = 1, .most = 20000),
 	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off"),
 	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU"),
 	OPTION("thread", "NAME", OPTION_TEXT, thread,

@@ -6,8 +6,9 @@
 #include "session.h"
 #include "util.h"
 
-#define OPTION(name, value, member, help) \
-	{ name, value, help, OPTION_TEXT, offsetof(struct session_options, member) }
+#define OPTION(word, takes, member, text) \
+	{ .name = word, .value = takes, .help = text, .kind = OPTION_TEXT, \
+		.offset = offsetof(struct session_options, member) }
 
 const struct option_row command_attach[] = {
 	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest"),

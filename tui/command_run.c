@@ -16,13 +16,17 @@ struct run_options {
 	const char *kernel, *symbols;
 };
 
+#define OPTION(word, takes, what, member, text) \
+	{ .name = word, .value = takes, .help = text, .kind = what, \
+		.offset = offsetof(struct run_options, member) }
+
 static const struct option_row run_rows[] = {
-	{ "headless", NULL, "no screen: profile, print the report, end QEMU", OPTION_FLAG,
-		offsetof(struct run_options, headless) },
-	{ "kernel", "ELF", "the kernel's file, with symbols, when it is not QEMU's -kernel",
-		OPTION_TEXT, offsetof(struct run_options, kernel) },
-	{ "symbols", "FILE", "output of nm, System.map or kallsyms, instead of an ELF file",
-		OPTION_TEXT, offsetof(struct run_options, symbols) },
+	OPTION("headless", NULL, OPTION_FLAG, headless,
+		"no screen: profile, print the report, end QEMU"),
+	OPTION("kernel", "ELF", OPTION_TEXT, kernel,
+		"the kernel's file, with symbols, when it is not QEMU's -kernel"),
+	OPTION("symbols", "FILE", OPTION_TEXT, symbols,
+		"output of nm, System.map or kallsyms, instead of an ELF file"),
 	{ 0 },
 };
 

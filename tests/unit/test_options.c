@@ -55,6 +55,10 @@ static void test_each_kind(void **state)
 	assert_int_equal(request.cpu, 3);
 	assert_int_equal(request.mode, MODE_IDLE);
 	assert_int_equal(request.sort, COLUMN_TOTAL);
+	assert_null(parse("--rate 1", &request, &used));
+	assert_int_equal(request.rate, 1);
+	assert_null(parse("--rate 20000", &request, &used));
+	assert_int_equal(request.rate, 20000);
 	assert_null(parse("--kernel-mark no --folded out/file --sampler nmi", &request, &used));
 	assert_int_equal(request.kernel_mark, 0);
 	assert_string_equal(request.folded, "out/file");
@@ -113,7 +117,10 @@ static void test_refusals(void **state)
 	refuses("--cpu -1", "not understood");
 	refuses("--cpu 4294967295", "not understood");
 	refuses("--cpu 99999999999999999999", "not understood");
-	refuses("--seconds 0", "not understood");
+	refuses("--seconds 0", "--seconds 0: not understood: it takes seconds, 0.001 to 10000000");
+	refuses("--rate 0", "--rate 0: not understood: it takes 1 to 20000");
+	refuses("--rate=20001", "it takes 1 to 20000");
+	refuses("--folded -", "the name of a file; standard output has the report");
 	refuses("--seconds nan", "not understood");
 	refuses("--seconds 1e99", "not understood");
 	refuses("--mode ker", "it takes kernel|user|idle");
