@@ -8,7 +8,8 @@
 #include "query.h"
 
 struct export_result {
-	uint64_t weight, stacks;	/* what the file holds: their sum, its lines */
+	uint64_t weight, stacks;	/* what the file holds: the sum of its counts, its lines */
+	uint64_t samples;		/* that stand behind the weight */
 };
 
 struct folded_options {

@@ -11,7 +11,7 @@ struct line {				/* a stack, to be written as one line */
 	const char *thread;		/* its root frame; NULL: none */
 	uint32_t *functions;		/* root first */
 	size_t depth;
-	uint64_t weight;
+	uint64_t weight, samples;
 };
 
 struct folded {
@@ -38,6 +38,7 @@ static void add_line(void *context, const struct query_stack *stack)
 		.functions = memcpy(util_alloc(size), stack->functions, size),
 		.depth = stack->depth,
 		.weight = stack->weight,
+		.samples = stack->samples,
 	};
 }
 
@@ -161,6 +162,7 @@ static void write_lines(struct folded *folded, FILE *stream, struct export_resul
 		const struct line *line = &folded->lines[i];
 
 		weight += line->weight;
+		result->samples += line->samples;
 		if (i + 1 < folded->count && compare(line, line + 1, folded) == 0)
 			continue;
 		write_line(folded, line, weight, stream);

@@ -119,7 +119,7 @@ struct query_stack {
 	uint32_t thread, process;
 	enum mode mode;
 	bool cut;			/* some callers are missing */
-	uint64_t weight;
+	uint64_t weight, samples;
 };
 void query_stacks(struct query *query, const struct question *question,
 	void (*each)(void *context, const struct query_stack *stack), void *context);

@@ -17,7 +17,7 @@ struct place {
 struct sum {
 	uint32_t place, thread, process;
 	enum mode mode;
-	uint64_t weight;
+	uint64_t weight, samples;
 };
 
 struct merge {
@@ -105,6 +105,7 @@ static void add_sum(struct merge *merge, const struct sum *sum)
 	while ((position = hash_next(&merge->by_sum, hash, &at)) != HASH_NONE) {
 		if (same_sum(&merge->sums[position], sum)) {
 			merge->sums[position].weight += sum->weight;
+			merge->sums[position].samples += sum->samples;
 			return;
 		}
 	}
@@ -128,6 +129,7 @@ static void add_slice(struct merge *merge, const struct slice *slice)
 				.place = root_of(merge, key),
 				.thread = key->thread, .process = key->process, .mode = key->mode,
 				.weight = slice->counts[i].weight,
+				.samples = slice->counts[i].samples,
 			});
 	}
 }
@@ -139,6 +141,7 @@ static void tell(const struct merge *merge, const struct sum *sum,
 	struct query_stack stack = {
 		.thread = sum->thread, .process = sum->process, .mode = sum->mode,
 		.cut = merge->places[sum->place].cut, .weight = sum->weight,
+		.samples = sum->samples,
 	};
 	uint32_t place = sum->place;
 

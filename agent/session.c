@@ -229,8 +229,8 @@ static void save_snapshot(struct session *session, const char *path, struct fold
 	}
 	question = picture_question(epoch, &session->wish);
 	if (export_folded(path, epoch->query, &epoch->inputs, &question, options, &result, &error))
-		text = util_format("%s: %" PRIu64 " samples in %" PRIu64 " stacks", path,
-			result.weight, result.stacks);
+		text = util_format("%s: %" PRIu64 " samples (weight %" PRIu64 ") in %" PRIu64
+			" stacks", path, result.samples, result.weight, result.stacks);
 	else
 		text = util_format("no snapshot: %s", error);
 	tell(session, error, false, text);

@@ -233,6 +233,7 @@ static void the_file_adds_up_to_the_table(void **state)
 
 		check_lines(text, &world.result);
 		assert_int_equal(world.result.weight, table->weight);
+		assert_int_equal(world.result.samples, table->samples);
 		free(text);
 	}
 	table_free(table);
