@@ -232,6 +232,19 @@ static const struct command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
+static void add_form(struct ktop_str *text, const struct command *command)
+{
+	ktop_str_add(text, command->name);
+	ktop_str_add(text, command->arguments);
+}
+
+static void add_help(struct ktop_str *text, const struct command *command)
+{
+	add_form(text, command);
+	ktop_str_add(text, ": ");
+	ktop_str_add(text, command->help);
+}
+
 static bool run_help(struct ktop *ktop, char **words, uint32_t count)
 {
 	struct ktop_str *text = answer(ktop, "");
@@ -239,26 +252,22 @@ static bool run_help(struct ktop *ktop, char **words, uint32_t count)
 	(void)words, (void)count;
 	for (uint32_t i = 0; i < COMMANDS; i++) {
 		ktop_str_add(text, i ? "\n" : "");
-		ktop_str_add(text, commands[i].name);
-		ktop_str_add(text, commands[i].arguments);
-		ktop_str_add(text, ": ");
-		ktop_str_add(text, commands[i].help);
+		add_help(text, &commands[i]);
 	}
 	return true;
 }
 
-/* Of one command, or of all. */
+/* Of one command, with its help, or of all. */
 static void usage(struct ktop *ktop, const struct command *command)
 {
 	struct ktop_str *text = answer(ktop, "usage: ");
 
 	ktop->meta.reply_ok = false;
-	for (uint32_t i = 0; i < COMMANDS; i++) {
-		if (command && command != &commands[i])
-			continue;
-		ktop_str_add(text, command || i == 0 ? "" : " | ");
-		ktop_str_add(text, commands[i].name);
-		ktop_str_add(text, commands[i].arguments);
+	if (command)
+		add_help(text, command);
+	for (uint32_t i = 0; i < COMMANDS && !command; i++) {
+		ktop_str_add(text, i ? " | " : "");
+		add_form(text, &commands[i]);
 	}
 }
 

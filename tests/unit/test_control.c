@@ -112,7 +112,7 @@ static void start_and_stop_are_idempotent(void **state)
 
 static void rates(void **state)
 {
-	const char *bad = "usage: rate N";
+	const char *bad = "usage: rate N: samples per second and CPU, 1 to 20000";
 
 	(void)state;
 	assert_int_equal(ktop->control.rate, 997);
@@ -133,7 +133,7 @@ static void rates(void **state)
 
 static void cpus(void **state)
 {
-	const char *bad = "usage: cpu all|N on|off";
+	const char *bad = "usage: cpu all|N on|off: the CPUs to look at";
 
 	(void)state;
 	done("start\n", "started");
@@ -154,7 +154,7 @@ static void cpus(void **state)
 
 static void events(void **state)
 {
-	const char *bad = "usage: events [+-]sched|irq|syscall|all ...";
+	const char *bad = "usage: events [+-]sched|irq|syscall|all ...: what to trace";
 
 	(void)state;
 	done("events +sched +syscall\n", "events +sched -irq +syscall");
@@ -186,7 +186,7 @@ static void keys(void **state)
 	assert_string_equal(fake_text(event, 0, 0), "\x1e");
 	assert_string_equal(fake_text(event, 0, 1), "\x30");
 	done("keys chord\n", "keys chord");
-	refused("keys loud\n", "usage: keys chord|plain");
+	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
 }
 
 static void status_says_what_is_so(void **state)
@@ -246,7 +246,7 @@ static void nmi_needs_a_kernel_that_sends_them(void **state)
 	assert_int_equal(fake_port.nmis[0], 1);
 	assert_true(ktop_nmi(ktop, &regs));		/* the trial is ours, and no sample */
 	assert_false(ktop_nmi(ktop, &regs));
-	refused("mode loud\n", "usage: mode timer|nmi");
+	refused("mode loud\n", "usage: mode timer|nmi: each CPU's timer, or NMIs from the last CPU");
 }
 
 static void a_change_of_sampler_waits_for_a_sample_in_progress(void **state)
@@ -289,7 +289,7 @@ static void garbage_is_answered_with_the_usage(void **state)
 	refused("\x1b[2J\x80\xff\n", all);
 	refused("START\n", all);
 	refused("a b c d e f g h i j k l\n", all);
-	refused("start now\n", "usage: start");
+	refused("start now\n", "usage: start: sample, and trace the events chosen");
 	memset(line, 'x', sizeof line);
 	strcpy(line + sizeof line - 2, "\n");
 	refused(line, all);
