@@ -85,6 +85,34 @@ static void walk_units(struct sym_dwarf *dwarf)
 		qsort(dwarf->units, dwarf->count, sizeof(*dwarf->units), by_low);
 }
 
+static bool is_text(const char *name)
+{
+	return name && (strcmp(name, ".debug_str") == 0 || strcmp(name, ".debug_line_str") == 0 ||
+		strcmp(name, ".zdebug_str") == 0 || strcmp(name, ".zdebug_line_str") == 0);
+}
+
+/* libdw reads texts up to their zero, wherever that is: does each section of texts end with one? */
+static bool texts_end(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || !is_text(elf_strptr(elf, names, header.sh_name)))
+			continue;
+		data = elf_getdata(section, NULL);
+		if (data && data->d_buf && data->d_size &&
+				((const char *)data->d_buf)[data->d_size - 1])
+			return false;
+	}
+	return true;
+}
+
 struct sym_dwarf *sym_dwarf_open(int fd)
 {
 	struct sym_dwarf *dwarf = util_alloc(sizeof(*dwarf));
@@ -97,7 +125,7 @@ struct sym_dwarf *sym_dwarf_open(int fd)
 	dwarf->elf = elf_begin(fd, how, NULL);
 	if (dwarf->elf)
 		dwarf->dwarf = dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
-	if (dwarf->dwarf)
+	if (dwarf->dwarf && texts_end(dwarf->elf))	/* by now without compression */
 		walk_units(dwarf);
 	if (dwarf->count)
 		return dwarf;
