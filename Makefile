@@ -34,6 +34,8 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 	test_store test_query test_export test_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
 	test_demangle test_qmp test_profiler test_launch test_options test_session test_canvas test_keymap \
 	test_list test_prompt test_view_functions test_screen
+FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service
+FAKES = packets fake_port fake_serial fake_guest	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads
 CHECKS = layers manual completion install
 E2E = oracle boot port report ctl screen
@@ -128,6 +130,12 @@ build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_view_functions build/check/test_screen: build/check/tests/unit/golden.o \
 	build/check/tests/unit/hand_picture.o
 
+# The fuzz targets on the committed corpus alone.
+build/check/libfakes.a: $(FAKES:%=build/check/tests/unit/%.o)
+$(FUZZ:%=build/check/%): build/check/%: build/check/tests/fuzz/%.o build/check/tests/fuzz/replay.o \
+		build/check/libfakes.a build/check/libagent.a build/check/libhook.a
+	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(LIBS)
+
 build/tsan/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 -fsanitize=thread -MMD -c -o $@ $<
@@ -135,7 +143,28 @@ build/tsan/%.o: %.c
 $(THREADED:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o $(HOOK_SRC:%.c=build/tsan/%.o)
 	$(CC) $(CFLAGS) -fsanitize=thread -o $@ $(filter %.o,$^) -lcmocka
 
-unit: $(UNIT:%=build/check/%) $(THREADED:%=build/tsan/%)
+unit: $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%)
+
+# ---- fuzzing ----
+
+FUZZ_SECONDS = 1800
+FUZZER = -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+
+build/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(CLANG) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(FUZZER) -MMD -c -o $@ $<
+
+build/fuzz/libktop.a: $(FAKES:%=build/fuzz/tests/unit/%.o) $(AGENT_SRC:%.c=build/fuzz/%.o) $(HOOK_SRC:%.c=build/fuzz/%.o)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz/%.o build/fuzz/libktop.a
+	$(CLANG) $(CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
+
+fuzz: packages
+	./packages fuzz
+	$(MAKE) $(FUZZ:%=build/fuzz/%)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZ)
 
 # clang reads every file too, with the same warnings.
 build/lint: $(HOST_SRC) $(HOOK_SRC) $(DEMO_SRC)
@@ -163,7 +192,7 @@ screenshots: packages
 
 check: packages
 	$(MAKE) build/ktop demo-kernel unit build/lint
-	@tests/run $(UNIT:%=build/check/%) $(THREADED:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%)
+	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%)
 
 # ---- for those who use it ----
 
@@ -186,9 +215,9 @@ deb: packages
 clean:
 	rm -rf build
 
--include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/check/tests/unit/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
+-include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
 	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
-.PHONY: all demo-kernel unit packages demo screenshots check install uninstall deb clean
+.PHONY: all demo-kernel unit packages demo screenshots check fuzz install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

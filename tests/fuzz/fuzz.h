@@ -1,0 +1,59 @@
+/*
+ * What the fuzz targets share. Each is one function that takes any bytes and must come back; it is
+ * linked with libFuzzer (`make fuzz`) or with replay.c, which gives it the committed corpus.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* What must be so, whatever the input. */
+static inline void require(bool so)
+{
+	if (!so)
+		abort();
+}
+
+/* Input that is taken apart from the front; what is beyond its end is zero. */
+struct input {
+	const uint8_t *at;
+	size_t left;
+};
+
+/* Up to `size` bytes; returns how many there were. */
+static inline size_t input_bytes(struct input *input, const uint8_t **bytes, size_t size)
+{
+	*bytes = input->at;
+	size = size < input->left ? size : input->left;
+	input->at += size;
+	input->left -= size;
+	return size;
+}
+
+static inline uint8_t input_byte(struct input *input)
+{
+	const uint8_t *byte;
+
+	return input_bytes(input, &byte, 1) ? *byte : 0;
+}
+
+/* What stands before the next zero, which is passed over. False: nothing is left. */
+static inline bool input_piece(struct input *input, const uint8_t **bytes, size_t *size)
+{
+	if (input->left == 0)
+		return false;
+	*bytes = input->at;
+	for (*size = 0; *size < input->left && input->at[*size]; )
+		++*size;
+	input->at += *size;
+	input->left -= *size;
+	input_byte(input);
+	return true;
+}
+
+#endif

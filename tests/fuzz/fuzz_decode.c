@@ -1,0 +1,208 @@
+/*
+ * What a guest sends: as it stands, or as the contents of packets that are whole, which is how the
+ * input gets beyond the decoder. All that is behind it takes part: the epoch with its store, stacks,
+ * threads and layouts, the questions of the screen, and the metadata of a recording.
+ *
+ * input:  how (1: packets are made), step, filter, column, then bytes, or packets
+ * packet: stream, CPU, advance, events, then each: id, advance, size, bytes of payload;
+ *         id + 128: a valid payload, for which the size is the seed
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "decode.h"
+#include "epoch.h"
+#include "fuzz.h"
+#include "metadata.h"
+#include "packets.h"
+#include "query.h"
+#include "symbols.h"
+
+struct world {
+	struct epoch *epoch;
+	struct metadata *metadata;
+	uint64_t bytes;			/* in packets that were delivered */
+};
+
+static void take_boot(void *context, const uint8_t *boot_id)
+{
+	struct world *world = context;
+
+	epoch_release(world->epoch);
+	metadata_free(world->metadata);
+	world->epoch = epoch_new(boot_id, NULL, NULL);
+	world->metadata = metadata_new();
+}
+
+static void take_packet(void *context, const struct packet *packet)
+{
+	struct world *world = context;
+
+	world->bytes += packet->size;
+	metadata_packet(world->metadata, packet);
+	epoch_ticks(world->epoch, packet->end);
+}
+
+static void take_event(void *context, const struct event *event)
+{
+	struct world *world = context;
+
+	metadata_event(world->metadata, event);
+	epoch_event(world->epoch, event);
+}
+
+static void no_boot(void *context, const uint8_t *boot_id)
+{
+	(void)context, (void)boot_id;
+}
+
+static void no_packet(void *context, const struct packet *packet)
+{
+	(void)context, (void)packet;
+}
+
+static void no_event(void *context, const struct event *event)
+{
+	(void)context, (void)event;
+}
+
+/* ---- what the guest sends ---- */
+
+static void add_event(struct packets *packets, struct input *input, uint64_t *clock)
+{
+	uint8_t id = input_byte(input), advance = input_byte(input), size = input_byte(input);
+	uint64_t seed = 1 + size;
+	const uint8_t *payload;
+	struct body body = { 0 };
+
+	if (id & 128)
+		body_random(&body, id & 127, &seed, 1 + size % 64);
+	else
+		body_fixed(&body, payload, input_bytes(input, &payload, size));
+	*clock += (uint64_t)advance << (advance % 48);
+	packets_event(packets, *clock, id & 127, &body);
+}
+
+static void add_packet(struct packets *packets, struct input *input, uint64_t *clock)
+{
+	uint32_t stream = input_byte(input) % KTOP_STREAMS, cpu = input_byte(input);
+	uint8_t advance = input_byte(input), events = input_byte(input) % 16;
+
+	packets_begin(packets, stream, cpu, *clock);
+	while (events-- && input->left)
+		add_event(packets, input, clock);
+	*clock += (uint64_t)advance << (advance % 32);
+	packets_end(packets, *clock);
+}
+
+static struct packets *make_packets(struct input *input, bool whole)
+{
+	struct packets *packets = packets_new(1);
+	uint64_t clock = 0;
+
+	if (!whole)
+		packets_raw(packets, input->at, input->left);
+	while (whole && input->left)
+		add_packet(packets, input, &clock);
+	return packets;
+}
+
+/* ---- what is asked ---- */
+
+static void add_weight(void *context, const struct query_stack *stack)
+{
+	require(stack->depth > 0);
+	*(uint64_t *)context += stack->weight;
+}
+
+static void check_table(struct epoch *epoch, const struct question *question,
+	enum table_column column)
+{
+	struct table *table = query_table(epoch->query, question);
+	uint32_t function = table->count ? table->rows[table->count / 2].function : SYMBOLS_NONE;
+	uint64_t self = 0, stacks = 0, trend[TABLE_TREND];
+	struct caller callers[8];
+
+	table_sort(table, epoch->inputs.symbols, column, question->filter.modes);
+	for (size_t i = 0; i < table->count; i++)
+		self += table->rows[i].self;
+	query_stacks(epoch->query, question, add_weight, &stacks);
+	require(stacks == table->weight);
+	require(self == table->weight || question->filter.pattern[0]);
+	if (function != SYMBOLS_NONE) {
+		query_trend(epoch->query, question, function, trend);
+		query_callers(epoch->query, question, function, callers, 8);
+	}
+	table_free(table);
+}
+
+static void ask(struct world *world, uint8_t filter, uint8_t column)
+{
+	static const char *const texts[] = { "", "1", "a", "e" };
+	uint64_t now = epoch_now(world->epoch);
+	struct question question = {
+		.from = filter & 1 ? now / 2 : 0,
+		.to = filter & 2 ? now - now / 4 : UINT64_MAX,
+		.filter = { .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 },
+	};
+	struct cpu_series *cpus = calloc(64, sizeof(*cpus));
+	FILE *nowhere = fopen("/dev/null", "w");
+
+	strcpy(question.filter.thread, texts[filter >> 6]);
+	strcpy(question.filter.pattern, texts[column >> 6]);
+	check_table(world->epoch, &question, column % TABLE_COLUMNS);
+	query_cpus(world->epoch->query, &question, cpus, 64);
+	metadata_write(world->metadata, world->epoch->boot_id, nowhere);
+	fclose(nowhere);
+	free(cpus);
+}
+
+/* ---- the whole ---- */
+
+static void feed(struct decode *decode, const uint8_t *bytes, size_t size, size_t step)
+{
+	for (size_t at = 0; at < size; at += step)
+		decode_feed(decode, bytes + at, size - at < step ? size - at : step);
+}
+
+/* The same, whatever the pieces; and each byte is in a packet, or skipped. */
+static void check_books(const struct decode *a, const struct decode *b, uint64_t bytes)
+{
+	struct decode_counts one = decode_counts(a), other = decode_counts(b);
+
+	require(memcmp(&one, &other, sizeof(one)) == 0);
+	require(one.bytes == one.skipped_bytes + bytes);
+	for (enum stream stream = 0; stream < STREAMS; stream++) {
+		struct books mine = decode_books_all(a, stream), its = decode_books_all(b, stream);
+
+		require(memcmp(&mine, &its, sizeof(mine)) == 0);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct input input = { .at = bytes, .left = size };
+	struct world world = { .bytes = 0 };
+	const struct decode_sink sink = { &world, take_boot, take_packet, take_event };
+	const struct decode_sink nobody = { NULL, no_boot, no_packet, no_event };
+	struct decode *decode = decode_new(&sink), *other = decode_new(&nobody);
+	bool whole = input_byte(&input) & 1;
+	size_t step = 1 + 16 * (size_t)input_byte(&input);
+	uint8_t filter = input_byte(&input), column = input_byte(&input);
+	struct packets *packets = make_packets(&input, whole);
+
+	feed(decode, packets->bytes, packets->size, step);
+	feed(other, packets->bytes, packets->size, 1 + packets->size);
+	decode_cut(decode);
+	decode_cut(other);
+	check_books(decode, other, world.bytes);
+	if (world.epoch)
+		ask(&world, filter, column);
+
+	epoch_release(world.epoch);
+	metadata_free(world.metadata);
+	decode_free(decode);
+	decode_free(other);
+	packets_free(packets);
+	return 0;
+}

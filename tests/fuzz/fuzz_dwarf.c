@@ -1,0 +1,41 @@
+/* Any bytes as an ELF file with DWARF: the lines of its symbols and of addresses beside them. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "sym_dwarf.h"
+#include "sym_elf.h"
+#include "symbol_table.h"
+
+enum { SYMBOLS = 32 };
+
+static void look_up(struct sym_dwarf *dwarf, const struct symbol_table *table)
+{
+	free(sym_dwarf_line(dwarf, 0));
+	free(sym_dwarf_line(dwarf, UINT64_MAX));
+	for (uint32_t i = 0; i < symbol_table_count(table) && i < SYMBOLS; i++) {
+		uint64_t address = symbol_table_get(table, i).address;
+
+		free(sym_dwarf_line(dwarf, address));
+		free(sym_dwarf_line(dwarf, address + 1));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct symbol_table *table = symbol_table_new();
+	struct sym_dwarf *dwarf;
+	struct build_id id;
+
+	require(write(fd, bytes, size) == (ssize_t)size);
+	sym_elf_read(fd, "a file", table, &id, NULL);
+	symbol_table_sort(table);
+	dwarf = sym_dwarf_open(fd);
+	if (dwarf)
+		look_up(dwarf, table);
+	sym_dwarf_close(dwarf);
+	symbol_table_free(table);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,52 @@
+/*
+ * What a QEMU says, each piece before a zero byte in one read, so that the input says which bytes
+ * come together, and which answer comes before which question; then the connection ends.
+ */
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "qmp.h"
+#include "util.h"
+
+enum { PIECES = 64, WAIT_MS = 1000 };
+
+static void ask(struct qmp *qmp)
+{
+	static const uint8_t codes[] = { 0x1d, 0x38, 0x1e };
+	struct qmp_facts facts;
+	char *error = NULL;
+
+	if (qmp_discover(qmp, WAIT_MS, &facts, &error))
+		qmp_facts_clear(&facts);
+	else
+		require(error);
+	free(error);
+	qmp_send_keys(qmp, codes, sizeof(codes));
+	while (qmp_step(qmp))
+		;
+	require(qmp_state(qmp) == VM_GONE);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct input input = { .at = bytes, .left = size };
+	struct qmp *qmp;
+	char *error = NULL;
+	int pair[2];
+
+	require(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
+	for (int i = 0; i < PIECES && input_piece(&input, &bytes, &size); i++)
+		if (size && send(pair[1], bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+			break;
+	shutdown(pair[1], SHUT_WR);
+	qmp = qmp_from_fd(pair[0], "a socket", WAIT_MS, &error);
+	require(!qmp == (error != NULL));
+	if (qmp)
+		ask(qmp);
+	qmp_free(qmp);
+	free(error);
+	close(pair[1]);
+	return 0;
+}

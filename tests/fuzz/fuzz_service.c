@@ -1,0 +1,113 @@
+/*
+ * What others ask a live ktop by its control socket: pieces that end before a zero byte. The first
+ * byte of a piece names one of its clients, the rest is sent; a piece without a rest is the end of
+ * that client. The session lives as long as the program, on a port whose guest never tells of itself:
+ * so no report comes to its end, and no file is written.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "control_socket.h"
+#include "fake_guest.h"
+#include "fuzz.h"
+#include "service.h"
+#include "session.h"
+#include "util.h"
+
+enum { CLIENTS = CONTROL_CLIENTS + 2, PIECES = 100 };
+
+struct host {
+	char *folder, *port;
+	struct fake_guest *guest;
+	struct session *session;
+};
+
+static struct host host;
+
+static void tidy(void)
+{
+	char *folder = util_format("%s/ktop", host.folder);
+
+	unlink(host.port);
+	rmdir(folder);
+	rmdir(host.folder);
+	free(folder);
+}
+
+static void start(void)
+{
+	struct session_options options = { .qmp = NULL };
+
+	host.folder = util_format("/tmp/ktop-fuzz-XXXXXX");
+	require(mkdtemp(host.folder) && setenv("XDG_RUNTIME_DIR", host.folder, 1) == 0);
+	host.port = util_format("%s/port", host.folder);
+	atexit(tidy);
+	options.port = host.port;
+	host.guest = fake_guest_new(host.port);
+	host.session = session_new(&options, NULL);
+	require(host.session);
+}
+
+static int connect_client(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	strncat(address.sun_path, path, sizeof(address.sun_path) - 1);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void act(int *client, const char *path, const uint8_t *bytes, size_t size)
+{
+	if (*client < 0)
+		*client = connect_client(path);
+	if (*client >= 0 && size > 0) {
+		send(*client, bytes, size, MSG_NOSIGNAL);
+	} else if (*client >= 0) {
+		close(*client);
+		*client = -1;
+	}
+}
+
+static void turn(struct service *service)
+{
+	session_step(host.session, 0);
+	service_step(service);
+	fake_guest_step(host.guest);
+	host.guest->lines[0] = '\0';
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct input input = { .at = bytes, .left = size };
+	int clients[CLIENTS];
+	struct service *service;
+	char *path;
+
+	if (!host.session)
+		start();
+	for (int i = 0; i < CLIENTS; i++)
+		clients[i] = -1;
+	service = service_new(host.session, host.port, NULL);
+	path = control_socket_path(host.port, NULL);
+	require(service && path);
+	for (int i = 0; i < PIECES && input_piece(&input, &bytes, &size); i++) {
+		if (size)
+			act(&clients[bytes[0] % CLIENTS], path, bytes + 1, size - 1);
+		turn(service);
+	}
+	turn(service);
+	service_free(service);
+	require(access(path, F_OK) != 0);
+	for (int i = 0; i < CLIENTS; i++)
+		if (clients[i] >= 0)
+			close(clients[i]);
+	free(path);
+	return 0;
+}
