@@ -68,7 +68,7 @@ static void take_line(struct qmp *qmp, const char *bytes, size_t size)
 {
 	if (qmp->size + size > LINE_MAX_BYTES)
 		qmp->skipping = true;
-	if (qmp->skipping)
+	if (qmp->skipping || size == 0)
 		return;
 	if (qmp->size + size > qmp->room) {
 		qmp->room = 2 * (qmp->size + size);
