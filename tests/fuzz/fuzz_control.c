@@ -21,9 +21,9 @@ enum act {
 };
 
 struct machine {
-	struct fake_serial *fake;
+	struct fake_serial *fake, fresh;
 	struct ktop *ktop;
-	void *driver, *hook;
+	void *driver, *hook;		/* their memory, for all machines */
 	bool lies;			/* the device has told some */
 };
 
@@ -51,13 +51,19 @@ static void boot(struct machine *machine)
 	struct ktop_transport *transport;
 	size_t size = ktop_memory_size(CPUS, &settings);
 
+	if (!machine->fake) {
+		machine->fake = fake_serial_new();
+		machine->fresh = *machine->fake;
+		machine->driver = aligned_alloc(4096, config.size);
+		machine->hook = aligned_alloc(64, size);
+	}
 	fake_port_reset();
-	machine->fake = fake_serial_new();
+	*machine->fake = machine->fresh;
+	machine->lies = false;
 	machine->fake->max_ports = FAKE_PORTS;
 	machine->fake->ports[PORT] = (struct fake_serial_port){ .name = config.port, .host = true };
 	device = &machine->fake->device;
-	machine->driver = config.memory = aligned_alloc(4096, config.size);
-	machine->hook = aligned_alloc(64, size);
+	config.memory = machine->driver;
 	transport = ktop_virtio_serial_over(&config, &device, 1);
 	machine->ktop = ktop_init(&facts, &settings, transport, machine->hook, size);
 	require(transport && machine->ktop);
@@ -186,15 +192,12 @@ static void check_sent(const struct machine *machine)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct input input = { .at = bytes, .left = size };
-	struct machine machine = { .lies = false };
+	static struct machine machine;
 
 	boot(&machine);
 	for (int i = 0; i < ACTS && input.left; i++)
 		act(&machine, &input);
 	drain(&machine, TURNS);
 	check_sent(&machine);
-	fake_serial_free(machine.fake);
-	free(machine.driver);
-	free(machine.hook);
 	return 0;
 }
