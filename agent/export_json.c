@@ -37,7 +37,7 @@ static void add_guest(cJSON *root, const struct epoch *epoch)
 
 static void add_profiler(cJSON *root, const struct report *report)
 {
-	const struct status *status = &report->epoch->status;
+	const struct status *status = &report->status;
 	char remarks[REMARKS_SIZE];
 
 	cJSON_AddStringToObject(root, "sampler", status->sampler == SAMPLER_NMI ? "nmi" : "timer");

@@ -152,6 +152,22 @@ enum link_state link_port_state(const struct link *link)
 	return link->was_connected ? LINK_LOST : LINK_CONNECTING;
 }
 
+const char *link_trouble(enum link_state state)
+{
+	static const char *const texts[] = {
+		[LINK_NO_PORT] = "the VM has no port org.ktop.0",
+		[LINK_CONNECTING] = "its port is not connected; does another program hold the socket?",
+		[LINK_NOT_OPENED] = "it has not opened the port; is the hook in its kernel, and does "
+			"that reach ktop_init?",
+		[LINK_NO_HELLO] = "it sends, but not who it is; does its hook drain its rings "
+			"(ktop_drain)?",
+		[LINK_UP] = "it was reset, and has not come up again; is it still booting?",
+		[LINK_LOST] = "its port was closed; is QEMU still there?",
+	};
+
+	return texts[state];
+}
+
 void link_heard(struct link *link)
 {
 	link->heard = true;

@@ -36,6 +36,9 @@ enum vm_state link_vm(const struct link *link);
 /* The port's state as far as it is known here: LINK_NOT_OPENED or LINK_NO_HELLO when connected. */
 enum link_state link_port_state(const struct link *link);
 
+/* Why nothing is known of a guest whose port stays so, and what to look at: a constant. */
+const char *link_trouble(enum link_state state);
+
 void link_heard(struct link *link);			/* bytes came from the port */
 void link_lost_port(struct link *link);			/* the port was closed */
 

@@ -6,6 +6,7 @@
 #include "decode.h"
 #include "epoch.h"
 #include "export.h"
+#include "link.h"
 #include "picture.h"
 #include "qmp.h"
 #include "report.h"
@@ -15,8 +16,7 @@
 #include "util.h"
 
 enum {
-	WAIT_MS = 60000,		/* for the guest to boot and to tell of itself */
-	STILL_MS = 10000,		/* for the guest's clock to move */
+	BOOT_WAITS = 6,			/* longest wait for a guest that sends, but not who it is */
 	CLOSE_MS = 3000,		/* for the guest's last count */
 	NAMES_MS = 3000,		/* for source lines */
 	NS_PER_MS = 1000000,
@@ -28,6 +28,8 @@ enum {
 
 const struct option_row report_options[] = {
 	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "guest time to profile (5)"),
+	OPTION("wait", "N", OPTION_SECONDS, wait_ns,
+		"how long a guest may stand still or say nothing (10)"),
 	OPTION("json", NULL, OPTION_FLAG, json, "the report as JSON"),
 	OPTION("folded", "FILE", OPTION_FILE, folded,
 		"write the stacks as well, one per line, for flame graphs"),
@@ -53,6 +55,7 @@ const struct option_row report_options[] = {
 
 const struct report_request report_default = {
 	.duration_ns = 5000000000u,
+	.wait_ns = 10000000000u,
 	.kernel_mark = 1,
 	.sort = COLUMN_SELF,
 	.top = 30,
@@ -61,10 +64,14 @@ const struct report_request report_default = {
 	.mode = -1,
 };
 
-static void enter(struct report *report, enum report_state state, uint64_t wait_ms)
+static void enter(struct report *report, enum report_state state)
 {
+	static const uint64_t wait_ms[] = {
+		[REPORT_CLOSING] = CLOSE_MS, [REPORT_NAMING] = NAMES_MS, [REPORT_FAILED] = 0,
+	};
+
 	report->state = state;
-	report->deadline = util_now() + wait_ms * NS_PER_MS;
+	report->deadline = util_now() + wait_ms[state] * NS_PER_MS;
 	report->asked = report->answered = false;
 }
 
@@ -85,22 +92,46 @@ struct report *report_new(struct session *session, const struct report_request *
 
 	report->session = session;
 	report->request = *request;
-	enter(report, REPORT_WAITING, WAIT_MS);
+	report->sampler_before = -1;
+	report->seen_at = util_now();
+	report->deadline = report->seen_at + BOOT_WAITS * request->wait_ns;
 	return report;
+}
+
+static const char *sampler_line(int sampler)
+{
+	return sampler == SAMPLER_NMI ? "mode nmi" : "mode timer";
+}
+
+static void send_rate(struct report *report, uint32_t rate, const struct command_sink *sink)
+{
+	char *line = util_format("rate %" PRIu32, rate);
+
+	session_ask(report->session, line, sink);
+	free(line);
+}
+
+/* The lines go out now: nobody may drive the session any further. */
+static void give_back(struct report *report)
+{
+	const struct command_sink nobody = { 0 };
+
+	if (report->started) {
+		session_ask(report->session, "stop", &nobody);
+		session_profile(report->session, false, &nobody);
+	}
+	if (report->rate_before)
+		send_rate(report, report->rate_before, &nobody);
+	if (report->sampler_before >= 0)
+		session_ask(report->session, sampler_line(report->sampler_before), &nobody);
 }
 
 void report_free(struct report *report)
 {
-	const struct command_sink nobody = { 0 };
-
 	if (!report)
 		return;
 	session_forget(report->session, report);
-	if (report->started) {
-		/* The line goes out now: nobody may drive the session any further. */
-		session_ask(report->session, "stop", &nobody);
-		session_profile(report->session, false, &nobody);
-	}
+	give_back(report);
 	table_free(report->table);
 	epoch_release(report->epoch);
 	free(report->error);
@@ -117,51 +148,91 @@ static void add_note(struct report *report, const char *what, const char *why)
 
 /* ---- what the guest is asked for ---- */
 
-/* A profiler that cannot be stopped, for the guest hangs or is gone, spoils no answer. */
+/* Nothing more is wanted of it. */
+static void leave_guest(struct report *report)
+{
+	report->started = false;
+	report->rate_before = 0;
+	report->sampler_before = -1;
+	enter(report, REPORT_NAMING);
+}
+
+/*
+ * What cannot be stopped, or set up as before, for the guest hangs or is gone, spoils nothing of
+ * the answer.
+ */
 static void answered(void *context, bool ok, const char *text)
 {
 	struct report *report = context;
 
 	if (ok) {
 		report->answered = true;
-	} else if (report->state == REPORT_STOPPING) {
-		report->started = false;
-		report->end = epoch_now(report->epoch);
+	} else if (report->state >= REPORT_STOPPING) {
+		if (report->started)
+			report->end = epoch_now(report->epoch);
 		add_note(report, text, "");
-		enter(report, REPORT_NAMING, NAMES_MS);
+		leave_guest(report);
 	} else {
 		fail(report, text);
 	}
 }
 
-/* Sends the line of this state once, and goes on when the guest has obeyed. */
-static void ask(struct report *report, const char *line, enum report_state next)
+static void ask_rate(struct report *report, uint32_t rate)
 {
 	const struct command_sink sink = { .context = report, .answered = answered };
 
-	if (!line || report->answered) {
-		enter(report, next, 0);
+	report->asked = true;
+	send_rate(report, rate, &sink);
+}
+
+static void ask_sampler(struct report *report, int sampler)
+{
+	const struct command_sink sink = { .context = report, .answered = answered };
+
+	report->asked = true;
+	session_ask(report->session, sampler_line(sampler), &sink);
+}
+
+static void set_sampler(struct report *report)
+{
+	int before = (int)report->epoch->status.sampler, wanted = report->request.sampler;
+
+	if (wanted < 0 || report->answered) {
+		enter(report, REPORT_RATE);
 	} else if (!report->asked) {
-		report->asked = true;
-		session_ask(report->session, line, &sink);
+		report->sampler_before = wanted == before ? -1 : before;
+		ask_sampler(report, wanted);
 	}
 }
 
 static void set_rate(struct report *report)
 {
-	char *line =
-		report->request.rate ? util_format("rate %" PRIu32, report->request.rate) : NULL;
+	uint32_t before = report->epoch->status.rate, wanted = report->request.rate;
 
-	ask(report, line, REPORT_SAMPLER);
-	free(line);
+	if (!wanted || report->answered) {
+		enter(report, REPORT_STARTING);
+	} else if (!report->asked) {
+		report->rate_before = wanted == before ? 0 : before;
+		ask_rate(report, wanted);
+	}
 }
 
-static void set_sampler(struct report *report)
+static void set_rate_back(struct report *report)
 {
-	int sampler = report->request.sampler;
+	if (!report->rate_before || report->answered) {
+		report->rate_before = 0;
+		enter(report, REPORT_SAMPLER_BACK);
+	} else if (!report->asked) {
+		ask_rate(report, report->rate_before);
+	}
+}
 
-	ask(report, sampler < 0 ? NULL : sampler == SAMPLER_NMI ? "mode nmi" : "mode timer",
-		REPORT_STARTING);
+static void set_sampler_back(struct report *report)
+{
+	if (report->sampler_before < 0 || report->answered)
+		leave_guest(report);
+	else if (!report->asked)
+		ask_sampler(report, report->sampler_before);
 }
 
 static void profile(struct report *report, bool on)
@@ -176,20 +247,41 @@ static void profile(struct report *report, bool on)
 
 /* ---- the window ---- */
 
+/* Has what moves while the guest does been the same for as long as one waits? */
+static bool is_still(struct report *report, uint64_t moves)
+{
+	uint64_t now = util_now();
+
+	if (moves != report->seen) {
+		report->seen = moves;
+		report->seen_at = now;
+	}
+	return now - report->seen_at > report->request.wait_ns;
+}
+
+static void fail_silent(struct report *report)
+{
+	char *why = util_format("the guest says nothing of itself in %.4g s: %s; --wait waits longer",
+		(double)report->request.wait_ns / 1e9, link_trouble(session_link(report->session)));
+
+	fail(report, why);
+	free(why);
+}
+
 static void wait_for_guest(struct report *report)
 {
 	struct epoch *epoch = session_epoch(report->session);
+	uint64_t bytes = decode_counts(session_decode(report->session)).bytes;
 
 	if (session_link(report->session) == LINK_UP && epoch->status_known) {
 		report->epoch = epoch_hold(epoch);
-		enter(report, REPORT_RATE, 0);
-	} else if (is_late(report)) {
-		fail(report,
-			"the guest tells nothing of itself: its kernel has no ktop hook or hangs");
+		enter(report, REPORT_SAMPLER);
 	} else if (session_link(report->session) == LINK_LOST) {
 		fail(report, "the VM is gone before its guest told of itself");
 	} else if (session_vm(report->session) == VM_PAUSED) {
 		fail(report, "the VM is paused; let it run first");
+	} else if (is_still(report, bytes) || is_late(report)) {
+		fail_silent(report);
 	}
 }
 
@@ -201,7 +293,7 @@ static void begin_window(struct report *report)
 	report->seen_at = util_now();
 	report->whole = report->started;
 	report->question.to = report->whole ? UINT64_MAX : report->end;
-	enter(report, REPORT_RUNNING, 0);
+	enter(report, REPORT_RUNNING);
 }
 
 /* Asked for by whole slices: the one in which this time lies is to be in it. */
@@ -227,17 +319,20 @@ static void start(struct report *report)
 	}
 }
 
+static bool is_there(const struct report *report)
+{
+	return session_link(report->session) == LINK_UP &&
+		session_epoch(report->session) == report->epoch;
+}
+
 static void end_window(struct report *report)
 {
-	bool stop = report->started && session_link(report->session) == LINK_UP &&
-		session_epoch(report->session) == report->epoch;
-
-	if (stop) {
-		enter(report, REPORT_STOPPING, 0);
-	} else {
-		report->started = false;
-		enter(report, REPORT_NAMING, NAMES_MS);
-	}
+	report->status = report->epoch->status;
+	report->status.note = (struct text){ 0 };
+	if (!is_there(report))
+		leave_guest(report);
+	else
+		enter(report, report->started ? REPORT_STOPPING : REPORT_RATE_BACK);
 }
 
 void report_cut(struct report *report, const char *why)
@@ -252,15 +347,15 @@ void report_cut(struct report *report, const char *why)
 	}
 }
 
-static bool is_still(struct report *report)
+/* What came before is shown all the same. */
+static void cut_still(struct report *report)
 {
-	uint64_t now = epoch_now(report->epoch);
+	const char *why = session_vm(report->session) == VM_PAUSED ?
+		"the VM is paused" : "the guest's clock stands still";
 
-	if (now != report->seen) {
-		report->seen = now;
-		report->seen_at = util_now();
-	}
-	return util_now() - report->seen_at > (uint64_t)STILL_MS * NS_PER_MS;
+	report->error = util_format("the report is cut short: %s for %.4g s; is the guest hanging? "
+		"--wait waits longer", why, (double)report->request.wait_ns / 1e9);
+	report_cut(report, why);
 }
 
 static void run(struct report *report)
@@ -273,8 +368,8 @@ static void run(struct report *report)
 		report_cut(report, "the VM is gone");
 	else if (epoch->status_known && !epoch->status.running)
 		report_cut(report, "somebody has stopped the profiler");
-	else if (is_still(report))
-		report_cut(report, "the guest's clock stands still");
+	else if (is_still(report, epoch_now(epoch)))
+		cut_still(report);
 	else if (epoch_now(report->epoch) >= report->end)
 		end_window(report);
 }
@@ -284,7 +379,7 @@ static void stop(struct report *report)
 	if (report->answered) {
 		report->started = false;
 		report->end = epoch_now(report->epoch);
-		enter(report, REPORT_CLOSING, CLOSE_MS);
+		enter(report, REPORT_CLOSING);
 	} else {
 		profile(report, false);
 	}
@@ -311,10 +406,10 @@ static bool is_closed(const struct report *report)
 static void close_books(struct report *report)
 {
 	if (is_closed(report)) {
-		enter(report, REPORT_NAMING, NAMES_MS);
+		enter(report, REPORT_RATE_BACK);
 	} else if (is_late(report)) {
 		add_note(report, "the guest's last count did not come", "");
-		enter(report, REPORT_NAMING, NAMES_MS);
+		enter(report, REPORT_RATE_BACK);
 	}
 }
 
@@ -352,12 +447,28 @@ static double seconds_of(const struct report *report)
 	return (double)span / 1e9;
 }
 
+/* Gaps have no thread and no mode: what they are a share of has all of them. */
+static double missed_share(const struct report *report)
+{
+	struct question all = report->question;
+	struct table *table;
+	double share;
+
+	all.filter = (struct filter){ .cpu = report->question.filter.cpu };
+	table = query_table(report->epoch->query, &all);
+	share = table->missed ?
+		(double)table->missed / (double)(table->missed + table->weight) : 0;
+	table_free(table);
+	return share;
+}
+
 static void name(struct report *report)
 {
 	if (!report->table) {
 		put_filter(report);
 		report->table = query_table(report->epoch->query, &report->question);
 		report->seconds = seconds_of(report);
+		report->missed = missed_share(report);
 	}
 	if (lines_known(report) || is_late(report)) {
 		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
@@ -370,12 +481,14 @@ enum report_state report_step(struct report *report)
 {
 	static void (*const steps[])(struct report *report) = {
 		[REPORT_WAITING] = wait_for_guest,
-		[REPORT_RATE] = set_rate,
 		[REPORT_SAMPLER] = set_sampler,
+		[REPORT_RATE] = set_rate,
 		[REPORT_STARTING] = start,
 		[REPORT_RUNNING] = run,
 		[REPORT_STOPPING] = stop,
 		[REPORT_CLOSING] = close_books,
+		[REPORT_RATE_BACK] = set_rate_back,
+		[REPORT_SAMPLER_BACK] = set_sampler_back,
 		[REPORT_NAMING] = name,
 	};
 

@@ -1,8 +1,8 @@
 /*
  * One window of profiling and its answer: sets up the guest, starts its profiler when it is off,
  * waits for the window (in guest time, so that a repeatable guest gives a repeatable report), stops
- * what it started, and waits until the books are closed. Lives in the thread that drives the
- * session.
+ * what it started, waits until the books are closed, and sets up the guest as it was before. Lives
+ * in the thread that drives the session.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "event.h"
 #include "options.h"
 #include "query.h"
 
@@ -19,6 +20,7 @@ struct session;
 
 struct report_request {
 	uint64_t duration_ns;
+	uint64_t wait_ns;		/* host time, for a guest that stands still */
 	bool json, threads;
 	int kernel_mark;		/* no, yes */
 	const char *folded, *raw;	/* files to write; NULL: none */
@@ -35,8 +37,9 @@ extern const struct report_request report_default;
 extern const struct option_row report_options[];	/* of a struct report_request */
 
 enum report_state {
-	REPORT_WAITING, REPORT_RATE, REPORT_SAMPLER, REPORT_STARTING, REPORT_RUNNING,
-	REPORT_STOPPING, REPORT_CLOSING, REPORT_NAMING, REPORT_DONE, REPORT_FAILED,
+	REPORT_WAITING, REPORT_SAMPLER, REPORT_RATE, REPORT_STARTING, REPORT_RUNNING,
+	REPORT_STOPPING, REPORT_CLOSING, REPORT_RATE_BACK, REPORT_SAMPLER_BACK, REPORT_NAMING,
+	REPORT_DONE, REPORT_FAILED,
 };
 
 struct report {
@@ -44,24 +47,28 @@ struct report {
 	struct session *session;
 	enum report_state state;
 	uint64_t deadline;		/* host ns: of the present state */
-	char *error;			/* with REPORT_FAILED */
+	char *error;			/* with REPORT_FAILED; with REPORT_DONE: the guest stood still */
 	char note[320];			/* what the reader should know, "" if nothing */
 
 	struct epoch *epoch;		/* held; NULL: still waiting */
 	bool asked, answered;		/* the present state's line was sent, and obeyed */
 	bool started;			/* the profiler, by us, and it is still to be stopped */
+	uint32_t rate_before;		/* to be set again; 0: not changed */
+	int sampler_before;		/* likewise; -1 */
 	bool whole;			/* it was off before: nothing in the store is another's */
 	uint64_t begin, end;		/* guest ns, of the window */
-	uint64_t seen, seen_at;		/* newest guest ns, and the host ns when it came */
+	uint64_t seen, seen_at;		/* what moves while the guest does, and its host ns */
 
 	/* the answer, with REPORT_DONE */
+	struct status status;		/* at the end of the window; without its note */
 	struct question question;
 	struct table *table;		/* sorted */
 	double seconds;			/* guest time profiled */
+	double missed;			/* share of the CPUs' time that is in gaps */
 };
 
 struct report *report_new(struct session *session, const struct report_request *request);
-void report_free(struct report *report);	/* stops a profiler that still runs for it */
+void report_free(struct report *report);	/* gives back what it has not yet */
 
 /* To be called after each session_step until it is REPORT_DONE or REPORT_FAILED. */
 enum report_state report_step(struct report *report);

@@ -7,6 +7,8 @@
 #include "session.h"
 #include "symbols.h"
 
+#define GAPS_TOLD 0.2		/* a larger share of the time is worth a line */
+
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -16,7 +18,7 @@ static void print_facts(const struct report *report, FILE *out)
 {
 	const struct epoch *epoch = report->epoch;
 	const struct table *table = report->table;
-	const struct status *status = &epoch->status;
+	const struct status *status = &report->status;
 	struct books books = decode_books_all(session_decode(report->session), STREAM_SAMPLES);
 	char remarks[REMARKS_SIZE], lost[24] = "unknown";
 
@@ -29,8 +31,8 @@ static void print_facts(const struct report *report, FILE *out)
 	if (status->sampler == SAMPLER_NMI)
 		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
 	fprintf(out,
-		": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 ", lost %s\n",
-		table->samples, table->weight, table->missed, lost);
+		": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 " (%.1f%%), lost %s\n",
+		table->samples, table->weight, table->missed, 100 * report->missed, lost);
 	fprintf(out, "kernel %.1f%%, user %.1f%%, idle %.1f%%\n",
 		percent(table->mode[MODE_KERNEL], table->weight),
 		percent(table->mode[MODE_USER], table->weight),
@@ -38,6 +40,10 @@ static void print_facts(const struct report *report, FILE *out)
 	if (status->sampler == SAMPLER_TIMER)
 		fprintf(out, "code with interrupts off is not seen by the timer sampler: "
 			"it is charged where they come on\n");
+	if (report->missed > GAPS_TOLD)
+		fprintf(out, "the host did not run the guest's CPUs for %.0f%% of the time: "
+			"the table rests on the other %.0f%%\n", 100 * report->missed,
+			100 - 100 * report->missed);
 	if (report->note[0])
 		fprintf(out, "%s\n", report->note);
 	if (remarks_text(epoch, remarks, sizeof(remarks))[0])

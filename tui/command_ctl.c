@@ -5,6 +5,7 @@
 #include "command.h"
 #include "commands.h"
 #include "control_socket.h"
+#include "link.h"
 #include "session.h"
 #include "util.h"
 
@@ -57,8 +58,10 @@ static int ask_guest(struct session *session, const char *line)
 	while (session_link(session) != LINK_UP && util_now() < deadline && !command_stopped())
 		session_step(session, STEP_MS);
 	if (session_link(session) != LINK_UP)
-		return command_fail(util_format("the guest tells nothing of itself: "
-			"its kernel has no ktop hook, or does not run; is the VM paused?"));
+		return command_fail(util_format("the guest says nothing of itself in %d s: %s",
+			CONNECT_MS / 1000, session_vm(session) == VM_PAUSED ?
+			"the VM is paused; let it run first" :
+			link_trouble(session_link(session))));
 	session_ask(session, line, &sink);
 	while (!answer.there)
 		session_step(session, STEP_MS);

@@ -31,10 +31,10 @@ int command_profile(struct session *session, const struct report_request *reques
 	struct report *report = report_new(session, request);
 	char *error = NULL;
 
-	if (!wait_for_report(session, report))
-		error = util_copy(report->error, strlen(report->error));
-	else
+	if (wait_for_report(session, report))
 		report_write(report, stdout, &error);
+	if (report->error && !error)
+		error = util_copy(report->error, strlen(report->error));
 	report_free(report);
 	if (!session_close_recording(session, error ? NULL : &error) || error)
 		return command_fail(error);

@@ -521,8 +521,11 @@ static void test_hostile_guest(void **state)
 /* What a true guest does while a report is made: obeys lines, samples while it is on. */
 static void live(struct fake_guest *guest)
 {
-	if (fake_guest_got(guest, "rate 500"))
-		fake_guest_reply(guest, true, "rate 500");
+	static const char *const settings[] = { "rate 500", "mode nmi" };
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (fake_guest_got(guest, settings[i]))
+			fake_guest_reply(guest, true, settings[i]);
 	if (fake_guest_got(guest, "start")) {
 		fake_guest_status(guest, true);
 		fake_guest_reply(guest, true, "started");
@@ -550,8 +553,22 @@ static void test_report_is_exact(void **state)
 	(void)state;
 	request.duration_ns = 1000000000;
 	request.rate = 500;
+	request.sampler = SAMPLER_NMI;
 	report = report_new(fixture.session, &request);
 	bring_up(&fixture);
+	for (int i = 0; i < STEPS && report_step(report) < REPORT_RATE_BACK; i++) {
+		live(fixture.guest);
+		step(&fixture);
+	}
+	/* The guest is as it was before. */
+	report_step(report);
+	await_line(&fixture, "rate 997");
+	fake_guest_reply(fixture.guest, true, "rate 997");
+	for (int i = 0; i < STEPS && report_step(report) < REPORT_SAMPLER_BACK; i++)
+		step(&fixture);
+	report_step(report);
+	await_line(&fixture, "mode timer");
+	fake_guest_reply(fixture.guest, true, "mode timer");
 	for (int i = 0; i < STEPS && report_step(report) < REPORT_DONE; i++) {
 		live(fixture.guest);
 		step(&fixture);
@@ -708,6 +725,77 @@ static void test_report_beside_a_running_profiler(void **state)
 	end(&fixture);
 }
 
+/* Nobody drives the session after it: the guest has its lines all the same. */
+static void test_report_that_is_given_up_gives_back(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	request.rate = 500;
+	request.sampler = SAMPLER_NMI;
+	report = report_new(fixture.session, &request);
+	bring_up(&fixture);
+	for (int i = 0; i < STEPS && report_step(report) != REPORT_RUNNING; i++) {
+		live(fixture.guest);
+		step(&fixture);
+	}
+	report_free(report);
+	fake_guest_step(fixture.guest);
+	assert_true(fake_guest_got(fixture.guest, "stop"));
+	assert_true(fake_guest_got(fixture.guest, "rate 997"));
+	assert_true(fake_guest_got(fixture.guest, "mode timer"));
+	end(&fixture);
+}
+
+static void await_failure(struct fixture *fixture, const char *why)
+{
+	struct report_request request = report_default;
+	struct report *report;
+
+	request.wait_ns = 50000000;
+	report = report_new(fixture->session, &request);
+	for (int i = 0; i < STEPS && report_step(report) < REPORT_DONE; i++)
+		step(fixture);
+	assert_int_equal(report->state, REPORT_FAILED);
+	if (!strstr(report->error, why))
+		fail_msg("%s", report->error);
+	report_free(report);
+}
+
+/* A guest that never speaks, and one that never says who it is: a bounded wait, and the reason. */
+static void test_report_of_a_silent_guest_says_why(void **state)
+{
+	struct fixture fixture = begin(NULL);
+
+	(void)state;
+	await_failure(&fixture, "in 0.05 s: it has not opened the port");
+	fake_guest_beat(fixture.guest, 1);
+	await_link(&fixture, LINK_NO_HELLO);
+	await_failure(&fixture, "in 0.05 s: it sends, but not who it is");
+	end(&fixture);
+}
+
+/* What came before its clock stood still is shown, and that it did is an error. */
+static void test_report_of_a_guest_that_stands_still(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	report->request.wait_ns = 50000000;
+	for (int i = 0; i < STEPS && report_step(report) == REPORT_RUNNING; i++)
+		step(&fixture);
+	assert_int_equal(report->state, REPORT_STOPPING);
+	finish_report(&fixture, report);
+	assert_true(report->table->samples > 0);
+	assert_non_null(strstr(report->error, "cut short: the guest's clock stands still for 0.05 s"));
+	assert_non_null(strstr(report->note, "the guest's clock stands still"));
+	report_free(report);
+	end(&fixture);
+}
+
 static void test_report_of_a_silent_vm_ends(void **state)
 {
 	struct fixture fixture = begin(NULL);
@@ -746,6 +834,9 @@ int main(void)
 		cmocka_unit_test(test_report_of_a_guest_that_restarts),
 		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),
 		cmocka_unit_test(test_report_beside_a_running_profiler),
+		cmocka_unit_test(test_report_that_is_given_up_gives_back),
+		cmocka_unit_test(test_report_of_a_silent_guest_says_why),
+		cmocka_unit_test(test_report_of_a_guest_that_stands_still),
 		cmocka_unit_test(test_report_of_a_silent_vm_ends),
 	};
 
