@@ -59,7 +59,7 @@ struct picture {
 	uint64_t skipped_bytes;
 	double cost_ns, cost_share;	/* the hook's own, per sample and of guest time */
 	double ring_fill;		/* fullest ring, 0 to 1 */
-	char note[256];			/* as remarks.h makes it */
+	char note[1024];		/* as remarks.h makes it */
 
 	struct table *table;		/* sorted by nothing; NULL before the first */
 	struct picture_cpu *cpus;	/* cpu_count of them */

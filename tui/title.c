@@ -9,10 +9,13 @@
 #include "theme.h"
 #include "title.h"
 
-enum { ITEMS = 16, ITEM_TEXT = 300, GAP = 2 };
+enum { ITEMS = 20, ITEM_TEXT = 200, GAP = 2, STATE = 8 };
+
+static const uint64_t note_ns = 5000000000u;
 
 struct item {
 	char text[ITEM_TEXT];
+	int width;			/* kept free for it, also while it has nothing to say */
 	uint8_t style;
 	int keep;			/* the lowest goes first; 0: only where there is room */
 	bool shown;
@@ -24,8 +27,8 @@ struct title {
 	int second;			/* the first item about the profile */
 };
 
-__attribute__((format(printf, 4, 5)))
-static void add(struct title *title, uint8_t style, int keep, const char *format, ...)
+__attribute__((format(printf, 5, 6)))
+static void add(struct title *title, uint8_t style, int keep, int width, const char *format, ...)
 {
 	struct item *item;
 	va_list arguments;
@@ -33,7 +36,7 @@ static void add(struct title *title, uint8_t style, int keep, const char *format
 	if (title->count == ITEMS)
 		return;
 	item = &title->items[title->count++];
-	*item = (struct item) { .style = style, .keep = keep, .shown = keep > 0 };
+	*item = (struct item) { .style = style, .keep = keep, .width = width, .shown = keep > 0 };
 	va_start(arguments, format);
 	vsnprintf(item->text, sizeof item->text, format, arguments);
 	va_end(arguments);
@@ -48,23 +51,24 @@ static void add_machine(struct title *title, const struct picture *picture)
 	bool well = picture->vm == VM_RUNNING || picture->vm == VM_UNKNOWN;
 	char time[SCOPE_TIME];
 
-	add(title, STYLE_TITLE, 1, "ktop");
+	add(title, STYLE_TITLE, 1, 0, "ktop");
 	if (picture->kernel[0] != '\0') {
-		add(title, STYLE_TITLE, 78, "%s%s%s%s%s", picture->kernel,
+		add(title, STYLE_TITLE, 78, 0, "%s%s%s%s%s", picture->kernel,
 			picture->version[0] ? " " : "", picture->version,
 			picture->arch[0] ? " " : "", picture->arch);
-		add(title, STYLE_TEXT, 20, "%u vCPU", picture->cpu_count);
-		add(title, STYLE_TEXT, 30, "up %s", scope_time(picture->now, time));
+		add(title, STYLE_TEXT, 20, 0, "%u vCPU", picture->cpu_count);
+		add(title, STYLE_TEXT, 30, 0, "up %s", scope_time(picture->now, time));
 	} else {
-		add(title, STYLE_DIM, 78, "guest not known yet");
+		add(title, STYLE_DIM, 78, 0, "guest not known yet");
 	}
-	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, "%s", vm[picture->vm]);
+	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[picture->vm]);
 	if (picture->replay)
-		add(title, STYLE_WARN, 65, "replay");
+		add(title, STYLE_WARN, 65, 0, "replay");
 	else
-		add(title, STYLE_TEXT, 10, "hook");
+		add(title, STYLE_TEXT, 10, 0, "hook");
 }
 
+/* Of a link that is not up, no rate is known: the state has its place as well. */
 static void add_state(struct title *title, const struct canvas *canvas,
 	const struct picture *picture)
 {
@@ -73,70 +77,83 @@ static void add_state(struct title *title, const struct canvas *canvas,
 		[LINK_NOT_OPENED] = "waiting for guest", [LINK_NO_HELLO] = "waiting for guest",
 		[LINK_UP] = "off", [LINK_LOST] = "link lost",
 	};
+	int digits = snprintf(NULL, 0, "%u", picture->rate), rate = 2 * digits + 10;
 
-	if (picture->link == LINK_UP && picture->vm == VM_PAUSED)
-		add(title, STYLE_WARN, 100, "%s paused", glyphs_text(canvas, GLYPH_PAUSED));
-	else if (picture->link == LINK_UP && picture->running)
-		add(title, STYLE_GOOD, 100, "%s REC", glyphs_text(canvas, GLYPH_ON));
+	if (picture->link != LINK_UP)
+		add(title, STYLE_WARN, 100, STATE + GAP + rate, "%s %s",
+			glyphs_text(canvas, GLYPH_OFF), links[picture->link]);
+	else if (picture->vm == VM_PAUSED)
+		add(title, STYLE_WARN, 100, STATE, "%s paused", glyphs_text(canvas, GLYPH_PAUSED));
+	else if (picture->running)
+		add(title, STYLE_GOOD, 100, STATE, "%s REC", glyphs_text(canvas, GLYPH_ON));
 	else
-		add(title, STYLE_WARN, 100, "%s %s", glyphs_text(canvas, GLYPH_OFF),
-			links[picture->link]);
-	if (picture->rate != 0)
-		add(title, STYLE_TEXT, 70, "%u/%.0f Hz %s", picture->rate, picture->achieved,
-			picture->sampler == SAMPLER_NMI ? "nmi" : "timer");
+		add(title, STYLE_WARN, 100, STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
+	if (picture->link == LINK_UP)
+		add(title, STYLE_TEXT, 70, rate, "%u/%-*.0f Hz %s", picture->rate, digits,
+			picture->achieved, picture->sampler == SAMPLER_NMI ? "nmi" : "timer");
 }
 
-/* Ticks that came too late to be charged to anything: the guest had no time, or stood still. */
-static double missed_share(const struct table *table)
+/*
+ * Ticks that came too late to be charged to anything: the guest had no time, or stood still. Their
+ * share of all time of the CPUs looked at, whatever else the filter says.
+ */
+static double missed_share(const struct picture *picture, const struct filter *filter)
 {
-	uint64_t all = table ? table->weight + table->missed : 0;
+	uint64_t missed = 0, all = 0;
 
-	return all ? (double)table->missed / (double)all : 0;
+	for (uint32_t i = 0; i < picture->cpu_count; i++) {
+		const struct cpu_series *series = &picture->cpus[i].series;
+
+		if (filter->cpu != EVENT_NONE && filter->cpu != i)
+			continue;
+		missed += series->missed;
+		for (int mode = 0; mode < MODES; mode++)
+			all += series->mode[mode];
+	}
+	return missed ? (double)missed / (double)(missed + all) : 0;
 }
 
-static void add_losses(struct title *title, const struct picture *picture)
+static void add_losses(struct title *title, const struct picture *picture,
+	const struct scope *scope, int columns)
 {
-	double missed = missed_share(picture->table);
+	int width = columns < 60 ? 11 : 15;
+	double missed = missed_share(picture, &scope->filter);
 
 	if (picture->lost_guest || picture->lost_host)
-		add(title, STYLE_BAD, 97, "lost %" PRIu64 " (guest %" PRIu64 " host %" PRIu64 ")",
-			picture->lost_guest + picture->lost_host, picture->lost_guest,
+		add(title, STYLE_BAD, 97, width, "lost %" PRIu64 "+%" PRIu64, picture->lost_guest,
 			picture->lost_host);
 	else
-		add(title, STYLE_TEXT, 80, "lost 0");
+		add(title, STYLE_TEXT, 97, width, "lost 0");
 	if (missed >= 0.01)
-		add(title, STYLE_WARN, 67, "missed %.0f%%", missed * 100);
+		add(title, STYLE_WARN, 67, 11, "missed %.0f%%", missed * 100);
+	else
+		add(title, STYLE_TEXT, 67, 11, "%s", "");
 	if (picture->skipped_bytes)
-		add(title, STYLE_BAD, 66, "skipped %" PRIu64 " B", picture->skipped_bytes);
+		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", picture->skipped_bytes);
 }
 
 static void add_scope(struct title *title, const struct scope *scope)
 {
 	char text[SCOPE_TIME];
 
-	add(title, STYLE_TEXT, 69, "%s window", scope_window(scope, text));
+	add(title, STYLE_TEXT, 69, 10, "%s window", scope_window(scope, text));
 	if (scope->until_ns)
-		add(title, STYLE_WARN, 98, "FROZEN at %s", scope_time(scope->until_ns, text));
+		add(title, STYLE_WARN, 98, 0, "FROZEN at %s", scope_time(scope->until_ns, text));
 	if (scope->zero_ns)
-		add(title, STYLE_WARN, 85, "since %s", scope_time(scope->zero_ns, text));
+		add(title, STYLE_WARN, 85, 0, "since %s", scope_time(scope->zero_ns, text));
 	if (scope->filter_text[0] != '\0')
-		add(title, STYLE_WARN, 90, "filter: %s", scope->filter_text);
+		add(title, STYLE_WARN, 90, 0, "filter: %s", scope->filter_text);
 }
 
-static void add_note(struct title *title, const struct picture *picture)
+/* What is good to know, where there is room. */
+static void add_rest(struct title *title, const struct picture *picture)
 {
-	if (picture->note[0] != '\0')
-		add(title, STYLE_WARN, 64, "%s", picture->note);
-}
-
-static void add_costs(struct title *title, const struct picture *picture)
-{
-	if (picture->cost_ns > 0)
-		add(title, STYLE_DIM, 0, "cost %.0f ns/sample %.2f%%", picture->cost_ns,
-			picture->cost_share * 100);
-	if (picture->ring_fill > 0)
-		add(title, picture->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, "ring %.0f%%",
-			picture->ring_fill * 100);
+	if (picture->lost_before)
+		add(title, STYLE_DIM, 0, 0, "before %" PRIu64, picture->lost_before);
+	add(title, picture->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
+		picture->ring_fill * 100);
+	add(title, STYLE_DIM, 0, 26, "cost %.0f ns/sample %.2f%%", picture->cost_ns,
+		picture->cost_share * 100);
 }
 
 /* Lays the items out, and draws them when `draw`; returns the lines. */
@@ -151,6 +168,8 @@ static int flow(const struct title *title, struct canvas *canvas, struct area ar
 
 		if (!item->shown)
 			continue;
+		if (width < item->width)
+			width = item->width;
 		if (column > 1 && (i == second || column + width > area.columns)) {
 			line++;
 			column = 1;
@@ -197,23 +216,37 @@ static void add_where_room(struct title *title, struct canvas *canvas, struct ar
 	}
 }
 
+/* A line of its own; a note that is longer is shown in turns, each with the end of the one before. */
+static void draw_note(struct canvas *canvas, struct place place, const struct picture *picture)
+{
+	int width = canvas_width(canvas, picture->note), step = place.width - place.width / 8;
+	int turns = width <= place.width ? 1 : 1 + (width - place.width + step - 1) / step;
+	int turn = (int)(picture->now / note_ns % (uint64_t)turns);
+
+	canvas_text(canvas, place, STYLE_WARN, canvas_skip(canvas, picture->note, turn * step));
+}
+
 int title_draw(struct canvas *canvas, struct area area, const struct picture *picture,
 	const struct scope *scope)
 {
 	int most = area.rows / 5 > 1 ? area.rows / 5 : 1, height, second;
+	bool note = picture->note[0] != '\0' && most > 2;
 	struct title title = { .count = 0 };
 
 	add_machine(&title, picture);
 	title.second = title.count;
 	add_state(&title, canvas, picture);
-	add_losses(&title, picture);
 	add_scope(&title, scope);
-	add_note(&title, picture);
-	add_costs(&title, picture);
+	add_losses(&title, picture, scope, area.columns);
+	add_rest(&title, picture);
 
-	while ((height = lines(&title, canvas, area, &second)) > most)
+	while ((height = lines(&title, canvas, area, &second)) > most - note)
 		drop_least(&title);
 	add_where_room(&title, canvas, area, height);
 	lines(&title, canvas, area, &second);
-	return flow(&title, canvas, area, second, true);
+	height = flow(&title, canvas, area, second, true);
+	if (note)
+		draw_note(canvas, (struct place) { area.row + height, area.column + 1,
+			area.columns - 2 }, picture);
+	return height + note;
 }

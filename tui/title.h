@@ -1,7 +1,8 @@
 /*
  * The words at the top of the screen. They flow over as few lines as they need: one when all fit,
  * else the machine's on the first and the profile's from the second on. Where room is short, the
- * least important go first.
+ * least important go first. What comes and goes by itself has its place at all times: lines are
+ * added by what the user does, and by a note, and nothing moves otherwise.
  */
 #ifndef TITLE_H
 #define TITLE_H
