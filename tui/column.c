@@ -8,7 +8,10 @@
 #include "symbols.h"
 #include "theme.h"
 
-enum { MARK = 2, FUNCTION_LEAST = 18, FEW_SAMPLES = 30 };
+enum { MARK = 2, FUNCTION_LEAST = 18, FUNCTION_MOST = 64, FEW_SAMPLES = 30 };
+
+/* Those of columns_table whose width depends on the room. */
+enum { AT_TREND = 3, AT_CPU, AT_FUNCTION, AT_OBJECT, AT_SOURCE };
 
 struct column {
 	const char *head;
@@ -150,47 +153,73 @@ static const struct column columns_table[COLUMNS] = {
 		.right = true, .draw = draw_total },
 	{ .head = "HITS/s", .sort = COLUMN_HITS, .width = 7, .keep = 6,
 		.right = true, .draw = draw_hits },
-	{ .head = "TREND 60s", .sort = TABLE_COLUMNS, .width = 10, .keep = 4, .draw = draw_trend },
-	{ .head = "CPU", .sort = COLUMN_CPU, .width = 6, .keep = 2, .draw = draw_cpus },
-	{ .head = "FUNCTION", .sort = COLUMN_FUNCTION, .width = 0, .keep = 10,
+	[AT_TREND] = { .head = "TREND 60s", .sort = TABLE_COLUMNS, .width = 10, .keep = 4,
+		.draw = draw_trend },
+	[AT_CPU] = { .head = "CPU", .sort = COLUMN_CPU, .width = 6, .keep = 2, .draw = draw_cpus },
+	[AT_FUNCTION] = { .head = "FUNCTION", .sort = COLUMN_FUNCTION, .width = FUNCTION_LEAST, .keep = 10,
 		.draw = draw_function },
-	{ .head = "OBJECT", .sort = COLUMN_OBJECT, .width = 8, .keep = 3, .draw = draw_object },
-	{ .head = "SOURCE", .sort = COLUMN_SOURCE, .width = 22, .keep = 1, .draw = draw_source },
+	[AT_OBJECT] = { .head = "OBJECT", .sort = COLUMN_OBJECT, .width = 8, .keep = 3, .draw = draw_object },
+	[AT_SOURCE] = { .head = "SOURCE", .sort = COLUMN_SOURCE, .width = 22, .keep = 1, .draw = draw_source },
 };
 
-static int width_of(int index, int columns)
-{
-	if (columns_table[index].draw == draw_trend && columns >= 140)
-		return 20;
-	return columns_table[index].width;
-}
-
-/* What is left for the function's name when these columns are shown, two apart. */
-static int rest(const bool shown[COLUMNS], int columns)
+/* What is left for the function's name beside columns of these widths, two apart. */
+static int rest(const int widths[COLUMNS], int columns)
 {
 	int left = columns - MARK;
 
 	for (int i = 0; i < COLUMNS; i++)
-		if (shown[i] && columns_table[i].width != 0)
-			left -= width_of(i, columns) + (columns_table[i].right ? 1 : 2);
+		if (i != AT_FUNCTION && widths[i])
+			left -= widths[i] + (columns_table[i].right ? 1 : 2);
 	return left - 1;
+}
+
+/* The least important go, until there is room for a name. */
+static void drop(int widths[COLUMNS], int columns)
+{
+	for (int keep = 0; rest(widths, columns) < FUNCTION_LEAST && keep < 9; keep++)
+		for (int i = 0; i < COLUMNS; i++)
+			if (columns_table[i].keep == keep)
+				widths[i] = 0;
+}
+
+/* More room goes to each in turn, while names keep theirs; what is left, to the source. */
+static void grow(int widths[COLUMNS], int columns)
+{
+	static const struct { int column, width, name; } steps[] = {
+		{ AT_TREND, 20, 24 }, { AT_SOURCE, 30, 32 }, { AT_CPU, 10, 32 },
+		{ AT_OBJECT, 12, 36 }, { AT_TREND, 30, 36 }, { AT_SOURCE, 36, 40 },
+		{ AT_CPU, 16, 40 }, { AT_TREND, 60, 48 },
+	};
+
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		int *width = &widths[steps[i].column], before = *width;
+
+		*width = before ? steps[i].width : 0;
+		if (rest(widths, columns) < steps[i].name) {
+			*width = before;
+			break;
+		}
+	}
+	widths[AT_FUNCTION] = rest(widths, columns);
+	if (widths[AT_SOURCE] && widths[AT_FUNCTION] > FUNCTION_MOST) {
+		widths[AT_SOURCE] += widths[AT_FUNCTION] - FUNCTION_MOST;
+		widths[AT_FUNCTION] = FUNCTION_MOST;
+	}
 }
 
 struct column_layout column_layout(int columns)
 {
-	bool shown[COLUMNS] = { true, true, true, true, true, true, true, true };
 	struct column_layout layout = { .count = 0 };
-	int at = MARK, name;
+	int widths[COLUMNS], at = MARK;
 
-	for (int keep = 0; rest(shown, columns) < FUNCTION_LEAST && keep < 9; keep++)
-		for (int i = 0; i < COLUMNS; i++)
-			if (columns_table[i].keep == keep)
-				shown[i] = false;
-	name = rest(shown, columns);
+	for (int i = 0; i < COLUMNS; i++)
+		widths[i] = columns_table[i].width;
+	drop(widths, columns);
+	grow(widths, columns);
 	for (int i = 0; i < COLUMNS; i++) {
-		int width = columns_table[i].width ? width_of(i, columns) : name;
+		int width = widths[i];
 
-		if (!shown[i])
+		if (width == 0)
 			continue;
 		if (!columns_table[i].right && i > 0 && columns_table[i - 1].right)
 			at++;
@@ -226,7 +255,8 @@ enum table_column column_at(const struct column_layout *layout, int column)
 	for (size_t i = 0; i < layout->count; i++)
 		if (column >= layout->slots[i].column &&
 			column <= layout->slots[i].column + layout->slots[i].width)
-			return columns_table[layout->slots[i].index].sort;
+			return layout->slots[i].index == AT_TREND ? COLUMN_SELF :
+				columns_table[layout->slots[i].index].sort;
 	return TABLE_COLUMNS;
 }
 

@@ -26,14 +26,14 @@ struct column_layout {
 	size_t count;
 };
 
-/* The least important columns go first; the function's name takes what is left. */
+/* The least important columns go first; what room is left, the others share. */
 struct column_layout column_layout(int columns);
 
 /* `sort` is marked with an arrow. */
 void column_heads(struct canvas *canvas, struct place place, const struct column_layout *layout,
 	enum table_column sort, bool invert);
 
-/* What the head at this column of the area sorts by; TABLE_COLUMNS: nothing. */
+/* What the head at this column of the area sorts by, the trend's by self; TABLE_COLUMNS: nothing. */
 enum table_column column_at(const struct column_layout *layout, int column);
 
 /* The next shown column that can be sorted by, to the right (step 1) or left (-1), and around. */

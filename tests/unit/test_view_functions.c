@@ -89,7 +89,7 @@ static uint32_t under_cursor(const struct stage *stage)
 
 static void test_at_every_width(void **state)
 {
-	static const int widths[] = { 40, 60, 80, 100, 120, 160 };
+	static const int widths[] = { 40, 60, 80, 100, 120, 160, 200, 240 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
@@ -202,6 +202,8 @@ static void test_mouse(void **state)
 	check_holds(&stage, "TOTAL%▼", true);
 	view_functions.click(stage.view, 0, 12);
 	check_holds(&stage, "TOTAL%▲", true);
+	view_functions.click(stage.view, 0, 28);		/* TREND shows self */
+	check_holds(&stage, "SELF%▼", true);
 	view_functions.click(stage.view, 11, 0);
 	view_functions.click(stage.view, 100, 100);
 	view_functions.click(stage.view, -1, -1);
