@@ -182,7 +182,7 @@ DEMO = qemu-system-x86_64 -accel tcg -smp 4 -m 256 -display none -kernel build/d
 
 demo: packages
 	@$(MAKE) build/ktop demo-kernel
-	@if [ -t 0 ] && [ -t 1 ]; then build/ktop run -- $(DEMO); \
+	@if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run -- $(DEMO); \
 	else build/ktop run --headless --seconds $(DURATION) -- $(DEMO); fi
 
 screenshots: packages

@@ -281,11 +281,11 @@ const char *launch_log(const struct launch *launch)
 
 /* ---- what it said ---- */
 
-/* The last line that is not empty, printable. */
-static char *last_line(const char *path)
+/* Lines that are empty do not count. */
+char *launch_last_words(const struct launch *launch)
 {
 	char bytes[LAST_WORDS];
-	FILE *file = fopen(path, "re");
+	FILE *file = fopen(launch->log, "re");
 	size_t size, begin;
 
 	if (!file)
@@ -308,7 +308,7 @@ char *launch_failure(struct launch *launch, int wait_ms)
 	if (!has_ended(launch, wait_ms) ||
 			(WIFEXITED(launch->status) && WEXITSTATUS(launch->status) == 0))
 		return NULL;
-	said = last_line(launch->log);
+	said = launch_last_words(launch);
 	if (WIFSIGNALED(launch->status))
 		text = util_format("QEMU ended by signal %d: it said: %s",
 			WTERMSIG(launch->status), said);

@@ -32,4 +32,7 @@ const char *launch_log(const struct launch *launch);	/* file that has what it pr
  */
 char *launch_failure(struct launch *launch, int wait_ms);
 
+/* The last line of its output, printable, in fresh memory; "" if there is none. */
+char *launch_last_words(const struct launch *launch);
+
 #endif

@@ -41,6 +41,20 @@ static int explain(struct launch *launch, char *error)
 	return command_fail(why);
 }
 
+/* What failed has been said; now, what QEMU or the guest on its console says to that. */
+static void quote(struct launch *launch)
+{
+	char *why = launch_failure(launch, 0);
+	char *said = why ? NULL : launch_last_words(launch);
+
+	if (why)
+		fprintf(stderr, "ktop: %s\n", why);
+	else if (said[0])
+		fprintf(stderr, "ktop: QEMU's last line of output: %s\n", said);
+	free(said);
+	free(why);
+}
+
 static int watch(struct launch *launch, const struct run_options *options,
 	const struct report_request *request)
 {
@@ -59,8 +73,9 @@ static int watch(struct launch *launch, const struct run_options *options,
 	status = options->headless ? command_profile(session, request) :
 		command_screen(session, attach.qmp, true);
 	session_free(session);
-	error = launch_failure(launch, 0);
-	return error && status ? command_fail(error) : (free(error), status);
+	if (status != COMMAND_DONE)
+		quote(launch);
+	return status;
 }
 
 static int run(char *const *words, size_t count)
@@ -87,7 +102,6 @@ static int run(char *const *words, size_t count)
 	launch = launch_new(words + used, count - used, START_MS, &error);
 	if (!launch)
 		return command_fail(error);
-	fprintf(stderr, "ktop: QEMU's output goes to %s\n", launch_log(launch));
 	status = watch(launch, &options, &request);
 	launch_free(launch);
 	return status;

@@ -1,5 +1,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,14 @@ int command_screen(struct session *session, const char *socket, bool start)
 	return shown ? COMMAND_DONE : command_fail(error);
 }
 
+static void remind(const struct session *session, const struct session_options *options)
+{
+	if (session_link(session) == LINK_UP && session_epoch(session)->status.running)
+		fprintf(stderr, "ktop: profiling is still on in the guest: it costs time there; "
+			"`ktop ctl --%s %s stop` ends it\n", options->qmp ? "qmp" : "port",
+			options->qmp ? options->qmp : options->port);
+}
+
 static int run(char *const *words, size_t count)
 {
 	struct session_options options = { 0 };
@@ -88,6 +97,7 @@ static int run(char *const *words, size_t count)
 	if (!session)
 		return command_fail(error);
 	status = command_screen(session, options.qmp ? options.qmp : options.port, false);
+	remind(session, &options);
 	session_free(session);
 	return status;
 }
