@@ -1,9 +1,12 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "epoch.h"
 #include "link.h"
 #include "profiler_drive.h"
 #include "util.h"
+
+enum { HINDRANCE = 160 };
 
 static void finish(struct profiler_drive *drive, bool ok)
 {
@@ -30,23 +33,27 @@ void profiler_drive_forget(struct profiler_drive *drive, const void *context)
 		drive->sink = (struct command_sink){ 0 };
 }
 
-static const char *hindrance_of(const struct profiler_guest *guest)
+static const char *hindrance_of(const struct profiler_guest *guest, char text[HINDRANCE])
 {
 	if (link_vm(guest->link) == VM_PAUSED)
 		return "the VM is paused; let it run first";
-	return guest->up ? NULL : "not connected to the guest";
+	if (guest->state == LINK_UP)
+		return NULL;
+	snprintf(text, HINDRANCE, "nothing is known of the guest: %s", link_trouble(guest->state));
+	return text;
 }
 
 static enum profiler_act decide(struct profiler_drive *drive, const struct profiler_guest *guest)
 {
 	const struct epoch *epoch = guest->epoch;
+	char hindrance[HINDRANCE];
 	const struct profiler_facts facts = {
 		.now = util_now(),
 		.key_path = epoch && link_qmp(guest->link) && link_facts(guest->link)->i8042 &&
 			epoch->keys_on_count && epoch->keys_off_count,
 		.status_known = epoch && epoch->status_known,
 		.running = epoch && epoch->status.running,
-		.hindrance = hindrance_of(guest),
+		.hindrance = hindrance_of(guest, hindrance),
 	};
 
 	return profiler_step(&drive->profiler, &facts);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "commands.h"
+#include "picture.h"
 #include "profiler.h"
 
 struct epoch;
@@ -19,7 +20,7 @@ struct profiler_guest {			/* borrowed */
 	const struct epoch *epoch;	/* NULL: none yet */
 	struct link *link;
 	struct commands *commands;
-	bool up;			/* connected, and it has told of itself */
+	enum link_state state;		/* LINK_UP: connected, and it has told of itself */
 };
 
 /* A newer wish ends the older. The sink is called once, unless it is forgotten. */

@@ -192,7 +192,7 @@ static void drive_profiler(struct session *session)
 		.epoch = session->epoch,
 		.link = session->link,
 		.commands = session->commands,
-		.up = session_link(session) == LINK_UP,
+		.state = session_link(session),
 	};
 
 	profiler_drive_step(&session->profiler, &guest);
@@ -232,7 +232,8 @@ static void save_snapshot(struct session *session, const char *path, struct fold
 		text = util_format("%s: %" PRIu64 " samples (weight %" PRIu64 ") in %" PRIu64
 			" stacks", path, result.samples, result.weight, result.stacks);
 	else
-		text = util_format("no snapshot: %s", error);
+		text = util_format("no snapshot: %s; files go to the folder in which ktop was "
+			"started", error);
 	tell(session, error, false, text);
 	free(text);
 	free(error);

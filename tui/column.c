@@ -158,8 +158,10 @@ static const struct column columns_table[COLUMNS] = {
 	[AT_CPU] = { .head = "CPU", .sort = COLUMN_CPU, .width = 6, .keep = 2, .draw = draw_cpus },
 	[AT_FUNCTION] = { .head = "FUNCTION", .sort = COLUMN_FUNCTION, .width = FUNCTION_LEAST, .keep = 10,
 		.draw = draw_function },
-	[AT_OBJECT] = { .head = "OBJECT", .sort = COLUMN_OBJECT, .width = 8, .keep = 3, .draw = draw_object },
-	[AT_SOURCE] = { .head = "SOURCE", .sort = COLUMN_SOURCE, .width = 22, .keep = 1, .draw = draw_source },
+	[AT_OBJECT] = { .head = "OBJECT", .sort = COLUMN_OBJECT, .width = 8, .keep = 3,
+		.draw = draw_object },
+	[AT_SOURCE] = { .head = "SOURCE", .sort = COLUMN_SOURCE, .width = 22, .keep = 1,
+		.draw = draw_source },
 };
 
 /* What is left for the function's name beside columns of these widths, two apart. */

@@ -161,6 +161,18 @@ static void test_states_in_order(void **state)
 	end(&fixture);
 }
 
+/* SPACE too early says what the empty screen says. */
+static void test_profiler_of_a_silent_guest(void **state)
+{
+	struct fixture fixture = begin(NULL);
+
+	(void)state;
+	session_run_profiler(fixture.session, true);
+	await_message(&fixture, true, "profiling not turned on: nothing is known of the guest: "
+		"it has not opened the port; is the hook in its kernel");
+	end(&fixture);
+}
+
 static void test_picture_of_samples(void **state)
 {
 	struct fixture fixture = begin(NULL);
@@ -256,6 +268,17 @@ static void test_profiler_by_key(void **state)
 	await_message(&fixture, false, "profiling off (by port: the key did not arrive)");
 	end(&fixture);
 	fake_qmp_free(qmp);
+}
+
+static void test_snapshot_that_cannot_be_written(void **state)
+{
+	struct fixture fixture = begin(NULL);
+
+	(void)state;
+	bring_up(&fixture);
+	session_snapshot(fixture.session, "/nowhere/at/all.folded", (struct folded_options){ 0 });
+	await_message(&fixture, true, "the folder in which ktop was started");
+	end(&fixture);
 }
 
 static void test_commands_are_answered_in_order(void **state)
@@ -813,9 +836,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states_in_order),
+		cmocka_unit_test(test_profiler_of_a_silent_guest),
 		cmocka_unit_test(test_picture_of_samples),
 		cmocka_unit_test(test_profiler_by_port),
 		cmocka_unit_test(test_profiler_by_key),
+		cmocka_unit_test(test_snapshot_that_cannot_be_written),
 		cmocka_unit_test(test_commands_are_answered_in_order),
 		cmocka_unit_test(test_new_boot_is_a_new_epoch),
 		cmocka_unit_test(test_put_back_guest_is_asked_again),
