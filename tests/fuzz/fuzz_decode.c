@@ -3,7 +3,8 @@
  * input gets beyond the decoder. All that is behind it takes part: the epoch with its store, stacks,
  * threads and layouts, the questions of the screen, and the metadata of a recording.
  *
- * input:  how (1: packets are made), step, filter, column, then bytes, or packets
+ * input:  how, step, filter, column, then bytes, or packets
+ * how:    1: packets are made; 2: without an epoch, and 4: with metadata, which both take long
  * packet: stream, CPU, advance, events, then each: id, advance, size, bytes of payload;
  *         id + 128: a valid payload, for which the size is the seed
  */
@@ -19,7 +20,8 @@
 #include "symbols.h"
 
 struct world {
-	struct epoch *epoch;
+	bool light;
+	struct epoch *epoch;		/* NULL when light */
 	struct metadata *metadata;
 	uint64_t bytes;			/* in packets that were delivered */
 };
@@ -30,7 +32,7 @@ static void take_boot(void *context, const uint8_t *boot_id)
 
 	epoch_release(world->epoch);
 	metadata_free(world->metadata);
-	world->epoch = epoch_new(boot_id, NULL, NULL);
+	world->epoch = world->light ? NULL : epoch_new(boot_id, NULL, NULL);
 	world->metadata = metadata_new();
 }
 
@@ -40,7 +42,8 @@ static void take_packet(void *context, const struct packet *packet)
 
 	world->bytes += packet->size;
 	metadata_packet(world->metadata, packet);
-	epoch_ticks(world->epoch, packet->end);
+	if (world->epoch)
+		epoch_ticks(world->epoch, packet->end);
 }
 
 static void take_event(void *context, const struct event *event)
@@ -48,7 +51,8 @@ static void take_event(void *context, const struct event *event)
 	struct world *world = context;
 
 	metadata_event(world->metadata, event);
-	epoch_event(world->epoch, event);
+	if (world->epoch)
+		epoch_event(world->epoch, event);
 }
 
 static void no_boot(void *context, const uint8_t *boot_id)
@@ -77,8 +81,8 @@ static void add_event(struct packets *packets, struct input *input, uint64_t *cl
 
 	if (id & 128)
 		body_random(&body, id & 127, &seed, 1 + size % 64);
-	else
-		body_fixed(&body, payload, input_bytes(input, &payload, size));
+	else if ((size = (uint8_t)input_bytes(input, &payload, size)))
+		body_fixed(&body, payload, size);
 	*clock += (uint64_t)advance << (advance % 48);
 	packets_event(packets, *clock, id & 127, &body);
 }
@@ -146,15 +150,21 @@ static void ask(struct world *world, uint8_t filter, uint8_t column)
 		.filter = { .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 },
 	};
 	struct cpu_series *cpus = calloc(64, sizeof(*cpus));
-	FILE *nowhere = fopen("/dev/null", "w");
 
 	strcpy(question.filter.thread, texts[filter >> 6]);
 	strcpy(question.filter.pattern, texts[column >> 6]);
 	check_table(world->epoch, &question, column % TABLE_COLUMNS);
 	query_cpus(world->epoch->query, &question, cpus, 64);
-	metadata_write(world->metadata, world->epoch->boot_id, nowhere);
-	fclose(nowhere);
 	free(cpus);
+}
+
+static void describe(const struct metadata *metadata)
+{
+	static const uint8_t boot_id[KTOP_BOOT_ID];
+	FILE *nowhere = fopen("/dev/null", "w");
+
+	metadata_write(metadata, boot_id, nowhere);
+	fclose(nowhere);
 }
 
 /* ---- the whole ---- */
@@ -182,20 +192,22 @@ static void check_books(const struct decode *a, const struct decode *b, uint64_t
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct input input = { .at = bytes, .left = size };
-	struct world world = { .bytes = 0 };
+	uint8_t how = input_byte(&input);
+	struct world world = { .light = how & 2 };
 	const struct decode_sink sink = { &world, take_boot, take_packet, take_event };
 	const struct decode_sink nobody = { NULL, no_boot, no_packet, no_event };
 	struct decode *decode = decode_new(&sink), *other = decode_new(&nobody);
-	bool whole = input_byte(&input) & 1;
 	size_t step = 1 + 16 * (size_t)input_byte(&input);
 	uint8_t filter = input_byte(&input), column = input_byte(&input);
-	struct packets *packets = make_packets(&input, whole);
+	struct packets *packets = make_packets(&input, how & 1);
 
 	feed(decode, packets->bytes, packets->size, step);
 	feed(other, packets->bytes, packets->size, 1 + packets->size);
 	decode_cut(decode);
 	decode_cut(other);
 	check_books(decode, other, world.bytes);
+	if (world.metadata && how & 4)
+		describe(world.metadata);
 	if (world.epoch)
 		ask(&world, filter, column);
 
