@@ -38,7 +38,7 @@ FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_contr
 FAKES = packets fake_port fake_serial fake_guest	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads
 CHECKS = layers manual completion install
-E2E = oracle boot port report ctl screen
+E2E = demo oracle boot port report ctl screen
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
 AGENT_SRC = $(AGENT:%=agent/%.c)

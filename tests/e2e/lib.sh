@@ -61,6 +61,12 @@ end() {
 	return 0
 }
 
+# qmp NAME COMMAND ARGUMENTS: one command to the machine whose QMP is at $dir/NAME.qmp.
+qmp() {
+	printf '{"execute":"qmp_capabilities"}\n{"execute":"%s","arguments":{%s}}\n' "$2" "$3" |
+		socat -t 2 - "unix-connect:$dir/$1.qmp" >"$dir/$1.answer" && ! grep error "$dir/$1.answer"
+}
+
 finish() {
 	local one
 	for one in "${started[@]}"; do end "$one"; done
