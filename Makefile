@@ -18,7 +18,7 @@ AGENT = util source payload decode metadata record hash recent pattern threads s
 	line_worker demangle \
 	export_folded export_json \
 	peer qmp qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox spool session \
-	options report report_text control_socket service launch launch_folder
+	options report report_options report_text control_socket service launch launch_folder
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile \
 	mix oracle_tail $(DEMO_WORK)
