@@ -103,7 +103,8 @@ static bool texts_end(Elf *elf)
 	while ((section = elf_nextscn(elf, section))) {
 		const Elf_Data *data;
 
-		if (!gelf_getshdr(section, &header) || !is_text(elf_strptr(elf, names, header.sh_name)))
+		if (!gelf_getshdr(section, &header)
+			|| !is_text(elf_strptr(elf, names, header.sh_name)))
 			continue;
 		data = elf_getdata(section, NULL);
 		if (data && data->d_buf && data->d_size &&

@@ -1,7 +1,7 @@
 /*
  * What a host, and its device, can do to the hook: control lines, messages of ports, lies in the
- * rings, and all that at any time between the hook's own work. What the hook sends while nobody lies
- * must be whole.
+ * rings, and all that at any time between the hook's own work. What the hook sends while nobody
+ * lies must be whole.
  *
  * input: acts, each a byte that says which, a byte for it, and for some bytes as many as that says
  */
@@ -16,8 +16,8 @@
 enum { CPUS = 2, PORT = 39, ACTS = 500, TURNS = 20, NEEDS_RESET = 64 };
 
 enum act {
-	ACT_LINE, ACT_DRAIN, ACT_HOST, ACT_MESSAGE, ACT_RING, ACT_RESET, ACT_PLUG, ACT_TICK, ACT_KEYS,
-	ACT_TRACE, ACTS_KNOWN,
+	ACT_LINE, ACT_DRAIN, ACT_HOST, ACT_MESSAGE, ACT_RING, ACT_RESET, ACT_PLUG, ACT_TICK,
+	ACT_KEYS, ACT_TRACE, ACTS_KNOWN,
 };
 
 struct machine {
@@ -47,7 +47,9 @@ static void boot(struct machine *machine)
 	const struct ktop_settings settings = { .ring_size = KTOP_RING_MIN };
 	struct ktop_virtio *device;
 	struct ktop_virtio_serial_config config = {
-		.port = "org.ktop.0", .size = ktop_virtio_serial_memory_size(), .physical = physical };
+		.port = "org.ktop.0", .size = ktop_virtio_serial_memory_size(),
+		.physical = physical,
+	};
 	struct ktop_transport *transport;
 	size_t size = ktop_memory_size(CPUS, &settings);
 

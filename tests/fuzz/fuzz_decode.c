@@ -1,7 +1,7 @@
 /*
  * What a guest sends: as it stands, or as the contents of packets that are whole, which is how the
- * input gets beyond the decoder. All that is behind it takes part: the epoch with its store, stacks,
- * threads and layouts, the questions of the screen, and the metadata of a recording.
+ * input gets beyond the decoder. All that is behind it takes part: the epoch with its store,
+ * stacks, threads and layouts, the questions of the screen, and the metadata of a recording.
  *
  * input:  how, step, filter, column, then bytes, or packets
  * how:    1: packets are made; 2: without an epoch, and 4: with metadata, which both take long

@@ -8,7 +8,8 @@
 /* No control character, and nothing that a second look would change. */
 static void check_printable(const char *text)
 {
-	char *once = util_printable(text, strlen(text)), *twice = util_printable(once, strlen(once));
+	char *once = util_printable(text, strlen(text));
+	char *twice = util_printable(once, strlen(once));
 
 	for (const char *at = once; *at; at++)
 		require((unsigned char)*at >= ' ' && *at != 127);
