@@ -468,12 +468,13 @@ bool report_write(struct report *report, FILE *out, char **error)
 	};
 	struct export_result result;
 
-	if (report->request.folded && !export_folded(report->request.folded, report->epoch->query,
-			&report->epoch->inputs, &report->question, options, &result, error))
-		return false;
 	if (!report->request.json)
 		report_text(report, out);
 	else if (!report_json(report, out))
 		return util_fail(error, "JSON: no memory; ask for less");
-	return fflush(out) == 0 || util_fail(error, "report: not written; is there room?");
+	if (fflush(out) != 0)
+		return util_fail(error, "report: not written; is there room?");
+	return !report->request.folded || export_folded(report->request.folded,
+		report->epoch->query, &report->epoch->inputs, &report->question, options, &result,
+		error);
 }

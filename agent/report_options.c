@@ -10,7 +10,7 @@
 const struct option_row report_options[] = {
 	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "guest time to profile (5)"),
 	OPTION("wait", "N", OPTION_SECONDS, wait_ns,
-		"how long a guest may stand still or say nothing (10)"),
+		"how long a guest may stand still or say nothing (10; 30 with run)"),
 	OPTION("json", NULL, OPTION_FLAG, json, "the report as JSON"),
 	OPTION("folded", "FILE", OPTION_FILE, folded,
 		"write the stacks as well, one per line, for flame graphs"),

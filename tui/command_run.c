@@ -9,7 +9,7 @@
 #include "session.h"
 #include "util.h"
 
-enum { START_MS = 30000, LAST_WORDS_MS = 1000 };
+enum { START_MS = 30000, LAST_WORDS_MS = 1000, NS_PER_MS = 1000000 };
 
 struct run_options {
 	bool headless;
@@ -91,6 +91,7 @@ static int run(char *const *words, size_t count)
 	size_t used;
 	int status;
 
+	request.wait_ns = (uint64_t)START_MS * NS_PER_MS;
 	if (!options_parse(words, count, sets, 2, &used, &error))
 		return command_usage(&command_run, error);
 	if (used == count)

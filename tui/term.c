@@ -51,7 +51,7 @@ bool term_possible(char **error)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return util_fail(error,
-			"cannot open the screen: this is no terminal; use `ktop report`");
+			"cannot open the screen: this is no terminal; use `ktop report`, or `ktop run --headless`");
 	if (!name || !*name)
 		return util_fail(error,
 			"cannot open the screen: TERM is not set; set it, for example to xterm");
@@ -61,7 +61,7 @@ bool term_possible(char **error)
 	if (!tgetstr(move, NULL))
 		return util_fail(error,
 			"cannot open the screen: terminal type %.64s cannot move its cursor; "
-			"set TERM, or use `ktop report`",
+			"set TERM, or use `ktop report`, or `ktop run --headless`",
 			name);
 	return true;
 }

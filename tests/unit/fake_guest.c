@@ -137,6 +137,16 @@ void fake_guest_sample(struct fake_guest *guest, uint32_t cpu, uint32_t weight, 
 	guest->taken[cpu]++;
 }
 
+void fake_guest_missed(struct fake_guest *guest, uint32_t cpu, uint32_t ticks)
+{
+	const struct ktop_wire_missed missed = { .ticks = ticks };
+	struct body body = { 0 };
+
+	body_fixed(&body, &missed, sizeof(missed));
+	put(guest, KTOP_SAMPLES, cpu, KTOP_EVENT_missed, &body);
+	guest->taken[cpu]++;
+}
+
 void fake_guest_beat(struct fake_guest *guest, uint64_t ms)
 {
 	guest->clock += (ms - 1) * FAKE_GUEST_TICKS_PER_MS;

@@ -748,6 +748,46 @@ static void test_report_beside_a_running_profiler(void **state)
 	end(&fixture);
 }
 
+static char *text_of(struct report *report)
+{
+	char *text = NULL, *error = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	return text;
+}
+
+/* How much of the time nobody knows of is told; of which rows are asked for does not matter. */
+static void test_report_tells_its_gaps(void **state)
+{
+	struct fixture fixture = begin(NULL);
+	struct report *report = run_report(&fixture);
+	char *text;
+
+	(void)state;
+	report->request.mode = MODE_USER;
+	fake_guest_missed(fixture.guest, 0, fixture.guest->taken[0] + fixture.guest->taken[1]);
+	step(&fixture);
+	report_cut(report, "enough");
+	finish_report(&fixture, report);
+	assert_int_equal(report->table->weight, 0);
+	assert_true(report->missed > 0.4 && report->missed <= 0.5);
+	report->missed = 0.35;
+	text = text_of(report);
+	assert_non_null(strstr(text, " (35.0%), lost 0\n"));
+	assert_non_null(strstr(text, "the host did not run the guest's CPUs for 35% of the time: "
+		"the table rests on the other 65%\n"));
+	free(text);
+	report->missed = 0.1;
+	text = text_of(report);
+	assert_null(strstr(text, "the host did not run"));
+	free(text);
+	report_free(report);
+	end(&fixture);
+}
+
 /* Nobody drives the session after it: the guest has its lines all the same. */
 static void test_report_that_is_given_up_gives_back(void **state)
 {
@@ -859,6 +899,7 @@ int main(void)
 		cmocka_unit_test(test_report_of_a_guest_that_restarts),
 		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),
 		cmocka_unit_test(test_report_beside_a_running_profiler),
+		cmocka_unit_test(test_report_tells_its_gaps),
 		cmocka_unit_test(test_report_that_is_given_up_gives_back),
 		cmocka_unit_test(test_report_of_a_silent_guest_says_why),
 		cmocka_unit_test(test_report_of_a_guest_that_stands_still),
