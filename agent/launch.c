@@ -274,11 +274,6 @@ const char *launch_qmp(const struct launch *launch)
 	return launch->qmp;
 }
 
-const char *launch_log(const struct launch *launch)
-{
-	return launch->log;
-}
-
 /* ---- what it said ---- */
 
 /* Lines that are empty do not count. */

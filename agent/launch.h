@@ -24,7 +24,6 @@ struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char
 void launch_free(struct launch *launch);
 
 const char *launch_qmp(const struct launch *launch);
-const char *launch_log(const struct launch *launch);	/* file that has what it printed */
 
 /*
  * Why it has ended by itself and not well, with its last words, in fresh memory; NULL: it has not,

@@ -219,7 +219,7 @@ static bool is_still(struct report *report, uint64_t moves)
 
 static void fail_silent(struct report *report)
 {
-	char *why = util_format("the guest says nothing of itself in %.4g s: %s; --wait waits longer",
+	char *why = util_format("the guest says nothing of itself in %.4g s: %s (--wait waits longer)",
 		(double)report->request.wait_ns / 1e9, link_trouble(session_link(report->session)));
 
 	fail(report, why);

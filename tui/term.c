@@ -51,7 +51,8 @@ bool term_possible(char **error)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return util_fail(error,
-			"cannot open the screen: this is no terminal; use `ktop report`, or `ktop run --headless`");
+			"cannot open the screen: this is no terminal; use `ktop report`, or "
+			"`ktop run --headless`");
 	if (!name || !*name)
 		return util_fail(error,
 			"cannot open the screen: TERM is not set; set it, for example to xterm");
