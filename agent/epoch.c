@@ -120,12 +120,13 @@ static void copy_text(char *to, size_t size, struct text text)
 static void take_guest(struct epoch *epoch, const struct guest *guest)
 {
 	struct symbols *symbols = epoch->inputs.symbols;
+	bool first = !epoch->known;
 
 	copy_text(epoch->kernel, sizeof(epoch->kernel), guest->kernel);
 	copy_text(epoch->version, sizeof(epoch->version), guest->version);
 	copy_text(epoch->arch, sizeof(epoch->arch), guest->arch);
 	epoch->cpu_count = guest->cpus < EVENT_CPUS ? guest->cpus : EVENT_CPUS;
-	if (!epoch->known && guest->clock_hz >= CLOCK_LEAST_HZ)
+	if (first && guest->clock_hz >= CLOCK_LEAST_HZ)
 		epoch->clock_hz = guest->clock_hz;
 	epoch->known = true;
 	cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0);
@@ -136,7 +137,8 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 			"no names: the image is not the kernel that runs: their build-ids differ; "
 			"give the right one by --kernel ELF");
 	}
-	if (guest->anchor.size) {
+	/* Once: the search is long, and a guest may send its facts as often as it likes. */
+	if (first && guest->anchor.size) {
 		char *anchor = util_copy(guest->anchor.bytes, guest->anchor.size);
 
 		symbols_set_anchor(symbols, anchor, guest->anchor_address);
