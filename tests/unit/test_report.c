@@ -1,0 +1,364 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "decode.h"
+#include "fake_guest.h"
+#include "report.h"
+#include "session.h"
+#include "session_fixture.h"
+
+/* What a true guest does while a report is made: obeys lines, samples while it is on. */
+static void live(struct fake_guest *guest)
+{
+	static const char *const settings[] = { "rate 500", "mode nmi" };
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (fake_guest_got(guest, settings[i]))
+			fake_guest_reply(guest, true, settings[i]);
+	if (fake_guest_got(guest, "start")) {
+		fake_guest_status(guest, true);
+		fake_guest_reply(guest, true, "started");
+	}
+	if (fake_guest_got(guest, "stop")) {
+		fake_guest_status(guest, false);
+		fake_guest_counts(guest);
+		fake_guest_reply(guest, true, "stopped");
+	}
+	for (int i = 0; guest->running && i < 5; i++)
+		fake_guest_sample(guest, (uint32_t)i % 2, 1, i ? 0x1210 : 0x1310, 0x1120);
+	fake_guest_beat(guest, 20);
+}
+
+static void test_report_is_exact(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+	uint64_t taken;
+	char *text = NULL, *error = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	request.duration_ns = 1000000000;
+	request.rate = 500;
+	request.sampler = SAMPLER_NMI;
+	report = report_new(fixture.session, &request);
+	fixture_bring_up(&fixture);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_RATE_BACK; i++) {
+		live(fixture.guest);
+		fixture_step(&fixture);
+	}
+	/* The guest is as it was before. */
+	report_step(report);
+	fixture_await_line(&fixture, "rate 997");
+	fake_guest_reply(fixture.guest, true, "rate 997");
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_SAMPLER_BACK; i++)
+		fixture_step(&fixture);
+	report_step(report);
+	fixture_await_line(&fixture, "mode timer");
+	fake_guest_reply(fixture.guest, true, "mode timer");
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++) {
+		live(fixture.guest);
+		fixture_step(&fixture);
+	}
+	if (report->state != REPORT_DONE)
+		fail_msg("state %d: %s", report->state, report->error ? report->error : "");
+	taken = fixture.guest->taken[0] + fixture.guest->taken[1];
+	assert_true(taken > 100);
+	assert_int_equal(report->table->samples, taken);
+	assert_int_equal(
+		decode_books_all(session_decode(fixture.session), STREAM_SAMPLES).received, taken);
+	assert_string_equal(report->note, "");
+	assert_true(report->seconds >= 1);
+	assert_false(fixture.guest->running);
+
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, " hot "));
+	free(text);
+	out = open_memstream(&text, &size);
+	report->request.json = true;
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, "\"caller"));
+	free(text);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* A report that runs; its guest is on. */
+static struct report *run_report(struct fixture *fixture)
+{
+	struct report_request request = report_default;
+	struct report *report;
+
+	request.duration_ns = 3600000000000;
+	report = report_new(fixture->session, &request);
+	fixture_bring_up(fixture);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) != REPORT_RUNNING; i++) {
+		live(fixture->guest);
+		fixture_step(fixture);
+	}
+	for (int i = 0; i < 20; i++) {
+		live(fixture->guest);
+		fixture_step(fixture);
+	}
+	assert_int_equal(report_step(report), REPORT_RUNNING);
+	return report;
+}
+
+static void finish_report(struct fixture *fixture, struct report *report)
+{
+	for (int i = 0; i < 2 * FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++) {
+		live(fixture->guest);
+		fixture_step(fixture);
+	}
+	if (report->state != REPORT_DONE)
+		fail_msg("state %d: %s", report->state, report->error ? report->error : "");
+}
+
+/* What was sampled is not lost because the guest does not stop. */
+static void test_report_survives_a_guest_that_does_not_stop(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	report_cut(report, "interrupted");
+	report_step(report);
+	fixture_await_line(&fixture, "stop");
+	fake_guest_reply(fixture.guest, false, "not now");
+	finish_report(&fixture, report);
+	assert_true(report->table->samples > 0);
+	assert_non_null(strstr(report->note, "cut short: interrupted; "));
+	assert_non_null(strstr(report->note, "not now"));
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+static void test_report_of_a_profiler_that_somebody_stops(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	fake_guest_status(fixture.guest, false);
+	fake_guest_counts(fixture.guest);
+	finish_report(&fixture, report);
+	assert_non_null(strstr(report->note, "somebody has stopped the profiler"));
+	assert_int_equal(report->table->samples,
+		fixture.guest->taken[0] + fixture.guest->taken[1]);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* What the books of the next boot say is not said of this one. */
+static void test_report_of_a_guest_that_restarts(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+	char *text = NULL, *error = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	packets_boot(fixture.guest->packets, 2);
+	fake_guest_facts(fixture.guest, NULL, 0);
+	fake_guest_status(fixture.guest, false);
+	finish_report(&fixture, report);
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, "lost unknown"));
+	assert_non_null(strstr(text, "the guest restarted"));
+	assert_non_null(strstr(text, " hot "));
+	free(text);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* Nobody drives the session after it: the guest has its line all the same. */
+static void test_report_that_is_given_up_stops_the_guest(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	report_free(report);
+	fake_guest_step(fixture.guest);
+	assert_true(fake_guest_got(fixture.guest, "stop"));
+	fixture_end(&fixture);
+}
+
+/* A window into a profile that runs: rates are right although it is cut by whole slices. */
+static void test_report_beside_a_running_profiler(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	request.duration_ns = 1000000000;
+	fixture_bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	for (int i = 0; i < 20; i++) {
+		live(fixture.guest);
+		fixture_step(&fixture);
+	}
+	report = report_new(fixture.session, &request);
+	finish_report(&fixture, report);
+	assert_true(fixture.guest->running);
+	/* 5 samples in 25 ms: a millisecond each, and 20 of silence. */
+	assert_float_equal((double)report->table->samples / report->seconds, 200, 8);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+static char *text_of(struct report *report)
+{
+	char *text = NULL, *error = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	return text;
+}
+
+/* How much of the time nobody knows of is told; of which rows are asked for does not matter. */
+static void test_report_tells_its_gaps(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+	char *text;
+
+	(void)state;
+	report->request.mode = MODE_USER;
+	fake_guest_missed(fixture.guest, 0, fixture.guest->taken[0] + fixture.guest->taken[1]);
+	fixture_step(&fixture);
+	report_cut(report, "enough");
+	finish_report(&fixture, report);
+	assert_int_equal(report->table->weight, 0);
+	assert_true(report->missed > 0.4 && report->missed <= 0.5);
+	report->missed = 0.35;
+	text = text_of(report);
+	assert_non_null(strstr(text, " (35.0%), lost 0\n"));
+	assert_non_null(strstr(text, "the host did not run the guest's CPUs for 35% of the time: "
+		"the table rests on the other 65%\n"));
+	free(text);
+	report->missed = 0.1;
+	text = text_of(report);
+	assert_null(strstr(text, "the host did not run"));
+	free(text);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* Nobody drives the session after it: the guest has its lines all the same. */
+static void test_report_that_is_given_up_gives_back(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	request.rate = 500;
+	request.sampler = SAMPLER_NMI;
+	report = report_new(fixture.session, &request);
+	fixture_bring_up(&fixture);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) != REPORT_RUNNING; i++) {
+		live(fixture.guest);
+		fixture_step(&fixture);
+	}
+	report_free(report);
+	fake_guest_step(fixture.guest);
+	assert_true(fake_guest_got(fixture.guest, "stop"));
+	assert_true(fake_guest_got(fixture.guest, "rate 997"));
+	assert_true(fake_guest_got(fixture.guest, "mode timer"));
+	fixture_end(&fixture);
+}
+
+static void await_failure(struct fixture *fixture, const char *why)
+{
+	struct report_request request = report_default;
+	struct report *report;
+
+	request.wait_ns = 50000000;
+	report = report_new(fixture->session, &request);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
+		fixture_step(fixture);
+	assert_int_equal(report->state, REPORT_FAILED);
+	if (!strstr(report->error, why))
+		fail_msg("%s", report->error);
+	report_free(report);
+}
+
+/* A guest that never speaks, and one that never says who it is: a bounded wait, and the reason. */
+static void test_report_of_a_silent_guest_says_why(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	await_failure(&fixture, "in 0.05 s: it has not opened the port");
+	fake_guest_beat(fixture.guest, 1);
+	fixture_await_link(&fixture, LINK_NO_HELLO);
+	await_failure(&fixture, "in 0.05 s: it sends, but not who it is");
+	fixture_end(&fixture);
+}
+
+/* What came before its clock stood still is shown, and that it did is an error. */
+static void test_report_of_a_guest_that_stands_still(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	report->request.wait_ns = 50000000;
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) == REPORT_RUNNING; i++)
+		fixture_step(&fixture);
+	assert_int_equal(report->state, REPORT_STOPPING);
+	finish_report(&fixture, report);
+	assert_true(report->table->samples > 0);
+	assert_non_null(strstr(report->error, "cut short: the guest's clock stands still for 0.05 s"));
+	assert_non_null(strstr(report->note, "the guest's clock stands still"));
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+static void test_report_of_a_silent_vm_ends(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_new(fixture.session, &report_default);
+
+	(void)state;
+	report_cut(report, "interrupted");
+	assert_int_equal(report_step(report), REPORT_FAILED);
+	assert_string_equal(report->error, "interrupted");
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_report_is_exact),
+		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
+		cmocka_unit_test(test_report_of_a_profiler_that_somebody_stops),
+		cmocka_unit_test(test_report_of_a_guest_that_restarts),
+		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),
+		cmocka_unit_test(test_report_beside_a_running_profiler),
+		cmocka_unit_test(test_report_tells_its_gaps),
+		cmocka_unit_test(test_report_that_is_given_up_gives_back),
+		cmocka_unit_test(test_report_of_a_silent_guest_says_why),
+		cmocka_unit_test(test_report_of_a_guest_that_stands_still),
+		cmocka_unit_test(test_report_of_a_silent_vm_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
