@@ -20,7 +20,7 @@ AGENT = util source payload decode metadata record hash recent pattern threads s
 	peer qmp qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox spool session \
 	options report report_options report_text control_socket service launch launch_folder
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
-	page slab space thread sched spin mutex program programs process syscall keyboard port profile \
+	page slab space thread sched spin mutex program programs process syscall keyboard port profile books \
 	mix oracle_tail $(DEMO_WORK)
 DEMO_WORK = oracle oracle_shapes checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet
 DEMO_PROGRAMS = hash primes queens sort pulse

@@ -172,18 +172,14 @@ static bool run_keys(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-/* Events taken or lost by all rings. */
-static uint64_t total(const struct ktop *ktop, bool lost)
+/* Over all CPUs and streams. */
+static uint64_t total(const struct ktop *ktop,
+	uint64_t (*count)(const struct ktop *ktop, uint32_t cpu, uint32_t stream))
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < ktop->cpus * KTOP_CLASSES; i++) {
-		const struct ktop_ring *ring = &ktop->cpu[i / KTOP_CLASSES].rings[i % KTOP_CLASSES];
-
-		sum += ktop_ring_lost(ring);
-		if (!lost)
-			sum += __atomic_load_n(&ring->committed, __ATOMIC_RELAXED);
-	}
+	for (uint32_t i = 0; i < ktop->cpus; i++)
+		sum += count(ktop, i, KTOP_SAMPLES) + count(ktop, i, KTOP_TRACE);
 	return sum;
 }
 
@@ -201,9 +197,9 @@ static bool run_status(struct ktop *ktop, char **words, uint32_t count)
 	ktop_str_add(text, ", cpus ");
 	ktop_str_number(text, ktop->cpus);
 	ktop_str_add(text, ", taken ");
-	ktop_str_number(text, total(ktop, false));
+	ktop_str_number(text, total(ktop, ktop_taken));
 	ktop_str_add(text, ", lost ");
-	ktop_str_number(text, total(ktop, true));
+	ktop_str_number(text, total(ktop, ktop_lost));
 	ktop_meta_beat(ktop);
 	return true;
 }

@@ -86,6 +86,18 @@ bool ktop_running(const struct ktop *ktop)
 	return __atomic_load_n(&ktop->wish, __ATOMIC_RELAXED) != KTOP_NONE;
 }
 
+uint64_t ktop_lost(const struct ktop *ktop, uint32_t cpu, uint32_t stream)
+{
+	return ktop_ring_lost(ktop_ring(&ktop->cpu[cpu], stream));
+}
+
+uint64_t ktop_taken(const struct ktop *ktop, uint32_t cpu, uint32_t stream)
+{
+	const struct ktop_ring *ring = ktop_ring(&ktop->cpu[cpu], stream);
+
+	return __atomic_load_n(&ring->committed, __ATOMIC_RELAXED) + ktop_ring_lost(ring);
+}
+
 bool ktop_on(const struct ktop *ktop, uint32_t cpu, enum ktop_stream stream)
 {
 	if (!ktop->cpu[cpu].enabled)

@@ -120,4 +120,8 @@ bool ktop_drain(struct ktop *ktop);
 /* any: is profiling on? */
 bool ktop_running(const struct ktop *ktop);
 
+/* any: events of this CPU's stream (wire.h) since boot: all, and those of them that were dropped. */
+uint64_t ktop_taken(const struct ktop *ktop, uint32_t cpu, uint32_t stream);
+uint64_t ktop_lost(const struct ktop *ktop, uint32_t cpu, uint32_t stream);
+
 #endif

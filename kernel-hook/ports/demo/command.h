@@ -5,6 +5,7 @@
  *   mix.seconds=N                length of a phase; 10
  *   oracle.seconds=N             power off after so many reports; 0: never
  *   poweroff=N                   power off after N seconds, whatever the work
+ *   books=on                     print what ktop has counted, once a second: books.h
  *   ktop=on                      sample from the beginning
  *   ktop.mode=nmi                by NMI, when there are two CPUs
  *   ktop.rate=N ktop.ring=BYTES ktop.keys=plain     as in ktop.h, struct ktop_settings

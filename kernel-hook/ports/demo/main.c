@@ -8,7 +8,7 @@
  *   thread.c switch.S sched.c       threads, and which of them runs
  *   spin.c mutex.c                  locks: waited for awake, and asleep
  *   process.c program.c syscall.c   programs in address spaces of their own; user/ has them
- *   port.c profile.c                ktop: what it wants of a kernel, and what a kernel tells it
+ *   port.c profile.c books.c        ktop: what it wants of a kernel, what a kernel tells it, its counts
  *   mix.c oracle.c                  work to look at
  *
  * This file brings it up: memory, clock, ktop, the other CPUs, then the work that was asked for.
@@ -18,6 +18,7 @@
 
 #include "acpi.h"
 #include "apic.h"
+#include "books.h"
 #include "clock.h"
 #include "command.h"
 #include "console.h"
@@ -64,6 +65,8 @@ static void power_off(void *argument)
 
 static void start_work(void)
 {
+	if (command_is("books", "on"))
+		books_start();
 	if (command_number("poweroff") > 0)
 		thread_spawn("poweroff", power_off, NULL);
 	if (command_is("work", "oracle"))

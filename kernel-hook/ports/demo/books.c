@@ -1,0 +1,36 @@
+#include <stddef.h>
+#include <stdint.h>
+
+#include "books.h"
+#include "console.h"
+#include "cpu.h"
+#include "ktop.h"
+#include "profile.h"
+#include "sched.h"
+#include "thread.h"
+#include "wire.h"
+
+enum { SECOND = 1000000000 };
+
+static void show(uint32_t cpu)
+{
+	print("books: cpu=%u samples=%lu/%lu trace=%lu/%lu\n", cpu,
+		ktop_taken(profile, cpu, KTOP_SAMPLES), ktop_lost(profile, cpu, KTOP_SAMPLES),
+		ktop_taken(profile, cpu, KTOP_TRACE), ktop_lost(profile, cpu, KTOP_TRACE));
+}
+
+static void books_run(void *argument)
+{
+	(void)argument;
+	for (;;) {
+		sched_sleep(SECOND);
+		for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
+			show(cpu);
+		print("books: end\n");
+	}
+}
+
+void books_start(void)
+{
+	thread_spawn("books", books_run, NULL);
+}
