@@ -2,6 +2,7 @@
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,27 +92,58 @@ static bool is_text(const char *name)
 		strcmp(name, ".zdebug_str") == 0 || strcmp(name, ".zdebug_line_str") == 0);
 }
 
-/* libdw reads texts up to their zero, wherever that is: does each section of texts end with one? */
-static bool texts_end(Elf *elf)
+static bool has_texts(const char *name)
 {
-	Elf_Scn *section = NULL;
+	return is_text(name) ||
+		(name && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0));
+}
+
+/* The section behind `section` for which `wanted` holds, and its bytes; NULL: no more. */
+static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, bool (*wanted)(const char *name),
+	const Elf_Data **data)
+{
 	GElf_Shdr header;
 	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names) != 0)
-		return false;
+		return NULL;
 	while ((section = elf_nextscn(elf, section))) {
-		const Elf_Data *data;
-
-		if (!gelf_getshdr(section, &header)
-			|| !is_text(elf_strptr(elf, names, header.sh_name)))
+		if (!gelf_getshdr(section, &header) ||
+				!wanted(elf_strptr(elf, names, header.sh_name)))
 			continue;
-		data = elf_getdata(section, NULL);
-		if (data && data->d_buf && data->d_size &&
-				((const char *)data->d_buf)[data->d_size - 1])
+		*data = elf_getdata(section, NULL);
+		if (*data && (*data)->d_buf && (*data)->d_size)
+			return section;
+	}
+	return NULL;
+}
+
+/* libdw reads texts up to their zero, wherever that is: does each section of texts end with one? */
+static bool texts_end(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	const Elf_Data *data;
+
+	while ((section = next_section(elf, section, is_text, &data))) {
+		if (((const char *)data->d_buf)[data->d_size - 1])
 			return false;
 	}
 	return true;
+}
+
+/* Nor does it look whether a text begins and ends inside of its section: here. */
+static bool text_ends(Elf *elf, const char *text)
+{
+	Elf_Scn *section = NULL;
+	const Elf_Data *data;
+
+	while ((section = next_section(elf, section, has_texts, &data))) {
+		uintptr_t at = (uintptr_t)text - (uintptr_t)data->d_buf;
+
+		if (at < data->d_size && memchr(text, '\0', data->d_size - at))
+			return true;
+	}
+	return false;
 }
 
 struct sym_dwarf *sym_dwarf_open(int fd)
@@ -172,7 +204,7 @@ static const char *last_two_parts(const char *path)
 	return before[0] == '/' || before[0] == '.' ? last : before;
 }
 
-static char *describe(Dwarf_Die *unit, Dwarf_Line *line)
+static char *describe(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line)
 {
 	const char *path = dwarf_linesrc(line, NULL, NULL);
 	Dwarf_Attribute attribute;
@@ -182,6 +214,8 @@ static char *describe(Dwarf_Die *unit, Dwarf_Line *line)
 	if (!path || dwarf_lineno(line, &number) != 0 || number <= 0)
 		return NULL;
 	folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	if (folder && !text_ends(dwarf->elf, folder))
+		folder = NULL;
 	return util_format("%s:%d", last_two_parts(below(path, folder)), number);
 }
 
@@ -241,7 +275,7 @@ static char *line_in(struct sym_dwarf *dwarf, const struct unit_range *range, ui
 	if (address >= range->high || !dwarf_offdie(dwarf->dwarf, range->die, &unit))
 		return NULL;
 	line = find_row(&unit, address);
-	return line ? describe(&unit, line) : NULL;
+	return line ? describe(dwarf, &unit, line) : NULL;
 }
 
 /*
