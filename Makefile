@@ -38,6 +38,8 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service
 FAKES = packets fake_port fake_serial fake_guest	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads
+BENCH = ingest
+BENCH_PARTS = world stream setup intake
 CHECKS = layers manual completion install
 E2E = demo oracle boot port report ctl screen
 
@@ -47,6 +49,7 @@ TUI_SRC = $(TUI:%=tui/%.c)
 PROGRAM_SRC = $(PROGRAM:%=tui/%.c)
 HOST_SRC = $(AGENT_SRC) $(TUI_SRC) $(PROGRAM_SRC)
 ALL_SRC = $(HOOK_SRC) $(HOST_SRC)
+BENCH_SRC = $(BENCH:%=bench/%.c) $(BENCH_PARTS:%=bench/%.c)
 
 all: build/ktop demo-kernel
 
@@ -169,9 +172,22 @@ fuzz: packages
 	$(MAKE) $(FUZZ:%=build/fuzz/%)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZ)
 
+# ---- what it costs: programs of bench/, each of one measurement ----
+
+build/host/bench/%.o: CPPFLAGS += -Itests/unit -Ibench
+build/host/tests/unit/%.o: CPPFLAGS += -Itests/unit
+build/libbench.a: $(BENCH_PARTS:%=build/host/bench/%.o) build/host/tests/unit/packets.o
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BENCH:%=build/bench/%): build/bench/%: build/host/bench/%.o build/libbench.a build/libagent.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+
 # clang reads every file too, with the same warnings.
-build/lint: $(HOST_SRC) $(HOOK_SRC) $(DEMO_SRC)
+build/lint: $(HOST_SRC) $(HOOK_SRC) $(DEMO_SRC) $(BENCH_SRC)
 	$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(HOST_SRC) $(HOOK_SRC)
+	$(CLANG) $(CPPFLAGS) -Itests/unit -Ibench $(CFLAGS) -fsyntax-only $(BENCH_SRC)
 	$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(DEMO_SRC)
 	@mkdir -p build && touch $@
 
@@ -218,7 +234,7 @@ deb: packages
 clean:
 	rm -rf build
 
--include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
+-include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/host/bench/*.d build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
 	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
 .PHONY: all demo-kernel unit packages demo screenshots check fuzz install uninstall deb clean

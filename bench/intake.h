@@ -1,0 +1,20 @@
+/* Bytes to a store, as the session does it: decoder and epoch, without a screen. */
+#ifndef INTAKE_H
+#define INTAKE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct epoch;
+struct intake;
+
+struct intake *intake_new(const char *names);	/* the kernel's file, or NULL */
+void intake_free(struct intake *intake);
+
+void intake_feed(struct intake *intake, const void *bytes, size_t size);
+struct epoch *intake_epoch(const struct intake *intake);
+
+/* Ends the program when not all of so many samples are in the store. */
+void intake_check(const struct intake *intake, uint64_t samples);
+
+#endif
