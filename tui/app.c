@@ -2,6 +2,7 @@
 
 #include "app.h"
 #include "canvas.h"
+#include "config.h"
 #include "input.h"
 #include "screen.h"
 #include "session.h"
@@ -94,13 +95,13 @@ static void step(struct app *app)
 		draw(app);
 }
 
-bool app_run(struct session *session, char **error)
+bool app_run(struct session *session, const struct config *config, char **error)
 {
 	struct app app = { .session = session };
 
-	if (!term_open(error))
+	if (!term_open(&config->theme, error))
 		return false;
-	app.screen = screen_new(session);
+	app.screen = screen_new(session, config);
 	app.canvas = term_canvas();
 	draw(&app);
 	while (!app.done)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+struct config;
 struct session;
 
 /* Is there a terminal that can show the screen? False with `error` set. Changes nothing. */
@@ -14,6 +15,6 @@ bool app_possible(char **error);
  * as it was. To be called from the main thread, while another thread drives the session. False
  * with `error` set when the terminal cannot be opened.
  */
-bool app_run(struct session *session, char **error);
+bool app_run(struct session *session, const struct config *config, char **error);
 
 #endif

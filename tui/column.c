@@ -164,28 +164,43 @@ static const struct column columns_table[COLUMNS] = {
 		.draw = draw_source },
 };
 
-/* What is left for the function's name beside columns of these widths, two apart. */
-static int rest(const int widths[COLUMNS], int columns)
-{
-	int left = columns - MARK;
+const struct columns columns_standard = { { 0, 1, 2, 3, 4, 5, 6, 7 }, COLUMNS };
 
-	for (int i = 0; i < COLUMNS; i++)
-		if (i != AT_FUNCTION && widths[i])
-			left -= widths[i] + (columns_table[i].right ? 1 : 2);
-	return left - 1;
+/* Between two columns; `before` -1: the first one. */
+static int gap(int before, int column)
+{
+	if (before < 0)
+		return 0;
+	return columns_table[before].right && columns_table[column].right ? 1 : 2;
+}
+
+/* What is left for the function's name beside the others of these widths. */
+static int rest(const struct columns *wanted, const int widths[COLUMNS], int columns)
+{
+	int left = columns - MARK, before = -1;
+
+	for (size_t i = 0; i < wanted->count; i++) {
+		int column = wanted->order[i];
+
+		if (widths[column] == 0)
+			continue;
+		left -= gap(before, column) + (column == AT_FUNCTION ? 0 : widths[column]);
+		before = column;
+	}
+	return left;
 }
 
 /* The least important go, until there is room for a name. */
-static void drop(int widths[COLUMNS], int columns)
+static void drop(const struct columns *wanted, int widths[COLUMNS], int columns)
 {
-	for (int keep = 0; rest(widths, columns) < FUNCTION_LEAST && keep < 9; keep++)
+	for (int keep = 0; rest(wanted, widths, columns) < FUNCTION_LEAST && keep < 9; keep++)
 		for (int i = 0; i < COLUMNS; i++)
 			if (columns_table[i].keep == keep)
 				widths[i] = 0;
 }
 
 /* More room goes to each in turn, while names keep theirs; what is left, to the source. */
-static void grow(int widths[COLUMNS], int columns)
+static void grow(const struct columns *wanted, int widths[COLUMNS], int columns)
 {
 	static const struct { int column, width, name; } steps[] = {
 		{ AT_TREND, 20, 24 }, { AT_SOURCE, 30, 32 }, { AT_CPU, 10, 32 },
@@ -197,37 +212,37 @@ static void grow(int widths[COLUMNS], int columns)
 		int *width = &widths[steps[i].column], before = *width;
 
 		*width = before ? steps[i].width : 0;
-		if (rest(widths, columns) < steps[i].name) {
+		if (rest(wanted, widths, columns) < steps[i].name) {
 			*width = before;
 			break;
 		}
 	}
-	widths[AT_FUNCTION] = rest(widths, columns);
+	widths[AT_FUNCTION] = rest(wanted, widths, columns);
 	if (widths[AT_SOURCE] && widths[AT_FUNCTION] > FUNCTION_MOST) {
 		widths[AT_SOURCE] += widths[AT_FUNCTION] - FUNCTION_MOST;
 		widths[AT_FUNCTION] = FUNCTION_MOST;
 	}
 }
 
-struct column_layout column_layout(int columns)
+struct column_layout column_layout(const struct columns *wanted, int columns)
 {
 	struct column_layout layout = { .count = 0 };
-	int widths[COLUMNS], at = MARK;
+	int widths[COLUMNS] = { 0 }, at = MARK, before = -1;
 
-	for (int i = 0; i < COLUMNS; i++)
-		widths[i] = columns_table[i].width;
-	drop(widths, columns);
-	grow(widths, columns);
-	for (int i = 0; i < COLUMNS; i++) {
-		int width = widths[i];
+	for (size_t i = 0; i < wanted->count; i++)
+		widths[wanted->order[i]] = columns_table[wanted->order[i]].width;
+	drop(wanted, widths, columns);
+	grow(wanted, widths, columns);
+	for (size_t i = 0; i < wanted->count; i++) {
+		int column = wanted->order[i];
 
-		if (width == 0)
+		if (widths[column] == 0)
 			continue;
-		if (!columns_table[i].right && i > 0 && columns_table[i - 1].right)
-			at++;
-		layout.slots[layout.count++] =
-			(struct column_slot) { .index = i, .column = at, .width = width };
-		at += width + (columns_table[i].right ? 1 : 2);
+		at += gap(before, column);
+		layout.slots[layout.count++] = (struct column_slot) {
+			.index = column, .column = at, .width = widths[column] };
+		at += widths[column];
+		before = column;
 	}
 	return layout;
 }

@@ -16,6 +16,13 @@ struct place;
 
 enum { COLUMNS = 8 };
 
+struct columns {			/* those wanted, FUNCTION among them */
+	int order[COLUMNS];		/* of the table of columns, from left to right */
+	size_t count;
+};
+
+extern const struct columns columns_standard;
+
 struct column_slot {			/* a column that is shown */
 	int index;			/* of the table of columns */
 	int column, width;		/* from the area's left side */
@@ -27,7 +34,7 @@ struct column_layout {
 };
 
 /* The least important columns go first; what room is left, the others share. */
-struct column_layout column_layout(int columns);
+struct column_layout column_layout(const struct columns *wanted, int columns);
 
 /* `sort` is marked with an arrow. */
 void column_heads(struct canvas *canvas, struct place place, const struct column_layout *layout,

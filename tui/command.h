@@ -38,11 +38,12 @@ void command_hold_signals(void);
 void command_release_signals(void);
 bool command_stopped(void);		/* one has come */
 
-struct service;
+struct config;
 struct session;
 
 /* The live screen on a session, until its user leaves; start: profile as soon as it can be. */
-int command_screen(struct session *session, const char *socket, bool start);
+int command_screen(struct session *session, const struct config *config, const char *socket,
+	bool start);
 
 /* Profiles, writes the report to stdout. */
 struct report_request;

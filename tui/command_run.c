@@ -4,6 +4,7 @@
 
 #include "app.h"
 #include "command.h"
+#include "config.h"
 #include "launch.h"
 #include "report.h"
 #include "session.h"
@@ -56,7 +57,7 @@ static void quote(struct launch *launch)
 }
 
 static int watch(struct launch *launch, const struct run_options *options,
-	const struct report_request *request)
+	const struct config *config, const struct report_request *request)
 {
 	const struct session_options attach = {
 		.qmp = launch_qmp(launch),
@@ -71,7 +72,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 	if (!session)
 		return explain(launch, error);
 	status = options->headless ? command_profile(session, request) :
-		command_screen(session, attach.qmp, true);
+		command_screen(session, config, attach.qmp, true);
 	session_free(session);
 	if (status != COMMAND_DONE)
 		quote(launch);
@@ -86,6 +87,7 @@ static int run(char *const *words, size_t count)
 		{ .rows = run_rows, .into = &options },
 		{ .rows = report_options, .into = &request },
 	};
+	struct config config;
 	struct launch *launch;
 	char *error = NULL;
 	size_t used;
@@ -99,11 +101,12 @@ static int run(char *const *words, size_t count)
 	if (!options.headless && !app_possible(&error))
 		return command_fail(error);
 
+	config_init(&config);
 	command_hold_signals();
 	launch = launch_new(words + used, count - used, START_MS, &error);
 	if (!launch)
 		return command_fail(error);
-	status = watch(launch, &options, &request);
+	status = watch(launch, &options, &config, &request);
 	launch_free(launch);
 	return status;
 }

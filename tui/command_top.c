@@ -6,6 +6,7 @@
 
 #include "app.h"
 #include "command.h"
+#include "config.h"
 #include "epoch.h"
 #include "service.h"
 #include "session.h"
@@ -41,7 +42,8 @@ static void *run_ingest(void *context)
 	return NULL;
 }
 
-int command_screen(struct session *session, const char *socket, bool start)
+int command_screen(struct session *session, const struct config *config, const char *socket,
+	bool start)
 {
 	struct ingest ingest = { .session = session, .start = start };
 	pthread_t thread;
@@ -52,7 +54,7 @@ int command_screen(struct session *session, const char *socket, bool start)
 	ingest.service = service_new(session, socket, NULL);
 	if (pthread_create(&thread, NULL, run_ingest, &ingest) == 0) {
 		command_release_signals();
-		shown = app_run(session, &error);
+		shown = app_run(session, config, &error);
 		command_hold_signals();
 		atomic_store(&ingest.end, true);
 		pthread_join(thread, NULL);
@@ -78,6 +80,7 @@ static int run(char *const *words, size_t count)
 {
 	struct session_options options = { 0 };
 	const struct option_set set = { .rows = command_attach, .into = &options };
+	struct config config;
 	struct session *session;
 	char *error = NULL;
 	size_t used;
@@ -92,11 +95,12 @@ static int run(char *const *words, size_t count)
 	if (!app_possible(&error))
 		return command_fail(error);
 
+	config_init(&config);
 	command_hold_signals();
 	session = session_new(&options, &error);
 	if (!session)
 		return command_fail(error);
-	status = command_screen(session, options.qmp ? options.qmp : options.port, false);
+	status = command_screen(session, &config, options.qmp ? options.qmp : options.port, false);
 	remind(session, &options);
 	session_free(session);
 	return status;

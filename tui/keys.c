@@ -5,7 +5,7 @@
 #include "keys.h"
 #include "theme.h"
 
-const struct key keys_table[] = {
+const struct keys keys_standard = { .rows = {
 	{ { KEYS_F(1), '?' }, ACTION_HELP, "Help", "this help, and back" },
 	{ { KEYS_UP, 'k' }, ACTION_UP, NULL, "one row up" },
 	{ { KEYS_DOWN, 'j' }, ACTION_DOWN, NULL, "one row down; the cursor follows its function" },
@@ -33,17 +33,16 @@ const struct key keys_table[] = {
 	{ { KEYS_ESCAPE, KEYS_BACKSPACE }, ACTION_BACK, NULL, "back; takes off the filter, then the zero" },
 	{ { KEYS_CTRL('L') }, ACTION_REDRAW, NULL, "draw the screen anew" },
 	{ { KEYS_CTRL('Z') }, ACTION_SUSPEND, NULL, "suspend ktop; `fg` brings it back" },
-};
-const size_t keys_count = sizeof keys_table / sizeof *keys_table;
+} };
 
-enum action keys_action(uint32_t code)
+enum action keys_action(const struct keys *keys, uint32_t code)
 {
 	if (code == 0)
 		return ACTION_NONE;
-	for (size_t i = 0; i < keys_count; i++)
+	for (size_t i = 0; i < KEYS_ROWS; i++)
 		for (int j = 0; j < KEYS_PER_ROW; j++)
-			if (keys_table[i].codes[j] == code)
-				return keys_table[i].action;
+			if (keys->rows[i].codes[j] == code)
+				return keys->rows[i].action;
 	return ACTION_NONE;
 }
 
@@ -87,21 +86,22 @@ static int item_width(const struct key *key)
 }
 
 /* Room between two labels: two columns where all of them fit so, else one. */
-static int bar_gap(int columns)
+static int bar_gap(const struct keys *keys, int columns)
 {
 	int all = 1;
 
-	for (size_t i = 0; i < keys_count; i++)
-		if (keys_table[i].bar)
-			all += item_width(&keys_table[i]) + 2;
+	for (size_t i = 0; i < KEYS_ROWS; i++)
+		if (keys->rows[i].bar)
+			all += item_width(&keys->rows[i]) + 2;
 	return all <= columns ? 2 : 1;
 }
 
 /* The label at or after `*next` that still fits from `column` on; NULL when none is left. */
-static const struct key *next_label(size_t *next, int column, int columns)
+static const struct key *next_label(const struct keys *keys, size_t *next, int column,
+	int columns)
 {
-	for (; *next < keys_count; (*next)++) {
-		const struct key *key = &keys_table[*next];
+	for (; *next < KEYS_ROWS; (*next)++) {
+		const struct key *key = &keys->rows[*next];
 
 		if (key->bar && column + item_width(key) <= columns) {
 			(*next)++;
@@ -111,13 +111,13 @@ static const struct key *next_label(size_t *next, int column, int columns)
 	return NULL;
 }
 
-void keys_bar(struct canvas *canvas, struct place place)
+void keys_bar(const struct keys *keys, struct canvas *canvas, struct place place)
 {
-	int column = 1, gap = bar_gap(place.width);
+	int column = 1, gap = bar_gap(keys, place.width);
 	const struct key *key;
 	char name[KEYS_NAME];
 
-	for (size_t next = 0; (key = next_label(&next, column, place.width));
+	for (size_t next = 0; (key = next_label(keys, &next, column, place.width));
 			column += item_width(key) + gap) {
 		struct place at = { place.row, place.column + column, item_width(key) };
 		int used = canvas_text(canvas, at, STYLE_KEY, keys_name(key->codes[0], name));
@@ -128,12 +128,12 @@ void keys_bar(struct canvas *canvas, struct place place)
 	}
 }
 
-enum action keys_bar_action(int columns, int column)
+enum action keys_bar_action(const struct keys *keys, int columns, int column)
 {
-	int left = 1, gap = bar_gap(columns);
+	int left = 1, gap = bar_gap(keys, columns);
 	const struct key *key;
 
-	for (size_t next = 0; (key = next_label(&next, left, columns));
+	for (size_t next = 0; (key = next_label(keys, &next, left, columns));
 			left += item_width(key) + gap)
 		if (column >= left && column < left + item_width(key))
 			return key->action;

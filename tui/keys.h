@@ -29,9 +29,10 @@ enum action {
 	ACTION_WINDOW, ACTION_ZERO, ACTION_FREEZE,
 	ACTION_RUN, ACTION_SNAPSHOT,
 	ACTION_HELP, ACTION_BACK, ACTION_REDRAW, ACTION_SUSPEND, ACTION_QUIT,
+	ACTIONS,
 };
 
-enum { KEYS_PER_ROW = 4 };
+enum { KEYS_PER_ROW = 4, KEYS_ROWS = ACTIONS - 1 };
 
 struct key {
 	uint32_t codes[KEYS_PER_ROW];	/* any of them; the first is the one on the key bar */
@@ -40,17 +41,20 @@ struct key {
 	const char *help;
 };
 
-extern const struct key keys_table[];
-extern const size_t keys_count;
+struct keys {				/* one row for each action, as the help shows them */
+	struct key rows[KEYS_ROWS];
+};
 
-enum action keys_action(uint32_t code);
+extern const struct keys keys_standard;
+
+enum action keys_action(const struct keys *keys, uint32_t code);
 
 /* How a key is called: "F3", "Ctrl-C", "PgUp", "/". Returns `name`. */
 enum { KEYS_NAME = 16 };
 const char *keys_name(uint32_t code, char name[KEYS_NAME]);
 
 /* The key bar, as much of it as fits, and what a click on a column of it means. */
-void keys_bar(struct canvas *canvas, struct place place);
-enum action keys_bar_action(int columns, int column);
+void keys_bar(const struct keys *keys, struct canvas *canvas, struct place place);
+enum action keys_bar_action(const struct keys *keys, int columns, int column);
 
 #endif

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "canvas.h"
+#include "config.h"
 #include "header.h"
 #include "input.h"
 #include "keys.h"
@@ -31,6 +32,7 @@ enum { WHEEL_LINES = 3 };
 
 struct screen {
 	struct session *session;
+	const struct keys *keys;
 	struct picture *picture;	/* NULL before the first */
 	struct scope scope;
 	struct session_wish wish;	/* as sent last */
@@ -45,14 +47,16 @@ struct screen {
 	char bad[160];			/* what is wrong with the prompt's text, or "" */
 };
 
-struct screen *screen_new(struct session *session)
+struct screen *screen_new(struct session *session, const struct config *config)
 {
 	struct screen *screen = util_alloc(sizeof *screen);
 
 	screen->session = session;
+	screen->keys = &config->keys;
 	scope_init(&screen->scope);
+	screen->scope.window_ns = config->window_ns;
 	for (int i = 0; i < VIEWS; i++)
-		screen->selves[i] = views[i]->new();
+		screen->selves[i] = views[i]->new(config);
 	return screen;
 }
 
@@ -120,7 +124,7 @@ static void search_key(struct screen *screen, const struct input *input, enum pr
 		views[screen->current]->act(screen->selves[screen->current], ACTION_BACK);
 	else if (event == PROMPT_CHANGED)
 		found = search(screen, screen->prompt.text, LIST_HERE);
-	else if (event == PROMPT_SAME && keys_action(input->code) == ACTION_SEARCH)
+	else if (event == PROMPT_SAME && keys_action(screen->keys, input->code) == ACTION_SEARCH)
 		found = search(screen, screen->prompt.text, LIST_NEXT);
 	if (event != PROMPT_SAME)
 		snprintf(screen->bad, sizeof screen->bad, "%s", found ? "" : "not found");
@@ -296,7 +300,8 @@ static enum screen_wish click(struct screen *screen, const struct input *input, 
 	const struct view *view = views[screen->current];
 
 	if (input->row == screen->rows - 1)
-		return act(screen, keys_bar_action(screen->columns, input->column), now);
+		return act(screen,
+			keys_bar_action(screen->keys, screen->columns, input->column), now);
 	if (view->click)
 		view->click(screen->selves[screen->current], input->row, input->column);
 	return SCREEN_NOTHING;
@@ -320,8 +325,8 @@ enum screen_wish screen_input(struct screen *screen, const struct input *input, 
 	case INPUT_KEY:
 		status_seen(&screen->status);
 		if (!screen->prompt.label)
-			return act(screen, keys_action(input->code), now);
-		if (keys_action(input->code) == ACTION_QUIT && input->code < ' ')
+			return act(screen, keys_action(screen->keys, input->code), now);
+		if (keys_action(screen->keys, input->code) == ACTION_QUIT && input->code < ' ')
 			return SCREEN_QUIT;
 		prompt_input(screen, input, now);
 		return SCREEN_NOTHING;
@@ -341,7 +346,7 @@ static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 		status_draw(&screen->status, canvas, place,
 			screen->picture ? header_remark(screen->picture) : "");
 	place.row++;
-	keys_bar(canvas, place);
+	keys_bar(screen->keys, canvas, place);
 }
 
 static void send_wish(struct screen *screen)

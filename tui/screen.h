@@ -9,13 +9,15 @@
 #include <stdint.h>
 
 struct canvas;
+struct config;
 struct input;
 struct screen;
 struct session;
 
 enum { SCREEN_LEAST_ROWS = 10, SCREEN_LEAST_COLUMNS = 40 };
 
-struct screen *screen_new(struct session *session);
+/* Both outlive it. */
+struct screen *screen_new(struct session *session, const struct config *config);
 void screen_free(struct screen *screen);
 
 /* Takes what the session has; true when there is something new to draw. */

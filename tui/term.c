@@ -27,6 +27,7 @@ static const int signals[SIGNALS] = { SIGWINCH, SIGTSTP, SIGINT, SIGTERM, SIGHUP
 /* The one terminal. `pipe` is written by the signal handler, all else by the main thread. */
 static struct {
 	SCREEN *screen;
+	const struct theme *theme;
 	struct canvas *shown;		/* what the terminal shows; NULL: unknown */
 	enum depth depth;
 	bool gone;
@@ -87,7 +88,7 @@ static void make_pairs(void)
 {
 	for (int i = 0; i < 2 * STYLES && terminal.depth != DEPTH_NONE; i++) {
 		uint8_t style = (uint8_t)(i < STYLES ? i : (i - STYLES) | STYLE_CURSOR);
-		struct look look = theme_look(terminal.depth, style);
+		struct look look = theme_look(terminal.theme, terminal.depth, style);
 
 		init_pair(pair_of(style), (short)look.fore, (short)look.back);
 	}
@@ -118,7 +119,7 @@ static void start_curses(void)
 	make_pairs();
 }
 
-bool term_open(char **error)
+bool term_open(const struct theme *theme, char **error)
 {
 	if (!term_possible(error))
 		return false;
@@ -132,6 +133,7 @@ bool term_open(char **error)
 		return util_fail(error,
 			"cannot open the screen: the terminal does not answer; set TERM");
 	}
+	terminal.theme = theme;
 	start_curses();
 	catch_signals();
 	atexit(term_close);
@@ -185,8 +187,9 @@ static void show_cell(const struct canvas *canvas, int row, int column)
 		return;
 	for (int i = 0; i < CELL_MARKS; i++)
 		text[1 + i] = (wchar_t)cell->marks[i];
-	if (setcchar(&complex, text, attributes(theme_look(terminal.depth, cell->style)), pair,
-		    NULL) == OK)
+	if (setcchar(&complex, text,
+		attributes(theme_look(terminal.theme, terminal.depth, cell->style)), pair,
+		NULL) == OK)
 		mvadd_wch(row, column, &complex);
 }
 

@@ -13,7 +13,7 @@ struct canvas;
 struct input;
 
 bool term_possible(char **error);	/* false: no terminal that could show a screen */
-bool term_open(char **error);
+bool term_open(const struct theme *theme, char **error);	/* the theme outlives it */
 void term_close(void);			/* the terminal is as it was; also done at exit */
 
 struct canvas *term_canvas(void);	/* a new one, as large as the terminal is now */

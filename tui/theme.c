@@ -7,13 +7,7 @@
 enum { NONE = -1, BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, BRIGHT };
 enum { BOLD = LOOK_BOLD, DIM = LOOK_DIM, UNDERLINE = LOOK_UNDERLINE, REVERSE = LOOK_REVERSE };
 
-struct entry {
-	struct look rich;		/* with 256 colours */
-	struct look base;		/* with 16; with 8, a bright colour becomes a bold one */
-	unsigned mono;			/* attributes alone */
-};
-
-static const struct entry entries[STYLES] = {
+const struct theme theme_standard = { .entries = {
 	[STYLE_TEXT] = { .rich = { NONE, NONE, 0 }, .base = { NONE, NONE, 0 } },
 	[STYLE_DIM] = { .rich = { 245, NONE, 0 }, .base = { NONE, NONE, DIM }, .mono = DIM },
 	[STYLE_TITLE] = { .rich = { 231, NONE, BOLD }, .base = { NONE, NONE, BOLD }, .mono = BOLD },
@@ -34,9 +28,9 @@ static const struct entry entries[STYLES] = {
 	[STYLE_KEY] = { .rich = { 231, NONE, BOLD }, .base = { NONE, NONE, BOLD }, .mono = BOLD },
 	[STYLE_LABEL] = { .rich = { 252, 238, 0 }, .base = { BLACK, CYAN, 0 }, .mono = REVERSE },
 	[STYLE_PROMPT] = { .rich = { 231, 61, 0 }, .base = { BLACK, WHITE, 0 }, .mono = REVERSE },
-};
+} };
 
-static struct look of_depth(const struct entry *entry, enum depth depth)
+static struct look of_depth(const struct theme_entry *entry, enum depth depth)
 {
 	struct look look = depth == DEPTH_256 ? entry->rich : entry->base;
 
@@ -49,9 +43,9 @@ static struct look of_depth(const struct entry *entry, enum depth depth)
 	return look;
 }
 
-struct look theme_look(enum depth depth, uint8_t style)
+struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style)
 {
-	struct look look = of_depth(&entries[(style & ~STYLE_CURSOR) % STYLES], depth);
+	struct look look = of_depth(&theme->entries[(style & ~STYLE_CURSOR) % STYLES], depth);
 
 	if (!(style & STYLE_CURSOR))
 		return look;
@@ -104,7 +98,7 @@ char *theme_dump(const struct canvas *canvas, enum depth depth)
 			const struct cell *cell = canvas_cell(canvas, row, column);
 
 			if (cell->style != style)
-				write_look(to, theme_look(depth, cell->style));
+				write_look(to, theme_look(&theme_standard, depth, cell->style));
 			style = cell->style;
 			fputs(canvas_utf8(cell, bytes), to);
 		}

@@ -28,9 +28,21 @@ struct look {
 	unsigned attributes;	/* LOOK_... */
 };
 
-struct look theme_look(enum depth depth, uint8_t style);
+struct theme_entry {
+	struct look rich;		/* with 256 colours */
+	struct look base;		/* with 16; with 8, a bright colour becomes a bold one */
+	unsigned mono;			/* attributes alone */
+};
 
-/* The canvas as text with SGR sequences (ECMA-48, 8.3.117); to be freed by the caller. */
+struct theme {
+	struct theme_entry entries[STYLES];
+};
+
+extern const struct theme theme_standard;
+
+struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style);
+
+/* The canvas as text with SGR sequences (ECMA-48, 8.3.117), in the standard theme; to be freed. */
 char *theme_dump(const struct canvas *canvas, enum depth depth);
 
 #endif

@@ -13,6 +13,7 @@
 #include "keys.h"
 #include "list.h"
 
+struct config;
 struct picture;
 struct scope;
 
@@ -24,7 +25,7 @@ struct view_needs {		/* what the next picture is to hold; functions of symbols.h
 
 struct view {
 	const char *name;
-	void *(*new)(void);
+	void *(*new)(const struct config *config);	/* which outlives the view */
 	void (*free)(void *self);
 
 	/* What is to be shown from now on; both are borrowed until the next call. */

@@ -5,6 +5,7 @@
 
 #include "canvas.h"
 #include "column.h"
+#include "config.h"
 #include "emptiness.h"
 #include "picture.h"
 #include "query.h"
@@ -18,6 +19,7 @@
 enum { DETAIL = 2048, DETAIL_STEP = 16 };
 
 struct function_view {
+	const struct columns *columns;
 	struct picture *picture;
 	const struct scope *scope;
 	struct list list;
@@ -70,11 +72,12 @@ static void sort_rows(struct function_view *self)
 	list_update(&self->list, &rows, self->list.height);
 }
 
-static void *functions_new(void)
+static void *functions_new(const struct config *config)
 {
 	struct function_view *self = util_alloc(sizeof *self);
 
-	self->sort = COLUMN_SELF;
+	self->columns = &config->columns;
+	self->sort = config->sort;
 	return self;
 }
 
@@ -188,7 +191,7 @@ static void draw_detail(struct function_view *self, struct canvas *canvas, struc
 static void functions_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct function_view *self = context;
-	struct column_layout layout = column_layout(area.columns);
+	struct column_layout layout = column_layout(self->columns, area.columns);
 	struct area rows = { area.row + 1, area.column, area.rows - 2, area.columns };
 
 	self->area = area;
@@ -212,7 +215,7 @@ static void sort_by(struct function_view *self, enum table_column column)
 static bool functions_act(void *context, enum action action)
 {
 	struct function_view *self = context;
-	struct column_layout layout = column_layout(self->area.columns);
+	struct column_layout layout = column_layout(self->columns, self->area.columns);
 	struct list_rows rows = rows_of(self);
 
 	switch (action) {
@@ -246,7 +249,7 @@ static bool functions_act(void *context, enum action action)
 static void functions_click(void *context, int row, int column)
 {
 	struct function_view *self = context;
-	struct column_layout layout = column_layout(self->area.columns);
+	struct column_layout layout = column_layout(self->columns, self->area.columns);
 	struct list_rows rows = rows_of(self);
 	enum table_column head = column_at(&layout, column - self->area.column);
 	int line = row - self->area.row - 1;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "canvas.h"
+#include "config.h"
 #include "keys.h"
 #include "theme.h"
 #include "util.h"
@@ -11,6 +12,7 @@
 enum { NAMES = 20 };
 
 struct help {
+	const struct keys *keys;
 	int top, height;
 };
 
@@ -42,14 +44,17 @@ static const char *const notes[] = {
 };
 enum { NOTES = sizeof notes / sizeof *notes };
 
-static void *help_new(void)
+static void *help_new(const struct config *config)
 {
-	return util_alloc(sizeof(struct help));
+	struct help *self = util_alloc(sizeof *self);
+
+	self->keys = &config->keys;
+	return self;
 }
 
 static int line_count(void)
 {
-	return (int)keys_count + NOTES + 1;
+	return KEYS_ROWS + NOTES + 1;
 }
 
 static void draw_key(struct canvas *canvas, struct place place, const struct key *key)
@@ -65,15 +70,15 @@ static void draw_key(struct canvas *canvas, struct place place, const struct key
 		STYLE_TEXT, key->help);
 }
 
-static void draw_line(struct canvas *canvas, struct place place, int line)
+static void draw_line(const struct help *self, struct canvas *canvas, struct place place, int line)
 {
 	if (line == 0)
 		canvas_text(canvas, place, STYLE_TITLE, "Help: the keys, the same in every view");
-	else if (line <= (int)keys_count)
-		draw_key(canvas, place, &keys_table[line - 1]);
+	else if (line <= KEYS_ROWS)
+		draw_key(canvas, place, &self->keys->rows[line - 1]);
 	else
-		canvas_text(canvas, place, line == (int)keys_count + 2 ? STYLE_TITLE : STYLE_TEXT,
-			notes[line - 1 - (int)keys_count]);
+		canvas_text(canvas, place, line == KEYS_ROWS + 2 ? STYLE_TITLE : STYLE_TEXT,
+			notes[line - 1 - KEYS_ROWS]);
 }
 
 static void help_draw(void *context, struct canvas *canvas, struct area area)
@@ -87,8 +92,8 @@ static void help_draw(void *context, struct canvas *canvas, struct area area)
 	if (self->top < 0)
 		self->top = 0;
 	for (int i = 0; i < area.rows && self->top + i < line_count(); i++)
-		draw_line(canvas, (struct place) { area.row + i, area.column + 2, area.columns - 2 },
-			self->top + i);
+		draw_line(self, canvas, (struct place) {
+			area.row + i, area.column + 2, area.columns - 2 }, self->top + i);
 	if (self->top < last)
 		canvas_right(canvas, (struct place) { area.row + area.rows - 1, area.column,
 			area.columns }, STYLE_WARN, " more: j");

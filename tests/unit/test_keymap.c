@@ -9,43 +9,48 @@
 #include <cmocka.h>
 
 #include "canvas.h"
+#include "config.h"
 #include "golden.h"
 #include "tui/keys.h"
 #include "view.h"
 #include "view_help.h"
 
+static struct config config;
+
 static void test_one_key_one_meaning(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < keys_count; i++) {
-		assert_non_null(keys_table[i].help);
-		assert_int_not_equal(keys_table[i].codes[0], 0);
-		for (int j = 0; j < KEYS_PER_ROW && keys_table[i].codes[j]; j++)
-			assert_int_equal(keys_action(keys_table[i].codes[j]), keys_table[i].action);
+	for (size_t i = 0; i < KEYS_ROWS; i++) {
+		const struct key *row = &keys_standard.rows[i];
+
+		assert_non_null(row->help);
+		assert_int_not_equal(row->codes[0], 0);
+		for (int j = 0; j < KEYS_PER_ROW && row->codes[j]; j++)
+			assert_int_equal(keys_action(&keys_standard, row->codes[j]), row->action);
 		for (size_t other = 0; other < i; other++)
-			assert_int_not_equal(keys_table[other].action, keys_table[i].action);
+			assert_int_not_equal(keys_standard.rows[other].action, row->action);
 	}
-	assert_int_equal(keys_action(0), ACTION_NONE);
-	assert_int_equal(keys_action('@'), ACTION_NONE);
+	assert_int_equal(keys_action(&keys_standard, 0), ACTION_NONE);
+	assert_int_equal(keys_action(&keys_standard, '@'), ACTION_NONE);
 }
 
 static void test_habits(void **state)
 {
 	(void)state;
-	assert_int_equal(keys_action('?'), ACTION_HELP);
-	assert_int_equal(keys_action('q'), ACTION_QUIT);
-	assert_int_equal(keys_action(KEYS_F(10)), ACTION_QUIT);
-	assert_int_equal(keys_action(KEYS_CTRL('C')), ACTION_QUIT);
-	assert_int_equal(keys_action('h'), ACTION_LEFT);
-	assert_int_equal(keys_action('j'), ACTION_DOWN);
-	assert_int_equal(keys_action('k'), ACTION_UP);
-	assert_int_equal(keys_action('/'), ACTION_SEARCH);
-	assert_int_equal(keys_action('\\'), ACTION_FILTER);
-	assert_int_equal(keys_action('I'), ACTION_INVERT);
-	assert_int_equal(keys_action('z'), ACTION_ZERO);
-	assert_int_equal(keys_action('Z'), ACTION_FREEZE);
-	assert_int_equal(keys_action(' '), ACTION_RUN);
-	assert_int_equal(keys_action('s'), ACTION_SNAPSHOT);
+	assert_int_equal(keys_action(&keys_standard, '?'), ACTION_HELP);
+	assert_int_equal(keys_action(&keys_standard, 'q'), ACTION_QUIT);
+	assert_int_equal(keys_action(&keys_standard, KEYS_F(10)), ACTION_QUIT);
+	assert_int_equal(keys_action(&keys_standard, KEYS_CTRL('C')), ACTION_QUIT);
+	assert_int_equal(keys_action(&keys_standard, 'h'), ACTION_LEFT);
+	assert_int_equal(keys_action(&keys_standard, 'j'), ACTION_DOWN);
+	assert_int_equal(keys_action(&keys_standard, 'k'), ACTION_UP);
+	assert_int_equal(keys_action(&keys_standard, '/'), ACTION_SEARCH);
+	assert_int_equal(keys_action(&keys_standard, '\\'), ACTION_FILTER);
+	assert_int_equal(keys_action(&keys_standard, 'I'), ACTION_INVERT);
+	assert_int_equal(keys_action(&keys_standard, 'z'), ACTION_ZERO);
+	assert_int_equal(keys_action(&keys_standard, 'Z'), ACTION_FREEZE);
+	assert_int_equal(keys_action(&keys_standard, ' '), ACTION_RUN);
+	assert_int_equal(keys_action(&keys_standard, 's'), ACTION_SNAPSHOT);
 }
 
 static void check_name(uint32_t code, const char *wanted)
@@ -74,17 +79,18 @@ static void test_bar(void **state)
 		struct canvas *canvas = canvas_new(1, columns, true);
 		char *bar;
 
-		keys_bar(canvas, (struct place) { 0, 0, columns });
+		keys_bar(&keys_standard, canvas, (struct place) { 0, 0, columns });
 		bar = canvas_dump(canvas);
-		for (size_t i = 0; i < keys_count; i++) {
-			char *at = keys_table[i].bar ? strstr(bar, keys_table[i].bar) : NULL;
+		for (size_t i = 0; i < KEYS_ROWS; i++) {
+			const struct key *row = &keys_standard.rows[i];
+			char *at = row->bar ? strstr(bar, row->bar) : NULL;
 
 			if (at)
-				assert_int_equal(keys_bar_action(columns, (int)(at - bar)),
-					keys_table[i].action);
+				assert_int_equal(keys_bar_action(&keys_standard, columns,
+					(int)(at - bar)), row->action);
 		}
 		assert_true(columns < 80 || strstr(bar, "q Quit"));
-		assert_int_equal(keys_bar_action(columns, columns), ACTION_NONE);
+		assert_int_equal(keys_bar_action(&keys_standard, columns, columns), ACTION_NONE);
 		free(bar);
 		canvas_free(canvas);
 	}
@@ -93,14 +99,14 @@ static void test_bar(void **state)
 static void test_help_is_made_from_the_table(void **state)
 {
 	struct canvas *canvas = canvas_new(60, 80, true);
-	void *help = view_help.new();
+	void *help = view_help.new(&config);
 	char *text;
 
 	(void)state;
 	view_help.draw(help, canvas, (struct area) { 0, 0, 60, 80 });
 	text = canvas_dump(canvas);
-	for (size_t i = 0; i < keys_count; i++)
-		assert_non_null(strstr(text, keys_table[i].help));
+	for (size_t i = 0; i < KEYS_ROWS; i++)
+		assert_non_null(strstr(text, keys_standard.rows[i].help));
 	golden_check("help", canvas);
 	free(text);
 	canvas_free(canvas);
@@ -110,7 +116,7 @@ static void test_help_is_made_from_the_table(void **state)
 static void test_help_scrolls(void **state)
 {
 	struct canvas *canvas = canvas_new(8, 80, true);
-	void *help = view_help.new();
+	void *help = view_help.new(&config);
 	struct area area = { 0, 0, 8, 80 };
 	char *text;
 
@@ -138,6 +144,7 @@ int main(void)
 		cmocka_unit_test(test_help_scrolls),
 	};
 
+	config_init(&config);
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

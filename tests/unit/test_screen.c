@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "canvas.h"
+#include "config.h"
 #include "golden.h"
 #include "hand_picture.h"
 #include "input.h"
@@ -24,6 +25,7 @@
 #include "util.h"
 
 static const uint64_t second = 1000000000;
+static struct config config;
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
@@ -89,7 +91,7 @@ static void resize(struct stage *stage, int rows, int columns)
 static void raise_stage(struct stage *stage)
 {
 	*stage = (struct stage) { .now = 1 };
-	stage->screen = screen_new(&stage->session);
+	stage->screen = screen_new(&stage->session, &config);
 	stage->session.next = hand_picture(symbols, functions);
 	resize(stage, 24, 80);
 	assert_true(screen_step(stage->screen, stage->now));
@@ -170,7 +172,7 @@ static void test_before_the_first_picture(void **state)
 		KEYS_LEFT, KEYS_ESCAPE };
 
 	(void)state;
-	stage.screen = screen_new(&stage.session);
+	stage.screen = screen_new(&stage.session, &config);
 	resize(&stage, 24, 80);
 	assert_false(screen_step(stage.screen, 1));
 	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
@@ -482,6 +484,7 @@ int main(void)
 	int failed;
 
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	config_init(&config);
 	symbols = hand_symbols(functions);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	symbols_free(symbols);

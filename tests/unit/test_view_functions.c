@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "canvas.h"
+#include "config.h"
 #include "golden.h"
 #include "hand_picture.h"
 #include "header.h"
@@ -20,6 +21,7 @@
 #include "view.h"
 #include "view_functions.h"
 
+static struct config config;
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
@@ -35,7 +37,7 @@ static struct stage raise_stage(int rows, int columns, bool unicode)
 	struct stage stage = {
 		.canvas = canvas_new(rows, columns, unicode),
 		.picture = hand_picture(symbols, functions),
-		.view = view_functions.new(),
+		.view = view_functions.new(&config),
 	};
 
 	scope_init(&stage.scope);
@@ -486,6 +488,7 @@ int main(void)
 	int failed;
 
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	config_init(&config);
 	symbols = hand_symbols(functions);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	symbols_free(symbols);
