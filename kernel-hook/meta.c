@@ -169,11 +169,12 @@ static uint8_t *put_cpu_status(const struct ktop *ktop, uint32_t index, uint8_t 
 	uint32_t number = index / KTOP_CLASSES, class = index % KTOP_CLASSES;
 	const struct ktop_cpu *cpu = &ktop->cpu[number];
 	const struct ktop_ring *ring = &cpu->rings[class];
+	bool busy = ktop_ring_busy(ring);	/* before the counts: if not, these are the last */
 	uint64_t lost = ktop_ring_lost(ring);
 	struct ktop_wire_cpu_status fixed = {
 		.cpu = number,
 		.stream = (uint8_t)(KTOP_SAMPLES + class),
-		.enabled = ktop_on(ktop, number, KTOP_SAMPLES + class),
+		.enabled = ktop_on(ktop, number, KTOP_SAMPLES + class) || busy,
 		.taken = __atomic_load_n(&ring->committed, __ATOMIC_RELAXED) + lost,
 		.lost = lost,
 		.cost = __atomic_load_n(&ring->cost, __ATOMIC_RELAXED),

@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,6 +73,11 @@ void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record, uint16
 void ktop_ring_discard(struct ktop_ring *ring)
 {
 	__atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);
+}
+
+bool ktop_ring_busy(const struct ktop_ring *ring)
+{
+	return __atomic_load_n(&ring->busy, __ATOMIC_SEQ_CST);		/* pair 3 */
 }
 
 uint64_t ktop_ring_lost(const struct ktop_ring *ring)

@@ -12,13 +12,14 @@
  *      acquires it.
  *   2  tail: the store in ktop_ring_drop releases the bytes read; the load in ktop_ring_reserve
  *      acquires them before they are written again.
- *   3  busy and ktop.sampler: each side stores its own, then loads the other's, all four
- *      sequentially consistent: the writer in ktop_ring_reserve and sample.c, the switcher in
- *      sampler.c.
+ *   3  busy and ktop.sampler or ktop.trace: each side stores its own, then loads the other's, all
+ *      sequentially consistent: the writer in ktop_ring_reserve and sample.c or trace.c, the
+ *      switcher in sampler.c and ktop_ring_busy.
  */
 #ifndef KTOP_RING_H
 #define KTOP_RING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ktop_record {
@@ -61,6 +62,9 @@ struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload);
 void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record, uint16_t id,
 	uint32_t size);
 void ktop_ring_discard(struct ktop_ring *ring);
+
+/* The drainer, after switching writers off: may one still be at it? */
+bool ktop_ring_busy(const struct ktop_ring *ring);
 
 /* Any context. Events dropped since boot. */
 uint64_t ktop_ring_lost(const struct ktop_ring *ring);

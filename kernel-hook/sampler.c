@@ -20,12 +20,11 @@ void ktop_sampler_begin(struct ktop *ktop)
 	ktop->control.kick = true;
 }
 
-/* Is any CPU between reserve and commit? */
+/* Is any CPU taking a sample? */
 static bool sampling(struct ktop *ktop)
 {
 	for (uint32_t i = 0; i < ktop->cpus; i++)
-		if (__atomic_load_n(&ktop_ring(&ktop->cpu[i], KTOP_SAMPLES)->busy,
-				__ATOMIC_SEQ_CST))				/* pair 3 */
+		if (ktop_ring_busy(ktop_ring(&ktop->cpu[i], KTOP_SAMPLES)))
 			return true;
 	return false;
 }
@@ -55,7 +54,7 @@ void ktop_sampler_wish(struct ktop *ktop, uint32_t sampler)
 	uint32_t mask = sampler == KTOP_NONE ? 0 : ktop->control.events;
 
 	__atomic_store_n(&ktop->wish, sampler, __ATOMIC_RELAXED);
-	__atomic_store_n(&ktop->trace, mask, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->trace, mask, __ATOMIC_SEQ_CST);			/* pair 3 */
 	ktop_meta_beat(ktop);
 }
 

@@ -4,11 +4,24 @@
 #include "ktop.h"
 #include "port.h"
 
-static bool off(const struct ktop *ktop, enum ktop_event event)
+static inline bool off(const struct ktop *ktop, enum ktop_event event, int order)
 {
-	uint32_t mask = __atomic_load_n(&ktop->trace, __ATOMIC_RELAXED);
+	uint32_t mask = __atomic_load_n(&ktop->trace, order);
 
 	return (mask & 1u << (event - KTOP_EVENT_sched_switch)) == 0;
+}
+
+/* A record; NULL: no room, or the event has been switched off meanwhile. */
+static struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring,
+	enum ktop_event event, uint32_t size)
+{
+	struct ktop_record *record = ktop_ring_reserve(ring, size);
+
+	if (record && off(ktop, event, __ATOMIC_SEQ_CST)) {			/* pair 3 */
+		ktop_ring_discard(ring);
+		return NULL;
+	}
+	return record;
 }
 
 /* Any context but NMI: with interrupts masked, this CPU's ring has one writer. */
@@ -21,7 +34,7 @@ static __attribute__((noinline)) void write(struct ktop *ktop, enum ktop_event e
 	struct ktop_record *record = NULL;
 
 	if (__atomic_load_n(&cpu->order, __ATOMIC_RELAXED))
-		record = ktop_ring_reserve(ring, size);
+		record = reserve(ktop, ring, event, size);
 	if (record) {
 		__builtin_memcpy(record->payload, payload, size);
 		ktop_ring_commit(ring, record, (uint16_t)event, size);
@@ -34,7 +47,7 @@ void ktop_trace_switch(struct ktop *ktop, uint32_t from_thread, uint32_t to_thre
 {
 	struct ktop_wire_sched_switch event = { .from = from_thread, .to = to_thread };
 
-	if (!off(ktop, KTOP_EVENT_sched_switch))
+	if (!off(ktop, KTOP_EVENT_sched_switch, __ATOMIC_RELAXED))
 		write(ktop, KTOP_EVENT_sched_switch, &event, sizeof event);
 }
 
@@ -42,7 +55,7 @@ void ktop_trace_irq_enter(struct ktop *ktop, uint32_t irq)
 {
 	struct ktop_wire_irq_enter event = { .irq = irq };
 
-	if (!off(ktop, KTOP_EVENT_irq_enter))
+	if (!off(ktop, KTOP_EVENT_irq_enter, __ATOMIC_RELAXED))
 		write(ktop, KTOP_EVENT_irq_enter, &event, sizeof event);
 }
 
@@ -50,7 +63,7 @@ void ktop_trace_irq_exit(struct ktop *ktop, uint32_t irq)
 {
 	struct ktop_wire_irq_exit event = { .irq = irq };
 
-	if (!off(ktop, KTOP_EVENT_irq_exit))
+	if (!off(ktop, KTOP_EVENT_irq_exit, __ATOMIC_RELAXED))
 		write(ktop, KTOP_EVENT_irq_exit, &event, sizeof event);
 }
 
@@ -58,7 +71,7 @@ void ktop_trace_syscall_enter(struct ktop *ktop, uint32_t thread, uint32_t numbe
 {
 	struct ktop_wire_syscall_enter event = { .thread = thread, .number = number };
 
-	if (!off(ktop, KTOP_EVENT_syscall_enter))
+	if (!off(ktop, KTOP_EVENT_syscall_enter, __ATOMIC_RELAXED))
 		write(ktop, KTOP_EVENT_syscall_enter, &event, sizeof event);
 }
 
@@ -70,6 +83,6 @@ void ktop_trace_syscall_exit(struct ktop *ktop, uint32_t thread, uint32_t number
 		.result = result,
 	};
 
-	if (!off(ktop, KTOP_EVENT_syscall_exit))
+	if (!off(ktop, KTOP_EVENT_syscall_exit, __ATOMIC_RELAXED))
 		write(ktop, KTOP_EVENT_syscall_exit, &event, sizeof event);
 }

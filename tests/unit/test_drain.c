@@ -12,6 +12,7 @@
 #include "fake_port.h"
 #include "hook.h"
 #include "ktop.h"
+#include "sampler.h"
 
 enum { CPUS = 3, HZ = 1000000, BEAT = HZ / 10 };
 
@@ -309,6 +310,34 @@ static void cpu_status_agrees_with_the_books(void **state)
 	assert_int_equal(status.size, KTOP_RING_MIN);
 }
 
+static struct ktop_wire_cpu_status told(void)
+{
+	struct ktop_wire_cpu_status status;
+
+	settle();
+	memcpy(&status, fake_host_last(host, KTOP_EVENT_cpu_status)->payload, sizeof status);
+	assert_int_equal(status.stream, KTOP_TRACE);
+	return status;
+}
+
+static void counts_are_the_last_when_nobody_is_at_it(void **state)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[2], KTOP_TRACE);
+	struct ktop_record *record;
+
+	(void)state;
+	fake_host_connect(host);
+	trace(2, 5);
+	record = ktop_ring_reserve(ring, 4);
+	assert_non_null(record);
+	ktop_sampler_wish(ktop, KTOP_NONE);
+	assert_int_equal(told().enabled, 1);
+	ktop_ring_commit(ring, record, KTOP_EVENT_irq_enter, 4);
+	ktop_meta_beat(ktop);
+	assert_int_equal(told().enabled, 0);
+	assert_int_equal(told().taken, 6);
+}
+
 /* ---- the books, under everything at once ---- */
 
 static void one_tick(uint32_t cpu, unsigned *seed)
@@ -422,6 +451,7 @@ int main(void)
 		TEST(an_event_from_before_a_heartbeat_is_moved_to_its_end),
 		TEST(nested_events_are_in_the_books),
 		TEST(cpu_status_agrees_with_the_books),
+		TEST(counts_are_the_last_when_nobody_is_at_it),
 		TEST(the_books_balance_to_the_event),
 	};
 

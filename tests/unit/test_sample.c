@@ -11,6 +11,7 @@
 #include "fake_port.h"
 #include "hook.h"
 #include "ktop.h"
+#include "sampler.h"
 
 enum { CPUS = 4, PERIOD = 1000, RATE = 1000 };
 
@@ -570,6 +571,24 @@ static void trace_points_obey_the_mask(void **state)
 	assert_int_equal(ring->committed, 5);
 }
 
+static void stop_inside(void)
+{
+	ktop_sampler_wish(ktop, KTOP_NONE);
+}
+
+static void an_event_overtaken_by_a_stop_is_discarded(void **state)
+{
+	const struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
+
+	(void)state;
+	ktop->trace = 0x1f;
+	fake_port.at_clock = stop_inside;
+	ktop_trace_irq_enter(ktop, 3);
+	assert_int_equal(ktop->trace, 0);
+	assert_int_equal(ring->committed + ktop_ring_lost(ring), 0);
+	assert_false(ktop_ring_busy(ring));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -597,6 +616,7 @@ int main(void)
 		TEST(a_sample_overtaken_by_a_switch_is_discarded),
 		TEST(trace_points_write_what_they_were_given),
 		TEST(trace_points_obey_the_mask),
+		TEST(an_event_overtaken_by_a_stop_is_discarded),
 	};
 
 	return cmocka_run_group_tests_name("sample", tests, NULL, NULL);
