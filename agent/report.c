@@ -305,26 +305,32 @@ void report_cut(struct report *report, const char *why)
 	}
 }
 
+static bool is_up(const struct report *report)
+{
+	return session_link(report->session) == LINK_UP;
+}
+
 /* What came before is shown all the same. */
 static void cut_still(struct report *report)
 {
-	const char *why = session_vm(report->session) == VM_PAUSED ?
-		"the VM is paused" : "the guest's clock stands still";
+	const char *why = session_vm(report->session) == VM_PAUSED ? "the VM is paused" :
+		is_up(report) ? "the guest's clock stands still" : "the guest's port is lost";
 
 	report->error = util_format("the report is cut short: %s for %.4g s; is the guest hanging? "
 		"--wait waits longer", why, (double)report->request.wait_ns / 1e9);
 	report_cut(report, why);
 }
 
+/* A port that is lost may come back: it is waited for as a guest that stands still. */
 static void run(struct report *report)
 {
 	const struct epoch *epoch = report->epoch;
 
 	if (session_epoch(report->session) != report->epoch)
 		report_cut(report, "the guest restarted");
-	else if (session_link(report->session) != LINK_UP)
+	else if (!is_up(report) && session_vm(report->session) == VM_GONE)
 		report_cut(report, "the VM is gone");
-	else if (epoch->status_known && !epoch->status.running)
+	else if (is_up(report) && epoch->status_known && !epoch->status.running)
 		report_cut(report, "somebody has stopped the profiler");
 	else if (is_still(report, epoch_now(epoch)))
 		cut_still(report);
@@ -343,27 +349,29 @@ static void stop(struct report *report)
 	}
 }
 
-/* Has every CPU's last count come, and are its events here or known to be lost? */
-static bool is_closed(const struct report *report)
+/* Has the last count come, and are its events here or known to be lost? */
+static bool is_closed(const struct report *report, uint32_t cpu, enum stream stream)
 {
-	const struct epoch *epoch = report->epoch;
+	const struct cpu_status *told = &report->epoch->cpus[cpu].told[stream];
+	struct books books = decode_books(session_decode(report->session), stream, cpu);
 
-	for (uint32_t i = 0; i < epoch->cpus_seen; i++) {
-		const struct cpu_status *told = &epoch->cpus[i].told[STREAM_SAMPLES];
-		struct books books =
-			decode_books(session_decode(report->session), STREAM_SAMPLES, i);
+	return told->size == 0 || (!told->enabled && told->used == 0 &&
+		told->taken == books.earlier + books.received + books.lost);
+}
 
-		if (told->size == 0)
-			continue;
-		if (told->used || told->taken != books.earlier + books.received + books.lost)
-			return false;
-	}
-	return true;
+static bool all_closed(const struct report *report)
+{
+	bool closed = true;
+
+	for (uint32_t cpu = 0; cpu < report->epoch->cpus_seen; cpu++)
+		closed &= is_closed(report, cpu, STREAM_SAMPLES) &&
+			is_closed(report, cpu, STREAM_TRACE);
+	return closed;
 }
 
 static void close_books(struct report *report)
 {
-	if (is_closed(report)) {
+	if (all_closed(report)) {
 		enter(report, REPORT_RATE_BACK);
 	} else if (is_late(report)) {
 		add_note(report, "the guest's last count did not come", "");

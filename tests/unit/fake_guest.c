@@ -84,7 +84,7 @@ void fake_guest_counts(struct fake_guest *guest)
 		const struct ktop_wire_cpu_status status = {
 			.cpu = cpu,
 			.stream = KTOP_SAMPLES,
-			.enabled = 1,
+			.enabled = guest->running,
 			.taken = guest->taken[cpu],
 			.cost = 1000 * guest->taken[cpu],
 			.span = 100000 * guest->taken[cpu],

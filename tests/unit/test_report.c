@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -331,6 +332,54 @@ static void test_report_of_a_guest_that_stands_still(void **state)
 	fixture_end(&fixture);
 }
 
+/* It goes on where the port comes back; what was on the way is lost, and in the books. */
+static void test_report_outlives_its_connection(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fake_guest_hang_up(fixture.guest);
+		fixture_await_link(&fixture, LINK_LOST);
+		assert_int_equal(report_step(report), REPORT_RUNNING);
+		fixture_await_line(&fixture, "hello");
+		fake_guest_status(fixture.guest, true);
+		fake_guest_reply(fixture.guest, true, "hello");
+		live(fixture.guest);
+		fixture_await_link(&fixture, LINK_UP);
+	}
+	report_cut(report, "interrupted");
+	finish_report(&fixture, report);
+	assert_null(report->error);
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		struct books books =
+			decode_books(session_decode(fixture.session), STREAM_SAMPLES, cpu);
+
+		assert_int_equal(fixture.guest->taken[cpu], books.received + books.lost);
+	}
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+static void test_report_of_a_lost_port_ends(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	report->request.wait_ns = 50000000;
+	close(fixture.guest->listener);
+	fixture.guest->listener = -1;
+	fake_guest_hang_up(fixture.guest);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
+		fixture_step(&fixture);
+	assert_int_equal(report->state, REPORT_DONE);
+	assert_non_null(strstr(report->error, "the guest's port is lost for 0.05 s"));
+	report_free(report);
+	fixture_end(&fixture);
+}
+
 static void test_report_of_a_silent_vm_ends(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -357,6 +406,8 @@ int main(void)
 		cmocka_unit_test(test_report_that_is_given_up_gives_back),
 		cmocka_unit_test(test_report_of_a_silent_guest_says_why),
 		cmocka_unit_test(test_report_of_a_guest_that_stands_still),
+		cmocka_unit_test(test_report_outlives_its_connection),
+		cmocka_unit_test(test_report_of_a_lost_port_ends),
 		cmocka_unit_test(test_report_of_a_silent_vm_ends),
 	};
 
