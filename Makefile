@@ -17,7 +17,7 @@ AGENT = util source payload decode metadata record hash recent pattern threads s
 	symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
 	export_folded export_json \
-	peer qmp qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox spool session \
+	peer qmp qmp_state qmp_keys qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox spool session \
 	options report report_options report_text control_socket service launch launch_folder
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile books \

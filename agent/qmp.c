@@ -10,12 +10,12 @@
 
 #include "peer.h"
 #include "qmp.h"
+#include "qmp_state.h"
 #include "util.h"
 
 enum {
 	LINE_MAX_BYTES = 1 << 20,	/* of one message; a longer one is skipped */
 	READ_BYTES = 16384,
-	CODES_MAX = 16,			/* of one key press */
 	NS_PER_MS = 1000000,
 };
 
@@ -32,20 +32,27 @@ struct qmp {
 
 	bool greeted;
 	uint64_t last_id;		/* of the last request */
+	uint64_t call_id;		/* of the last call */
 	cJSON *answer;			/* to that one, whole; NULL: not yet */
+	uint64_t asked_id, asked_at;	/* for the state; id 0: nothing is asked */
 };
 
+/* After a reset the machine runs or not, as it was told to: it has to say which. */
 static void handle_event(struct qmp *qmp, const char *name)
 {
-	/* With -no-shutdown QEMU stops a machine that has shut down. */
-	if (strcmp(name, "STOP") == 0)
-		qmp->state = qmp->state == VM_SHUTDOWN ? VM_SHUTDOWN : VM_PAUSED;
-	else if (strcmp(name, "RESUME") == 0)
-		qmp->state = VM_RUNNING;
-	else if (strcmp(name, "SHUTDOWN") == 0)
-		qmp->state = VM_SHUTDOWN;
-	else if (strcmp(name, "RESET") == 0)
+	qmp->state = qmp_state_after(qmp->state, name);
+	if (strcmp(name, "RESET") == 0) {
 		qmp->resets++;
+		qmp_ask(qmp);
+	}
+}
+
+static void take_status(struct qmp *qmp, const cJSON *answer)
+{
+	const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "status");
+
+	if (cJSON_IsString(status) && status->valuestring[0])
+		qmp->state = qmp_state_told(qmp->state, status->valuestring);
 }
 
 static void handle_line(struct qmp *qmp, const char *line, size_t size)
@@ -53,12 +60,17 @@ static void handle_line(struct qmp *qmp, const char *line, size_t size)
 	cJSON *message = cJSON_ParseWithLength(line, size);
 	const cJSON *event = cJSON_GetObjectItemCaseSensitive(message, "event");
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
+	double number = cJSON_IsNumber(id) ? id->valuedouble : 0;
 
 	if (cJSON_GetObjectItemCaseSensitive(message, "QMP"))
 		qmp->greeted = true;
 	if (cJSON_IsString(event))
 		handle_event(qmp, event->valuestring);
-	if (cJSON_IsNumber(id) && id->valuedouble == (double)qmp->last_id && !qmp->answer)
+	if (qmp->asked_id && number == (double)qmp->asked_id) {
+		qmp->asked_id = 0;
+		take_status(qmp, cJSON_GetObjectItemCaseSensitive(message, "return"));
+	}
+	if (qmp->call_id && number == (double)qmp->call_id && !qmp->answer)
 		qmp->answer = message;
 	else
 		cJSON_Delete(message);
@@ -125,7 +137,7 @@ static bool wait_and_step(struct qmp *qmp, uint64_t deadline)
  * Requests are small, and QEMU reads them before it does anything else: a socket that does not
  * take a whole one at once is given up.
  */
-static bool send_request(struct qmp *qmp, const char *command, cJSON *arguments)
+bool qmp_send(struct qmp *qmp, const char *command, cJSON *arguments)
 {
 	cJSON *request = cJSON_CreateObject();
 	char *text, *line;
@@ -135,9 +147,6 @@ static bool send_request(struct qmp *qmp, const char *command, cJSON *arguments)
 	cJSON_AddNumberToObject(request, "id", (double)++qmp->last_id);
 	if (arguments)
 		cJSON_AddItemToObject(request, "arguments", arguments);
-	cJSON_Delete(qmp->answer);
-	qmp->answer = NULL;
-
 	text = cJSON_PrintUnformatted(request);
 	line = util_format("%s\n", text ? text : "");
 	size = strlen(line);
@@ -155,7 +164,10 @@ cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t
 	const cJSON *refusal;
 	cJSON *result;
 
-	if (send_request(qmp, command, arguments))
+	cJSON_Delete(qmp->answer);
+	qmp->answer = NULL;
+	qmp->call_id = qmp->last_id + 1;
+	if (qmp_send(qmp, command, arguments))
 		while (!qmp->answer && wait_and_step(qmp, deadline))
 			;
 	result = cJSON_DetachItemFromObjectCaseSensitive(qmp->answer, "return");
@@ -193,13 +205,10 @@ static bool negotiate(struct qmp *qmp, uint64_t deadline, char **error)
 {
 	cJSON *agreed = qmp_call(qmp, "qmp_capabilities", NULL, deadline, error);
 	cJSON *answer = agreed ? qmp_call(qmp, "query-status", NULL, deadline, error) : NULL;
-	const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "status");
-	const char *name = cJSON_IsString(status) ? status->valuestring : "";
 	bool known = answer;
 
-	if (qmp->state == VM_UNKNOWN && name[0])
-		qmp->state = strcmp(name, "running") == 0 ? VM_RUNNING :
-			strcmp(name, "shutdown") == 0 ? VM_SHUTDOWN : VM_PAUSED;
+	if (qmp->state == VM_UNKNOWN)
+		take_status(qmp, answer);
 	cJSON_Delete(answer);
 	cJSON_Delete(agreed);
 	return known;
@@ -302,6 +311,20 @@ int qmp_fd(const struct qmp *qmp)
 	return qmp->fd;
 }
 
+void qmp_ask(struct qmp *qmp)
+{
+	if (qmp->asked_id)
+		return;
+	qmp->asked_id = qmp->last_id + 1;
+	qmp->asked_at = util_now();
+	qmp_send(qmp, "query-status", NULL);
+}
+
+uint64_t qmp_asked(const struct qmp *qmp)
+{
+	return qmp->asked_id ? qmp->asked_at : 0;
+}
+
 enum vm_state qmp_state(const struct qmp *qmp)
 {
 	return qmp->state;
@@ -312,37 +335,7 @@ uint64_t qmp_resets(const struct qmp *qmp)
 	return qmp->resets;
 }
 
-/* QEMU's "number" keys are set-1 codes (qapi/ui.json, KeyValue). */
-static void add_key(cJSON *events, uint8_t code, bool down)
-{
-	cJSON *event = cJSON_CreateObject();
-	cJSON *data, *key;
-
-	cJSON_AddStringToObject(event, "type", "key");
-	data = cJSON_AddObjectToObject(event, "data");
-	cJSON_AddBoolToObject(data, "down", down);
-	key = cJSON_AddObjectToObject(data, "key");
-	cJSON_AddStringToObject(key, "type", "number");
-	cJSON_AddNumberToObject(key, "data", code);
-	cJSON_AddItemToArray(events, event);
-}
-
-bool qmp_send_keys(struct qmp *qmp, const uint8_t *codes, size_t count)
-{
-	cJSON *arguments, *events;
-
-	if (count == 0 || count > CODES_MAX)
-		return false;
-	arguments = cJSON_CreateObject();
-	events = cJSON_AddArrayToObject(arguments, "events");
-	for (size_t i = 0; i < count; i++)
-		add_key(events, codes[i], true);
-	for (size_t i = count; i-- > 0;)
-		add_key(events, codes[i], false);
-	return send_request(qmp, "input-send-event", arguments);
-}
-
 bool qmp_quit(struct qmp *qmp)
 {
-	return send_request(qmp, "quit", NULL);
+	return qmp_send(qmp, "quit", NULL);
 }

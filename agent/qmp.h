@@ -12,7 +12,11 @@
 struct cJSON;
 struct qmp;
 
-enum vm_state { VM_UNKNOWN, VM_RUNNING, VM_PAUSED, VM_SHUTDOWN, VM_GONE };
+enum vm_state {
+	VM_UNKNOWN, VM_RUNNING, VM_PAUSED, VM_SHUTDOWN, VM_PANICKED,
+	VM_HANGS,			/* QEMU does not answer; as its client sees it */
+	VM_GONE,
+};
 
 /* What QMP tells of a machine; texts are owned by it, NULL when unknown; paths are absolute. */
 struct qmp_facts {
@@ -41,6 +45,7 @@ void qmp_facts_clear(struct qmp_facts *facts);
  */
 struct cJSON *qmp_call(struct qmp *qmp, const char *command, struct cJSON *arguments,
 	uint64_t deadline, char **error);
+bool qmp_send(struct qmp *qmp, const char *command, struct cJSON *arguments);	/* no answer wanted */
 bool qmp_answered(const struct qmp *qmp);	/* the last one was, be it by a refusal */
 
 int qmp_fd(const struct qmp *qmp);
@@ -48,6 +53,10 @@ int qmp_fd(const struct qmp *qmp);
 /* Reads and handles what is there. False: the connection is gone. */
 bool qmp_step(struct qmp *qmp);
 enum vm_state qmp_state(const struct qmp *qmp);
+
+/* Asks for the state, unless that is asked already; and since when it is: 0: it is not. */
+void qmp_ask(struct qmp *qmp);
+uint64_t qmp_asked(const struct qmp *qmp);
 uint64_t qmp_resets(const struct qmp *qmp);	/* RESET events seen */
 
 /* Queues a press of these set-1 make codes, in order, and their release in reverse. */

@@ -20,6 +20,7 @@ struct fake_qmp {
 	pthread_mutex_t lock;		/* of what follows */
 	pthread_cond_t came;
 	int fd;
+	bool mute, over;
 	char *lines[LINES];
 	int count;
 };
@@ -70,6 +71,23 @@ static void keep(struct fake_qmp *fake, const char *line)
 	pthread_mutex_unlock(&fake->lock);
 }
 
+/* Waits while it is mute: it answers later, as a process that was stopped does. */
+static void await_voice(struct fake_qmp *fake)
+{
+	pthread_mutex_lock(&fake->lock);
+	while (fake->mute && !fake->over)
+		pthread_cond_wait(&fake->came, &fake->lock);
+	pthread_mutex_unlock(&fake->lock);
+}
+
+void fake_qmp_mute(struct fake_qmp *fake, bool mute)
+{
+	pthread_mutex_lock(&fake->lock);
+	fake->mute = mute;
+	pthread_cond_broadcast(&fake->came);
+	pthread_mutex_unlock(&fake->lock);
+}
+
 static void serve(struct fake_qmp *fake, int fd)
 {
 	char line[LINE];
@@ -82,6 +100,7 @@ static void serve(struct fake_qmp *fake, int fd)
 			continue;
 		line[size - 1] = '\0';
 		keep(fake, line);
+		await_voice(fake);
 		answer(fake, fd, line);
 		size = 0;
 	}
@@ -139,6 +158,8 @@ struct fake_qmp *fake_qmp_listen(const struct fake_script *script, const char *p
 void fake_qmp_hang_up(struct fake_qmp *fake)
 {
 	pthread_mutex_lock(&fake->lock);
+	fake->over = true;
+	pthread_cond_broadcast(&fake->came);
 	if (fake->fd >= 0)
 		shutdown(fake->fd, SHUT_RDWR);
 	pthread_mutex_unlock(&fake->lock);

@@ -30,6 +30,7 @@ void fake_qmp_free(struct fake_qmp *fake);
 
 int fake_qmp_fd(struct fake_qmp *fake);		/* the client's end, once */
 void fake_qmp_say(struct fake_qmp *fake, const char *text);
+void fake_qmp_mute(struct fake_qmp *fake, bool mute);	/* answers wait until it is no more */
 void fake_qmp_hang_up(struct fake_qmp *fake);
 
 /* Waits, bounded, until a request that has this in it came; its line, or NULL. */
