@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@ enum {
 	DISCOVER_MS = 10000,
 	GREETING_AGAIN_MS = 100,	/* while the guest's bytes must not wait */
 	DISCOVER_AGAIN_MS = 3000,
+	LOOK_MS = 1000,			/* into a silence */
+	HANGS_MS = 2000,		/* without an answer */
 	NS_PER_MS = 1000000,
 };
 
@@ -26,6 +29,15 @@ struct link {
 	bool was_connected;		/* the port, at some time */
 	bool heard;			/* bytes came since it was connected */
 	uint64_t retry_at;
+	enum vm_state last;		/* of a QMP that was closed */
+
+	/* silence: the VM should run, and nothing comes */
+	uint64_t heard_at;		/* or connected, or let run */
+	uint64_t look_at;
+	bool silent, hangs;		/* the port; QEMU */
+	bool tried_again;		/* connected anew because of it, in vain so far */
+	char *holder;			/* who is served instead of us; NULL: nobody is known */
+	pid_t stopped;			/* QEMU, when it is; 0: it is not */
 };
 
 static bool connect_qmp(struct link *link, int greeting_ms, int discover_ms, char **error)
@@ -60,9 +72,14 @@ static bool refuse_taken(const struct link *link, const char *path, char **error
 	return taken;
 }
 
+static const char *port_path(const struct link *link)
+{
+	return link->port_path ? link->port_path : link->facts.port;
+}
+
 static bool connect_port(struct link *link, char **error)
 {
-	const char *path = link->port_path ? link->port_path : link->facts.port;
+	const char *path = port_path(link);
 
 	if (!path && link->facts.port_present)
 		return util_fail(error,
@@ -76,6 +93,7 @@ static bool connect_port(struct link *link, char **error)
 		return false;
 	link->source = source_connect(path, error);
 	link->heard = false;
+	link->heard_at = util_now();
 	link->was_connected |= link->source != NULL;
 	return link->source;
 }
@@ -100,17 +118,80 @@ void link_free(struct link *link)
 	qmp_free(link->qmp);
 	source_free(link->source);
 	qmp_facts_clear(&link->facts);
+	free(link->holder);
 	free(link->qmp_path);
 	free(link->port_path);
 	free(link);
 }
 
+static void step_qmp(struct link *link)
+{
+	enum vm_state before = link->qmp ? qmp_state(link->qmp) : VM_UNKNOWN;
+
+	if (!link->qmp || qmp_step(link->qmp))
+		return;
+	link->last = before;
+	qmp_free(link->qmp);
+	link->qmp = NULL;
+}
+
+/* Is it QEMU that says nothing, or does it serve somebody else, or is it the guest? */
+static void look_into_silence(struct link *link, uint64_t now)
+{
+	int fd = source_fd(link->source);
+
+	free(link->holder);
+	link->holder = link->heard ? NULL : peer_client(port_path(link), fd);
+	link->stopped = peer_stopped(fd);
+	if (link->qmp)
+		qmp_ask(link->qmp);
+	link->look_at = now + (uint64_t)LOOK_MS * NS_PER_MS;
+}
+
+static void end_silence(struct link *link)
+{
+	free(link->holder);
+	link->holder = NULL;
+	link->stopped = 0;
+	link->silent = link->hangs = false;
+	link->look_at = 0;
+}
+
+static void watch_silence(struct link *link, uint64_t now)
+{
+	enum vm_state vm = link_vm(link);
+	uint64_t asked = link->qmp ? qmp_asked(link->qmp) : 0;
+
+	if (!link->source || vm == VM_PAUSED || vm == VM_SHUTDOWN)
+		link->heard_at = now;
+	if (now < link->heard_at + (uint64_t)LINK_SILENT_MS * NS_PER_MS) {
+		end_silence(link);
+		return;
+	}
+	link->silent = true;
+	if (now >= link->look_at)
+		look_into_silence(link, now);
+	link->hangs = link->stopped || (asked && now > asked + (uint64_t)HANGS_MS * NS_PER_MS);
+}
+
+/*
+ * QEMU that was about to throttle a port when its client went may keep it throttled for the next
+ * one: only when that goes is it free again.
+ */
+static void try_again(struct link *link)
+{
+	if (!link->silent || link->heard || link->holder || link->hangs || link->tried_again)
+		return;
+	link->tried_again = true;
+	link_lost_port(link);
+	link->retry_at = 0;
+}
+
 bool link_step(struct link *link, uint64_t now)
 {
-	if (link->qmp && !qmp_step(link->qmp)) {
-		qmp_free(link->qmp);
-		link->qmp = NULL;
-	}
+	step_qmp(link);
+	watch_silence(link, now);
+	try_again(link);
 	if ((link->source && (link->qmp || !link->qmp_path)) || now < link->retry_at)
 		return false;
 	if (link->qmp_path && !link->qmp)
@@ -138,18 +219,72 @@ const struct qmp_facts *link_facts(const struct link *link)
 
 enum vm_state link_vm(const struct link *link)
 {
+	if (link->hangs)
+		return VM_HANGS;
 	if (link->qmp)
 		return qmp_state(link->qmp);
-	return link->qmp_path ? VM_GONE : VM_UNKNOWN;
+	return link->qmp_path && !link->source ? VM_GONE : VM_UNKNOWN;
 }
 
 enum link_state link_port_state(const struct link *link)
 {
+	if (link->source && link->heard)
+		return LINK_NO_HELLO;
 	if (link->source)
-		return link->heard ? LINK_NO_HELLO : LINK_NOT_OPENED;
+		return link->holder ? LINK_TAKEN : LINK_NOT_OPENED;
 	if (link->qmp && !link->facts.port_present && !link->port_path)
 		return LINK_NO_PORT;
 	return link->was_connected ? LINK_LOST : LINK_CONNECTING;
+}
+
+bool link_silent(const struct link *link)
+{
+	return link->silent;
+}
+
+/* ---- in words ---- */
+
+static char *vm_remark(const struct link *link)
+{
+	enum vm_state vm = link_vm(link);
+
+	if (vm == VM_HANGS && link->stopped)
+		return util_format("QEMU is stopped: `kill -CONT %d` lets it run on",
+			(int)link->stopped);
+	if (vm == VM_GONE)
+		return util_format("QEMU %s: what came is kept; ktop goes on when it is back, on the "
+			"same sockets", link->last == VM_SHUTDOWN ? "has ended, its machine shut down" :
+			link->last == VM_PANICKED ? "has ended, its guest's kernel panicked" :
+			"is gone, killed or crashed");
+	return vm == VM_HANGS ? util_format("QEMU does not answer: it hangs, or its host is busy") :
+		vm == VM_PANICKED ? util_format("the guest's kernel has panicked: what came before "
+			"is kept; a reset begins anew") :
+		vm == VM_SHUTDOWN ? util_format("the machine was shut down: what came is kept") : NULL;
+}
+
+static char *port_remark(const struct link *link, enum link_state state)
+{
+	if (state == LINK_LOST)
+		return util_format("the port was closed: ktop connects again when it is back");
+	if (state == LINK_TAKEN)
+		return util_format("the port is taken by %s: QEMU serves one client at a time; "
+			"end that one", link->holder);
+	if (state == LINK_SILENT)
+		return util_format("nothing comes from the guest: does its kernel hang, or not drain "
+			"its rings (ktop_drain)?");
+	return link->qmp_path && !link->qmp ? util_format("QMP was closed: the VM's state is not "
+		"known, nor are keys pressed, until ktop is connected again") : NULL;
+}
+
+const char *link_remark(const struct link *link, enum link_state state, char *text, size_t size)
+{
+	char *remark = vm_remark(link);
+
+	if (!remark)
+		remark = port_remark(link, state);
+	snprintf(text, size, "%s", remark ? remark : "");
+	free(remark);
+	return text;
 }
 
 const char *link_trouble(enum link_state state)
@@ -157,11 +292,13 @@ const char *link_trouble(enum link_state state)
 	static const char *const texts[] = {
 		[LINK_NO_PORT] = "the VM has no port org.ktop.0",
 		[LINK_CONNECTING] = "its port is not connected; does another program hold the socket?",
+		[LINK_TAKEN] = "its port is taken by another program; end that one",
 		[LINK_NOT_OPENED] = "it has not opened the port; is the hook in its kernel, and does "
 			"that reach ktop_init?",
 		[LINK_NO_HELLO] = "it sends, but not who it is; does its hook drain its rings "
 			"(ktop_drain)?",
 		[LINK_UP] = "it was reset, and has not come up again; is it still booting?",
+		[LINK_SILENT] = "nothing comes from it any more; does its kernel hang?",
 		[LINK_LOST] = "its port was closed; is QEMU still there?",
 	};
 
@@ -171,6 +308,8 @@ const char *link_trouble(enum link_state state)
 void link_heard(struct link *link)
 {
 	link->heard = true;
+	link->heard_at = util_now();
+	link->tried_again = false;
 }
 
 void link_lost_port(struct link *link)

@@ -16,7 +16,10 @@
 struct link;
 struct source;
 
-enum { LINK_RETRY_MS = 500 };
+enum {
+	LINK_RETRY_MS = 500,
+	LINK_SILENT_MS = 2000,		/* twenty heartbeats of the guest: something is wrong */
+};
 
 /*
  * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Waits for QEMU's answers
@@ -25,7 +28,10 @@ enum { LINK_RETRY_MS = 500 };
 struct link *link_new(const char *qmp, const char *port, char **error);
 void link_free(struct link *link);
 
-/* Handles QMP's events, tries again what is broken. True: the port has just been connected. */
+/*
+ * Handles QMP's events, tries again what is broken, looks into what is silent. True: the port has
+ * just been connected, be it anew.
+ */
 bool link_step(struct link *link, uint64_t now);
 
 struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
@@ -33,8 +39,12 @@ struct source *link_source(const struct link *link);	/* NULL: not connected */
 const struct qmp_facts *link_facts(const struct link *link);
 enum vm_state link_vm(const struct link *link);
 
-/* The port's state as far as it is known here: LINK_NOT_OPENED or LINK_NO_HELLO when connected. */
+/* The port's state as far as it is known here, not knowing what the bytes say. */
 enum link_state link_port_state(const struct link *link);
+bool link_silent(const struct link *link);		/* the VM should run, and nothing comes */
+
+/* What ails the connections, and what to do, in a line; "" if nothing. Returns `text`. */
+const char *link_remark(const struct link *link, enum link_state state, char *text, size_t size);
 
 /* Why nothing is known of a guest whose port stays so, and what to look at: a constant. */
 const char *link_trouble(enum link_state state);

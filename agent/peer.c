@@ -17,16 +17,40 @@
 
 enum { DUMP_MAX_MS = 200 };
 
-char *peer_folder(int fd)
+/* The process that made the other end; 0: it cannot be told. */
+static pid_t process_of(int fd)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 ? peer.pid : 0;
+}
+
+/* proc(5): "PID (NAME) STATE ..."; a name may hold anything. */
+pid_t peer_stopped(int fd)
+{
+	pid_t pid = process_of(fd);
+	char *path = util_format("/proc/%d/stat", (int)pid), line[128] = "", *end;
+	FILE *file = pid ? fopen(path, "re") : NULL;
+
+	free(path);
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	end = strrchr(line, ')');
+	return end && (end[1] && (end[2] == 'T' || end[2] == 't')) ? pid : 0;
+}
+
+char *peer_folder(int fd)
+{
+	pid_t pid = process_of(fd);
 	char folder[PATH_MAX], *link;
 	ssize_t length;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0)
+	if (!pid)
 		return NULL;
-	link = util_format("/proc/%d/cwd", (int)peer.pid);
+	link = util_format("/proc/%d/cwd", (int)pid);
 	length = readlink(link, folder, sizeof(folder));
 	free(link);
 	if (length <= 0 || (size_t)length == sizeof(folder))

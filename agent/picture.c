@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void tell_profiler(struct picture *picture, const struct picture_inputs *
 	const struct epoch *epoch = inputs->epoch;
 	struct books books = decode_books_all(inputs->decode, STREAM_SAMPLES);
 
-	picture->running = inputs->link == LINK_UP && epoch->status_known && epoch->status.running;
+	picture->running = (inputs->link == LINK_UP || inputs->link == LINK_SILENT) && epoch->status_known && epoch->status.running;
 	picture->sampler = epoch->status.sampler;
 	picture->rate = epoch->status.rate;
 	tell_cost(picture, epoch);
@@ -72,7 +73,6 @@ static void tell_profiler(struct picture *picture, const struct picture_inputs *
 	if (picture->running)
 		picture->achieved = meter_rate(inputs->meter, inputs->wish->window_ns);
 	picture->lost_before = books.earlier_lost;
-	remarks_text(epoch, picture->note, sizeof(picture->note));
 }
 
 static void tell_cpus(struct picture *picture, const struct picture_inputs *inputs,
@@ -119,6 +119,16 @@ static void tell_rows(struct picture *picture, const struct picture_inputs *inpu
 		picture->callers, sizeof(picture->callers) / sizeof(picture->callers[0]));
 }
 
+static void tell_note(struct picture *picture, const struct picture_inputs *inputs)
+{
+	char remarks[REMARKS_SIZE] = "";
+
+	if (picture->epoch)
+		remarks_text(picture->epoch, remarks, sizeof(remarks));
+	snprintf(picture->note, sizeof(picture->note), "%s%s%s", inputs->trouble,
+		inputs->trouble[0] && remarks[0] ? "; " : "", remarks);
+}
+
 struct picture *picture_new(const struct picture_inputs *inputs)
 {
 	struct picture *picture = util_alloc(sizeof(*picture));
@@ -129,10 +139,12 @@ struct picture *picture_new(const struct picture_inputs *inputs)
 	picture->generation = inputs->generation;
 	picture->skipped_bytes = decode_counts(inputs->decode).skipped_bytes;
 	picture->selected = SYMBOLS_NONE;
-	if (!inputs->epoch || !inputs->epoch->known)
+	if (inputs->epoch && inputs->epoch->known)
+		picture->epoch = epoch_hold(inputs->epoch);
+	tell_note(picture, inputs);
+	if (!picture->epoch)
 		return picture;
 
-	picture->epoch = epoch_hold(inputs->epoch);
 	picture->symbols = inputs->epoch->inputs.symbols;
 	question = picture_question(inputs->epoch, inputs->wish);
 	picture->from = question.from;

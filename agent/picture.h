@@ -21,9 +21,11 @@ struct session_wish;
 enum link_state {
 	LINK_NO_PORT,			/* the VM has no port of ours */
 	LINK_CONNECTING,		/* not connected to its socket */
+	LINK_TAKEN,			/* connected behind another client */
 	LINK_NOT_OPENED,		/* connected, not a byte from the guest yet */
 	LINK_NO_HELLO,			/* bytes, but no guest facts yet */
 	LINK_UP,
+	LINK_SILENT,			/* up, but nothing comes although the VM runs */
 	LINK_LOST,			/* was up; the other side closed */
 };
 
@@ -59,7 +61,7 @@ struct picture {
 	uint64_t skipped_bytes;
 	double cost_ns, cost_share;	/* the hook's own, per sample and of guest time */
 	double ring_fill;		/* fullest ring, 0 to 1 */
-	char note[1024];		/* as remarks.h makes it */
+	char note[1024];		/* what ails the connections, then as remarks.h makes it */
 
 	struct table *table;		/* sorted by nothing; NULL before the first */
 	struct picture_cpu *cpus;	/* cpu_count of them */
@@ -82,6 +84,7 @@ struct picture_inputs {
 	const struct session_wish *wish;
 	enum link_state link;
 	enum vm_state vm;
+	const char *trouble;		/* as link_remark tells it */
 	uint64_t generation;
 };
 

@@ -19,6 +19,7 @@ enum {
 	BOOT_WAITS = 6,			/* longest wait for a guest that sends, but not who it is */
 	CLOSE_MS = 3000,		/* for the guest's last count */
 	NAMES_MS = 3000,		/* for source lines */
+	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
 
@@ -219,8 +220,12 @@ static bool is_still(struct report *report, uint64_t moves)
 
 static void fail_silent(struct report *report)
 {
-	char *why = util_format("the guest says nothing of itself in %.4g s: %s (--wait waits longer)",
-		(double)report->request.wait_ns / 1e9, link_trouble(session_link(report->session)));
+	char trouble[TROUBLE], *why;
+
+	session_trouble(report->session, trouble, sizeof(trouble));
+	why = util_format("the guest says nothing of itself in %.4g s: %s (--wait waits longer)",
+		(double)report->request.wait_ns / 1e9,
+		trouble[0] ? trouble : link_trouble(session_link(report->session)));
 
 	fail(report, why);
 	free(why);
@@ -313,11 +318,15 @@ static bool is_up(const struct report *report)
 /* What came before is shown all the same. */
 static void cut_still(struct report *report)
 {
+	char trouble[TROUBLE];
 	const char *why = session_vm(report->session) == VM_PAUSED ? "the VM is paused" :
 		is_up(report) ? "the guest's clock stands still" : "the guest's port is lost";
+	const char *what = "is the guest hanging?";
 
-	report->error = util_format("the report is cut short: %s for %.4g s; is the guest hanging? "
-		"--wait waits longer", why, (double)report->request.wait_ns / 1e9);
+	if (is_up(report) && session_trouble(report->session, trouble, sizeof(trouble))[0])
+		what = trouble;
+	report->error = util_format("the report is cut short: %s for %.4g s; %s (--wait waits longer)",
+		why, (double)report->request.wait_ns / 1e9, what);
 	report_cut(report, why);
 }
 

@@ -22,6 +22,7 @@ enum {
 	READS_PER_STEP = 8,		/* then others have their turn */
 	PICTURE_MS = 100,
 	WISH_MS = 20,			/* a wish is answered at once, but not more often */
+	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
 
@@ -145,6 +146,14 @@ static void lose_port(struct session *session)
 	link_lost_port(session->link);
 }
 
+static void begin_port(struct session *session)
+{
+	forget_status(session);
+	decode_cut(session->decode);
+	commands_drop(session->commands, "the guest's port was silent, and connected anew");
+	greet(session);
+}
+
 static void read_port(struct session *session)
 {
 	struct source *source = link_source(session->link);
@@ -179,6 +188,19 @@ enum link_state session_link(const struct session *session)
 	enum link_state state = link_port_state(session->link);
 
 	return state == LINK_NO_HELLO && session->epoch && session->epoch->known ? LINK_UP : state;
+}
+
+/* What a screen says of it: a link that is up may still be silent. */
+static enum link_state shown_link(const struct session *session)
+{
+	enum link_state state = session_link(session);
+
+	return state == LINK_UP && link_silent(session->link) ? LINK_SILENT : state;
+}
+
+const char *session_trouble(const struct session *session, char *text, size_t size)
+{
+	return link_remark(session->link, shown_link(session), text, size);
 }
 
 enum vm_state session_vm(const struct session *session)
@@ -275,7 +297,7 @@ static void take_orders(struct session *session)
 /* When the next picture is due, given what has changed; UINT64_MAX: not before something does. */
 static uint64_t picture_due(const struct session *session)
 {
-	bool changed = session->changed || session->shown_link != session_link(session) ||
+	bool changed = session->changed || session->shown_link != shown_link(session) ||
 		session->shown_vm != link_vm(session->link);
 
 	if (session->wish_is_new)
@@ -285,12 +307,14 @@ static uint64_t picture_due(const struct session *session)
 
 static void make_picture(struct session *session)
 {
+	char trouble[TROUBLE];
 	struct picture_inputs inputs = {
 		.epoch = session->epoch,
 		.decode = session->decode,
 		.meter = &session->meter,
 		.wish = &session->wish,
-		.link = session_link(session),
+		.link = shown_link(session),
+		.trouble = session_trouble(session, trouble, sizeof(trouble)),
 		.vm = link_vm(session->link),
 		.generation = ++session->generation,
 	};
@@ -327,7 +351,7 @@ void session_step(struct session *session, int timeout_ms)
 {
 	wait_for_something(session, timeout_ms);
 	if (link_step(session->link, util_now()))
-		greet(session);
+		begin_port(session);
 	handle_resets(session);
 	read_port(session);
 	take_orders(session);

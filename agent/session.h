@@ -40,6 +40,9 @@ const struct decode *session_decode(const struct session *session);
 enum link_state session_link(const struct session *session);
 enum vm_state session_vm(const struct session *session);
 
+/* What ails the connections, as link_remark tells it. */
+const char *session_trouble(const struct session *session, char *text, size_t size);
+
 /*
  * A control line for the guest; starting and stopping. The sink is called from a later step, or at
  * once when it cannot be; then it is forgotten. A newer wish for the profiler ends the older.

@@ -9,10 +9,14 @@ static const struct emptiness by_link[] = {
 		"Start QEMU by `ktop run -- qemu-system-...`, or add a virtserialport." },
 	[LINK_CONNECTING] = { "Not connected to the port's socket yet.",
 		"If this lasts, another program holds the socket." },
+	[LINK_TAKEN] = { "Another program is connected to the port.",
+		"QEMU serves one client at a time: end that one; q leaves." },
 	[LINK_NOT_OPENED] = { "The guest has not opened the port.",
 		"If this lasts: is the hook in this kernel, and does the kernel reach ktop_init?" },
 	[LINK_NO_HELLO] = { "The guest sends, but has not said who it is.",
 		"If this lasts: does the guest's hook drain its rings (ktop_drain)?" },
+	[LINK_SILENT] = { "Nothing comes from the guest any more.",
+		"If this lasts: does its kernel hang? q leaves." },
 	[LINK_LOST] = { "The connection to the guest is lost.",
 		"ktop connects again by itself when the port comes back; q leaves." },
 };
@@ -21,7 +25,11 @@ static const struct emptiness by_vm[] = {
 	[VM_UNKNOWN] = { NULL, NULL }, [VM_RUNNING] = { NULL, NULL },
 	[VM_PAUSED] = { "The VM is paused.", "`cont` in QEMU's monitor lets it run again." },
 	[VM_SHUTDOWN] = { "The guest has shut down.", "q leaves." },
-	[VM_GONE] = { "QEMU is gone.", "q leaves; start the VM and ktop again." },
+	[VM_PANICKED] = { "The guest's kernel has panicked.", "A reset begins anew; q leaves." },
+	[VM_HANGS] = { "QEMU does not answer.",
+		"It is stopped, hangs, or its host is busy; ktop goes on when it does." },
+	[VM_GONE] = { "QEMU is gone.",
+		"ktop goes on when the VM is back, on the same sockets; q leaves." },
 };
 
 static struct emptiness of_range(const struct picture *picture, const struct scope *scope)

@@ -46,7 +46,8 @@ static void add_machine(struct title *title, const struct picture *picture)
 {
 	static const char *const vm[] = {
 		[VM_UNKNOWN] = "VM ?", [VM_RUNNING] = "VM running", [VM_PAUSED] = "VM paused",
-		[VM_SHUTDOWN] = "VM shut down", [VM_GONE] = "VM gone",
+		[VM_SHUTDOWN] = "VM shut down", [VM_PANICKED] = "VM panicked",
+		[VM_HANGS] = "VM hangs", [VM_GONE] = "VM gone",
 	};
 	bool well = picture->vm == VM_RUNNING || picture->vm == VM_UNKNOWN;
 	char time[SCOPE_TIME];
@@ -74,8 +75,9 @@ static void add_state(struct title *title, const struct canvas *canvas,
 {
 	static const char *const links[] = {
 		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting",
+		[LINK_TAKEN] = "port taken",
 		[LINK_NOT_OPENED] = "waiting for guest", [LINK_NO_HELLO] = "waiting for guest",
-		[LINK_UP] = "off", [LINK_LOST] = "link lost",
+		[LINK_UP] = "off", [LINK_SILENT] = "silent", [LINK_LOST] = "link lost",
 	};
 	int digits = snprintf(NULL, 0, "%u", picture->rate), rate = 2 * digits + 10;
 

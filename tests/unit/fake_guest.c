@@ -161,6 +161,8 @@ static void read_lines(struct fake_guest *guest)
 
 	if (got > 0)
 		guest->lines[used + (size_t)got] = '\0';
+	else if (got == 0)
+		fake_guest_hang_up(guest);
 }
 
 void fake_guest_step(struct fake_guest *guest)
@@ -170,7 +172,7 @@ void fake_guest_step(struct fake_guest *guest)
 	if (guest->fd < 0)
 		return;
 	read_lines(guest);
-	while (guest->sent < guest->packets->size) {
+	while (guest->fd >= 0 && guest->sent < guest->packets->size) {
 		ssize_t went = send(guest->fd, guest->packets->bytes + guest->sent,
 			guest->packets->size - guest->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 

@@ -264,8 +264,15 @@ static void test_empty_tables_say_why(void **state)
 {
 	static const char *const links[] = {
 		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "Not connected",
-		[LINK_NOT_OPENED] = "has not opened", [LINK_NO_HELLO] = "has not said who it is",
-		[LINK_UP] = "No sample in this window", [LINK_LOST] = "is lost",
+		[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "has not opened",
+		[LINK_NO_HELLO] = "has not said who it is",
+		[LINK_UP] = "No sample in this window", [LINK_SILENT] = "Nothing comes",
+		[LINK_LOST] = "is lost",
+	};
+	static const char *const vms[] = {
+		[VM_UNKNOWN] = "No sample", [VM_RUNNING] = "No sample", [VM_PAUSED] = "is paused",
+		[VM_SHUTDOWN] = "shut down", [VM_PANICKED] = "panicked",
+		[VM_HANGS] = "QEMU does not answer", [VM_GONE] = "QEMU is gone",
 	};
 	struct picture *picture;
 	struct scope scope, other;
@@ -277,12 +284,11 @@ static void test_empty_tables_say_why(void **state)
 		picture->link = (enum link_state)link;
 		check_empty(picture, scope, links[link]);
 	}
-	picture = without_rows();
-	picture->vm = VM_PAUSED;
-	check_empty(picture, scope, "The VM is paused");
-	picture = without_rows();
-	picture->vm = VM_GONE;
-	check_empty(picture, scope, "QEMU is gone");
+	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
+		picture = without_rows();
+		picture->vm = (enum vm_state)vm;
+		check_empty(picture, scope, vms[vm]);
+	}
 	picture = without_rows();
 	picture->running = false;
 	check_empty(picture, scope, "SPACE starts it");
