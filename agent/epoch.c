@@ -1,3 +1,5 @@
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,11 +58,8 @@ struct epoch *epoch_hold(struct epoch *epoch)
 	return epoch;
 }
 
-void epoch_release(struct epoch *epoch)
+static void epoch_free(struct epoch *epoch)
 {
-	/* Released by each holder, acquired by the last, who frees what all of them have read. */
-	if (!epoch || atomic_fetch_sub_explicit(&epoch->holders, 1, memory_order_acq_rel) != 1)
-		return;
 	query_free(epoch->query);
 	symbols_free(epoch->inputs.symbols);
 	threads_free(epoch->inputs.threads);
@@ -69,6 +68,30 @@ void epoch_release(struct epoch *epoch)
 	free(epoch->folders[0]);
 	free(epoch->cpus);
 	free(epoch);
+}
+
+static void *reap(void *epoch)
+{
+	sigset_t signals;
+
+	sigfillset(&signals);			/* they are for the threads that expect them */
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	epoch_free(epoch);
+	return NULL;
+}
+
+/* Lines of a large file may be in work, and their end is waited for: by a thread that has the time. */
+void epoch_release(struct epoch *epoch)
+{
+	pthread_t thread;
+
+	/* Released by each holder, acquired by the last, who frees what all of them have read. */
+	if (!epoch || atomic_fetch_sub_explicit(&epoch->holders, 1, memory_order_acq_rel) != 1)
+		return;
+	if (pthread_create(&thread, NULL, reap, epoch) == 0)
+		pthread_detach(thread);
+	else
+		epoch_free(epoch);
 }
 
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks)

@@ -56,7 +56,7 @@ struct epoch {
  */
 struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *image);
 struct epoch *epoch_hold(struct epoch *epoch);
-void epoch_release(struct epoch *epoch);	/* any thread; frees with the last holder */
+void epoch_release(struct epoch *epoch);	/* any thread; goes with the last holder, never waits */
 
 void epoch_event(struct epoch *epoch, const struct event *event);
 void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet's end: moves "now" */

@@ -17,11 +17,20 @@ struct folded_options {
 	bool thread_first;		/* the thread's name as the root frame */
 };
 
+/* The stacks of a query at one moment. NULL can be freed. */
+struct folded;
+struct folded *folded_new(struct query *query, const struct query_inputs *inputs,
+	const struct question *question, struct folded_options options);
+void folded_free(struct folded *folded);
+
 /*
  * `root;...;leaf weight` per line, sorted bytewise, each stack once; the weights add up to the
  * table's of the same question. In names, ';' becomes ':', and a space '_'. False with `error` set,
- * and no file.
+ * and no file. Any thread, as long as the inputs' symbols and threads are there.
  */
+bool folded_write(struct folded *folded, const char *path, struct export_result *result,
+	char **error);
+
 bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,
 	const struct question *question, struct folded_options options,
 	struct export_result *result, char **error);

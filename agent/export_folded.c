@@ -42,11 +42,24 @@ static void add_line(void *context, const struct query_stack *stack)
 	};
 }
 
-static void clear(struct folded *folded)
+struct folded *folded_new(struct query *query, const struct query_inputs *inputs,
+	const struct question *question, struct folded_options options)
 {
+	struct folded *folded = util_alloc(sizeof(*folded));
+
+	*folded = (struct folded){ .inputs = inputs, .options = options };
+	query_stacks(query, question, add_line, folded);
+	return folded;
+}
+
+void folded_free(struct folded *folded)
+{
+	if (!folded)
+		return;
 	for (size_t i = 0; i < folded->count; i++)
 		free(folded->lines[i].functions);
 	free(folded->lines);
+	free(folded);
 }
 
 /*
@@ -172,19 +185,26 @@ static void write_lines(struct folded *folded, FILE *stream, struct export_resul
 	}
 }
 
-bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,
-	const struct question *question, struct folded_options options,
-	struct export_result *result, char **error)
+bool folded_write(struct folded *folded, const char *path, struct export_result *result,
+	char **error)
 {
-	struct folded folded = { .inputs = inputs, .options = options };
 	struct util_file *file = util_file_open(path, error);
 
 	if (!file)
 		return false;
-	query_stacks(query, question, add_line, &folded);
-	if (folded.count)
-		qsort_r(folded.lines, folded.count, sizeof(*folded.lines), compare, &folded);
-	write_lines(&folded, util_file_stream(file), result);
-	clear(&folded);
+	if (folded->count)
+		qsort_r(folded->lines, folded->count, sizeof(*folded->lines), compare, folded);
+	write_lines(folded, util_file_stream(file), result);
 	return util_file_commit(file, error);
+}
+
+bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,
+	const struct question *question, struct folded_options options,
+	struct export_result *result, char **error)
+{
+	struct folded *folded = folded_new(query, inputs, question, options);
+	bool written = folded_write(folded, path, result, error);
+
+	folded_free(folded);
+	return written;
 }

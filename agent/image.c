@@ -33,7 +33,7 @@ static bool is_linux_image(int fd)
 	return pread(fd, magic, 4, 0x202) == 4 && memcmp(magic, "HdrS", 4) == 0;
 }
 
-/* All of the descriptor, which may be a pipe: `--symbols <(nm kernel)`. */
+/* All of the descriptor: a file in /proc has no size. */
 static char *read_all(int fd, size_t *size, const char **why)
 {
 	size_t room = 0;
@@ -80,19 +80,17 @@ static bool read_text(struct image *image, char **error)
 	return done;
 }
 
-/* Does not wait for the writer of a named pipe or for a device when only an ELF file will do. */
-static bool open_image(struct image *image, enum image_kinds kinds, char **error)
+/* Regular files only: who opens a pipe or a device may wait for ever. */
+static bool open_image(struct image *image, char **error)
 {
 	struct stat facts;
 	const char *why = NULL;
 
-	image->fd = open(image->path, O_RDONLY | O_CLOEXEC | (kinds == IMAGE_ELF ? O_NONBLOCK : 0));
+	image->fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (image->fd < 0 || fstat(image->fd, &facts) != 0)
 		why = strerror(errno);
-	else if (S_ISDIR(facts.st_mode))
-		why = strerror(EISDIR);
-	else if (!S_ISREG(facts.st_mode) && kinds == IMAGE_ELF)
-		why = "not a regular file";
+	else if (!S_ISREG(facts.st_mode))
+		why = S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "not a regular file";
 	if (why)
 		return util_fail(error,
 			"cannot open %s: %s; give the kernel's ELF file, or the output of nm",
@@ -102,7 +100,7 @@ static bool open_image(struct image *image, enum image_kinds kinds, char **error
 
 static bool read_image(struct image *image, enum image_kinds kinds, char **error)
 {
-	if (!open_image(image, kinds, error))
+	if (!open_image(image, error))
 		return false;
 	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
 		return sym_elf_read(image->fd, image->path, image->table, &image->build_id, error);

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "meter.h"
 #include "profiler_drive.h"
 #include "record.h"
+#include "saver.h"
 #include "session.h"
 #include "source.h"
 #include "spool.h"
@@ -21,6 +21,7 @@ enum {
 	READ_BYTES = 262144,
 	READS_PER_STEP = 8,		/* then others have their turn */
 	PICTURE_MS = 100,
+	PIPE_MS = 30000,		/* for the writer of a pipe of names: nm may take its time */
 	WISH_MS = 20,			/* a wish is answered at once, but not more often */
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
@@ -32,10 +33,11 @@ struct session {
 	struct commands *commands;
 	struct record *record;		/* NULL: none */
 	struct mailbox *mailbox;
+	struct saver *saver;
 	struct epoch *epoch;		/* NULL: no boot seen yet */
 	struct meter meter;
 	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
-	struct spool names;		/* likewise; a path of NULL: the image's */
+	struct spool names;		/* likewise, or that image; a path of NULL: as QMP tells */
 	uint64_t resets;		/* of the VM, as far as handled */
 
 	struct profiler_drive profiler;
@@ -241,24 +243,14 @@ void session_forget(struct session *session, const void *context)
 static void save_snapshot(struct session *session, const char *path, struct folded_options options)
 {
 	struct epoch *epoch = session->epoch;
-	struct export_result result = { 0 };
 	struct question question;
-	char *error = NULL, *text;
 
 	if (!epoch || !epoch->known) {
 		tell(session, true, false, "no snapshot: nothing has come from the guest yet");
 		return;
 	}
 	question = picture_question(epoch, &session->wish);
-	if (export_folded(path, epoch->query, &epoch->inputs, &question, options, &result, &error))
-		text = util_format("%s: %" PRIu64 " samples (weight %" PRIu64 ") in %" PRIu64
-			" stacks", path, result.samples, result.weight, result.stacks);
-	else
-		text = util_format("no snapshot: %s; files go to the folder in which ktop was "
-			"started", error);
-	tell(session, error, false, text);
-	free(text);
-	free(error);
+	saver_save(session->saver, path, epoch, &question, options);
 }
 
 static void obey(struct session *session, const struct order *order)
@@ -379,12 +371,10 @@ static bool open_all(struct session *session, const struct session_options *opti
 		.packet = take_packet,
 		.event = take_event,
 	};
-	const char *names;
+	const char *names = options->symbols ? options->symbols : options->kernel;
 
-	if (options->symbols && !spool_open(&session->names, options->symbols, error))
-		return false;
-	names = session->names.path ? session->names.path : session->image;
-	if (names && !check_kernel(names, error))
+	if (names && (!spool_open(&session->names, names, PIPE_MS, error) ||
+			!check_kernel(session->names.path, error)))
 		return false;
 	session->link = link_new(options->qmp, options->port, error);
 	if (!session->link)
@@ -400,6 +390,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	struct session *session = util_alloc(sizeof(*session));
 
 	session->mailbox = mailbox_new();
+	session->saver = saver_new(session->mailbox);
 	session->commands = commands_new();
 	session->buffer = util_alloc(READ_BYTES);
 	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
@@ -423,6 +414,7 @@ void session_free(struct session *session)
 	link_free(session->link);
 	decode_free(session->decode);
 	commands_free(session->commands);
+	saver_free(session->saver);
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);
 	free(session->image);

@@ -9,8 +9,8 @@ struct spool {				/* starts as { .fd = -1 } */
 	char *path;			/* where it can be opened: the file itself, or the copy */
 };
 
-/* False with `error` set. Waits for the writer of a pipe. */
-bool spool_open(struct spool *spool, const char *path, char **error);
+/* False with `error` set: a pipe into which nobody writes for so long is one reason. */
+bool spool_open(struct spool *spool, const char *path, int wait_ms, char **error);
 void spool_close(struct spool *spool);
 
 #endif

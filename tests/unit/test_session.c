@@ -159,17 +159,6 @@ static void test_profiler_by_key(void **state)
 	fake_qmp_free(qmp);
 }
 
-static void test_snapshot_that_cannot_be_written(void **state)
-{
-	struct fixture fixture = fixture_begin(NULL);
-
-	(void)state;
-	fixture_bring_up(&fixture);
-	session_snapshot(fixture.session, "/nowhere/at/all.folded", (struct folded_options){ 0 });
-	fixture_await_message(&fixture, true, "the folder in which ktop was started");
-	fixture_end(&fixture);
-}
-
 static void test_commands_are_answered_in_order(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -234,33 +223,6 @@ static void test_put_back_guest_is_asked_again(void **state)
 	fixture_end(&fixture);
 }
 
-/* `--symbols <(nm kernel)`: a pipe, that both boots need. */
-static void test_names_from_a_pipe(void **state)
-{
-	struct fixture fixture;
-	struct picture *picture;
-	int ends[2];
-	char *path;
-
-	(void)state;
-	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(write(ends[1], fixture_names, strlen(fixture_names)),
-		strlen(fixture_names));
-	close(ends[1]);
-	path = util_format("/dev/fd/%d", ends[0]);
-	fixture = fixture_begin(&(struct session_options){ .symbols = path });
-	close(ends[0]);
-	fixture_bring_up(&fixture);
-	packets_boot(fixture.guest->packets, 2);
-	fixture_tell_all(&fixture);
-	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
-	picture = fixture_picture(&fixture);
-	assert_int_equal(find_row(picture, "hot")->self, 1);
-	picture_free(picture);
-	fixture_end(&fixture);
-	free(path);
-}
-
 static void test_connects_again(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -276,25 +238,6 @@ static void test_connects_again(void **state)
 	fixture_await_line(&fixture, "hello");
 	fake_guest_status(fixture.guest, false);
 	fixture_await_link(&fixture, LINK_UP);
-	fixture_end(&fixture);
-}
-
-/* This program stands for the kernel: it has another build-id than the guest says. */
-static void test_wrong_kernel(void **state)
-{
-	struct fixture fixture = fixture_begin(&(struct session_options){ .kernel = "/proc/self/exe" });
-	struct picture *picture;
-
-	(void)state;
-	fixture_await_line(&fixture, "hello");
-	fake_guest_facts(fixture.guest, "01234567890123456789", 20);
-	fake_guest_status(fixture.guest, true);
-	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
-	fixture_await_link(&fixture, LINK_UP);
-	picture = fixture_picture(&fixture);
-	assert_non_null(strstr(picture->note, "build-ids differ"));
-	assert_int_equal(find_row(picture, "[unknown]")->self, 1);
-	picture_free(picture);
 	fixture_end(&fixture);
 }
 
@@ -388,17 +331,6 @@ static void test_backlog_is_no_rate(void **state)
 	fixture_end(&fixture);
 }
 
-static void test_missing_kernel_is_told_at_once(void **state)
-{
-	char *error = NULL;
-	const struct session_options options = { .port = "/nowhere", .kernel = "/nowhere.elf" };
-
-	(void)state;
-	assert_null(session_new(&options, &error));
-	assert_non_null(strstr(error, "/nowhere.elf"));
-	free(error);
-}
-
 /* Valid packets of random contents, and garbage: it lives, and shows what there is. */
 static void test_hostile_guest(void **state)
 {
@@ -439,18 +371,14 @@ int main(void)
 		cmocka_unit_test(test_picture_of_samples),
 		cmocka_unit_test(test_profiler_by_port),
 		cmocka_unit_test(test_profiler_by_key),
-		cmocka_unit_test(test_snapshot_that_cannot_be_written),
 		cmocka_unit_test(test_commands_are_answered_in_order),
 		cmocka_unit_test(test_new_boot_is_a_new_epoch),
 		cmocka_unit_test(test_put_back_guest_is_asked_again),
-		cmocka_unit_test(test_names_from_a_pipe),
 		cmocka_unit_test(test_connects_again),
-		cmocka_unit_test(test_wrong_kernel),
 		cmocka_unit_test(test_losses_are_shown),
 		cmocka_unit_test(test_remarks_are_cut_to_their_room),
 		cmocka_unit_test(test_meter_follows_the_window),
 		cmocka_unit_test(test_backlog_is_no_rate),
-		cmocka_unit_test(test_missing_kernel_is_told_at_once),
 		cmocka_unit_test(test_hostile_guest),
 	};
 

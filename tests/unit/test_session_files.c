@@ -1,0 +1,162 @@
+/* The files that a session reads names from, and writes. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fake_guest.h"
+#include "picture.h"
+#include "scratch.h"
+#include "session.h"
+#include "session_fixture.h"
+#include "spool.h"
+#include "symbols.h"
+#include "util.h"
+
+/* Self weight of a function in a picture. */
+static uint64_t self_of(const struct picture *picture, const char *name)
+{
+	for (size_t i = 0; picture->table && i < picture->table->count; i++) {
+		const struct row *row = &picture->table->rows[i];
+
+		if (strcmp(symbols_get(picture->symbols, row->function)->name, name) == 0)
+			return row->self;
+	}
+	fail_msg("no row %s", name);
+	return 0;
+}
+
+static void test_snapshot_that_cannot_be_written(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	session_snapshot(fixture.session, "/nowhere/at/all.folded", (struct folded_options){ 0 });
+	fixture_await_message(&fixture, true, "the folder in which ktop was started");
+	fixture_end(&fixture);
+}
+
+/* Leaving right behind the order: the file is there, and whole. */
+static void test_snapshot_outlives_the_session(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	char *path = util_format("%s", scratch_path("last.folded")), *text;
+	size_t size;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
+	picture_free(fixture_picture(&fixture));
+	session_snapshot(fixture.session, path, (struct folded_options){ 0 });
+	session_snapshot(fixture.session, path, (struct folded_options){ 0 });
+	session_step(fixture.session, 0);
+	fixture_end(&fixture);
+	text = scratch_read(path, &size);
+	assert_string_equal(text, "main_loop;hot 3\n");
+	free(text);
+	free(path);
+}
+
+/* `--symbols <(nm kernel)`: a pipe, that both boots need. */
+static void test_names_from_a_pipe(void **state)
+{
+	struct fixture fixture;
+	struct picture *picture;
+	int ends[2];
+	char *path;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], fixture_names, strlen(fixture_names)),
+		strlen(fixture_names));
+	close(ends[1]);
+	path = util_format("/dev/fd/%d", ends[0]);
+	fixture = fixture_begin(&(struct session_options){ .symbols = path });
+	close(ends[0]);
+	fixture_bring_up(&fixture);
+	packets_boot(fixture.guest->packets, 2);
+	fixture_tell_all(&fixture);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	picture = fixture_picture(&fixture);
+	assert_int_equal(self_of(picture, "hot"), 1);
+	picture_free(picture);
+	fixture_end(&fixture);
+	free(path);
+}
+
+/* A pipe that nobody writes into: a bounded wait, and the reason; likewise one that is no file. */
+static void test_names_that_do_not_come(void **state)
+{
+	struct spool spool = { .fd = -1 };
+	char *error = NULL, *path = util_format("%s", scratch_path("fifo"));
+	int writer;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_false(spool_open(&spool, path, 20, &error));
+	assert_non_null(strstr(error, "nobody writes into this pipe"));
+	free(error);
+	spool_close(&spool);
+	writer = open(path, O_RDWR);		/* one that holds it, and is silent */
+	assert_false(spool_open(&spool, path, 20, &error));
+	free(error);
+	spool_close(&spool);
+	assert_null(session_new(&(struct session_options){ .port = "/nowhere", .kernel = "/dev/zero" },
+		&error));
+	assert_non_null(strstr(error, "not a regular file"));
+	free(error);
+	close(writer);
+	free(path);
+}
+
+/* This program stands for the kernel: it has another build-id than the guest says. */
+static void test_wrong_kernel(void **state)
+{
+	struct fixture fixture = fixture_begin(&(struct session_options){ .kernel = "/proc/self/exe" });
+	struct picture *picture;
+
+	(void)state;
+	fixture_await_line(&fixture, "hello");
+	fake_guest_facts(fixture.guest, "01234567890123456789", 20);
+	fake_guest_status(fixture.guest, true);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	fixture_await_link(&fixture, LINK_UP);
+	picture = fixture_picture(&fixture);
+	assert_non_null(strstr(picture->note, "build-ids differ"));
+	assert_int_equal(self_of(picture, "[unknown]"), 1);
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
+static void test_missing_kernel_is_told_at_once(void **state)
+{
+	char *error = NULL;
+	const struct session_options options = { .port = "/nowhere", .kernel = "/nowhere.elf" };
+
+	(void)state;
+	assert_null(session_new(&options, &error));
+	assert_non_null(strstr(error, "/nowhere.elf"));
+	free(error);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_snapshot_that_cannot_be_written),
+		cmocka_unit_test(test_snapshot_outlives_the_session),
+		cmocka_unit_test(test_names_from_a_pipe),
+		cmocka_unit_test(test_names_that_do_not_come),
+		cmocka_unit_test(test_wrong_kernel),
+		cmocka_unit_test(test_missing_kernel_is_told_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
