@@ -12,13 +12,13 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring packet table str grid unwind sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
-AGENT = util source payload decode metadata record hash recent pattern threads stacks store \
+AGENT = util unix_socket source payload decode metadata record hash recent pattern threads stacks store \
 	filter naming span profile window query query_stacks table \
 	symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
 	export_folded export_json \
 	peer qmp qmp_state qmp_keys qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox saver spool session \
-	options report report_options report_text control_socket service launch launch_folder
+	options report report_options report_text control_socket control_client service launch launch_folder
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile books \
 	mix oracle_tail $(DEMO_WORK)
@@ -32,7 +32,8 @@ PROGRAM = main command command_top command_report command_ctl command_run
 UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_control test_keys \
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stacks \
 	test_store test_query test_export test_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
-	test_demangle test_qmp test_profiler test_launch test_options test_link test_session test_session_files test_report \
+	test_demangle test_qmp test_profiler test_launch test_options \
+	test_link test_session test_session_files test_control_socket test_report \
 	test_canvas test_keymap \
 	test_list test_prompt test_view_functions test_screen
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service
@@ -128,7 +129,7 @@ build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit
 build/check/test_record: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
 build/check/test_session build/check/test_link: build/check/tests/unit/fake_qmp.o
-build/check/test_session build/check/test_session_files build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
+build/check/test_session build/check/test_session_files build/check/test_control_socket build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_query build/check/test_export: build/check/tests/unit/fake_symbols.o
 build/check/test_query: build/check/tests/unit/query_world.o

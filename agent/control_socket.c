@@ -10,16 +10,13 @@
 #include <unistd.h>
 
 #include "control_socket.h"
+#include "unix_socket.h"
 #include "util.h"
 
 enum {
-	REQUEST_MAX = 4096,		/* bytes */
-	WORDS_MAX = 64,
-	ANSWER_MAX = 64 << 20,		/* bytes; more than any report */
-	WAIT_MS = 100,
+	REQUEST_MAX = CONTROL_REQUEST_MAX,
+	WORDS_MAX = CONTROL_WORDS_MAX,
 };
-
-static const char separator[] = "\x1f";
 
 struct client {
 	int fd;				/* -1: free */
@@ -39,7 +36,7 @@ struct control_socket {
 
 /* ---- where it lies ---- */
 
-static char *folder_path(void)
+char *control_socket_folder(void)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
@@ -51,7 +48,7 @@ static char *folder_path(void)
 /* Nobody else may have made the folder, or may look into it. */
 static char *private_folder(char **error)
 {
-	char *path = folder_path();
+	char *path = control_socket_folder();
 	struct stat is;
 
 	if ((mkdir(path, 0700) == 0 || errno == EEXIST) && lstat(path, &is) == 0 &&
@@ -80,35 +77,9 @@ char *control_socket_path(const char *socket, char **error)
 	return path;
 }
 
-static bool fill_address(struct sockaddr_un *address, const char *path)
+bool control_socket_is_live(const char *path)
 {
-	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (strlen(path) >= sizeof(address->sun_path))
-		return false;
-	memcpy(address->sun_path, path, strlen(path));
-	return true;
-}
-
-/* Never waits. -1 with errno; EAGAIN: a live ktop that takes nobody, for it is suspended. */
-static int connect_to(const char *path)
-{
-	struct sockaddr_un address;
-	int kind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
-	int fd = fill_address(&address, path) ? socket(AF_UNIX, kind, 0) : -1;
-
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		int why = errno;
-
-		close(fd);
-		errno = why;
-		return -1;
-	}
-	return fd;
-}
-
-static bool is_live(const char *path)
-{
-	int fd = connect_to(path);
+	int fd = unix_socket_connect(path);
 
 	if (fd >= 0)
 		close(fd);
@@ -117,28 +88,76 @@ static bool is_live(const char *path)
 
 /* ---- the live ktop's side ---- */
 
+/* Sockets of ktops that were killed; those with a dot are about to become one. */
+static void remove_dead(const char *folder)
+{
+	DIR *entries = opendir(folder);
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		char *path = util_format("%s/%s", folder, entry->d_name);
+
+		if (entry->d_name[0] != '.' && !control_socket_is_live(path))
+			unlink(path);
+		free(path);
+	}
+	if (entries)
+		closedir(entries);
+}
+
+/* Under a name of its own until it listens: what lies under `path` can be asked, or is dead. */
+static bool listen_at(struct control_socket *control, const char *folder, const char *path)
+{
+	char *fresh = util_format("%s/.%d", folder, (int)getpid());
+	struct sockaddr_un address;
+	bool good;
+
+	unlink(fresh);
+	control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	good = control->fd >= 0 && unix_socket_address(&address, fresh) &&
+		bind(control->fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+		listen(control->fd, CONTROL_CLIENTS) == 0 && rename(fresh, path) == 0;
+	if (!good)
+		unlink(fresh);
+	free(fresh);
+	return good;
+}
+
 struct control_socket *control_socket_new(const char *path, const struct control_sink *sink,
 	char **error)
 {
 	struct control_socket *control = util_alloc(sizeof(*control));
-	struct sockaddr_un address;
+	char *folder = util_copy(path, (size_t)(strrchr(path, '/') - path));
 
 	control->sink = *sink;
+	control->fd = -1;
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		control->clients[i].fd = -1;
-	if (!is_live(path))
-		unlink(path);
-	control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (control->fd >= 0 && fill_address(&address, path) &&
-			bind(control->fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-			listen(control->fd, CONTROL_CLIENTS) == 0) {
+	remove_dead(folder);
+	if (control_socket_is_live(path))
+		util_fail(error, "control socket %s: another ktop serves this VM", path);
+	else if (listen_at(control, folder, path))
 		control->path = util_copy(path, strlen(path));
+	else
+		util_fail(error, "control socket %s: %s; make room there", path, strerror(errno));
+	free(folder);
+	if (control->path)
 		return control;
-	}
-	util_fail(error, "control socket %s: %s; another ktop may serve this VM", path,
-		strerror(errno));
 	control_socket_free(control);
 	return NULL;
+}
+
+const char *control_socket_at(const struct control_socket *control)
+{
+	return control->path;
+}
+
+bool control_socket_idle(const struct control_socket *control)
+{
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		if (control->clients[i].fd >= 0)
+			return false;
+	return true;
 }
 
 static void drop(struct client *client)
@@ -179,7 +198,7 @@ static void handle_request(struct control_socket *control, unsigned index)
 	size_t count = 0;
 
 	while (rest && count < WORDS_MAX)
-		words[count++] = strsep(&rest, separator);
+		words[count++] = strsep(&rest, CONTROL_SEPARATOR);
 	client->asked = true;
 	control->sink.request(control->sink.context, index, words, count);
 }
@@ -267,105 +286,4 @@ void control_socket_answer(struct control_socket *control, unsigned client, bool
 	memcpy(to->answer + head_size, text, size);
 	to->answer_size = head_size + size;
 	write_answer(to);
-}
-
-/* ---- the other side ---- */
-
-static char *find_only(void)
-{
-	char *folder = folder_path(), *found = NULL;
-	DIR *entries = opendir(folder);
-	struct dirent *entry;
-	int count = 0;
-
-	while (entries && (entry = readdir(entries))) {
-		char *path = util_format("%s/%s", folder, entry->d_name);
-
-		if (entry->d_name[0] != '.' && is_live(path) && count++ == 0)
-			found = path;
-		else
-			free(path);
-	}
-	if (entries)
-		closedir(entries);
-	free(folder);
-	if (count == 1)
-		return found;
-	free(found);
-	return NULL;
-}
-
-char *control_socket_find(const char *socket)
-{
-	char *path = socket ? control_socket_path(socket, NULL) : find_only();
-
-	if (path && is_live(path))
-		return path;
-	free(path);
-	return NULL;
-}
-
-/* All bytes until the other side closes. */
-static char *read_all(int fd, uint64_t deadline, size_t *size)
-{
-	size_t room = 65536;
-	char *bytes = util_alloc(room);
-
-	for (*size = 0; *size < ANSWER_MAX;) {
-		struct pollfd ready = { .fd = fd, .events = POLLIN };
-		ssize_t got;
-
-		if (util_now() >= deadline)
-			break;
-		if (poll(&ready, 1, WAIT_MS) <= 0)
-			continue;
-		got = recv(fd, bytes + *size, room - 1 - *size, 0);
-		if (got < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (got <= 0)
-			break;
-		*size += (size_t)got;
-		if (*size == room - 1) {
-			room *= 2;
-			bytes = util_grow(bytes, room, 1);
-		}
-	}
-	bytes[*size] = '\0';
-	return bytes;
-}
-
-char *control_socket_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
-	bool *ok, size_t *size, char **error)
-{
-	char *line = util_join(words, count, separator), *request = util_format("%s\n", line);
-	char *answer = NULL, *end;
-	size_t length = strlen(request);
-	int fd = connect_to(path);
-
-	if (strchr(line, '\n') || length > REQUEST_MAX || count > WORDS_MAX)
-		util_fail(error,
-			"words for the live ktop: too many, too long, or of several lines");
-	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
-		util_fail(error, "%s: the live ktop does not answer: %s; is it suspended?", path,
-			strerror(errno));
-	else
-		answer = read_all(fd, deadline, size);
-	if (fd >= 0)
-		close(fd);
-	free(request);
-	free(line);
-	if (!answer)
-		return NULL;
-
-	end = strchr(answer, '\n');
-	if (!end) {
-		util_fail(error, "the live ktop gave no answer: it has ended, or is suspended; "
-			"look there, and ask again");
-		free(answer);
-		return NULL;
-	}
-	*ok = strncmp(answer, "ok\n", 3) == 0;
-	*size -= (size_t)(end + 1 - answer);
-	memmove(answer, end + 1, *size + 1);
-	return answer;
 }

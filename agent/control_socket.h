@@ -11,8 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { CONTROL_REQUEST_MAX = 4096, CONTROL_WORDS_MAX = 64 };	/* bytes of a line; words in it */
+#define CONTROL_SEPARATOR "\x1f"
+
 /* Where the live ktop of a VM (by its QMP socket or port) listens; NULL with `error` set. */
 char *control_socket_path(const char *socket, char **error);
+char *control_socket_folder(void);		/* where all of them lie */
+bool control_socket_is_live(const char *path);	/* somebody listens there */
 
 /* ---- the live ktop's side: never waits ---- */
 
@@ -27,24 +32,15 @@ struct control_sink {
 	void (*gone)(void *context, unsigned client);	/* it will not wait for its answer */
 };
 
+/* At a path of control_socket_path. What killed ktops have left there goes. */
 struct control_socket *control_socket_new(const char *path, const struct control_sink *sink,
 	char **error);
 void control_socket_free(struct control_socket *control);	/* and removes it */
+const char *control_socket_at(const struct control_socket *control);
+bool control_socket_idle(const struct control_socket *control);	/* nobody is connected */
 
 void control_socket_step(struct control_socket *control);
 void control_socket_answer(struct control_socket *control, unsigned client, bool ok,
 	const char *text, size_t size);
-
-/* ---- the other side ---- */
-
-/* Is there a live ktop for this VM (socket NULL: exactly one at all)? Its path, or NULL. */
-char *control_socket_find(const char *socket);
-
-/*
- * Asks and waits for the answer, in fresh memory, ended by a zero behind `size` bytes; *ok as the
- * other side says. NULL with `error` set when it cannot be asked, or at the deadline (util_now).
- */
-char *control_socket_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
-	bool *ok, size_t *size, char **error);
 
 #endif

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "peer.h"
 #include "qmp.h"
 #include "qmp_state.h"
+#include "unix_socket.h"
 #include "util.h"
 
 enum {
@@ -252,36 +252,14 @@ struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms, char **error)
 	return NULL;
 }
 
-/* Connected, or -1 with errno. Never waits: EAGAIN says that others wait already. */
-static int connect_socket(const char *path)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd;
-
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(address.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		int why = errno;
-
-		close(fd);
-		errno = why;
-		return -1;
-	}
-	return fd;
-}
-
 struct qmp *qmp_connect(const char *path, int timeout_ms, char **error)
 {
-	int fd = connect_socket(path);
+	int fd = unix_socket_connect(path);
 
 	if (fd >= 0)
 		return qmp_from_fd(fd, path, timeout_ms, error);
 	if (errno == EAGAIN) {
-		char *client = peer_client(path, -1);
+		char *client = error ? peer_client(path, -1) : NULL;
 
 		util_fail(error,
 			"QMP socket %s: taken by %s, and others wait; end them, or give QEMU a "

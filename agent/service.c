@@ -8,6 +8,8 @@
 #include "session.h"
 #include "util.h"
 
+enum { LOOK_MS = 500, NS_PER_MS = 1000000 };
+
 struct job {				/* of one client */
 	struct service *service;
 	struct report *report;		/* NULL: none */
@@ -16,7 +18,10 @@ struct job {				/* of one client */
 
 struct service {
 	struct session *session;
+	char *socket;			/* of the VM */
+	struct control_sink sink;
 	struct control_socket *control;
+	uint64_t look_at;		/* next, whether that is another one now */
 	struct job jobs[CONTROL_CLIENTS];
 };
 
@@ -154,15 +159,16 @@ static void client_gone(void *context, unsigned client)
 struct service *service_new(struct session *session, const char *socket, char **error)
 {
 	struct service *service = util_alloc(sizeof(*service));
-	const struct control_sink sink = {
-		.context = service, .request = take_request, .gone = client_gone };
 	char *path = control_socket_path(socket, error);
 
+	service->socket = util_copy(socket, strlen(socket));
+	service->sink = (struct control_sink){
+		.context = service, .request = take_request, .gone = client_gone };
 	service->session = session;
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		service->jobs[i].service = service;
 	if (path)
-		service->control = control_socket_new(path, &sink, error);
+		service->control = control_socket_new(path, &service->sink, error);
 	free(path);
 	if (service->control)
 		return service;
@@ -177,11 +183,32 @@ void service_free(struct service *service)
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		forget(&service->jobs[i]);
 	control_socket_free(service->control);
+	free(service->socket);
 	free(service);
+}
+
+/* A VM that was started anew has another socket, by which others look for us. */
+static void follow(struct service *service)
+{
+	struct control_socket *next = NULL;
+	char *path;
+
+	if (util_now() < service->look_at || !control_socket_idle(service->control))
+		return;
+	service->look_at = util_now() + (uint64_t)LOOK_MS * NS_PER_MS;
+	path = control_socket_path(service->socket, NULL);
+	if (path && strcmp(path, control_socket_at(service->control)) != 0)
+		next = control_socket_new(path, &service->sink, NULL);
+	if (next) {
+		control_socket_free(service->control);
+		service->control = next;
+	}
+	free(path);
 }
 
 void service_step(struct service *service)
 {
+	follow(service);
 	control_socket_step(service->control);
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		if (service->jobs[i].report)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "source.h"
+#include "unix_socket.h"
 #include "util.h"
 
 enum { QUEUE_SIZE = 65536 };
@@ -46,23 +47,16 @@ static const char *advice(int why)
 
 struct source *source_connect(const char *path, char **error)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd, why;
+	int fd = unix_socket_connect(path);
 
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		util_fail(error, "%s: not connected: the path is longer than %zu bytes; "
-			"use a shorter one", path, sizeof(address.sun_path) - 1);
-		return NULL;
-	}
-	memcpy(address.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return source_from_fd(fd);
-
-	why = errno;
-	util_fail(error, "%s: not connected: %s; %s", path, strerror(why), advice(why));
 	if (fd >= 0)
-		close(fd);
+		return source_from_fd(fd);
+	if (errno == ENAMETOOLONG)
+		util_fail(error, "%s: not connected: the path is longer than %zu bytes; "
+			"use a shorter one", path,
+			sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1);
+	else
+		util_fail(error, "%s: not connected: %s; %s", path, strerror(errno), advice(errno));
 	return NULL;
 }
 

@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "commands.h"
-#include "control_socket.h"
+#include "control_client.h"
 #include "link.h"
 #include "session.h"
 #include "util.h"
@@ -43,7 +43,7 @@ static int ask_live(const char *live, char *const *words, size_t count)
 
 	asked[0] = name;
 	memcpy(asked + 1, words, count * sizeof(*asked));
-	answer = control_socket_ask(live, asked, count + 1,
+	answer = control_client_ask(live, asked, count + 1,
 		util_now() + (uint64_t)ANSWER_MS * NS_PER_MS, &ok, &size, &error);
 	free(asked);
 	return answer ? finish(ok, answer) : command_fail(error);
@@ -97,7 +97,7 @@ static int run(char *const *words, size_t count)
 		return command_usage(&command_ctl, error);
 	if (used == count)
 		return command_usage(&command_ctl, util_format("no words for the guest"));
-	live = control_socket_find(options.qmp ? options.qmp : options.port);
+	live = control_client_find(options.qmp ? options.qmp : options.port);
 	if (live)
 		status = ask_live(live, words + used, count - used);
 	else if (options.qmp || options.port)

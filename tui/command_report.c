@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "control_socket.h"
+#include "control_client.h"
 #include "report.h"
 #include "session.h"
 #include "util.h"
@@ -66,7 +66,7 @@ static int ask_live(const char *live, const struct report_request *request)
 	line = util_alloc((count + 1) * sizeof(*line));
 	line[0] = (char []){ "report" };
 	memcpy(line + 1, words, count * sizeof(*line));
-	answer = control_socket_ask(live, line, count + 1, UINT64_MAX, &ok, &size, &error);
+	answer = control_client_ask(live, line, count + 1, UINT64_MAX, &ok, &size, &error);
 	if (answer && ok)
 		fwrite(answer, 1, size, stdout);
 	else if (answer)
@@ -111,7 +111,7 @@ static int run(char *const *words, size_t count)
 		return command_usage(&command_report,
 			util_format("%s: not understood", words[used]));
 	options.record = request.raw;
-	live = control_socket_find(options.qmp ? options.qmp : options.port);
+	live = control_client_find(options.qmp ? options.qmp : options.port);
 	if (live)
 		status = ask_live(live, &request);
 	else if (options.qmp || options.port)

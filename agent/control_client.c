@@ -1,0 +1,116 @@
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "control_client.h"
+#include "control_socket.h"
+#include "unix_socket.h"
+#include "util.h"
+
+enum {
+	ANSWER_MAX = 64 << 20,		/* bytes; more than any report */
+	WAIT_MS = 100,
+};
+
+static char *find_only(void)
+{
+	char *folder = control_socket_folder(), *found = NULL;
+	DIR *entries = opendir(folder);
+	struct dirent *entry;
+	int count = 0;
+
+	while (entries && (entry = readdir(entries))) {
+		char *path = util_format("%s/%s", folder, entry->d_name);
+
+		if (entry->d_name[0] != '.' && control_socket_is_live(path) && count++ == 0)
+			found = path;
+		else
+			free(path);
+	}
+	if (entries)
+		closedir(entries);
+	free(folder);
+	if (count == 1)
+		return found;
+	free(found);
+	return NULL;
+}
+
+char *control_client_find(const char *socket)
+{
+	char *path = socket ? control_socket_path(socket, NULL) : find_only();
+
+	if (path && control_socket_is_live(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* All bytes until the other side closes. */
+static char *read_all(int fd, uint64_t deadline, size_t *size)
+{
+	size_t room = 65536;
+	char *bytes = util_alloc(room);
+
+	for (*size = 0; *size < ANSWER_MAX;) {
+		struct pollfd ready = { .fd = fd, .events = POLLIN };
+		ssize_t got;
+
+		if (util_now() >= deadline)
+			break;
+		if (poll(&ready, 1, WAIT_MS) <= 0)
+			continue;
+		got = recv(fd, bytes + *size, room - 1 - *size, 0);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			break;
+		*size += (size_t)got;
+		if (*size == room - 1) {
+			room *= 2;
+			bytes = util_grow(bytes, room, 1);
+		}
+	}
+	bytes[*size] = '\0';
+	return bytes;
+}
+
+char *control_client_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
+	bool *ok, size_t *size, char **error)
+{
+	char *line = util_join(words, count, CONTROL_SEPARATOR), *request = util_format("%s\n", line);
+	char *answer = NULL, *end;
+	size_t length = strlen(request);
+	int fd = unix_socket_connect(path);
+
+	if (strchr(line, '\n') || length > CONTROL_REQUEST_MAX || count > CONTROL_WORDS_MAX)
+		util_fail(error,
+			"words for the live ktop: too many, too long, or of several lines");
+	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
+		util_fail(error, "%s: the live ktop does not answer: %s; is it suspended?", path,
+			strerror(errno));
+	else
+		answer = read_all(fd, deadline, size);
+	if (fd >= 0)
+		close(fd);
+	free(request);
+	free(line);
+	if (!answer)
+		return NULL;
+
+	end = strchr(answer, '\n');
+	if (!end) {
+		util_fail(error, "the live ktop gave no answer: it has ended, or is suspended; "
+			"look there, and ask again");
+		free(answer);
+		return NULL;
+	}
+	*ok = strncmp(answer, "ok\n", 3) == 0;
+	*size -= (size_t)(end + 1 - answer);
+	memmove(answer, end + 1, *size + 1);
+	return answer;
+}

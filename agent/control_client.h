@@ -1,0 +1,19 @@
+/* Who asks a live ktop by its control socket. */
+#ifndef CONTROL_CLIENT_H
+#define CONTROL_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Is there a live ktop for this VM (socket NULL: exactly one at all)? Its path, or NULL. */
+char *control_client_find(const char *socket);
+
+/*
+ * Asks and waits for the answer, in fresh memory, ended by a zero behind `size` bytes; *ok as the
+ * other side says. NULL with `error` set when it cannot be asked, or at the deadline (util_now).
+ */
+char *control_client_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
+	bool *ok, size_t *size, char **error);
+
+#endif

@@ -1,0 +1,17 @@
+/* Addresses of unix sockets, and connecting to one. */
+#ifndef UNIX_SOCKET_H
+#define UNIX_SOCKET_H
+
+#include <stdbool.h>
+
+struct sockaddr_un;
+
+bool unix_socket_address(struct sockaddr_un *address, const char *path);	/* false: too long */
+
+/*
+ * A descriptor that does not block. Never waits: -1 with errno; EAGAIN: somebody listens there, and
+ * takes nobody now; ENAMETOOLONG: the path is longer than an address.
+ */
+int unix_socket_connect(const char *path);
+
+#endif

@@ -1,0 +1,145 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "control_client.h"
+#include "control_socket.h"
+#include "scratch.h"
+#include "service.h"
+#include "session_fixture.h"
+#include "util.h"
+
+static void on_request(void *context, unsigned client, char *const *words, size_t count)
+{
+	(void)context;
+	(void)client;
+	(void)words;
+	(void)count;
+}
+
+static void on_gone(void *context, unsigned client)
+{
+	(void)context;
+	(void)client;
+}
+
+static const struct control_sink sink = { .request = on_request, .gone = on_gone };
+
+/* The control socket of a VM of this name; its folder is this test's own. */
+static char *path_of(const char *vm)
+{
+	char *error = NULL, *path = control_socket_path(scratch_text(vm, ""), &error);
+
+	if (!path)
+		fail_msg("%s", error);
+	return path;
+}
+
+/* What a killed ktop leaves: a socket that nobody listens at. */
+static void leave_dead(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strncat(address.sun_path, path, sizeof(address.sun_path) - 1);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void test_the_dead_are_not_asked_and_go(void **state)
+{
+	char *mine = path_of("mine"), *other = path_of("other"), *error = NULL, *found;
+	struct control_socket *control;
+
+	(void)state;
+	leave_dead(mine);
+	leave_dead(other);
+	assert_null(control_client_find(scratch_path("mine")));
+	assert_null(control_client_find(NULL));
+	control = control_socket_new(mine, &sink, &error);
+	if (!control)
+		fail_msg("%s", error);
+	assert_int_equal(access(other, F_OK), -1);
+	found = control_client_find(NULL);
+	assert_string_equal(found, mine);
+	free(found);
+	control_socket_free(control);
+	assert_int_equal(access(mine, F_OK), -1);
+	free(mine);
+	free(other);
+}
+
+static void test_the_living_are_left_alone(void **state)
+{
+	char *mine = path_of("mine"), *other = path_of("other"), *error = NULL, *found;
+	struct control_socket *control = control_socket_new(mine, &sink, &error);
+	struct control_socket *beside = control_socket_new(other, &sink, &error);
+
+	(void)state;
+	assert_non_null(control);
+	assert_non_null(beside);
+	assert_null(control_socket_new(mine, &sink, &error));
+	assert_non_null(strstr(error, "another ktop serves this VM"));
+	free(error);
+	found = control_client_find(scratch_path("mine"));
+	assert_string_equal(found, mine);
+	free(found);
+	assert_null(control_client_find(NULL));		/* which of the two? */
+	control_socket_free(control);
+	control_socket_free(beside);
+	free(mine);
+	free(other);
+}
+
+/* A VM that was started anew at the same path has another socket: the service is found by it. */
+static void test_service_follows_its_vm(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	char *vm = util_format("%s", scratch_text("vm", "")), *error = NULL, *before, *after, *found;
+	struct service *service = service_new(fixture.session, vm, &error);
+
+	(void)state;
+	if (!service)
+		fail_msg("%s", error);
+	before = path_of("vm");
+	scratch_text("held", "");		/* lest the next file has the same number */
+	assert_int_equal(rename(scratch_text("next", ""), vm), 0);
+	after = control_socket_path(vm, &error);
+	assert_string_not_equal(before, after);
+	for (int i = 0; i < FIXTURE_STEPS && access(after, F_OK) != 0; i++) {
+		fixture_step(&fixture);
+		service_step(service);
+	}
+	found = control_client_find(vm);
+	assert_string_equal(found, after);
+	assert_int_equal(access(before, F_OK), -1);
+	service_free(service);
+	assert_int_equal(access(after, F_OK), -1);
+	fixture_end(&fixture);
+	free(found);
+	free(before);
+	free(after);
+	free(vm);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_dead_are_not_asked_and_go),
+		cmocka_unit_test(test_the_living_are_left_alone),
+		cmocka_unit_test(test_service_follows_its_vm),
+	};
+
+	setenv("XDG_RUNTIME_DIR", (scratch_path("."), scratch_folder), 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
