@@ -42,7 +42,7 @@ THREADED = test_ring_threads test_pace_threads
 BENCH = ingest
 BENCH_PARTS = world stream setup intake
 CHECKS = layers manual completion install
-E2E = demo oracle boot port report ctl screen
+E2E = demo oracle boot port report ctl screen books
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
 AGENT_SRC = $(AGENT:%=agent/%.c)
@@ -214,6 +214,11 @@ check: packages
 	$(MAKE) build/ktop demo-kernel unit build/lint
 	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%)
 
+# The books, for SOAK_MINUTES.
+soak: packages
+	$(MAKE) build/ktop demo-kernel
+	tests/soak
+
 # ---- for those who use it ----
 
 PREFIX = /usr/local
@@ -238,6 +243,6 @@ clean:
 -include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/host/bench/*.d build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
 	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
-.PHONY: all demo-kernel unit packages demo screenshots check fuzz install uninstall deb clean
+.PHONY: all demo-kernel unit packages demo screenshots check soak fuzz install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,16 +1,16 @@
-# For the tests that boot machines; sourced with the count of results: `. tests/e2e/lib.sh 7`.
+# For the tests that boot machines; sourced with the count of results, where it is known: `. tests/e2e/lib.sh 7`.
 # Speaks TAP. Each test works in its own folder, $dir, which goes away when all is well.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C.UTF-8
 dir=$(mktemp -d)
-number=0
+number=0 failed=0
 started=()
-echo "1..$1"
+[ $# = 0 ] || echo "1..$1"
 
 ok() { number=$((number + 1)); echo "ok $number - $1"; }
 not_ok() {
-	number=$((number + 1))
+	number=$((number + 1)) failed=$((failed + 1))
 	echo "not ok $number - $1"
 	shift
 	printf '# %s\n' "$@"
