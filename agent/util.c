@@ -109,7 +109,7 @@ static const struct { uint32_t first, last; } harmless[] = {
 	{ 0x1f680, 0x1f6d7 }, { 0x1f900, 0x1f9ff }, { 0x20000, 0x2a6df },
 };
 
-static bool is_harmless(uint32_t point)
+bool util_is_printable(uint32_t point)
 {
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
 		if (point >= harmless[i].first && point <= harmless[i].last)
@@ -117,43 +117,44 @@ static bool is_harmless(uint32_t point)
 	return false;
 }
 
-/* Bytes of the well-formed UTF-8 character at `text`, or 0 (RFC 3629, section 4). */
-static size_t utf8_read(const unsigned char *text, size_t size, uint32_t *point)
+/* RFC 3629, section 4. */
+size_t util_utf8(const char *text, size_t size, uint32_t *point)
 {
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned char first = text[0];
+	const unsigned char *byte = (const unsigned char *)text;
+	unsigned char first = size ? byte[0] : 0xff;
 	size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	uint32_t code = length == 1 ? first : first & (0x7fu >> length);
 
 	if (!length || length > size || first > 0xf4)
 		return 0;
-	*point = length == 1 ? first : first & (0x7fu >> length);
 	for (size_t i = 1; i < length; i++) {
-		if (text[i] >> 6 != 2)
+		if (byte[i] >> 6 != 2)
 			return 0;
-		*point = *point << 6 | (text[i] & 0x3f);
+		code = code << 6 | (byte[i] & 0x3f);
 	}
-	if (*point < smallest[length] || *point > 0x10ffff || *point >> 11 == 0xd800 >> 11)
+	if (code < smallest[length] || code > 0x10ffff || code >> 11 == 0xd800 >> 11)
 		return 0;
+	*point = code;
 	return length;
 }
 
 char *util_printable(const char *text, size_t size)
 {
-	const unsigned char *from = (const unsigned char *)text;
 	char *copy = util_alloc(size + 1), *to = copy;
 
 	while (size) {
 		uint32_t point;
-		size_t length = utf8_read(from, size, &point);
+		size_t length = util_utf8(text, size, &point);
 
-		if (length && is_harmless(point)) {
-			memcpy(to, from, length);
+		if (length && util_is_printable(point)) {
+			memcpy(to, text, length);
 			to += length;
 		} else {
 			*to++ = '?';
 		}
 		length = length ? length : 1;
-		from += length;
+		text += length;
 		size -= length;
 	}
 	return copy;

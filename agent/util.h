@@ -27,6 +27,10 @@ char *util_join(char *const *words, size_t count, const char *between);
  * character: control, bidi, zero-width and combining ones among them, and every bad byte.
  */
 char *util_printable(const char *text, size_t size);
+bool util_is_printable(uint32_t point);	/* would that keep it? */
+
+/* The bytes of the well-formed UTF-8 character that `text` begins with; 0: there is none. */
+size_t util_utf8(const char *text, size_t size, uint32_t *point);
 
 /* Monotonic host time, ns. */
 uint64_t util_now(void);

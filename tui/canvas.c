@@ -12,7 +12,7 @@ static const struct cell blank = { .code = ' ' };
 
 struct glyph {
 	uint32_t code;
-	int width;			/* 0: combines with the one before */
+	int width;			/* 1 or 2 */
 };
 
 struct canvas *canvas_new(int rows, int columns, bool unicode)
@@ -55,36 +55,14 @@ const struct cell *canvas_cell(const struct canvas *canvas, int row, int column)
 	return cell_at(canvas, row, column);
 }
 
-/* The next code point of UTF-8 (RFC 3629); '?' for a byte that is none, which alone is skipped. */
+/* The next code point of a terminated text; '?' for a byte that is no UTF-8, alone skipped. */
 static uint32_t decode(const char **text)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *byte = (const unsigned char *)*text;
-	int size = *byte < 0x80 ? 1 : *byte >> 5 == 6 ? 2 : *byte >> 4 == 14 ? 3 :
-		*byte >> 3 == 30 ? 4 : 0;
-	uint32_t code = size == 1 ? *byte : *byte & (0x7f >> size);
+	uint32_t code = '?';
+	size_t size = util_utf8(*text, 4, &code);
 
-	(*text)++;
-	if (size == 0)
-		return '?';
-	for (int i = 1; i < size; i++) {
-		if (byte[i] >> 6 != 2)
-			return '?';
-		code = code << 6 | (byte[i] & 0x3f);
-	}
-	if (code < least[size] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return '?';
-	*text += size - 1;
+	*text += size ? size : 1;
 	return code;
-}
-
-/* Characters that move or reorder others, or that nobody sees. */
-static bool is_format(uint32_t code)
-{
-	return code == 0xad || code == 0x61c || code == 0x180e ||
-		(code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-		(code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-		(code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff);
 }
 
 /* What is drawn for a code point: '?' for all that must not reach a terminal. */
@@ -94,20 +72,10 @@ static struct glyph glyph_of(const struct canvas *canvas, uint32_t code)
 
 	if (code >= ' ' && code <= '~')
 		return (struct glyph) { code, 1 };
-	if (code < 0xa0 || !canvas->unicode || is_format(code))
+	if (!canvas->unicode || !util_is_printable(code))
 		return (struct glyph) { '?', 1 };
 	width = wcwidth((wchar_t)code);
-	return width < 0 || width > 2 ? (struct glyph) { '?', 1 } : (struct glyph) { code, width };
-}
-
-static void add_mark(struct cell *cell, uint32_t mark)
-{
-	for (int i = 0; i < CELL_MARKS; i++) {
-		if (cell->marks[i] == 0) {
-			cell->marks[i] = mark;
-			return;
-		}
-	}
+	return width == 1 || width == 2 ? (struct glyph) { code, width } : (struct glyph) { '?', 1 };
 }
 
 /* Half of a wide character cannot stand alone. */
@@ -142,10 +110,7 @@ static int put_glyph(struct canvas *canvas, struct place at, int end, uint8_t st
 
 void canvas_put(struct canvas *canvas, struct place place, uint8_t style, uint32_t code)
 {
-	struct glyph glyph = glyph_of(canvas, code);
-
-	if (glyph.width != 0)
-		put_glyph(canvas, place, place.column + place.width, style, glyph);
+	put_glyph(canvas, place, place.column + place.width, style, glyph_of(canvas, code));
 }
 
 static struct glyph next_glyph(const struct canvas *canvas, const char **text)
@@ -180,22 +145,13 @@ static int draw_part(struct canvas *canvas, struct place place, uint8_t style, c
 	int from, int to)
 {
 	int at = 0, column = place.column, end = place.column + to - from;
-	struct cell *last = NULL;
 
-	while (*text != '\0' && at <= to) {
+	while (*text != '\0' && at < to) {
 		struct glyph glyph = next_glyph(canvas, &text);
 
-		if (glyph.width == 0) {
-			if (last)
-				add_mark(last, glyph.code);
-			continue;
-		}
-		last = NULL;
-		if (at >= from && at + glyph.width <= to) {
-			last = cell_at(canvas, place.row, column);
+		if (at >= from && at + glyph.width <= to)
 			column = put_glyph(canvas, (struct place) { place.row, column, 0 }, end,
 				style, glyph);
-		}
 		at += glyph.width;
 	}
 	return column - place.column;
@@ -285,8 +241,6 @@ const char *canvas_utf8(const struct cell *cell, char bytes[CELL_BYTES])
 
 	if (cell->code != 0)
 		to = encode(cell->code, to);
-	for (int i = 0; i < CELL_MARKS && cell->marks[i] != 0; i++)
-		to = encode(cell->marks[i], to);
 	*to = '\0';
 	return bytes;
 }

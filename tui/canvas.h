@@ -1,7 +1,8 @@
 /*
  * A screen as cells in memory. Everything is drawn here; term.c alone brings it to a terminal, and
  * tests read it back. Drawing is clipped, so that nothing can be drawn outside, at any size.
- * Texts may come from the guest: whatever they hold, a cell holds only what is printable.
+ * Texts may come from the guest: whatever they hold, a cell holds only what util_printable keeps,
+ * and '?' for each other character and bad byte.
  */
 #ifndef CANVAS_H
 #define CANVAS_H
@@ -10,11 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CELL_MARKS = 2, CELL_BYTES = 4 * (1 + CELL_MARKS) + 1 };
+enum { CELL_BYTES = 5 };
 
 struct cell {
 	uint32_t code;			/* Unicode; 0: the right half of the wide one before */
-	uint32_t marks[CELL_MARKS];	/* combining characters, 0 when there is none */
 	uint8_t style;			/* enum style of theme.h, perhaps with STYLE_CURSOR */
 };
 

@@ -179,14 +179,12 @@ static attr_t attributes(struct look look)
 static void show_cell(const struct canvas *canvas, int row, int column)
 {
 	const struct cell *cell = canvas_cell(canvas, row, column);
-	wchar_t text[2 + CELL_MARKS] = { (wchar_t)cell->code };
+	const wchar_t text[2] = { (wchar_t)cell->code };
 	short pair = terminal.depth == DEPTH_NONE ? 0 : pair_of(cell->style);
 	cchar_t complex;
 
 	if (cell->code == 0)
 		return;
-	for (int i = 0; i < CELL_MARKS; i++)
-		text[1 + i] = (wchar_t)cell->marks[i];
 	if (setcchar(&complex, text,
 		attributes(theme_look(terminal.theme, terminal.depth, cell->style)), pair,
 		NULL) == OK)
