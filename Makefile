@@ -136,6 +136,7 @@ build/check/test_query: build/check/tests/unit/query_world.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_view_functions build/check/test_screen: build/check/tests/unit/golden.o \
 	build/check/tests/unit/hand_picture.o
+build/check/test_screen: build/check/tests/unit/stage.o
 
 # The fuzz targets on the committed corpus alone.
 build/check/libfakes.a: $(FAKES:%=build/check/tests/unit/%.o)

@@ -11,138 +11,25 @@
 #include <cmocka.h>
 
 #include "canvas.h"
-#include "config.h"
 #include "golden.h"
 #include "hand_picture.h"
 #include "input.h"
 #include "picture.h"
 #include "screen.h"
 #include "scratch.h"
-#include "session.h"
 #include "snapshot.h"
+#include "stage.h"
 #include "symbols.h"
 #include "tui/keys.h"
 #include "util.h"
 
 static const uint64_t second = 1000000000;
-static struct config config;
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
-/* A session that remembers what it was asked. */
-struct session {
-	struct picture *next;
-	struct session_message message;
-	struct session_wish wish;
-	int wishes, runs, snapshots;
-	bool ran_on;
-	char path[SNAPSHOT_NAME];
-};
-
-void session_wish(struct session *session, const struct session_wish *wish)
-{
-	session->wish = *wish;
-	session->wishes++;
-}
-
-struct picture *session_picture(struct session *session)
-{
-	struct picture *picture = session->next;
-
-	session->next = NULL;
-	return picture;
-}
-
-void session_run_profiler(struct session *session, bool on)
-{
-	session->runs++;
-	session->ran_on = on;
-}
-
-void session_snapshot(struct session *session, const char *path, struct folded_options options)
-{
-	assert_true(options.kernel_mark);
-	snprintf(session->path, sizeof session->path, "%s", path);
-	session->snapshots++;
-}
-
-bool session_message(struct session *session, struct session_message *message)
-{
-	*message = session->message;
-	session->message.text[0] = '\0';
-	return message->text[0] != '\0';
-}
-
-/* ---- what a test does with a screen ---- */
-
-struct stage {
-	struct session session;
-	struct screen *screen;
-	struct canvas *canvas;
-	uint64_t now;
-};
-
-static void resize(struct stage *stage, int rows, int columns)
-{
-	canvas_free(stage->canvas);
-	stage->canvas = canvas_new(rows, columns, true);
-}
-
 static void raise_stage(struct stage *stage)
 {
-	*stage = (struct stage) { .now = 1 };
-	stage->screen = screen_new(&stage->session, &config);
-	stage->session.next = hand_picture(symbols, functions);
-	resize(stage, 24, 80);
-	assert_true(screen_step(stage->screen, stage->now));
-	screen_draw(stage->screen, stage->canvas);
-}
-
-static void strike(struct stage *stage)
-{
-	screen_free(stage->screen);
-	picture_free(stage->session.next);
-	canvas_free(stage->canvas);
-}
-
-static enum screen_wish press(struct stage *stage, uint32_t code)
-{
-	struct input input = { .kind = INPUT_KEY, .code = code };
-	enum screen_wish wish = screen_input(stage->screen, &input, stage->now);
-
-	screen_step(stage->screen, stage->now);
-	screen_draw(stage->screen, stage->canvas);
-	return wish;
-}
-
-static void type(struct stage *stage, const char *text)
-{
-	for (; *text != '\0'; text++)
-		press(stage, (unsigned char)*text);
-}
-
-static void check_holds(struct stage *stage, const char *wanted, bool there)
-{
-	char *text;
-
-	screen_draw(stage->screen, stage->canvas);
-	text = canvas_dump(stage->canvas);
-	if (!strstr(text, wanted) == there)
-		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
-	free(text);
-}
-
-static void click(struct stage *stage, const char *label)
-{
-	char *text = canvas_dump(stage->canvas), *bar = text + strlen(text) - 1;
-	struct input input = { .kind = INPUT_CLICK, .row = stage->canvas->rows - 1 };
-
-	while (bar > text && bar[-1] != '\n')
-		bar--;
-	assert_non_null(strstr(bar, label));
-	input.column = (int)(strstr(bar, label) - bar);
-	screen_input(stage->screen, &input, stage->now);
-	free(text);
+	stage_raise(stage, hand_picture(symbols, functions));
 }
 
 /* ---- the tests ---- */
@@ -158,28 +45,27 @@ static void test_whole_screens(void **state)
 	(void)state;
 	raise_stage(&stage);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		resize(&stage, sizes[i].rows, sizes[i].columns);
+		stage_resize(&stage, sizes[i].rows, sizes[i].columns, true);
 		screen_draw(stage.screen, stage.canvas);
 		golden_check(sizes[i].golden, stage.canvas);
 	}
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_before_the_first_picture(void **state)
 {
-	struct stage stage = { .now = 1 };
+	struct stage stage;
 	static const uint32_t codes[] = { ' ', 's', 'z', 'Z', 'w', 'j', 'G', '<', '>', 'I', 'n',
 		KEYS_LEFT, KEYS_ESCAPE };
 
 	(void)state;
-	stage.screen = screen_new(&stage.session, &config);
-	resize(&stage, 24, 80);
+	stage_raise(&stage, NULL);
 	assert_false(screen_step(stage.screen, 1));
 	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-		assert_int_equal(press(&stage, codes[i]), SCREEN_NOTHING);
+		assert_int_equal(stage_press(&stage, codes[i]), SCREEN_NOTHING);
 	assert_int_equal(stage.session.runs + stage.session.snapshots, 0);
-	assert_int_equal(press(&stage, 'q'), SCREEN_QUIT);
-	strike(&stage);
+	assert_int_equal(stage_press(&stage, 'q'), SCREEN_QUIT);
+	stage_strike(&stage);
 }
 
 static void test_never_breaks_at_any_size(void **state)
@@ -190,16 +76,16 @@ static void test_never_breaks_at_any_size(void **state)
 	raise_stage(&stage);
 	for (int rows = 0; rows < 40; rows += 3) {
 		for (int columns = 0; columns < 200; columns += 7) {
-			resize(&stage, rows, columns);
+			stage_resize(&stage, rows, columns, true);
 			screen_draw(stage.screen, stage.canvas);
-			press(&stage, '?');
-			press(&stage, 'G');
-			press(&stage, '?');
-			press(&stage, '/');
-			press(&stage, KEYS_ESCAPE);
+			stage_press(&stage, '?');
+			stage_press(&stage, 'G');
+			stage_press(&stage, '?');
+			stage_press(&stage, '/');
+			stage_press(&stage, KEYS_ESCAPE);
 		}
 	}
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static uint32_t next_random(uint32_t *seed)
@@ -227,8 +113,8 @@ static void test_random_input(void **state)
 		};
 
 		if (i % 7 == 0)
-			resize(&stage, (int)(next_random(&seed) % 45),
-				(int)(next_random(&seed) % 140));
+			stage_resize(&stage, (int)(next_random(&seed) % 45),
+				(int)(next_random(&seed) % 140), true);
 		if (i % 5 == 0) {
 			stage.session.next = hand_picture(symbols, functions);
 			stage.session.next->table->count =
@@ -240,7 +126,7 @@ static void test_random_input(void **state)
 		screen_draw(stage.screen, stage.canvas);
 		assert_in_range(stage.session.wish.visible_count, 0, HAND_FUNCTIONS);
 	}
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_wishes(void **state)
@@ -256,14 +142,14 @@ static void test_wishes(void **state)
 	wishes = stage.session.wishes;
 	screen_draw(stage.screen, stage.canvas);
 	assert_int_equal(stage.session.wishes, wishes);		/* nothing new to wish for */
-	press(&stage, 'w');
+	stage_press(&stage, 'w');
 	assert_int_equal(stage.session.wish.window_ns, 60 * second);
-	press(&stage, KEYS_F(7));
+	stage_press(&stage, KEYS_F(7));
 	assert_int_equal(stage.session.wish.window_ns, 0);
-	check_holds(&stage, "all window", true);
-	press(&stage, 'j');
+	stage_holds(&stage, "all window", true);
+	stage_press(&stage, 'j');
 	assert_int_equal(stage.session.wish.selected, functions[6]);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_zero_and_freeze(void **state)
@@ -272,25 +158,25 @@ static void test_zero_and_freeze(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	press(&stage, 'z');
+	stage_press(&stage, 'z');
 	assert_int_equal(stage.session.wish.zero_ns, 192 * second);
-	check_holds(&stage, "since 00:03:12", true);
-	press(&stage, 'Z');
+	stage_holds(&stage, "since 00:03:12", true);
+	stage_press(&stage, 'Z');
 	assert_int_equal(stage.session.wish.until_ns, 192 * second);
-	check_holds(&stage, "FROZEN at 00:03:12", true);
-	press(&stage, 'Z');
+	stage_holds(&stage, "FROZEN at 00:03:12", true);
+	stage_press(&stage, 'Z');
 	assert_int_equal(stage.session.wish.until_ns, 0);
-	check_holds(&stage, "FROZEN", false);
-	press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "FROZEN", false);
+	stage_press(&stage, KEYS_ESCAPE);
 	assert_int_equal(stage.session.wish.zero_ns, 0);
-	check_holds(&stage, "since", false);
+	stage_holds(&stage, "since", false);
 
-	press(&stage, 'Z');
+	stage_press(&stage, 'Z');
 	stage.session.next = hand_picture(symbols, functions);
 	stage.session.next->now = 5 * second;			/* the guest was started anew */
 	screen_step(stage.screen, stage.now);
-	check_holds(&stage, "FROZEN", false);
-	strike(&stage);
+	stage_holds(&stage, "FROZEN", false);
+	stage_strike(&stage);
 }
 
 static void test_start_and_stop(void **state)
@@ -299,18 +185,18 @@ static void test_start_and_stop(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	check_holds(&stage, "● REC", true);
-	press(&stage, ' ');
+	stage_holds(&stage, "● REC", true);
+	stage_press(&stage, ' ');
 	assert_int_equal(stage.session.runs, 1);
 	assert_false(stage.session.ran_on);
-	check_holds(&stage, "● REC", true);			/* until the guest says otherwise */
+	stage_holds(&stage, "● REC", true);			/* until the guest says otherwise */
 	stage.session.next = hand_picture(symbols, functions);
 	stage.session.next->running = false;
 	screen_step(stage.screen, stage.now);
-	check_holds(&stage, "○ off", true);
-	press(&stage, ' ');
+	stage_holds(&stage, "○ off", true);
+	stage_press(&stage, ' ');
 	assert_true(stage.session.ran_on);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_filter(void **state)
@@ -319,38 +205,38 @@ static void test_filter(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	press(&stage, '\\');
-	type(&stage, "alloc cpu:");
-	check_holds(&stage, "is no CPU", true);
+	stage_press(&stage, '\\');
+	stage_type(&stage, "alloc cpu:");
+	stage_holds(&stage, "is no CPU", true);
 	assert_string_equal(stage.session.wish.filter.pattern, "alloc cpu");
-	type(&stage, "2");
+	stage_type(&stage, "2");
 	assert_int_equal(stage.session.wish.filter.cpu, 2);
-	press(&stage, KEYS_ENTER);
-	check_holds(&stage, "filter: alloc cpu:2", true);
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "filter: alloc cpu:2", true);
 
-	press(&stage, KEYS_F(4));
-	press(&stage, KEYS_BACKSPACE);
-	type(&stage, "x");
-	press(&stage, KEYS_ENTER);
-	check_holds(&stage, "the filter was not taken: cpu:x", true);
+	stage_press(&stage, KEYS_F(4));
+	stage_press(&stage, KEYS_BACKSPACE);
+	stage_type(&stage, "x");
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "the filter was not taken: cpu:x", true);
 	assert_int_equal(stage.session.wish.filter.cpu, 2);
 	stage.now += 100 * second;
 	screen_step(stage.screen, stage.now);
-	check_holds(&stage, "the filter was not taken", true);		/* until a key */
-	press(&stage, 'j');
-	check_holds(&stage, "the filter was not taken", false);
+	stage_holds(&stage, "the filter was not taken", true);		/* until a key */
+	stage_press(&stage, 'j');
+	stage_holds(&stage, "the filter was not taken", false);
 
-	press(&stage, '\\');
-	press(&stage, KEYS_CTRL('U'));
-	check_holds(&stage, "filter: ", false);
-	press(&stage, KEYS_ESCAPE);
-	check_holds(&stage, "filter: alloc cpu:2", true);
-	press(&stage, '\\');
-	press(&stage, KEYS_CTRL('U'));
-	press(&stage, KEYS_ENTER);
+	stage_press(&stage, '\\');
+	stage_press(&stage, KEYS_CTRL('U'));
+	stage_holds(&stage, "filter: ", false);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "filter: alloc cpu:2", true);
+	stage_press(&stage, '\\');
+	stage_press(&stage, KEYS_CTRL('U'));
+	stage_press(&stage, KEYS_ENTER);
 	assert_string_equal(stage.session.wish.filter.pattern, "");
 	assert_int_equal(stage.session.wish.filter.cpu, EVENT_NONE);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_search(void **state)
@@ -359,22 +245,22 @@ static void test_search(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	press(&stage, '/');
-	type(&stage, "l");
-	type(&stage, "oc");
+	stage_press(&stage, '/');
+	stage_type(&stage, "l");
+	stage_type(&stage, "oc");
 	assert_int_equal(stage.session.wish.selected, functions[1]);		/* spin_lock */
-	press(&stage, KEYS_F(3));
+	stage_press(&stage, KEYS_F(3));
 	assert_int_equal(stage.session.wish.selected, functions[2]);		/* page_alloc */
-	type(&stage, "zzz");
-	check_holds(&stage, "not found", true);
+	stage_type(&stage, "zzz");
+	stage_holds(&stage, "not found", true);
 	for (int i = 0; i < 3; i++)
-		press(&stage, KEYS_BACKSPACE);
-	press(&stage, KEYS_ENTER);
-	press(&stage, 'n');
+		stage_press(&stage, KEYS_BACKSPACE);
+	stage_press(&stage, KEYS_ENTER);
+	stage_press(&stage, 'n');
 	assert_int_equal(stage.session.wish.selected, functions[1]);
-	press(&stage, 'N');
+	stage_press(&stage, 'N');
 	assert_int_equal(stage.session.wish.selected, functions[2]);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_messages(void **state)
@@ -386,12 +272,12 @@ static void test_messages(void **state)
 	stage.session.message =
 		(struct session_message) { .text = "x.folded: 12 samples in 3 stacks" };
 	assert_true(screen_step(stage.screen, stage.now));
-	check_holds(&stage, "x.folded: 12 samples", true);
+	stage_holds(&stage, "x.folded: 12 samples", true);
 	stage.now += 3 * second;
 	assert_true(screen_step(stage.screen, stage.now));
-	check_holds(&stage, "x.folded", false);
+	stage_holds(&stage, "x.folded", false);
 	assert_false(screen_step(stage.screen, stage.now));
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_help_and_back(void **state)
@@ -400,21 +286,21 @@ static void test_help_and_back(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	press(&stage, KEYS_F(1));
-	check_holds(&stage, "Help: the keys", true);
-	check_holds(&stage, "● REC", true);
-	press(&stage, KEYS_ESCAPE);
-	check_holds(&stage, "Help: the keys", false);
-	press(&stage, '?');
-	press(&stage, '?');
-	check_holds(&stage, "SELF%", true);
-	assert_int_equal(press(&stage, KEYS_CTRL('L')), SCREEN_REDRAW);
-	assert_int_equal(press(&stage, KEYS_CTRL('Z')), SCREEN_SUSPEND);
-	assert_int_equal(press(&stage, KEYS_F(10)), SCREEN_QUIT);
-	press(&stage, '/');
-	assert_int_equal(press(&stage, 'q'), SCREEN_NOTHING);	/* a letter to search */
-	assert_int_equal(press(&stage, KEYS_CTRL('C')), SCREEN_QUIT);
-	strike(&stage);
+	stage_press(&stage, KEYS_F(1));
+	stage_holds(&stage, "Help: the keys", true);
+	stage_holds(&stage, "● REC", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "Help: the keys", false);
+	stage_press(&stage, '?');
+	stage_press(&stage, '?');
+	stage_holds(&stage, "SELF%", true);
+	assert_int_equal(stage_press(&stage, KEYS_CTRL('L')), SCREEN_REDRAW);
+	assert_int_equal(stage_press(&stage, KEYS_CTRL('Z')), SCREEN_SUSPEND);
+	assert_int_equal(stage_press(&stage, KEYS_F(10)), SCREEN_QUIT);
+	stage_press(&stage, '/');
+	assert_int_equal(stage_press(&stage, 'q'), SCREEN_NOTHING);	/* a letter to search */
+	assert_int_equal(stage_press(&stage, KEYS_CTRL('C')), SCREEN_QUIT);
+	stage_strike(&stage);
 }
 
 static void test_key_bar_and_wheel(void **state)
@@ -424,15 +310,15 @@ static void test_key_bar_and_wheel(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	click(&stage, "Help");
-	check_holds(&stage, "Help: the keys", true);
-	click(&stage, "Help");
+	stage_click(&stage, "Help");
+	stage_holds(&stage, "Help: the keys", true);
+	stage_click(&stage, "Help");
 	screen_input(stage.screen, &wheel, stage.now);
 	screen_draw(stage.screen, stage.canvas);
 	assert_int_equal(stage.session.wish.selected, functions[1]);	/* three rows down */
-	click(&stage, "On/off");
+	stage_click(&stage, "On/off");
 	assert_int_equal(stage.session.runs, 1);
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 static void test_snapshot(void **state)
@@ -457,11 +343,11 @@ static void test_snapshot(void **state)
 	free(folder);
 
 	raise_stage(&stage);
-	press(&stage, 's');
-	press(&stage, KEYS_F(9));
+	stage_press(&stage, 's');
+	stage_press(&stage, KEYS_F(9));
 	assert_int_equal(stage.session.snapshots, 2);
 	assert_non_null(strstr(stage.session.path, "ktop-demo-kernel-"));
-	strike(&stage);
+	stage_strike(&stage);
 }
 
 int main(void)
@@ -484,7 +370,6 @@ int main(void)
 	int failed;
 
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
-	config_init(&config);
 	symbols = hand_symbols(functions);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	symbols_free(symbols);
