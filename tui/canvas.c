@@ -113,6 +113,12 @@ void canvas_put(struct canvas *canvas, struct place place, uint8_t style, uint32
 	put_glyph(canvas, place, place.column + place.width, style, glyph_of(canvas, code));
 }
 
+void canvas_blank(struct canvas *canvas, struct place place)
+{
+	for (; place.width > 0; place.column++, place.width--)
+		canvas_put(canvas, place, STYLE_TEXT, ' ');
+}
+
 static struct glyph next_glyph(const struct canvas *canvas, const char **text)
 {
 	return glyph_of(canvas, decode(text));
@@ -162,7 +168,7 @@ static int draw_cut(struct canvas *canvas, struct place place, uint8_t style, co
 	int tail)
 {
 	const char *mark = canvas->unicode ? "…" : "..";
-	int mark_width = canvas->unicode ? 1 : 2, width = canvas_width(canvas, text), head;
+	int mark_width = canvas->unicode ? 1 : 2, width = canvas_width(canvas, text), head, used;
 
 	if (place.width <= 0)
 		return 0;
@@ -171,12 +177,11 @@ static int draw_cut(struct canvas *canvas, struct place place, uint8_t style, co
 	if (place.width <= mark_width)
 		return draw_part(canvas, place, style, mark, 0, place.width);
 	head = place.width - mark_width - tail;
-	draw_part(canvas, place, style, text, 0, head);
-	place.column += head;
-	draw_part(canvas, place, style, mark, 0, mark_width);
+	used = draw_part(canvas, place, style, text, 0, head);
+	place.column += used;
+	used += draw_part(canvas, place, style, mark, 0, mark_width);
 	place.column += mark_width;
-	draw_part(canvas, place, style, text, width - tail, width);
-	return place.width;
+	return used + draw_part(canvas, place, style, text, width - tail, width);
 }
 
 int canvas_text(struct canvas *canvas, struct place place, uint8_t style, const char *text)
@@ -198,6 +203,48 @@ int canvas_right(struct canvas *canvas, struct place place, uint8_t style, const
 		place.width -= free_columns;
 	}
 	return draw_cut(canvas, place, style, text, 0);
+}
+
+const char *canvas_next_row(const struct canvas *canvas, const char *text, int width)
+{
+	const char *rest = canvas_skip(canvas, text, width), *at = rest;
+
+	if (*rest == '\0' || *rest == ' ')
+		return *rest == ' ' ? rest + 1 : rest;
+	while (at > text && at[-1] != ' ')
+		at--;
+	if (at > text)
+		return at;
+	return rest > text ? rest : text + strlen(text);
+}
+
+int canvas_rows(const struct canvas *canvas, const char *text, int width)
+{
+	int rows = 1;
+
+	while (*(text = canvas_next_row(canvas, text, width)) != '\0')
+		rows++;
+	return rows;
+}
+
+int canvas_wrap(struct canvas *canvas, struct area area, uint8_t style, const char *text)
+{
+	struct place place = { area.row, area.column, area.columns };
+	const char *rest;
+
+	for (; place.row + 1 < area.row + area.rows; place.row++, text = rest) {
+		int size = (int)((rest = canvas_next_row(canvas, text, area.columns)) - text);
+
+		if (*rest == '\0')
+			break;
+		if (size > 0 && text[size - 1] == ' ')
+			size--;
+		canvas_format(canvas, place, style, "%.*s", size, text);
+	}
+	if (area.rows < 1)
+		return 0;
+	canvas_text(canvas, place, style, text);
+	return place.row - area.row + 1;
 }
 
 int canvas_format(struct canvas *canvas, struct place place, uint8_t style, const char *format, ...)

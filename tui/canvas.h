@@ -39,6 +39,7 @@ void canvas_clear(struct canvas *canvas);
 /* NULL outside of the canvas. */
 const struct cell *canvas_cell(const struct canvas *canvas, int row, int column);
 void canvas_put(struct canvas *canvas, struct place place, uint8_t style, uint32_t code);
+void canvas_blank(struct canvas *canvas, struct place place);
 
 /*
  * UTF-8 text; what does not fit is cut at the right, or in the middle, with a mark there.
@@ -49,6 +50,14 @@ int canvas_middle(struct canvas *canvas, struct place place, uint8_t style, cons
 int canvas_right(struct canvas *canvas, struct place place, uint8_t style, const char *text);
 int canvas_format(struct canvas *canvas, struct place place, uint8_t style, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/*
+ * Text over several rows, broken at spaces; the last row of the area is cut. Returns the rows used;
+ * canvas_rows tells how many it would take.
+ */
+int canvas_wrap(struct canvas *canvas, struct area area, uint8_t style, const char *text);
+int canvas_rows(const struct canvas *canvas, const char *text, int width);
+const char *canvas_next_row(const struct canvas *canvas, const char *text, int width);
 
 /* The columns that a text takes when nothing is cut. */
 int canvas_width(const struct canvas *canvas, const char *text);

@@ -9,6 +9,7 @@
 #include "theme.h"
 
 enum { MARK = 2, FUNCTION_LEAST = 18, FUNCTION_MOST = 64, FEW_SAMPLES = 30 };
+enum { NARROW = 30, NARROW_SELF = 6 };		/* below: a share of one decimal, and a name */
 
 /* Those of columns_table whose width depends on the room. */
 enum { AT_TREND = 3, AT_CPU, AT_FUNCTION, AT_OBJECT, AT_SOURCE };
@@ -32,22 +33,22 @@ static double share_of(uint64_t weight, const struct table *table)
 	return table->weight ? (double)weight / (double)table->weight : 0;
 }
 
-static const char *percent(double share, double samples, char text[COLUMN_SHARE])
+static const char *percent(double share, double samples, int decimals, char text[COLUMN_SHARE])
 {
-	snprintf(text, COLUMN_SHARE, "%s%.2f", samples < FEW_SAMPLES ? "~" : "", share * 100);
+	snprintf(text, COLUMN_SHARE, "%s%.*f", samples < FEW_SAMPLES ? "~" : "", decimals, share * 100);
 	return text;
 }
 
 const char *column_self(const struct table *table, const struct row *row, char text[COLUMN_SHARE])
 {
-	return percent(share_of(row->self, table), (double)row->samples, text);
+	return percent(share_of(row->self, table), (double)row->samples, 2, text);
 }
 
 const char *column_total(const struct table *table, const struct row *row, char text[COLUMN_SHARE])
 {
 	double share = share_of(row->total, table);
 
-	return percent(share, share * (double)table->samples, text);
+	return percent(share, share * (double)table->samples, 2, text);
 }
 
 const char *column_source(const struct picture *picture, uint32_t function)
@@ -65,7 +66,8 @@ static void draw_self(struct canvas *canvas, struct place place, const struct co
 	char text[COLUMN_SHARE];
 
 	canvas_right(canvas, place, code ? heat(share_of(row->row->self, table)) : STYLE_TEXT,
-		column_self(table, row->row, text));
+		percent(share_of(row->row->self, table), (double)row->row->samples,
+			place.width > NARROW_SELF ? 2 : 1, text));
 }
 
 static void draw_total(struct canvas *canvas, struct place place, const struct column_row *row)
@@ -224,11 +226,23 @@ static void grow(const struct columns *wanted, int widths[COLUMNS], int columns)
 	}
 }
 
+static struct column_layout narrow_layout(int columns)
+{
+	struct column_layout layout = { .count = columns > 0 ? 2 : 0 };
+
+	layout.slots[0] = (struct column_slot) { .column = 1, .width = NARROW_SELF };
+	layout.slots[1] = (struct column_slot) { .index = AT_FUNCTION,
+		.column = NARROW_SELF + 2, .width = columns - NARROW_SELF - 2 };
+	return layout;
+}
+
 struct column_layout column_layout(const struct columns *wanted, int columns)
 {
 	struct column_layout layout = { .count = 0 };
 	int widths[COLUMNS] = { 0 }, at = MARK, before = -1;
 
+	if (columns < NARROW)
+		return narrow_layout(columns);
 	for (size_t i = 0; i < wanted->count; i++)
 		widths[wanted->order[i]] = columns_table[wanted->order[i]].width;
 	drop(wanted, widths, columns);

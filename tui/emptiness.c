@@ -6,19 +6,20 @@
 
 static const struct emptiness by_link[] = {
 	[LINK_NO_PORT] = { "The VM has no port org.ktop.0.",
-		"Start QEMU by `ktop run -- qemu-system-...`, or add a virtserialport." },
+		"Use `ktop run`, or add a virtserialport." },
 	[LINK_CONNECTING] = { "Not connected to the port's socket yet.",
-		"If this lasts, another program holds the socket." },
+		"Perhaps another program holds it." },
 	[LINK_TAKEN] = { "Another program is connected to the port.",
-		"QEMU serves one client at a time: end that one; q leaves." },
+		"QEMU serves one at a time: end that." },
 	[LINK_NOT_OPENED] = { "The guest has not opened the port.",
-		"If this lasts: is the hook in this kernel, and does the kernel reach ktop_init?" },
+		"Is the hook in it, and is ktop_init called?" },
 	[LINK_NO_HELLO] = { "The guest sends, but has not said who it is.",
-		"If this lasts: does the guest's hook drain its rings (ktop_drain)?" },
+		"Does it call ktop_drain?" },
+	[LINK_UP] = { NULL, NULL },
 	[LINK_SILENT] = { "Nothing comes from the guest any more.",
-		"If this lasts: does its kernel hang? q leaves." },
+		"If this lasts: does its kernel hang?" },
 	[LINK_LOST] = { "The connection to the guest is lost.",
-		"ktop connects again by itself when the port comes back; q leaves." },
+		"ktop connects again by itself." },
 };
 
 static const struct emptiness by_vm[] = {
@@ -27,10 +28,21 @@ static const struct emptiness by_vm[] = {
 	[VM_SHUTDOWN] = { "The guest has shut down.", "q leaves." },
 	[VM_PANICKED] = { "The guest's kernel has panicked.", "A reset begins anew; q leaves." },
 	[VM_HANGS] = { "QEMU does not answer.",
-		"It is stopped, hangs, or its host is busy; ktop goes on when it does." },
+		"It is stopped, or its host is busy; it is waited for." },
 	[VM_GONE] = { "QEMU is gone.",
-		"ktop goes on when the VM is back, on the same sockets; q leaves." },
+		"ktop goes on when the VM is back on the same sockets." },
 };
+
+struct emptiness emptiness_of_news(const struct picture *picture)
+{
+	if (by_vm[picture->vm].why)
+		return by_vm[picture->vm];
+	if (picture->link != LINK_UP)
+		return by_link[picture->link];
+	if (!picture->running)
+		return (struct emptiness) { "Profiling is off in the guest.", "SPACE starts it." };
+	return (struct emptiness) { NULL, NULL };
+}
 
 static struct emptiness of_range(const struct picture *picture, const struct scope *scope)
 {

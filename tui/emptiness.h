@@ -12,4 +12,7 @@ struct emptiness {
 /* `why` is NULL when there is something to see. The texts are constants. */
 struct emptiness emptiness(const struct picture *picture, const struct scope *scope);
 
+/* The same of what is new: why it does not come, whatever there is to see. */
+struct emptiness emptiness_of_news(const struct picture *picture);
+
 #endif

@@ -2,13 +2,14 @@
 #include <string.h>
 
 #include "canvas.h"
+#include "emptiness.h"
 #include "glyphs.h"
 #include "header.h"
 #include "picture.h"
 #include "theme.h"
 #include "title.h"
 
-enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16 };
+enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16, IDLE = 7, STRIP_MOST = 4 };
 
 struct meter {				/* columns of the parts of one CPU's line */
 	int label, bar, histogram;
@@ -41,9 +42,10 @@ static uint64_t sum_modes(const uint64_t mode[MODES])
 	return sum;
 }
 
+/* Below 0: nothing is known. */
 static double share(uint64_t part, uint64_t whole)
 {
-	return whole ? (double)part / (double)whole : 0;
+	return whole ? (double)part / (double)whole : -1;
 }
 
 static uint8_t busiest(const uint64_t mode[MODES])
@@ -66,7 +68,7 @@ static void draw_histogram(struct canvas *canvas, struct place place,
 		uint64_t busy = all[MODE_KERNEL] + all[MODE_USER], sum = sum_modes(all);
 
 		glyphs_column(canvas, (struct place) { place.row, place.column + i, 1 },
-			busiest(all), sum ? share(busy, sum) : -1);
+			busiest(all), share(busy, sum));
 	}
 }
 
@@ -77,8 +79,11 @@ static int draw_bar(struct canvas *canvas, struct place place, int bar, uint8_t 
 	place.column += 3;
 	glyphs_bar(canvas, (struct place) { place.row, place.column, bar }, style, part);
 	place.column += bar;
-	canvas_format(canvas, (struct place) { place.row, place.column, 4 }, style, "%3.0f%%",
-		part * 100);
+	if (part < 0)
+		canvas_text(canvas, (struct place) { place.row, place.column, 4 }, STYLE_DIM, "   -");
+	else
+		canvas_format(canvas, (struct place) { place.row, place.column, 4 }, style,
+			"%3.0f%%", part * 100);
 	return place.column + 4;
 }
 
@@ -93,7 +98,9 @@ static void draw_meter(struct canvas *canvas, struct place place, struct meter m
 		share(mode[MODE_KERNEL], sum));
 	place.column =
 		draw_bar(canvas, place, meter.bar, STYLE_USER, " u ", share(mode[MODE_USER], sum));
-	place.column = draw_bar(canvas, place, 0, STYLE_IDLE, " i ", share(mode[MODE_IDLE], sum));
+	if (place.column + IDLE <= end)
+		place.column = draw_bar(canvas, place, 0, STYLE_IDLE, " i ",
+			share(mode[MODE_IDLE], sum));
 	if (meter.histogram == 0)
 		return;
 	place.width = end - place.column;
@@ -115,7 +122,6 @@ static const char *why_not_sampled(const struct picture *picture, const struct p
 static void draw_cpu(struct canvas *canvas, struct place place, struct meter meter,
 	const char *label, const char *why, const struct cpu_series *series)
 {
-
 	canvas_text(canvas, (struct place) { place.row, place.column + 1, meter.label }, STYLE_TEXT,
 		label);
 	place.column += 1 + meter.label;
@@ -138,47 +144,76 @@ static void add_series(struct cpu_series *sum, const struct cpu_series *series)
 	}
 }
 
-/* All CPUs as one, and below it one column for each. */
-static int draw_summary(struct canvas *canvas, struct area area, const struct picture *picture,
-	int most)
+/* One column of the strip: the busiest of these CPUs. */
+static void draw_busiest(struct canvas *canvas, struct place place, const struct picture_cpu *cpus,
+	uint32_t count)
+{
+	const uint64_t *mode = cpus[0].series.mode;
+	double most = -1;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t *own = cpus[i].series.mode;
+		double busy = share(own[MODE_KERNEL] + own[MODE_USER], sum_modes(own));
+
+		if (busy > most) {
+			most = busy;
+			mode = own;
+		}
+	}
+	glyphs_column(canvas, place, busiest(mode), most);
+}
+
+/* A column for each CPU, or for as many neighbours as it takes to fit; returns the rows used. */
+static int draw_strip(struct canvas *canvas, struct area area, const struct picture *picture)
+{
+	uint32_t count = picture->cpu_count, each = 1, columns, rows;
+	char label[LABEL] = "each";
+	int left = 6;
+
+	if (area.columns < 2 * LABEL || area.rows < 1)
+		return 0;
+	columns = (uint32_t)(area.columns - LABEL / 2 - 1);
+	rows = area.rows < STRIP_MOST ? (uint32_t)area.rows : STRIP_MOST;
+	while (columns * rows < (count + each - 1) / each)
+		each++;
+	if (each > 1)
+		left = 2 + snprintf(label, sizeof label, "by %u", each);
+	canvas_text(canvas, (struct place) { area.row, area.column + 1, left - 1 }, STYLE_DIM, label);
+	for (uint32_t i = 0; i * each < count; i++) {
+		struct place place = { area.row + (int)(i / columns),
+			area.column + left + (int)(i % columns), 1 };
+		uint32_t rest = count - i * each;
+
+		draw_busiest(canvas, place, &picture->cpus[i * each], rest < each ? rest : each);
+	}
+	return (int)(((count + each - 1) / each + columns - 1) / columns);
+}
+
+/* All CPUs as one, and below it what each of them does. */
+static int draw_summary(struct canvas *canvas, struct area area, const struct picture *picture)
 {
 	struct cpu_series all = { .missed = 0 };
-	int each = area.columns - 7, rows = 1;
 	char label[LABEL];
 
-	for (uint32_t i = 0; i < picture->cpu_count; i++) {
-		const struct cpu_series *series = &picture->cpus[i].series;
-		uint64_t sum = sum_modes(series->mode);
-		uint64_t busy = series->mode[MODE_KERNEL] + series->mode[MODE_USER];
-		int row = each > 0 ? 1 + (int)(i / (uint32_t)each) : most;
-
-		add_series(&all, series);
-		if (row >= most)
-			continue;
-		rows = row + 1;
-		glyphs_column(canvas,
-			(struct place) { area.row + row, area.column + 6 + (int)i % each, 1 },
-			busiest(series->mode), sum ? share(busy, sum) : -1);
-	}
-	if (rows > 1)
-		canvas_text(canvas, (struct place) { area.row + 1, area.column + 1, 4 }, STYLE_DIM,
-			"each");
+	for (uint32_t i = 0; i < picture->cpu_count; i++)
+		add_series(&all, &picture->cpus[i].series);
 	snprintf(label, sizeof label, "%u cpus", picture->cpu_count);
 	draw_cpu(canvas, (struct place) { area.row, area.column, area.columns },
 		meter_layout((int)strlen(label), area.columns), label, NULL, &all);
-	return rows;
+	area.row++;
+	area.rows--;
+	return 1 + draw_strip(canvas, area, picture);
 }
 
-static int draw_cpus(struct canvas *canvas, struct area area, const struct picture *picture,
-	int most)
+static int draw_cpus(struct canvas *canvas, struct area area, const struct picture *picture)
 {
 	char label[LABEL];
 	int width;
 
-	if (!picture->cpus || picture->cpu_count == 0 || most < 1)
+	if (!picture->cpus || picture->cpu_count == 0 || area.rows < 1)
 		return 0;
-	if (picture->cpu_count > (uint32_t)most)
-		return draw_summary(canvas, area, picture, most);
+	if (picture->cpu_count > (uint32_t)area.rows)
+		return draw_summary(canvas, area, picture);
 	width = snprintf(label, sizeof label, "cpu%u", picture->cpu_count - 1);
 	for (uint32_t i = 0; i < picture->cpu_count; i++) {
 		const struct picture_cpu *cpu = &picture->cpus[i];
@@ -194,14 +229,23 @@ static int draw_cpus(struct canvas *canvas, struct area area, const struct pictu
 int header_draw(struct canvas *canvas, struct area area, const struct picture *picture,
 	const struct scope *scope)
 {
-	int used = title_draw(canvas, area, picture, scope), most = area.rows / 3;
+	int used = title_draw(canvas, area, picture, scope);
 
 	area.row += used;
-	return used + draw_cpus(canvas, area, picture, most);
+	area.rows = area.rows / 3 - used;
+	return used + draw_cpus(canvas, area, picture);
 }
 
-const char *header_remark(const struct picture *picture)
+const char *header_remark(const struct picture *picture, char text[HEADER_REMARK])
 {
-	return picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER ?
-		"timer: code with interrupts off is charged where they come on" : "";
+	struct emptiness news = emptiness_of_news(picture);
+	bool rows = picture->table && picture->table->count != 0;
+
+	text[0] = '\0';
+	if (news.why && rows)
+		snprintf(text, HEADER_REMARK, "%s %s", news.why, news.what_to_do);
+	else if (picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER)
+		snprintf(text, HEADER_REMARK, "%s",
+			"timer: code with interrupts off is charged where they come on");
+	return text;
 }

@@ -60,6 +60,7 @@ void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct plac
 	int end = place.column + place.width, room;
 	const char *text = prompt->text;
 
+	canvas_blank(canvas, place);
 	place.column += canvas_text(canvas, place, STYLE_PROMPT, prompt->label);
 	canvas_put(canvas, (struct place) { place.row, place.column++, 1 }, STYLE_PROMPT, ' ');
 	room = end - place.column - 1;

@@ -28,7 +28,7 @@ static const struct view *const views[VIEWS] = {
 	[VIEW_HELP] = &view_help,
 };
 
-enum { WHEEL_LINES = 3 };
+enum { WHEEL_LINES = 3, SCREEN_BAR_ROWS = 10, SCREEN_STATUS_ROWS = 16 };
 
 struct screen {
 	struct session *session;
@@ -299,7 +299,7 @@ static enum screen_wish click(struct screen *screen, const struct input *input, 
 {
 	const struct view *view = views[screen->current];
 
-	if (input->row == screen->rows - 1)
+	if (input->row == screen->rows - 1 && screen->rows >= SCREEN_BAR_ROWS)
 		return act(screen,
 			keys_bar_action(screen->keys, screen->columns, input->column), now);
 	if (view->click)
@@ -336,17 +336,34 @@ enum screen_wish screen_input(struct screen *screen, const struct input *input, 
 	return SCREEN_NOTHING;
 }
 
+/*
+ * The last rows are the status line and the key bar. Where rows are few, the status line lies over
+ * the view's last row while it has something to say; where they are fewer, there is no key bar.
+ */
+static int bar_rows(const struct canvas *canvas)
+{
+	return canvas->rows >= SCREEN_BAR_ROWS ? 1 : 0;
+}
+
+static int status_rows(const struct canvas *canvas)
+{
+	return canvas->rows >= SCREEN_STATUS_ROWS ? 1 : 0;
+}
+
 static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 {
-	struct place place = { canvas->rows - 2, 0, canvas->columns };
+	struct place place = { canvas->rows - bar_rows(canvas) - 1, 0, canvas->columns };
+	char remark[HEADER_REMARK] = "";
 
 	if (screen->prompt.label)
 		prompt_draw(&screen->prompt, canvas, place, screen->bad[0] ? screen->bad : NULL);
 	else
 		status_draw(&screen->status, canvas, place,
-			screen->picture ? header_remark(screen->picture) : "");
+			screen->picture && status_rows(canvas) ?
+			header_remark(screen->picture, remark) : "");
 	place.row++;
-	keys_bar(screen->keys, canvas, place);
+	if (bar_rows(canvas))
+		keys_bar(screen->keys, canvas, place);
 }
 
 static void send_wish(struct screen *screen)
@@ -371,12 +388,10 @@ static void send_wish(struct screen *screen)
 
 static void draw_too_small(struct canvas *canvas)
 {
-	char *text = util_format("ktop needs %dx%d, this is %dx%d", SCREEN_LEAST_COLUMNS,
-		SCREEN_LEAST_ROWS, canvas->columns, canvas->rows);
+	char *text = util_format("ktop needs %dx%d, this is %dx%d; make it larger, or q",
+		SCREEN_LEAST_COLUMNS, SCREEN_LEAST_ROWS, canvas->columns, canvas->rows);
 
-	canvas_text(canvas, (struct place) { 0, 0, canvas->columns }, STYLE_WARN, text);
-	canvas_text(canvas, (struct place) { 1, 0, canvas->columns }, STYLE_TEXT,
-		"make it larger, or q");
+	canvas_wrap(canvas, (struct area) { 0, 0, canvas->rows, canvas->columns }, STYLE_WARN, text);
 	free(text);
 }
 
@@ -395,10 +410,11 @@ void screen_draw(struct screen *screen, struct canvas *canvas)
 	if (screen->picture)
 		used = header_draw(canvas, all, screen->picture, &screen->scope);
 	else
-		canvas_text(canvas, (struct place) { used++, 1, canvas->columns - 1 }, STYLE_DIM,
-			"ktop: waiting for the first picture");
+		used = canvas_wrap(canvas, (struct area) { 0, 1, 2, canvas->columns - 1 },
+			STYLE_DIM, "ktop: waiting for the first picture");
 	views[screen->current]->draw(screen->selves[screen->current], canvas,
-		(struct area) { used, 0, canvas->rows - used - 2, canvas->columns });
+		(struct area) { used, 0, canvas->rows - used - status_rows(canvas) -
+			bar_rows(canvas), canvas->columns });
 	draw_bottom(screen, canvas);
 	send_wish(screen);
 }

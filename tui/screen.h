@@ -14,7 +14,7 @@ struct input;
 struct screen;
 struct session;
 
-enum { SCREEN_LEAST_ROWS = 10, SCREEN_LEAST_COLUMNS = 40 };
+enum { SCREEN_LEAST_ROWS = 4, SCREEN_LEAST_COLUMNS = 20 };
 
 /* Both outlive it. */
 struct screen *screen_new(struct session *session, const struct config *config);

@@ -30,33 +30,20 @@ bool status_expire(struct status_line *line, uint64_t now)
 	return true;
 }
 
-static void clear_row(struct canvas *canvas, struct place place)
-{
-	for (int i = 0; i < place.width; i++)
-		canvas_put(canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_TEXT,
-			' ');
-}
-
 void status_draw(const struct status_line *line, struct canvas *canvas, struct place place,
 	const char *remark)
 {
-	struct place inner = { place.row, place.column + 1, place.width - 2 };
-	uint8_t style = line->failed ? STYLE_BAD : STYLE_GOOD;
-	const char *text = line->text;
-	int rows = 1;
+	struct area area = { place.row, place.column + 1, 1, place.width - 2 };
+	int needed = canvas_rows(canvas, line->text, area.columns);
 
-	if (*text == '\0') {
-		canvas_text(canvas, inner, STYLE_DIM, remark);
+	if (line->text[0] == '\0') {
+		canvas_text(canvas, (struct place) { area.row, area.column, area.columns },
+			STYLE_DIM, remark);
 		return;
 	}
-	while (rows < ROWS_MOST && canvas_width(canvas, text) > rows * inner.width)
-		rows++;
-	for (inner.row -= rows - 1; inner.row < place.row; inner.row++) {
-		const char *rest = canvas_skip(canvas, text, inner.width);
-
-		clear_row(canvas, (struct place) { inner.row, place.column, place.width });
-		canvas_format(canvas, inner, style, "%.*s", (int)(rest - text), text);
-		text = rest;
-	}
-	canvas_text(canvas, inner, style, text);
+	area.rows = needed < ROWS_MOST ? needed : ROWS_MOST;
+	area.row -= area.rows - 1;
+	for (place.row = area.row; place.row < area.row + area.rows; place.row++)
+		canvas_blank(canvas, place);
+	canvas_wrap(canvas, area, line->failed ? STYLE_BAD : STYLE_GOOD, line->text);
 }

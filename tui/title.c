@@ -9,7 +9,7 @@
 #include "theme.h"
 #include "title.h"
 
-enum { ITEMS = 20, ITEM_TEXT = 200, GAP = 2, STATE = 8 };
+enum { ITEMS = 20, ITEM_TEXT = 200, GAP = 2, STATE = 8, COUNT = 24, NARROW = 30 };
 
 static const uint64_t note_ns = 5000000000u;
 
@@ -17,8 +17,8 @@ struct item {
 	char text[ITEM_TEXT];
 	int width;			/* kept free for it, also while it has nothing to say */
 	uint8_t style;
-	int keep;			/* the lowest goes first; 0: only where there is room */
-	bool shown;
+	int keep;			/* the highest comes first; 0: only where there is room */
+	bool seen, shown;
 };
 
 struct title {
@@ -36,7 +36,7 @@ static void add(struct title *title, uint8_t style, int keep, int width, const c
 	if (title->count == ITEMS)
 		return;
 	item = &title->items[title->count++];
-	*item = (struct item) { .style = style, .keep = keep, .width = width, .shown = keep > 0 };
+	*item = (struct item) { .style = style, .keep = keep, .width = width };
 	va_start(arguments, format);
 	vsnprintf(item->text, sizeof item->text, format, arguments);
 	va_end(arguments);
@@ -84,6 +84,8 @@ static void add_state(struct title *title, const struct canvas *canvas,
 	if (picture->link != LINK_UP)
 		add(title, STYLE_WARN, 100, STATE + GAP + rate, "%s %s",
 			glyphs_text(canvas, GLYPH_OFF), links[picture->link]);
+	else if (picture->vm == VM_PANICKED)
+		add(title, STYLE_WARN, 100, STATE, "%s panic", glyphs_text(canvas, GLYPH_OFF));
 	else if (picture->vm == VM_PAUSED)
 		add(title, STYLE_WARN, 100, STATE, "%s paused", glyphs_text(canvas, GLYPH_PAUSED));
 	else if (picture->running)
@@ -115,41 +117,61 @@ static double missed_share(const struct picture *picture, const struct filter *f
 	return missed ? (double)missed / (double)(missed + all) : 0;
 }
 
-static void add_losses(struct title *title, const struct picture *picture,
-	const struct scope *scope, int columns)
+/* In four columns. */
+static const char *short_count(uint64_t count, char text[COUNT])
 {
-	int width = columns < 60 ? 11 : 15;
-	double missed = missed_share(picture, &scope->filter);
+	static const char *const units[] = { "", "k", "M", "G", "T", "P", "E" };
+	size_t unit = 0;
 
-	if (picture->lost_guest || picture->lost_host)
+	for (; count > (unit ? 999 : 9999); count /= 1000)
+		unit++;
+	snprintf(text, COUNT, "%" PRIu64 "%s", count, units[unit]);
+	return text;
+}
+
+static void add_lost(struct title *title, const struct picture *picture, int columns)
+{
+	int width = columns < NARROW ? 9 : columns < 60 ? 11 : 15;
+	uint64_t lost = picture->lost_guest + picture->lost_host;
+	char count[COUNT];
+
+	if (lost && columns < NARROW)
+		add(title, STYLE_BAD, 99, width, "lost %s", short_count(lost, count));
+	else if (lost)
 		add(title, STYLE_BAD, 97, width, "lost %" PRIu64 "+%" PRIu64, picture->lost_guest,
 			picture->lost_host);
 	else
 		add(title, STYLE_TEXT, 97, width, "lost 0");
-	if (missed >= 0.01)
-		add(title, STYLE_WARN, 67, 11, "missed %.0f%%", missed * 100);
-	else
-		add(title, STYLE_TEXT, 67, 11, "%s", "");
-	if (picture->skipped_bytes)
-		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", picture->skipped_bytes);
 }
 
-static void add_scope(struct title *title, const struct scope *scope)
+static void add_scope(struct title *title, const struct scope *scope, int columns)
 {
-	char text[SCOPE_TIME];
+	char time[SCOPE_TIME];
 
-	add(title, STYLE_TEXT, 69, 10, "%s window", scope_window(scope, text));
+	if (columns < NARROW) {
+		if (scope->until_ns)
+			add(title, STYLE_WARN, 98, 0, "FROZEN");
+		if (scope->filter_text[0] != '\0')
+			add(title, STYLE_WARN, 98, 0, "filtered");
+		return;
+	}
 	if (scope->until_ns)
-		add(title, STYLE_WARN, 98, 0, "FROZEN at %s", scope_time(scope->until_ns, text));
+		add(title, STYLE_WARN, 98, 0, "FROZEN at %s", scope_time(scope->until_ns, time));
 	if (scope->zero_ns)
-		add(title, STYLE_WARN, 85, 0, "since %s", scope_time(scope->zero_ns, text));
+		add(title, STYLE_WARN, 85, 0, "since %s", scope_time(scope->zero_ns, time));
 	if (scope->filter_text[0] != '\0')
 		add(title, STYLE_WARN, 90, 0, "filter: %s", scope->filter_text);
 }
 
-/* What is good to know, where there is room. */
-static void add_rest(struct title *title, const struct picture *picture)
+/* What else is good to know; the last where there is room. */
+static void add_rest(struct title *title, const struct picture *picture, const struct filter *filter)
 {
+	double missed = missed_share(picture, filter) * 100;
+
+	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, 67, 11, "missed %.*f%%", missed < 9.95,
+		missed);
+	if (picture->skipped_bytes)
+		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", picture->skipped_bytes);
 	if (picture->lost_before)
 		add(title, STYLE_DIM, 0, 0, "before %" PRIu64, picture->lost_before);
 	add(title, picture->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
@@ -193,58 +215,62 @@ static int lines(const struct title *title, struct canvas *canvas, struct area a
 	return flow(title, canvas, area, title->second, false);
 }
 
-static void drop_least(struct title *title)
+static struct item *most_important(struct title *title)
 {
-	struct item *least = NULL;
+	struct item *most = NULL;
 
 	for (int i = 0; i < title->count; i++)
-		if (title->items[i].shown && (!least || title->items[i].keep < least->keep))
-			least = &title->items[i];
-	if (least)
-		least->shown = false;
+		if (!title->items[i].seen && (!most || title->items[i].keep > most->keep))
+			most = &title->items[i];
+	return most;
 }
 
-static void add_where_room(struct title *title, struct canvas *canvas, struct area area, int height)
+/* Shows as much as `most` lines hold; what stands where there is room takes no line more. */
+static void choose(struct title *title, struct canvas *canvas, struct area area, int most)
 {
-	int second;
+	int height = 1, second;
+	struct item *item;
 
-	for (int i = 0; i < title->count; i++) {
-		struct item *item = &title->items[i];
+	while ((item = most_important(title))) {
+		int taken;
 
-		if (item->keep == 0) {
-			item->shown = true;
-			item->shown = lines(title, canvas, area, &second) <= height;
-		}
+		item->seen = item->shown = true;
+		taken = lines(title, canvas, area, &second);
+		if (taken > (item->keep ? most : height))
+			item->shown = false;
+		else
+			height = taken;
 	}
 }
 
-/* A line of its own; a note that is longer is shown in turns, each with the end of the one before. */
+/* A line of its own; a note that is longer is shown in turns, each of whole words. */
 static void draw_note(struct canvas *canvas, struct place place, const struct picture *picture)
 {
-	int width = canvas_width(canvas, picture->note), step = place.width - place.width / 8;
-	int turns = width <= place.width ? 1 : 1 + (width - place.width + step - 1) / step;
-	int turn = (int)(picture->now / note_ns % (uint64_t)turns);
+	const char *text = picture->note;
+	int turns = canvas_rows(canvas, text, place.width - 1);
 
-	canvas_text(canvas, place, STYLE_WARN, canvas_skip(canvas, picture->note, turn * step));
+	for (uint64_t turn = picture->now / note_ns % (uint64_t)turns; turn > 0; turn--)
+		text = canvas_next_row(canvas, text, place.width - 1);
+	canvas_text(canvas, place, STYLE_WARN, text);
 }
 
 int title_draw(struct canvas *canvas, struct area area, const struct picture *picture,
 	const struct scope *scope)
 {
 	int most = area.rows / 5 > 1 ? area.rows / 5 : 1, height, second;
-	bool note = picture->note[0] != '\0' && most > 2;
+	bool note = picture->note[0] != '\0' && most > 1;
 	struct title title = { .count = 0 };
+	char window[SCOPE_WINDOW];
 
 	add_machine(&title, picture);
 	title.second = title.count;
 	add_state(&title, canvas, picture);
-	add_scope(&title, scope);
-	add_losses(&title, picture, scope, area.columns);
-	add_rest(&title, picture);
+	add(&title, STYLE_TEXT, 69, 10, "%s window", scope_window(scope, window));
+	add_lost(&title, picture, area.columns);
+	add_scope(&title, scope, area.columns);
+	add_rest(&title, picture, &scope->filter);
 
-	while ((height = lines(&title, canvas, area, &second)) > most - note)
-		drop_least(&title);
-	add_where_room(&title, canvas, area, height);
+	choose(&title, canvas, area, most - note);
 	lines(&title, canvas, area, &second);
 	height = flow(&title, canvas, area, second, true);
 	if (note)

@@ -16,7 +16,7 @@
 #include "view.h"
 #include "view_functions.h"
 
-enum { DETAIL = 2048, DETAIL_STEP = 16 };
+enum { DETAIL = 2048, DETAIL_STEP = 16, HEADS_FROM = 5, DETAIL_FROM = 6 };
 
 struct function_view {
 	const struct columns *columns;
@@ -27,7 +27,7 @@ struct function_view {
 	bool invert;
 	char match[128];		/* what was searched last, "" when it is no longer marked */
 	int detail_from;		/* first column of the detail line that is shown */
-	struct area area;		/* as drawn last */
+	struct area area, rows;		/* as drawn last: all of it, the rows of the table */
 };
 
 static const struct table *table_of(const struct function_view *self)
@@ -117,20 +117,21 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 	struct area area)
 {
 	struct emptiness empty = emptiness(self->picture, self->scope);
-	int row = (int)table_of(self)->count + 1;
+	int taken = (int)table_of(self)->count, needed, used;
+	struct area at = { area.row + taken, area.column + 2, area.rows - taken, area.columns - 3 };
 
 	if (!empty.why)
 		return;
-	if (row + 2 > area.rows)
-		row = area.rows > 2 ? area.rows - 2 : 0;
-	if (area.rows > 0)
-		canvas_text(canvas,
-			(struct place) { area.row + row, area.column + 2, area.columns - 2 },
-			STYLE_WARN, empty.why);
-	if (area.rows > 1)
-		canvas_text(canvas,
-			(struct place) { area.row + row + 1, area.column + 2, area.columns - 2 },
-			STYLE_TEXT, empty.what_to_do);
+	needed = canvas_rows(canvas, empty.why, at.columns) +
+		canvas_rows(canvas, empty.what_to_do, at.columns);
+	if (needed < at.rows) {
+		at.row++;
+		at.rows--;
+	}
+	used = canvas_wrap(canvas, at, STYLE_WARN, empty.why);
+	at.row += used;
+	at.rows -= used;
+	canvas_wrap(canvas, at, STYLE_TEXT, empty.what_to_do);
 }
 
 static void write_callers(FILE *to, const struct picture *picture, const struct row *row)
@@ -164,8 +165,10 @@ static void write_detail(const struct function_view *self, const struct row *row
 	fprintf(to, "  self %s%% total %s%%", column_self(picture->table, row, self_share),
 		column_total(picture->table, row, total_share));
 	write_callers(to, picture, row);
+	if (*function->object)
+		fprintf(to, "  %s", function->object);
 	if (function->address)
-		fprintf(to, "  %s 0x%" PRIx64, function->object, function->address);
+		fprintf(to, " 0x%" PRIx64, function->address);
 	fclose(to);
 	text[DETAIL - 1] = '\0';
 }
@@ -188,21 +191,33 @@ static void draw_detail(struct function_view *self, struct canvas *canvas, struc
 	canvas_text(canvas, place, STYLE_TITLE, canvas_skip(canvas, text, self->detail_from));
 }
 
+/* The heads stand above the rows, the detail line below them, where there is room for that. */
+static struct area rows_area(struct area area)
+{
+	int heads = area.rows >= HEADS_FROM ? 1 : 0, detail = area.rows >= DETAIL_FROM ? 1 : 0;
+
+	area.row += heads;
+	area.rows -= heads + detail;
+	return area;
+}
+
 static void functions_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct function_view *self = context;
 	struct column_layout layout = column_layout(self->columns, area.columns);
-	struct area rows = { area.row + 1, area.column, area.rows - 2, area.columns };
+	struct place last = { area.row + area.rows - 1, area.column, area.columns };
 
 	self->area = area;
-	if (!self->picture || rows.rows < 1)
+	self->rows = rows_area(area);
+	if (!self->picture || self->rows.rows < 1)
 		return;
-	column_heads(canvas, (struct place) { area.row, area.column, area.columns }, &layout,
-		self->sort, self->invert);
-	draw_rows(self, canvas, rows, &layout);
-	draw_emptiness(self, canvas, rows);
-	draw_detail(self, canvas,
-		(struct place) { area.row + area.rows - 1, area.column, area.columns });
+	if (self->rows.row > area.row)
+		column_heads(canvas, (struct place) { area.row, area.column, area.columns },
+			&layout, self->sort, self->invert);
+	draw_rows(self, canvas, self->rows, &layout);
+	draw_emptiness(self, canvas, self->rows);
+	if (area.rows >= DETAIL_FROM)
+		draw_detail(self, canvas, last);
 }
 
 static void sort_by(struct function_view *self, enum table_column column)
@@ -252,9 +267,9 @@ static void functions_click(void *context, int row, int column)
 	struct column_layout layout = column_layout(self->columns, self->area.columns);
 	struct list_rows rows = rows_of(self);
 	enum table_column head = column_at(&layout, column - self->area.column);
-	int line = row - self->area.row - 1;
+	int line = row - self->rows.row;
 
-	if (line == -1 && head != TABLE_COLUMNS)
+	if (row == self->area.row && line == -1 && head != TABLE_COLUMNS)
 		sort_by(self, head);
 	else if (line >= 0 && (size_t)line < self->list.height &&
 		self->list.top + (size_t)line < rows.count)

@@ -9,38 +9,38 @@
 #include "view.h"
 #include "view_help.h"
 
-enum { NAMES = 20 };
+/* A name, and behind it what is said of it; where columns are few, below it. */
+enum { NAMES = 16, BELOW_FROM = 36 };
 
 struct help {
 	const struct keys *keys;
-	int top, height;
+	int top, height, lines;		/* lines: of all the text, as drawn last */
 };
 
-static const char *const notes[] = {
-	"",
-	"How to read it",
-	"SELF%           share of the time in the function itself",
-	"TOTAL%          in it or in what it calls; recursion counts once",
-	"HITS/s          samples in the function itself, a second",
-	"~12.34          a guess: fewer than 30 samples stand behind this share",
-	"TREND           SELF% of the last 60 s, each row against its own largest",
-	"                column; a click on its head sorts by SELF%",
-	"arrow           down: numbers from the largest, names from A; up: turned round",
-	"k u i           share of the window in kernel, user, idle",
-	"60s             the last 60 s of kernel and user, in the colour of the larger",
-	"REC 997/472 Hz  profiling; samples a second and CPU: asked for, achieved. A",
-	"                late tick's sample counts for all since the one before, up to",
-	"                8: so shares stay right when fewer come than asked for.",
-	"missed          ticks later than that, charged to no function: the guest got",
-	"                no time from the host, or was paused. A share of all time.",
-	"lost 12+3       samples that were taken and never came, since ktop listens,",
-	"                exact: in the guest, its rings were full; and on the way here",
-	"before          samples that the guest lost before, while nobody listened",
-	"ring            how full the guest's fullest ring is",
-	"cost            the hook's own time: for a sample, and of the guest's time",
-	"timer           sampled by each CPU's own tick: code with interrupts off is",
-	"                charged where they come on. nmi sees it, and takes one CPU.",
-	"FROZEN          the picture is held; collection goes on",
+static const struct { const char *name, *text; } notes[] = {
+	{ "SELF%", "share of the time in the function itself" },
+	{ "TOTAL%", "in it or in what it calls; recursion counts once" },
+	{ "HITS/s", "samples in the function itself, a second" },
+	{ "~12.34", "a guess: fewer than 30 samples stand behind this share" },
+	{ "TREND", "SELF% of the last 60 s, each row against its own largest column; a click on "
+		"its head sorts by SELF%" },
+	{ "arrow", "down: numbers from the largest, names from A; up: turned round" },
+	{ "k u i", "share of the window in kernel, user, idle" },
+	{ "60s", "the last 60 s of kernel and user, in the colour of the larger" },
+	{ "each, by 3", "kernel and user of each CPU; of each 3 CPUs, the busiest" },
+	{ "REC 997/472 Hz", "profiling; samples a second and CPU: asked for, achieved. A late "
+		"tick's sample counts for all since the one before, up to 8: so shares stay "
+		"right when fewer come than asked for." },
+	{ "missed", "ticks later than that, charged to no function: the guest got no time from "
+		"the host, or was paused. A share of all time." },
+	{ "lost 12+3", "samples that were taken and never came, since ktop listens, exact: in "
+		"the guest, its rings were full; and on the way here" },
+	{ "before", "samples that the guest lost before, while nobody listened" },
+	{ "ring", "how full the guest's fullest ring is" },
+	{ "cost", "the hook's own time: for a sample, and of the guest's time" },
+	{ "timer", "sampled by each CPU's own tick: code with interrupts off is charged where "
+		"they come on. nmi sees it, and takes one CPU." },
+	{ "FROZEN", "the picture is held; collection goes on" },
 };
 enum { NOTES = sizeof notes / sizeof *notes };
 
@@ -52,49 +52,72 @@ static void *help_new(const struct config *config)
 	return self;
 }
 
-static int line_count(void)
+/* Draws nothing above the area; returns where the next line stands. */
+static int draw_text(struct canvas *canvas, struct area area, int row, uint8_t style,
+	const char *text)
 {
-	return KEYS_ROWS + NOTES + 1;
+	int rows = canvas_rows(canvas, text, area.columns);
+
+	for (int i = 0; i < rows; i++, text = canvas_next_row(canvas, text, area.columns)) {
+		int size = (int)(canvas_next_row(canvas, text, area.columns) - text);
+		struct place place = { row + i, area.column, area.columns };
+
+		if (size > 0 && text[size - 1] == ' ')
+			size--;
+		if (row + i >= area.row && row + i < area.row + area.rows)
+			canvas_format(canvas, place, style, "%.*s", size, text);
+	}
+	return row + rows;
 }
 
-static void draw_key(struct canvas *canvas, struct place place, const struct key *key)
+static int draw_entry(struct canvas *canvas, struct area area, int row, const char *name,
+	const char *text)
 {
-	char name[KEYS_NAME];
-	int column = place.column;
+	bool below = area.columns < BELOW_FROM;
+	int next = draw_text(canvas, area, row, STYLE_KEY, name), indent = below ? 2 : NAMES;
+
+	area.column += indent;
+	area.columns -= indent;
+	return draw_text(canvas, area, below ? next : row, STYLE_TEXT, text);
+}
+
+static int draw_key(struct canvas *canvas, struct area area, int row, const struct key *key)
+{
+	char names[KEYS_PER_ROW * KEYS_NAME] = "", name[KEYS_NAME];
+	size_t used = 0;
 
 	for (int i = 0; i < KEYS_PER_ROW && key->codes[i]; i++)
-		column += 1 +
-			canvas_text(canvas, (struct place) { place.row, column, NAMES }, STYLE_KEY,
-				keys_name(key->codes[i], name));
-	canvas_text(canvas, (struct place) { place.row, place.column + NAMES, place.width - NAMES },
-		STYLE_TEXT, key->help);
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "",
+			keys_name(key->codes[i], name));
+	return draw_entry(canvas, area, row, names, key->help);
 }
 
-static void draw_line(const struct help *self, struct canvas *canvas, struct place place, int line)
+/* All of the text from this row on, of which the area shows a part. */
+static int draw_all(const struct keys *keys, struct canvas *canvas, struct area area, int row)
 {
-	if (line == 0)
-		canvas_text(canvas, place, STYLE_TITLE, "Help: the keys, the same in every view");
-	else if (line <= KEYS_ROWS)
-		draw_key(canvas, place, &self->keys->rows[line - 1]);
-	else
-		canvas_text(canvas, place, line == KEYS_ROWS + 2 ? STYLE_TITLE : STYLE_TEXT,
-			notes[line - 1 - KEYS_ROWS]);
+	row = draw_text(canvas, area, row, STYLE_TITLE, "Help: the keys, the same in every view");
+	for (int i = 0; i < KEYS_ROWS; i++)
+		row = draw_key(canvas, area, row, &keys->rows[i]);
+	row = draw_text(canvas, area, row + 1, STYLE_TITLE, "How to read it");
+	for (size_t i = 0; i < NOTES; i++)
+		row = draw_entry(canvas, area, row, notes[i].name, notes[i].text);
+	return row;
 }
 
 static void help_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct help *self = context;
-	int last = line_count() - area.rows;
+	struct area inner = { area.row, area.column + 2, area.rows, area.columns - 3 };
+	struct area nowhere = { area.row, inner.column, 0, inner.columns };
 
 	self->height = area.rows;
-	if (self->top > last)
-		self->top = last;
+	self->lines = draw_all(self->keys, canvas, nowhere, 0);
+	if (self->top > self->lines - area.rows)
+		self->top = self->lines - area.rows;
 	if (self->top < 0)
 		self->top = 0;
-	for (int i = 0; i < area.rows && self->top + i < line_count(); i++)
-		draw_line(self, canvas, (struct place) {
-			area.row + i, area.column + 2, area.columns - 2 }, self->top + i);
-	if (self->top < last)
+	draw_all(self->keys, canvas, inner, area.row - self->top);
+	if (self->top + area.rows < self->lines)
 		canvas_right(canvas, (struct place) { area.row + area.rows - 1, area.column,
 			area.columns }, STYLE_WARN, " more: j");
 }
@@ -121,7 +144,7 @@ static bool help_act(void *context, enum action action)
 		self->top = 0;
 		return true;
 	case ACTION_BOTTOM:
-		self->top = line_count();
+		self->top = self->lines;
 		return true;
 	default:
 		return false;

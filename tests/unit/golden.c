@@ -33,6 +33,20 @@ static char *read_file(const char *path)
 	return text;
 }
 
+static void fail_at(const char *path, const char *wanted, const char *text)
+{
+	int line = 1;
+
+	while (strcspn(wanted, "\n") == strcspn(text, "\n") && *text != '\0' &&
+		strncmp(wanted, text, strcspn(text, "\n") + 1) == 0) {
+		wanted += strcspn(wanted, "\n") + 1;
+		text += strcspn(text, "\n") + 1;
+		line++;
+	}
+	fail_msg("%s:%d: it should be\n%.*s\nand is\n%.*s", path, line,
+		(int)strcspn(wanted, "\n"), wanted, (int)strcspn(text, "\n"), text);
+}
+
 void golden_check_text(const char *name, const char *text)
 {
 	char *path = util_format("tests/golden/%s.txt", name), *wanted;
@@ -42,7 +56,7 @@ void golden_check_text(const char *name, const char *text)
 		write_file(path, text);
 	wanted = read_file(path);
 	if (strcmp(wanted, text) != 0)
-		fail_msg("%s differs; it should be\n%s\nand is\n%s", path, wanted, text);
+		fail_at(path, wanted, text);
 	free(wanted);
 	free(path);
 }

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,24 @@ struct symbols *hand_symbols(uint32_t functions[HAND_FUNCTIONS])
 	return symbols;
 }
 
+struct symbols *hand_kernel(const char *const *names, size_t count, uint32_t *functions)
+{
+	struct symbols *symbols = symbols_new();
+	size_t size = 0, step = 0x1000;
+	uint64_t start = 0xffffffff80101000;
+	char *text = NULL;
+	FILE *to = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < count; i++)
+		fprintf(to, "%" PRIx64 " T %s\n", start + i * step, names[i]);
+	fclose(to);
+	assert_true(symbols_load_kernel(symbols, scratch_write("names.map", text, size), NULL));
+	for (size_t i = 0; i < count; i++)
+		functions[i] = symbols_function(symbols, EVENT_KERNEL, start + i * step + 8);
+	free(text);
+	return symbols;
+}
+
 static struct table *hand_table(const uint32_t functions[HAND_FUNCTIONS])
 {
 	struct table *table = util_alloc(sizeof *table);
@@ -70,6 +89,50 @@ static struct table *hand_table(const uint32_t functions[HAND_FUNCTIONS])
 	table->mode[MODE_IDLE] = rows[7].self;
 	table->mode[MODE_KERNEL] = table->weight - rows[6].self - rows[7].self;
 	return table;
+}
+
+/* What a row has beside the table: a trend, a line. */
+static void hand_visible(struct picture *picture, size_t count)
+{
+	count = count < 256 ? count : 256;
+	free(picture->visible);
+	picture->visible = util_alloc(count * sizeof *picture->visible);
+	picture->visible_count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct picture_row *row = &picture->visible[i];
+
+		row->function = picture->table->rows[i].function;
+		row->line = i < HAND_FUNCTIONS ? rows[i].line : "";
+		for (size_t s = i % TABLE_TREND; s < TABLE_TREND; s++)
+			row->trend[s] = s / 6 * (i + 1) % 9 * 100;
+	}
+}
+
+void hand_rows(struct picture *picture, struct symbols *symbols, const uint32_t *functions,
+	size_t count)
+{
+	struct table *table = util_alloc(sizeof *table);
+
+	*table = (struct table) {
+		.from = 182000000000, .to = 192000000000, .count = count,
+		.rows = util_alloc(count * sizeof *table->rows),
+	};
+	for (size_t i = 0; i < count; i++) {
+		uint64_t self = 10000 / (i + 1);
+
+		table->rows[i] = (struct row) {
+			.function = functions[i], .self = self, .total = self + i % 7 * 100,
+			.samples = self, .cpus = { 0x5 << i % 3 },
+		};
+		table->weight += self;
+	}
+	table->samples = table->mode[MODE_KERNEL] = table->weight;
+	table_free(picture->table);
+	picture->table = table;
+	picture->symbols = symbols;
+	picture->selected = count ? functions[0] : SYMBOLS_NONE;
+	picture->caller_count = 0;
+	hand_visible(picture, count);
 }
 
 void hand_cpus(struct picture *picture, uint32_t count)
@@ -109,13 +172,6 @@ struct picture *hand_picture(struct symbols *symbols, const uint32_t functions[H
 	};
 	hand_cpus(picture, 4);
 	picture->cpus[3].sampler = true;
-	picture->visible = util_alloc(HAND_FUNCTIONS * sizeof *picture->visible);
-	picture->visible_count = HAND_FUNCTIONS;
-	for (uint32_t i = 0; i < HAND_FUNCTIONS; i++) {
-		picture->visible[i] =
-			(struct picture_row) { .function = functions[i], .line = rows[i].line };
-		for (uint32_t s = i; s < TABLE_TREND; s++)
-			picture->visible[i].trend[s] = s / 6 * (i + 1) % 9 * 100;
-	}
+	hand_visible(picture, HAND_FUNCTIONS);
 	return picture;
 }

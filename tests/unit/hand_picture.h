@@ -16,4 +16,11 @@ struct picture *hand_picture(struct symbols *symbols, const uint32_t functions[H
 /* Another number of CPUs, all of them busy in their own way. */
 void hand_cpus(struct picture *picture, uint32_t count);
 
+/* A kernel of functions with these names, and their ids in this order. */
+struct symbols *hand_kernel(const char *const *names, size_t count, uint32_t *functions);
+
+/* Another table: of these functions, each with less time than the one before. */
+void hand_rows(struct picture *picture, struct symbols *symbols, const uint32_t *functions,
+	size_t count);
+
 #endif

@@ -127,7 +127,7 @@ static void test_wide_characters_keep_columns(void **state)
 	canvas_put(canvas, (struct place) { 1, 4, 1 }, STYLE_TEXT, '|');
 	canvas_text(canvas, (struct place) { 2, 0, 4 }, STYLE_TEXT, "名前");
 	canvas_put(canvas, (struct place) { 2, 1, 1 }, STYLE_TEXT, 'x');	/* all of it goes */
-	check(canvas, "名前|\n名 …|\n x前\n");
+	check(canvas, "名前|\n名… |\n x前\n");
 	canvas_free(canvas);
 }
 
@@ -154,6 +154,31 @@ static void test_clips_everywhere(void **state)
 			canvas_free(canvas);
 		}
 	}
+}
+
+static void check_wrap(int rows, int columns, const char *text, int used, const char *wanted)
+{
+	struct canvas *canvas = canvas_new(rows, columns, true);
+	struct area area = { 0, 0, rows, columns };
+
+	assert_int_equal(canvas_wrap(canvas, area, STYLE_TEXT, text), used);
+	assert_true(columns < 2 ||
+		(canvas_rows(canvas, text, columns) > rows) == (strstr(wanted, "…") != NULL));
+	check(canvas, wanted);
+	canvas_free(canvas);
+}
+
+static void test_wraps_at_words(void **state)
+{
+	(void)state;
+	check_wrap(3, 8, "one two three", 2, "one two\nthree\n\n");
+	check_wrap(3, 7, "one two three", 2, "one two\nthree\n\n");
+	check_wrap(3, 6, "one two three", 3, "one\ntwo\nthree\n");
+	check_wrap(2, 6, "one two three", 2, "one\ntwo t…\n");
+	check_wrap(2, 4, "longword", 2, "long\nword\n");
+	check_wrap(1, 4, "", 1, "\n");
+	check_wrap(2, 1, "名", 1, "…\n\n");
+	check_wrap(2, 0, "one", 1, "\n\n");
 }
 
 static void draw_glyphs(struct canvas *canvas)
@@ -223,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_every_character_there_is),
 		cmocka_unit_test(test_wide_characters_keep_columns),
 		cmocka_unit_test(test_clips_everywhere),
+		cmocka_unit_test(test_wraps_at_words),
 		cmocka_unit_test(test_glyphs),
 		cmocka_unit_test(test_fold_keeps_the_newest),
 		cmocka_unit_test(test_styles_in_every_depth),

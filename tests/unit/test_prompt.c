@@ -163,7 +163,7 @@ static void test_long_failures_take_more_rows(void **state)
 	status_say(&line, true, "no snapshot: the disk is full; free some", 0);
 	status_draw(&line, canvas, (struct place) { 3, 0, 22 }, "remark");
 	text = canvas_dump(canvas);
-	assert_string_equal(text, "\n\n no snapshot: the dis\n k is full; free some\n");
+	assert_string_equal(text, "\n no snapshot: the\n disk is full; free\n some\n");
 	free(text);
 	canvas_free(canvas);
 }

@@ -13,7 +13,6 @@
 #include "config.h"
 #include "golden.h"
 #include "hand_picture.h"
-#include "header.h"
 #include "picture.h"
 #include "scope.h"
 #include "symbols.h"
@@ -305,172 +304,6 @@ static void test_empty_tables_say_why(void **state)
 	check_empty(picture, scope, "idle all the time");
 }
 
-static void check_header(struct picture *picture, struct scope scope, int rows, int columns,
-	const char *golden)
-{
-	struct canvas *canvas = canvas_new(rows, columns, true);
-	struct canvas *ascii = canvas_new(rows, columns, false);
-	struct area area = { 0, 0, rows, columns };
-	int used = header_draw(canvas, area, picture, &scope);
-
-	assert_in_range(used, 1, rows / 2 + 1);
-	assert_int_equal(header_draw(ascii, area, picture, &scope), used);
-	golden_check(golden, canvas);
-	canvas_free(canvas);
-	canvas_free(ascii);
-	picture_free(picture);
-}
-
-static void test_header(void **state)
-{
-	struct picture *picture;
-	struct scope scope;
-
-	(void)state;
-	scope_init(&scope);
-	check_header(hand_picture(symbols, functions), scope, 24, 80, "header_80");
-	check_header(hand_picture(symbols, functions), scope, 24, 120, "header_120");
-	check_header(hand_picture(symbols, functions), scope, 10, 40, "header_40");
-
-	picture = hand_picture(symbols, functions);
-	picture->lost_guest = 12;
-	picture->lost_host = 3;
-	picture->skipped_bytes = 4096;
-	picture->running = false;
-	picture->lost_before = 10577;
-	picture->cpus[1].series.missed = 10000;
-	picture->vm = VM_PAUSED;
-	scope.zero_ns = 185000000000;
-	scope.until_ns = 191000000000;
-	assert_true(scope_filter(&scope, "alloc cpu:1 mode:kernel", NULL));
-	check_header(picture, scope, 24, 80, "header_trouble");
-}
-
-static char *drawn_header(const struct picture *picture, const struct scope *scope, int columns,
-	int *used)
-{
-	struct canvas *canvas = canvas_new(24, columns, true);
-	char *text;
-
-	*used = header_draw(canvas, (struct area) { 0, 0, 24, columns }, picture, scope);
-	text = canvas_dump(canvas);
-	canvas_free(canvas);
-	return text;
-}
-
-/* The rows below stay where they are, whatever comes and goes. */
-static void test_header_keeps_its_height(void **state)
-{
-	struct scope scope;
-
-	(void)state;
-	scope_init(&scope);
-	for (int columns = 40; columns <= 240; columns++) {
-		struct picture *quiet = hand_picture(symbols, functions);
-		struct picture *busy = hand_picture(symbols, functions);
-		int used, used_busy, used_off;
-
-		quiet->cost_ns = quiet->cost_share = quiet->ring_fill = quiet->achieved = 0;
-		busy->cost_ns = 12345;
-		busy->ring_fill = 1;
-		busy->lost_guest = 1234;
-		for (uint32_t i = 0; i < busy->cpu_count; i++)
-			busy->cpus[i].series.missed = 1000;
-		free(drawn_header(quiet, &scope, columns, &used));
-		free(drawn_header(busy, &scope, columns, &used_busy));
-		busy->running = false;
-		busy->vm = VM_PAUSED;
-		free(drawn_header(busy, &scope, columns, &used_off));
-		assert_int_equal(used_busy, used);
-		assert_int_equal(used_off, used);
-		picture_free(quiet);
-		picture_free(busy);
-	}
-}
-
-static void check_missed(const struct picture *picture, const char *filter, const char *wanted)
-{
-	struct scope scope;
-	char *text;
-	int used;
-
-	scope_init(&scope);
-	assert_true(scope_filter(&scope, filter, NULL));
-	text = drawn_header(picture, &scope, 120, &used);
-	if (!strstr(text, wanted))
-		fail_msg("%s: no \"%s\" in\n%s", filter, wanted, text);
-	free(text);
-}
-
-/* Of all time of the CPUs looked at: threads and modes were not missed apart. */
-static void test_missed_is_a_share_of_all_time(void **state)
-{
-	struct picture *picture = hand_picture(symbols, functions);
-
-	(void)state;
-	picture->cpus[1].series.missed = 10000;
-	picture->table->weight = picture->table->samples = 0;
-	check_missed(picture, "", "missed 20%");
-	check_missed(picture, "thread:nosuch", "missed 20%");
-	check_missed(picture, "cpu:1", "missed 50%");
-	check_missed(picture, "cpu:0", "lost 0  ");
-	picture_free(picture);
-}
-
-/* However many remarks there are, each has its turn. */
-static void test_no_remark_hides_another(void **state)
-{
-	struct picture *picture = hand_picture(symbols, functions);
-	bool seen[60] = { false };
-	struct scope scope;
-	char *note = picture->note;
-
-	(void)state;
-	scope_init(&scope);
-	for (int i = 0; i < 60; i++)
-		note += sprintf(note, "mark%02d; ", i);
-	for (int turn = 0; turn < 60; turn++, picture->now += 5000000000) {
-		int used;
-		char *text = drawn_header(picture, &scope, 80, &used);
-
-		for (int i = 0; i < 60; i++) {
-			char remark[32];
-
-			snprintf(remark, sizeof remark, "mark%02d", i);
-			seen[i] = seen[i] || strstr(text, remark);
-		}
-		free(text);
-	}
-	for (int i = 0; i < 60; i++)
-		assert_true(seen[i]);
-	picture_free(picture);
-}
-
-static void test_many_cpus_fold(void **state)
-{
-	struct picture *picture = hand_picture(symbols, functions);
-	struct scope scope;
-
-	(void)state;
-	scope_init(&scope);
-	hand_cpus(picture, 64);
-	check_header(picture, scope, 24, 80, "header_64_cpus");
-}
-
-static void test_remarks(void **state)
-{
-	struct picture *picture = hand_picture(symbols, functions);
-	struct scope scope;
-
-	(void)state;
-	assert_string_equal(header_remark(picture), "");
-	picture->sampler = SAMPLER_TIMER;
-	assert_non_null(strstr(header_remark(picture), "interrupts off"));
-	strcpy(picture->note, "the guest refused nmi: it needs two CPUs");
-	scope_init(&scope);
-	check_header(picture, scope, 24, 80, "header_note");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -484,12 +317,6 @@ int main(void)
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_few_samples_are_marked),
 		cmocka_unit_test(test_empty_tables_say_why),
-		cmocka_unit_test(test_header),
-		cmocka_unit_test(test_header_keeps_its_height),
-		cmocka_unit_test(test_missed_is_a_share_of_all_time),
-		cmocka_unit_test(test_no_remark_hides_another),
-		cmocka_unit_test(test_many_cpus_fold),
-		cmocka_unit_test(test_remarks),
 	};
 	int failed;
 
