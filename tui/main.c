@@ -1,6 +1,9 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "util.h"
@@ -65,10 +68,21 @@ static int run(int count, char **words)
 	return COMMAND_USAGE;
 }
 
+/* A closed one would be the number of the next socket: it is taken, and fails when it is used. */
+static void take_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int count, char **words)
 {
-	int status = run(count, words);
+	int status;
 
+	take_standard_descriptors();
+	signal(SIGPIPE, SIG_IGN);
+	status = run(count, words);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE)
 		status = command_fail(util_format(
 			"standard output: not written: %s; make room there", strerror(errno)));
