@@ -27,11 +27,17 @@ bool app_possible(char **error)
 	return term_possible(error);
 }
 
+/* May a frame be shown, of those that nobody has pressed a key for? */
+static bool is_time(const struct app *app)
+{
+	return util_now() - app->drawn >= frame_ns;
+}
+
 static int wait_ms(const struct app *app)
 {
 	uint64_t next = app->drawn + frame_ns, now = util_now();
 
-	if (!app->changed)
+	if (!app->changed && !app->answering)
 		return TICK_MS;
 	return next > now ? (int)((next - now) / 1000000 + 1) : 0;
 }
@@ -54,7 +60,9 @@ static void resize(struct app *app)
 
 static void take_input(struct app *app, const struct input *input)
 {
-	if (input->kind == INPUT_RESIZE)
+	if (input->kind == INPUT_CONTINUE)
+		term_resume();
+	if (input->kind == INPUT_CONTINUE || input->kind == INPUT_RESIZE)
 		resize(app);
 	switch (screen_input(app->screen, input, util_now())) {
 	case SCREEN_QUIT:
@@ -64,13 +72,16 @@ static void take_input(struct app *app, const struct input *input)
 		resize(app);
 		break;
 	case SCREEN_SUSPEND:
-		term_suspend();
+		app->done = !term_suspend();
 		resize(app);
 		break;
 	case SCREEN_NOTHING:
 		break;
 	}
-	app->answering = true;
+	if (input->kind == INPUT_RESIZE)
+		app->changed = true;
+	else
+		app->answering = true;
 }
 
 static void draw(struct app *app)
@@ -82,16 +93,26 @@ static void draw(struct app *app)
 	app->answering = false;
 }
 
+/*
+ * What is there is answered at once, when all of it has been taken. While more comes than can be
+ * taken, and for what nobody has pressed a key for, it is time for a frame only now and then.
+ */
 static void step(struct app *app)
 {
 	struct input input;
+	bool more = true;
 
 	await(app);
-	while (!app->done && term_read(&input))
-		take_input(app, &input);
+	while (more && !app->done && !((app->changed || app->answering) && is_time(app))) {
+		more = term_read(&input);
+		if (more)
+			take_input(app, &input);
+	}
 	if (screen_step(app->screen, util_now()))
 		app->changed = true;
-	if (app->answering || (app->changed && util_now() - app->drawn >= frame_ns))
+	if (app->done)
+		return;
+	if ((app->answering && !more) || ((app->changed || app->answering) && is_time(app)))
 		draw(app);
 }
 
@@ -109,5 +130,6 @@ bool app_run(struct session *session, const struct config *config, char **error)
 	term_close();
 	canvas_free(app.canvas);
 	screen_free(app.screen);
-	return true;
+	return !term_gone() || util_fail(error,
+		"the screen ended: its terminal is gone; start ktop again in another");
 }

@@ -41,6 +41,7 @@ static sigset_t held_signals(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
 	return set;
 }
 
@@ -51,18 +52,11 @@ void command_hold_signals(void)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-void command_release_signals(void)
-{
-	sigset_t set = held_signals();
-
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-}
-
 bool command_stopped(void)
 {
-	sigset_t pending;
+	sigset_t pending, held = held_signals();
 
 	sigpending(&pending);
-	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
-		sigismember(&pending, SIGHUP);
+	sigandset(&pending, &pending, &held);
+	return !sigisemptyset(&pending);
 }

@@ -32,10 +32,9 @@ int command_usage(const struct command *command, char *error);
 
 /*
  * Signals that ask to end are held back from here on, and only looked at, so that what was begun is
- * cleaned up. Nothing is held back while the screen is open: it has its own way.
+ * cleaned up. While the screen is open they come in: it has its own way.
  */
 void command_hold_signals(void);
-void command_release_signals(void);
 bool command_stopped(void);		/* one has come */
 
 struct config;

@@ -53,9 +53,7 @@ int command_screen(struct session *session, const struct config *config, const c
 	/* Without the socket, others cannot work beside this one; the screen can. */
 	ingest.service = service_new(session, socket, NULL);
 	if (pthread_create(&thread, NULL, run_ingest, &ingest) == 0) {
-		command_release_signals();
 		shown = app_run(session, config, &error);
-		command_hold_signals();
 		atomic_store(&ingest.end, true);
 		pthread_join(thread, NULL);
 	} else {

@@ -5,13 +5,13 @@
 #include <stdint.h>
 
 enum input_kind {
-	INPUT_KEY, INPUT_CLICK, INPUT_SCROLL_UP, INPUT_SCROLL_DOWN, INPUT_RESIZE, INPUT_SUSPEND,
-	INPUT_QUIT,
+	INPUT_KEY, INPUT_PASTE, INPUT_CLICK, INPUT_SCROLL_UP, INPUT_SCROLL_DOWN,
+	INPUT_RESIZE, INPUT_SUSPEND, INPUT_CONTINUE, INPUT_QUIT,
 };
 
 struct input {
 	enum input_kind kind;
-	uint32_t code;			/* of a key, as in keys.h */
+	uint32_t code;			/* of a key, as in keys.h; of what was pasted */
 	int row, column;		/* of the mouse */
 };
 

@@ -159,6 +159,15 @@ static void prompt_input(struct screen *screen, const struct input *input, uint6
 		search_key(screen, input, event);
 }
 
+/* A paste may hold anything: it is no row of keys. */
+static void paste(struct screen *screen, const struct input *input, uint64_t now)
+{
+	if (screen->prompt.label)
+		prompt_input(screen, input, now);
+	else
+		say(screen, now, "a paste is not taken for keys; open a line for it, by / or F4");
+}
+
 static void open_prompt(struct screen *screen, bool filtering)
 {
 	screen->filtering = filtering;
@@ -330,6 +339,10 @@ enum screen_wish screen_input(struct screen *screen, const struct input *input, 
 			return SCREEN_QUIT;
 		prompt_input(screen, input, now);
 		return SCREEN_NOTHING;
+	case INPUT_PASTE:
+		paste(screen, input, now);
+		return SCREEN_NOTHING;
+	case INPUT_CONTINUE:
 	case INPUT_RESIZE:
 		break;
 	}

@@ -1,11 +1,8 @@
 #define NCURSES_NOMACROS 1
 
-#include <errno.h>
-#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,57 +12,51 @@
 #include <termcap.h>
 
 #include "canvas.h"
-#include "input.h"
-#include "keys.h"
 #include "term.h"
+#include "term_keys.h"
 #include "theme.h"
+#include "tty.h"
 #include "util.h"
 
-#define SIGNALS 5
-static const int signals[SIGNALS] = { SIGWINCH, SIGTSTP, SIGINT, SIGTERM, SIGHUP };
+/* More than any terminal is; who says so is not believed. */
+enum { ROWS_MOST = 500, COLUMNS_MOST = 1000 };
 
-/* The one terminal. `pipe` is written by the signal handler, all else by the main thread. */
+/* Bracketed paste of xterm, which others leave alone when they do not know it. */
+#define PASTE_ON "\033[?2004h"
+#define PASTE_OFF "\033[?2004l"
+
+/* The one terminal. */
 static struct {
 	SCREEN *screen;
 	const struct theme *theme;
 	struct canvas *shown;		/* what the terminal shows; NULL: unknown */
 	enum depth depth;
-	bool gone;
-	int pipe[2];
-	struct sigaction before[SIGNALS];
-} terminal = { .pipe = { -1, -1 } };
-
-static void on_signal(int number)
-{
-	unsigned char byte = (unsigned char)number;
-	int kept = errno;
-	ssize_t ignored = write(terminal.pipe[1], &byte, 1);
-
-	(void)ignored;
-	errno = kept;
-}
+} terminal;
 
 bool term_possible(char **error)
 {
 	const char *name = getenv("TERM");
 	char move[] = "cm";
 
+	char *shown;
+
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return util_fail(error,
-			"cannot open the screen: this is no terminal; use `ktop report`, or "
-			"`ktop run --headless`");
+		return util_fail(error, "cannot open the screen: this is no terminal; use "
+			"`ktop report`, or `ktop run --headless`");
 	if (!name || !*name)
-		return util_fail(error,
-			"cannot open the screen: TERM is not set; set it, for example to xterm");
+		return util_fail(error, "cannot open the screen: TERM is not set; set it, for "
+			"example to xterm, or use `ktop report`");
+	shown = util_printable(name, strnlen(name, 64));
 	if (tgetent(NULL, name) != 1)
-		return util_fail(error, "cannot open the screen: terminal type %.64s is not known; "
-			"set TERM, for example to xterm", name);
-	if (!tgetstr(move, NULL))
-		return util_fail(error,
-			"cannot open the screen: terminal type %.64s cannot move its cursor; "
-			"set TERM, or use `ktop report`, or `ktop run --headless`",
-			name);
-	return true;
+		util_fail(error, "cannot open the screen: terminal type %s is not known; "
+			"set TERM, for example to xterm, or use `ktop report`", shown);
+	else if (!tgetstr(move, NULL))
+		util_fail(error, "cannot open the screen: terminal type %s cannot move its cursor; "
+			"set TERM, or use `ktop report`, or `ktop run --headless`", shown);
+	else
+		name = NULL;
+	free(shown);
+	return !name;
 }
 
 static enum depth depth_of_terminal(void)
@@ -94,68 +85,109 @@ static void make_pairs(void)
 	}
 }
 
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+/* What takes back all that the screen sets; tputs gives it byte by byte. */
+static struct {
+	char bytes[128];
+	size_t size;
+} leaving;
 
-	sigemptyset(&action.sa_mask);
-	for (int i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &action, &terminal.before[i]);
+static int add_leaving(int byte)
+{
+	if (leaving.size < sizeof leaving.bytes)
+		leaving.bytes[leaving.size++] = (char)byte;
+	return byte;
 }
 
-static void start_curses(void)
+/* First an end to whatever the terminal was in the middle of. */
+static void write_leaving(void)
 {
+	static const char *const names[] = { "op", "me", "ke", "ve" };
+	char name[3];
+	const char *mode;
+
+	leaving.size = 0;
+	tputs("\030" PASTE_OFF "\033[?1006l\033[?1000l", 1, add_leaving);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		mode = tgetstr(strcpy(name, names[i]), NULL);
+		if (mode)
+			tputs(mode, 1, add_leaving);
+	}
+	mode = tgetstr(strcpy(name, "te"), NULL);
+	if (!mode)
+		mode = tgetstr(strcpy(name, "cl"), NULL);
+	if (mode)
+		tputs(mode, 1, add_leaving);
+}
+
+/* Past ncurses: it knows nothing of these. */
+static void send(const char *mode)
+{
+	if (write(STDOUT_FILENO, mode, strlen(mode)) < 0)
+		terminal.shown = NULL;
+}
+
+static bool start_curses(void)
+{
+	terminal.screen = newterm(NULL, stdout, stdin);
+	if (!terminal.screen || !term_keys_open())
+		return false;
 	raw();
 	noecho();
 	nonl();
 	intrflush(stdscr, FALSE);
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
-	set_escdelay(25);
 	curs_set(0);
-	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
-	mouseinterval(0);
+	send(PASTE_ON);
 	terminal.depth = depth_of_terminal();
 	make_pairs();
+	return true;
 }
 
 bool term_open(const struct theme *theme, char **error)
 {
+	bool started;
+
 	if (!term_possible(error))
 		return false;
 	setlocale(LC_CTYPE, "");
-	if (pipe2(terminal.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-		return util_fail(error, "cannot open the screen: %s; close other programs",
-			strerror(errno));
-	terminal.screen = newterm(NULL, stdout, stdin);
-	if (!terminal.screen) {
-		term_close();
-		return util_fail(error,
-			"cannot open the screen: the terminal does not answer; set TERM");
-	}
 	terminal.theme = theme;
-	start_curses();
-	catch_signals();
-	atexit(term_close);
-	return true;
+	write_leaving();
+	if (!tty_open(leaving.bytes, leaving.size, error))
+		return false;
+	tty_begin();
+	started = start_curses();
+	tty_end();
+	if (started)
+		return true;
+	term_close();
+	return util_fail(error,
+		"cannot open the screen: the terminal does not answer; set TERM, or use "
+		"`ktop report`");
+}
+
+static void leave_curses(void)
+{
+	send(PASTE_OFF);
+	endwin();
 }
 
 void term_close(void)
 {
-	if (terminal.screen) {
-		endwin();
-		for (int i = 0; i < SIGNALS; i++)
-			sigaction(signals[i], &terminal.before[i], NULL);
+	tty_begin();
+	if (terminal.screen && tty_ours())
+		leave_curses();
+	tty_end();
+	tty_close();
+	term_keys_close();
+	if (terminal.screen)
 		delscreen(terminal.screen);
-	}
-	for (int i = 0; i < 2; i++) {
-		if (terminal.pipe[i] >= 0)
-			close(terminal.pipe[i]);
-		terminal.pipe[i] = -1;
-	}
 	canvas_free(terminal.shown);
 	terminal.shown = NULL;
 	terminal.screen = NULL;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
 }
 
 struct canvas *term_canvas(void)
@@ -163,7 +195,7 @@ struct canvas *term_canvas(void)
 	struct winsize size;
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col)
-		resize_term(size.ws_row, size.ws_col);
+		resize_term(least(size.ws_row, ROWS_MOST), least(size.ws_col, COLUMNS_MOST));
 	return canvas_new(getmaxy(stdscr), getmaxx(stdscr),
 		strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
 }
@@ -206,7 +238,9 @@ void term_show(const struct canvas *canvas)
 	for (int row = 0; row < canvas->rows; row++)
 		for (int column = 0; column < canvas->columns && !same_row(canvas, row); column++)
 			show_cell(canvas, row, column);
+	tty_begin();
 	refresh();
+	tty_end();
 	if (!terminal.shown || terminal.shown->rows != canvas->rows ||
 		terminal.shown->columns != canvas->columns) {
 		canvas_free(terminal.shown);
@@ -223,97 +257,30 @@ void term_redraw(void)
 	clearok(stdscr, TRUE);
 }
 
-/* Stops this process alone, as the terminal's own Ctrl-Z would. */
-void term_suspend(void)
+void term_resume(void)
 {
-	struct sigaction standard = { .sa_handler = SIG_DFL }, ours;
-
-	def_prog_mode();
-	endwin();
-	sigaction(SIGTSTP, &standard, &ours);
-	raise(SIGTSTP);
-	sigaction(SIGTSTP, &ours, NULL);
+	tty_begin();
 	reset_prog_mode();
+	send(PASTE_ON);
+	tty_end();
 	term_redraw();
+}
+
+bool term_suspend(void)
+{
+	def_prog_mode();
+	tty_begin();
+	leave_curses();
+	tty_end();
+	if (!tty_stop())
+		return false;
+	term_resume();
+	return true;
 }
 
 int term_fds(struct pollfd fds[TERM_FDS])
 {
 	fds[0] = (struct pollfd) { .fd = STDIN_FILENO, .events = POLLIN };
-	fds[1] = (struct pollfd) { .fd = terminal.pipe[0], .events = POLLIN };
+	fds[1] = (struct pollfd) { .fd = tty_fd(), .events = POLLIN };
 	return TERM_FDS;
-}
-
-static bool read_signal(struct input *input)
-{
-	unsigned char number;
-
-	if (read(terminal.pipe[0], &number, 1) != 1)
-		return false;
-	input->kind = number == SIGWINCH ? INPUT_RESIZE :
-		number == SIGTSTP ? INPUT_SUSPEND : INPUT_QUIT;
-	return true;
-}
-
-static bool read_mouse(struct input *input)
-{
-	MEVENT event;
-
-	if (getmouse(&event) != OK)
-		return false;
-	input->row = event.y;
-	input->column = event.x;
-	input->kind = event.bstate & BUTTON4_PRESSED ? INPUT_SCROLL_UP :
-		event.bstate & BUTTON5_PRESSED ? INPUT_SCROLL_DOWN : INPUT_CLICK;
-	return true;
-}
-
-static uint32_t code_of(wint_t key)
-{
-	static const struct { wint_t curses; uint32_t code; } codes[] = {
-		{ KEY_UP, KEYS_UP }, { KEY_DOWN, KEYS_DOWN },
-		{ KEY_LEFT, KEYS_LEFT }, { KEY_RIGHT, KEYS_RIGHT },
-		{ KEY_PPAGE, KEYS_PAGE_UP }, { KEY_NPAGE, KEYS_PAGE_DOWN },
-		{ KEY_HOME, KEYS_HOME }, { KEY_END, KEYS_END },
-		{ KEY_FIND, KEYS_HOME }, { KEY_SELECT, KEYS_END },
-		{ KEY_ENTER, KEYS_ENTER }, { KEY_BACKSPACE, KEYS_BACKSPACE },
-	};
-
-	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-		if (codes[i].curses == key)
-			return codes[i].code;
-	return key > KEY_F(0) && key <= KEY_F(12) ? KEYS_F(key - KEY_F(0)) : 0;
-}
-
-/* A closed terminal is always readable and gives nothing: that ends the program, once. */
-static bool read_end(struct input *input)
-{
-	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
-
-	if (terminal.gone || poll(&fd, 1, 0) <= 0 || !(fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
-		return false;
-	terminal.gone = true;
-	input->kind = INPUT_QUIT;
-	return true;
-}
-
-bool term_read(struct input *input)
-{
-	wint_t key;
-	int kind;
-
-	*input = (struct input) { .kind = INPUT_KEY };
-	if (read_signal(input))
-		return true;
-	kind = get_wch(&key);
-	if (kind == ERR)
-		return read_end(input);
-	if (kind == KEY_CODE_YES && key == KEY_MOUSE)
-		return read_mouse(input);
-	if (kind == KEY_CODE_YES)
-		input->code = code_of(key);
-	else
-		input->code = key == '\n' ? KEYS_ENTER :
-			key == '\b' ? KEYS_BACKSPACE : (uint32_t)key;
-	return true;
 }

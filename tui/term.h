@@ -1,6 +1,6 @@
 /*
- * The terminal; the only file that knows ncurses. There is one terminal, used by the main thread.
- * SIGWINCH, SIGTSTP, SIGINT, SIGTERM and SIGHUP become input.
+ * The terminal; it and term_keys.c alone know ncurses. There is one, used by the main thread. The
+ * signals of tty.h become input.
  */
 #ifndef TERM_H
 #define TERM_H
@@ -14,13 +14,15 @@ struct input;
 
 bool term_possible(char **error);	/* false: no terminal that could show a screen */
 bool term_open(const struct theme *theme, char **error);	/* the theme outlives it */
-void term_close(void);			/* the terminal is as it was; also done at exit */
+void term_close(void);			/* the terminal is as it was */
+bool term_gone(void);			/* it has been hung up */
 
 struct canvas *term_canvas(void);	/* a new one, as large as the terminal is now */
 
 void term_show(const struct canvas *canvas);	/* sends what differs from what is shown */
 void term_redraw(void);				/* the next term_show sends everything */
-void term_suspend(void);			/* stops the program; returns when it goes on */
+bool term_suspend(void);		/* stops the program; false: it goes on only to end */
+void term_resume(void);				/* somebody else may have had the terminal */
 
 /* Descriptors to poll for reading; returns how many. */
 enum { TERM_FDS = 2 };
