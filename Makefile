@@ -42,7 +42,7 @@ THREADED = test_ring_threads test_pace_threads
 BENCH = ingest
 BENCH_PARTS = world stream setup intake
 CHECKS = layers manual completion install
-E2E = demo oracle boot port report ctl screen books
+E2E = demo oracle boot port report ctl screen books terminal
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
 AGENT_SRC = $(AGENT:%=agent/%.c)
@@ -152,7 +152,11 @@ build/tsan/%.o: %.c
 $(THREADED:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o $(HOOK_SRC:%.c=build/tsan/%.o)
 	$(CC) $(CFLAGS) -fsanitize=thread -o $@ $(filter %.o,$^) -lcmocka
 
-unit: $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%)
+build/check/pty: tests/e2e/pty.c		# a terminal for tests/e2e/terminal
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -o $@ $<
+
+unit: build/check/pty $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%)
 
 # ---- fuzzing ----
 
