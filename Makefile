@@ -35,7 +35,7 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 	test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_session test_session_files test_control_socket test_report \
 	test_canvas test_keymap \
-	test_list test_prompt test_header test_view_functions test_screen test_states
+	test_list test_prompt test_header test_view_functions test_screen test_states test_steady
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service
 FAKES = packets fake_port fake_serial fake_guest	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads
@@ -136,7 +136,8 @@ build/check/test_query: build/check/tests/unit/query_world.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_header build/check/test_view_functions build/check/test_screen build/check/test_states: \
 	build/check/tests/unit/golden.o build/check/tests/unit/hand_picture.o
-build/check/test_screen build/check/test_states: build/check/tests/unit/stage.o
+build/check/test_screen build/check/test_states build/check/test_steady: build/check/tests/unit/stage.o
+build/check/test_steady: build/check/tests/unit/hand_picture.o
 build/check/test_states: build/check/tests/unit/sheet.o
 
 # The fuzz targets on the committed corpus alone.

@@ -85,7 +85,10 @@ static void draw_hits(struct canvas *canvas, struct place place, const struct co
 	double hits = seconds > 0 ? (double)row->row->samples / seconds : 0;
 	char text[32];
 
-	snprintf(text, sizeof text, "%.*f", hits > 0 && hits < 10 ? 1 : 0, hits);
+	if (hits >= 1e6)
+		snprintf(text, sizeof text, "%.1fM", hits / 1e6);
+	else
+		snprintf(text, sizeof text, "%.*f", hits > 0 && hits < 10 ? 1 : 0, hits);
 	canvas_right(canvas, place, STYLE_TEXT, text);
 }
 
@@ -111,8 +114,10 @@ static void draw_trend(struct canvas *canvas, struct place place, const struct c
 static void draw_cpus(struct canvas *canvas, struct place place, const struct column_row *row)
 {
 	char text[64];
+	size_t size = (size_t)place.width + 1;
 
-	canvas_text(canvas, place, STYLE_TEXT, table_cpus(row->row, text, sizeof text));
+	canvas_text(canvas, place, STYLE_TEXT,
+		table_cpus(row->row, text, size < sizeof text ? size : sizeof text));
 }
 
 static void draw_function(struct canvas *canvas, struct place place, const struct column_row *row)

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "canvas.h"
 #include "glyphs.h"
@@ -129,19 +130,24 @@ static const char *short_count(uint64_t count, char text[COUNT])
 	return text;
 }
 
+/* Exact, in the guest and on the way, where the item's width holds that; else in short. */
 static void add_lost(struct title *title, const struct picture *picture, int columns)
 {
-	int width = columns < NARROW ? 9 : columns < 60 ? 11 : 15;
-	uint64_t lost = picture->lost_guest + picture->lost_host;
-	char count[COUNT];
+	int width = columns < NARROW ? 9 : columns < 60 ? 11 : 15, keep = columns < NARROW ? 99 : 97;
+	uint64_t guest = picture->lost_guest, host = picture->lost_host;
+	char text[2 * COUNT + 8], first[COUNT], second[COUNT];
 
-	if (lost && columns < NARROW)
-		add(title, STYLE_BAD, 99, width, "lost %s", short_count(lost, count));
-	else if (lost)
-		add(title, STYLE_BAD, 97, width, "lost %" PRIu64 "+%" PRIu64, picture->lost_guest,
-			picture->lost_host);
-	else
+	snprintf(text, sizeof text, "lost %" PRIu64 "+%" PRIu64, guest, host);
+	if (guest + host == 0) {
 		add(title, STYLE_TEXT, 97, width, "lost 0");
+		return;
+	}
+	if ((int)strlen(text) > width)
+		snprintf(text, sizeof text, "lost %s+%s", short_count(guest, first),
+			short_count(host, second));
+	if ((int)strlen(text) > width)
+		snprintf(text, sizeof text, "lost %s", short_count(guest + host, first));
+	add(title, STYLE_BAD, keep, width, "%s", text);
 }
 
 static void add_scope(struct title *title, const struct scope *scope, int columns)
