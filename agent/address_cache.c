@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "address_cache.h"
+#include "budget.h"
 #include "symbols.h"
 #include "util.h"
 
@@ -17,20 +18,18 @@ struct slot {
 struct address_cache {
 	struct slot *slots;
 	size_t room, count;
+	struct budget *budget;
 };
 
-static void set_room(struct address_cache *cache, size_t room)
-{
-	cache->slots = util_grow(cache->slots, room, sizeof(*cache->slots));
-	cache->room = room;
-	address_cache_clear(cache);
-}
-
-struct address_cache *address_cache_new(void)
+struct address_cache *address_cache_new(struct budget *budget)
 {
 	struct address_cache *cache = util_alloc(sizeof(*cache));
 
-	set_room(cache, SLOTS_MIN);
+	cache->budget = budget;
+	cache->room = SLOTS_MIN;
+	cache->slots = util_grow(NULL, cache->room, sizeof(*cache->slots));
+	budget_charge(budget, cache->room * sizeof(*cache->slots));
+	address_cache_clear(cache);
 	return cache;
 }
 
@@ -38,7 +37,7 @@ void address_cache_free(struct address_cache *cache)
 {
 	if (!cache)
 		return;
-	free(cache->slots);
+	budget_free(cache->budget, cache->slots, cache->room * sizeof(*cache->slots));
 	free(cache);
 }
 
@@ -68,26 +67,30 @@ uint32_t address_cache_find(const struct address_cache *cache, uint32_t space, u
 	return find_slot(cache, space, address)->function;
 }
 
-static void grow(struct address_cache *cache)
+static bool grow(struct address_cache *cache)
 {
-	struct slot *old = cache->slots;
+	struct slot *old = cache->slots, *slots;
 	size_t room = cache->room;
 
-	cache->slots = NULL;
-	set_room(cache, 2 * room);
+	slots = room < SLOTS_MAX ? budget_resize(cache->budget, NULL, 0, 2 * room * sizeof(*slots))
+		: NULL;
+	if (!slots)
+		return false;
+	cache->slots = slots;
+	cache->room = 2 * room;
+	address_cache_clear(cache);
 	for (size_t i = 0; i < room; i++) {
 		if (old[i].function != SYMBOLS_NONE)
 			address_cache_add(cache, old[i].space, old[i].address, old[i].function);
 	}
-	free(old);
+	budget_free(cache->budget, old, room * sizeof(*old));
+	return true;
 }
 
 void address_cache_add(struct address_cache *cache, uint32_t space, uint64_t address,
 	uint32_t function)
 {
-	if (cache->count >= cache->room / 2 && cache->room < SLOTS_MAX)
-		grow(cache);
-	else if (cache->count >= cache->room / 2)
+	if (cache->count >= cache->room / 2 && !grow(cache))
 		address_cache_clear(cache);
 	*find_slot(cache, space, address) =
 		(struct slot){ .address = address, .space = space, .function = function };

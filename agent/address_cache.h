@@ -5,8 +5,9 @@
 #include <stdint.h>
 
 struct address_cache;
+struct budget;
 
-struct address_cache *address_cache_new(void);
+struct address_cache *address_cache_new(struct budget *budget);
 void address_cache_free(struct address_cache *cache);
 
 /* SYMBOLS_NONE: not in it. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "epoch.h"
 #include "stacks.h"
 #include "store.h"
@@ -32,7 +33,8 @@ static char *folder_of(const char *path)
 	return end ? util_copy(path, (size_t)(end + 1 - path)) : util_copy(".", 1);
 }
 
-struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *image)
+struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *image,
+	struct budget *budget)
 {
 	struct epoch *epoch = util_alloc(sizeof(*epoch));
 
@@ -41,10 +43,11 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *i
 	epoch->clock_hz = CLOCK_UNKNOWN_HZ;
 	epoch->folders[0] = image ? folder_of(image) : NULL;
 	epoch->inputs = (struct query_inputs){
-		.store = store_new(),
-		.stacks = stacks_new(),
-		.symbols = symbols_new(),
-		.threads = threads_new(),
+		.budget = budget_hold(budget),
+		.store = store_new(budget),
+		.stacks = stacks_new(budget),
+		.symbols = symbols_new(budget),
+		.threads = threads_new(budget),
 	};
 	epoch->query = query_new(&epoch->inputs);
 	load_names(epoch, names);
@@ -65,6 +68,7 @@ static void epoch_free(struct epoch *epoch)
 	threads_free(epoch->inputs.threads);
 	stacks_free(epoch->inputs.stacks);
 	store_free(epoch->inputs.store);
+	budget_release(epoch->inputs.budget);
 	free(epoch->folders[0]);
 	free(epoch->cpus);
 	free(epoch);

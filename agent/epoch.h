@@ -54,7 +54,8 @@ struct epoch {
  * `names`: the file with the kernel's names, as symbols.h takes it. Programs' files are looked for
  * beside `image`, the kernel's. Each may be NULL.
  */
-struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *image);
+struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *image,
+	struct budget *budget);
 struct epoch *epoch_hold(struct epoch *epoch);
 void epoch_release(struct epoch *epoch);	/* any thread; goes with the last holder, never waits */
 

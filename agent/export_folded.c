@@ -2,10 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "export.h"
 #include "symbols.h"
 #include "threads.h"
 #include "util.h"
+
+enum { BLOCK_COST = 32 };		/* what a block of memory takes beyond its contents */
 
 struct line {				/* a stack, to be written as one line */
 	const char *thread;		/* its root frame; NULL: none */
@@ -18,8 +21,23 @@ struct folded {
 	const struct query_inputs *inputs;
 	struct folded_options options;
 	struct line *lines;
-	size_t count, room;
+	size_t count, paid;
+	uint32_t room;
+	bool full;			/* there was no memory for the rest */
 };
+
+/* Room for one line more, with so many bytes of functions? */
+static bool have_room(struct folded *folded, size_t size)
+{
+	struct line *lines = budget_array(folded->inputs->budget, folded->lines, folded->count,
+		&folded->room, sizeof(*lines));
+
+	if (lines)
+		folded->lines = lines;
+	folded->full = !lines || !budget_take(folded->inputs->budget, size);
+	folded->paid += folded->full ? 0 : size;
+	return !folded->full;
+}
 
 static void add_line(void *context, const struct query_stack *stack)
 {
@@ -27,10 +45,8 @@ static void add_line(void *context, const struct query_stack *stack)
 	size_t size = stack->depth * sizeof(*stack->functions);
 	struct line *line;
 
-	if (folded->count == folded->room) {
-		folded->room = 2 * folded->room + 1024;
-		folded->lines = util_grow(folded->lines, folded->room, sizeof(*folded->lines));
-	}
+	if (folded->full || !have_room(folded, size + BLOCK_COST))
+		return;
 	line = &folded->lines[folded->count++];
 	*line = (struct line){
 		.thread = folded->options.thread_first ?
@@ -48,7 +64,8 @@ struct folded *folded_new(struct query *query, const struct query_inputs *inputs
 	struct folded *folded = util_alloc(sizeof(*folded));
 
 	*folded = (struct folded){ .inputs = inputs, .options = options };
-	query_stacks(query, question, add_line, folded);
+	if (!query_stacks(query, question, add_line, folded))
+		folded->full = true;
 	return folded;
 }
 
@@ -58,7 +75,9 @@ void folded_free(struct folded *folded)
 		return;
 	for (size_t i = 0; i < folded->count; i++)
 		free(folded->lines[i].functions);
-	free(folded->lines);
+	budget_give(folded->inputs->budget, folded->paid);
+	budget_free(folded->inputs->budget, folded->lines,
+		folded->room * sizeof(*folded->lines));
 	free(folded);
 }
 
@@ -192,6 +211,11 @@ bool folded_write(struct folded *folded, const char *path, struct export_result 
 
 	if (!file)
 		return false;
+	if (folded->full) {
+		util_file_discard(file);
+		return util_fail(error, "%s: not written: there is no memory for so many stacks; "
+			"filter, take a shorter window, or give more by --memory", path);
+	}
 	if (folded->count)
 		qsort_r(folded->lines, folded->count, sizeof(*folded->lines), compare, folded);
 	write_lines(folded, util_file_stream(file), result);

@@ -1,11 +1,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "budget.h"
 #include "functions.h"
 #include "symbols.h"
 #include "util.h"
 
-enum { CHUNK = 1024, CHUNKS = FUNCTIONS_MAX / CHUNK };
+#define NO_REST 0xffffffffu
+
+enum {
+	CHUNK = 1024, CHUNKS = FUNCTIONS_MAX / CHUNK,
+	TEXT_COST = 32,			/* what a block of memory takes beyond its text */
+};
 
 struct entry {
 	struct function function;	/* written before its id is handed out, never again */
@@ -13,6 +20,11 @@ struct entry {
 };
 
 struct functions {
+	struct budget *budget;
+	uint32_t most;			/* then come the rest */
+	uint32_t rest;			/* the function of all that have no room; NO_REST: not yet */
+	uint64_t refused;
+	size_t paid;			/* bytes */
 	_Atomic uint32_t count;		/* written by the owner, after the entry; read by any */
 	struct entry *chunks[CHUNKS];
 };
@@ -22,9 +34,15 @@ static struct entry *entry_of(const struct functions *functions, uint32_t id)
 	return &functions->chunks[id / CHUNK][id % CHUNK];
 }
 
-struct functions *functions_new(void)
+struct functions *functions_new(struct budget *budget)
 {
-	return util_alloc(sizeof(struct functions));
+	struct functions *functions = util_alloc(sizeof(*functions));
+	size_t most = budget_share(budget, 4 * FUNCTIONS_COST);
+
+	functions->budget = budget;
+	functions->most = most < FUNCTIONS_MAX ? (uint32_t)most : FUNCTIONS_MAX;
+	functions->rest = NO_REST;
+	return functions;
 }
 
 void functions_free(struct functions *functions)
@@ -39,32 +57,51 @@ void functions_free(struct functions *functions)
 	}
 	for (size_t i = 0; i < CHUNKS; i++)
 		free(functions->chunks[i]);
+	budget_give(functions->budget, functions->paid);
 	free(functions);
 }
 
-uint32_t functions_add(struct functions *functions, const struct function *function,
+static bool pay(struct functions *functions, const struct function *function)
+{
+	size_t bytes = strlen(function->name) + TEXT_COST + sizeof(struct entry);
+
+	if (functions->count + 1 >= functions->most || !budget_take(functions->budget, bytes))
+		return false;
+	functions->paid += bytes;
+	return true;
+}
+
+static uint32_t add(struct functions *functions, const struct function *function,
 	const struct image *image)
 {
 	uint32_t id = functions->count;
 	struct entry *entry;
 
-	if (id == FUNCTIONS_MAX) {
-		free((char *)function->name);
-		return FUNCTIONS_MAX - 1;
-	}
 	if (id % CHUNK == 0)
 		functions->chunks[id / CHUNK] = util_alloc(CHUNK * sizeof(struct entry));
 	entry = entry_of(functions, id);
 	entry->function = *function;
 	entry->origin.image = image;
-	if (id == FUNCTIONS_MAX - 1) {
-		free((char *)function->name);
-		entry->function = (struct function){ .name = util_copy("[unknown]", 9) };
-		entry->function.object = "";
-		entry->origin.image = NULL;
-	}
 	atomic_store_explicit(&functions->count, id + 1, memory_order_release);
 	return id;
+}
+
+uint32_t functions_add(struct functions *functions, const struct function *function,
+	const struct image *image)
+{
+	if (functions->rest == NO_REST && pay(functions, function))
+		return add(functions, function, image);
+	free((char *)function->name);
+	functions->refused++;
+	if (functions->rest == NO_REST)
+		functions->rest = add(functions, &(struct function){
+			.name = util_copy("[unknown]", 9), .object = "" }, NULL);
+	return functions->rest;
+}
+
+uint64_t functions_refused(const struct functions *functions)
+{
+	return functions->refused;
 }
 
 /* Acquire pairs with the release in functions_add: ids below the count are complete. */

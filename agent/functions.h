@@ -9,11 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct budget;
 struct function;
 struct functions;
 struct image;
 
-enum { FUNCTIONS_MAX = 4 << 20 };
+/* At most, and a quarter of the budget: with its rows in pictures each may come to 1 KiB. */
+enum { FUNCTIONS_MAX = 4 << 20, FUNCTIONS_COST = 1 << 10 };
 
 /* Where a function's line is to be read. */
 struct origin {
@@ -22,13 +24,14 @@ struct origin {
 	bool asked;
 };
 
-struct functions *functions_new(void);
+struct functions *functions_new(struct budget *budget);
 void functions_free(struct functions *functions);
 
 /* Takes the function's name (fresh memory). All that is beyond the limit is one "[unknown]". */
 uint32_t functions_add(struct functions *functions, const struct function *function,
 	const struct image *image);
 
+uint64_t functions_refused(const struct functions *functions);	/* that are the "[unknown]" */
 size_t functions_count(const struct functions *functions);
 const struct function *functions_get(const struct functions *functions, uint32_t id);
 

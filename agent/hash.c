@@ -2,22 +2,23 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "budget.h"
 #include "hash.h"
 #include "util.h"
 
 enum { SLOTS_MIN = 16 };
 
-void hash_init(struct hash *hash)
+void hash_init(struct hash *hash, struct budget *budget)
 {
-	*hash = (struct hash){ 0 };
+	*hash = (struct hash){ .budget = budget };
 	if (getrandom(&hash->seed, sizeof(hash->seed), GRND_NONBLOCK) != sizeof(hash->seed))
 		hash->seed = util_now() ^ (uintptr_t)hash;
 }
 
 void hash_clear(struct hash *hash)
 {
-	free(hash->slots);
-	*hash = (struct hash){ .seed = hash->seed };
+	budget_free(hash->budget, hash->slots, hash->size * sizeof(*hash->slots));
+	*hash = (struct hash){ .seed = hash->seed, .budget = hash->budget };
 }
 
 static void place(struct hash *hash, struct hash_slot slot)
@@ -29,24 +30,29 @@ static void place(struct hash *hash, struct hash_slot slot)
 	hash->slots[at & (hash->size - 1)] = slot;
 }
 
-static void grow(struct hash *hash)
+static bool grow(struct hash *hash)
 {
-	struct hash_slot *old = hash->slots;
-	uint32_t old_size = hash->size;
+	struct hash_slot *old = hash->slots, *slots;
+	uint32_t old_size = hash->size, size = old_size ? 2 * old_size : SLOTS_MIN;
 
-	hash->size = old_size ? 2 * old_size : SLOTS_MIN;
-	hash->slots = util_grow(NULL, hash->size, sizeof(*hash->slots));
+	slots = budget_resize(hash->budget, NULL, 0, size * sizeof(*slots));
+	if (!slots)
+		return false;
+	hash->slots = slots;
+	hash->size = size;
 	memset(hash->slots, 0xff, hash->size * sizeof(*hash->slots));
 	for (uint32_t i = 0; i < old_size; i++)
 		if (old[i].position != HASH_NONE)
 			place(hash, old[i]);
-	free(old);
+	budget_free(hash->budget, old, old_size * sizeof(*old));
+	return true;
 }
 
-void hash_add(struct hash *hash, uint64_t value, uint32_t position)
+bool hash_add(struct hash *hash, uint64_t value, uint32_t position)
 {
-	if (4ull * (hash->used + 1) > 3ull * hash->size)
-		grow(hash);
+	if (4ull * (hash->used + 1) > 3ull * hash->size && !grow(hash))
+		return false;
 	place(hash, (struct hash_slot){ .tag = (uint32_t)value, .position = position });
 	hash->used++;
+	return true;
 }

@@ -5,8 +5,11 @@
 #ifndef HASH_H
 #define HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct budget;
 
 #define HASH_NONE 0xffffffffu
 
@@ -17,16 +20,20 @@ struct hash_slot {
 
 struct hash {
 	uint64_t seed;
+	struct budget *budget;
 	struct hash_slot *slots;
 	uint32_t size;			/* a power of two, a quarter of it empty at least; or 0 */
 	uint32_t used;
 };
 
-void hash_init(struct hash *hash);
+void hash_init(struct hash *hash, struct budget *budget);
 void hash_clear(struct hash *hash);	/* frees what it holds, keeps the seed */
 
-/* A position must not be added twice. At most 2^30 of them. */
-void hash_add(struct hash *hash, uint64_t value, uint32_t position);
+/*
+ * A position must not be added twice. At most 2^30 of them. False: there is no room left in the
+ * budget for it.
+ */
+bool hash_add(struct hash *hash, uint64_t value, uint32_t position);
 
 /* The high half of a product folded on the low one: hard to steer without knowing the seed. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "image.h"
 #include "sym_text.h"
 #include "symbol_table.h"
@@ -19,8 +20,10 @@ void image_free(struct image *image)
 		return;
 	if (image->fd >= 0)
 		close(image->fd);
+	if (image->functions)
+		budget_free(image->budget, image->functions,
+			symbol_table_count(image->table) * sizeof(*image->functions));
 	symbol_table_free(image->table);
-	free(image->functions);
 	free(image->path);
 	free(image);
 }
@@ -33,48 +36,51 @@ static bool is_linux_image(int fd)
 	return pread(fd, magic, 4, 0x202) == 4 && memcmp(magic, "HdrS", 4) == 0;
 }
 
+struct text_file {
+	char *bytes;
+	size_t size, room;
+	const char *why;		/* it could not be read */
+};
+
 /* All of the descriptor: a file in /proc has no size. */
-static char *read_all(int fd, size_t *size, const char **why)
+static bool read_all(struct image *image, struct text_file *file)
 {
-	size_t room = 0;
-	char *text = NULL;
 	ssize_t got;
 
-	*size = 0;
 	do {
-		if (*size == room) {
-			char *more = realloc(text, room = room ? 2 * room : 1 << 20);
+		if (file->size == file->room) {
+			size_t room = file->room ? 2 * file->room : 1 << 20;
+			char *more = budget_resize(image->budget, file->bytes, file->room, room);
 
+			file->why = "there is no memory for it: --memory gives more";
 			if (!more)
-				break;
-			text = more;
+				return false;
+			file->bytes = more;
+			file->room = room;
 		}
-		got = read(fd, text + *size, room - *size);
+		got = read(image->fd, file->bytes + file->size, file->room - file->size);
 		if (got == 0)
-			return text;
-		*size += got > 0 ? (size_t)got : 0;
-	} while ((got > 0 || errno == EINTR) && *size <= TEXT_MAX);
-	*why = *size > TEXT_MAX ? "it is larger than 512 MB" : strerror(errno);
-	free(text);
-	return NULL;
+			return true;
+		file->size += got > 0 ? (size_t)got : 0;
+	} while ((got > 0 || errno == EINTR) && file->size <= TEXT_MAX);
+	file->why = file->size > TEXT_MAX ? "it is larger than 512 MB" : strerror(errno);
+	return false;
 }
 
 static bool read_text(struct image *image, char **error)
 {
-	const char *why = NULL;
-	size_t size;
-	char *text;
+	struct text_file file = { 0 };
 	bool done;
 
 	if (is_linux_image(image->fd))
 		return util_fail(error, "cannot load symbols of %s: a bzImage holds none; "
 			"give vmlinux by --kernel, or System.map by --symbols", image->path);
-	text = read_all(image->fd, &size, &why);
-	if (!text)
-		return util_fail(error, "cannot read %s: %s; give another file of symbols",
-			image->path, why);
-	done = sym_text_read(text, size, image->path, image->table, error);
-	free(text);
+	if (read_all(image, &file))
+		done = sym_text_read(file.bytes, file.size, image->path, image->table, error);
+	else
+		done = util_fail(error, "cannot read %s: %s; give another file of symbols",
+			image->path, file.why);
+	budget_free(image->budget, file.bytes, file.room);
 	close(image->fd);
 	image->fd = -1;
 	return done;
@@ -103,17 +109,20 @@ static bool read_image(struct image *image, enum image_kinds kinds, char **error
 	if (!open_image(image, error))
 		return false;
 	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
-		return sym_elf_read(image->fd, image->path, image->table, &image->build_id, error);
+		return sym_elf_read(image->fd, image->path, image->table, &image->build_id,
+			image->budget, error);
 	return read_text(image, error);
 }
 
-struct image *image_load(const char *path, enum image_kinds kinds, char **error)
+struct image *image_load(const char *path, enum image_kinds kinds, struct budget *budget,
+	char **error)
 {
 	struct image *image = util_alloc(sizeof(*image));
 
 	image->fd = -1;
 	image->path = util_copy(path, strlen(path));
-	image->table = symbol_table_new();
+	image->budget = budget;
+	image->table = symbol_table_new(budget);
 	if (!read_image(image, kinds, error)) {
 		image_free(image);
 		return NULL;

@@ -6,7 +6,10 @@
 
 #include "sym_elf.h"
 
+struct budget;
+
 struct image {
+	struct budget *budget;
 	char *path;
 	int fd;				/* for its lines; -1: a list of symbols has none */
 	struct build_id build_id;
@@ -17,7 +20,8 @@ struct image {
 enum image_kinds { IMAGE_ELF, IMAGE_ELF_OR_TEXT };
 
 /* By content. NULL with `error` set. An ELF file without symbols is fine, a list is not. */
-struct image *image_load(const char *path, enum image_kinds kinds, char **error);
+struct image *image_load(const char *path, enum image_kinds kinds, struct budget *budget,
+	char **error);
 void image_free(struct image *image);
 
 #endif

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "event.h"
 #include "hash.h"
 #include "layouts.h"
@@ -18,6 +19,7 @@ struct layout {
 
 struct layouts {
 	const struct objects *objects;
+	struct budget *budget;
 	struct layout *list;
 	uint32_t count, room;
 	uint32_t privates;		/* of processes of which nothing was told so far */
@@ -36,19 +38,35 @@ struct draft {
 	uint32_t entries[LAYOUTS_ENTRIES_EACH + 1];
 };
 
+static bool have_room(struct layouts *layouts, uint32_t entries)
+{
+	size_t room = 2 * (size_t)layouts->entry_room + LAYOUTS_ENTRIES_EACH;
+	struct layout *list = budget_array(layouts->budget, layouts->list, layouts->count,
+		&layouts->room, sizeof(*list));
+	uint32_t *all;
+
+	if (!list)
+		return false;
+	layouts->list = list;
+	if (layouts->entry_count + entries <= layouts->entry_room)
+		return true;
+	all = budget_resize(layouts->budget, layouts->entries,
+		layouts->entry_room * sizeof(*all), room * sizeof(*all));
+	if (!all)
+		return false;
+	layouts->entries = all;
+	layouts->entry_room = (uint32_t)room;
+	return true;
+}
+
+/* LAYOUTS_UNKNOWN when there is no room. */
 static uint32_t add_layout(struct layouts *layouts, const struct draft *draft)
 {
 	uint32_t first = layouts->entry_count;
 
-	if (layouts->count == layouts->room) {
-		layouts->room = 2 * layouts->room + 64;
-		layouts->list =
-			util_grow(layouts->list, layouts->room, sizeof(*layouts->list));
-	}
-	if (first + draft->count > layouts->entry_room) {
-		layouts->entry_room = 2 * layouts->entry_room + LAYOUTS_ENTRIES_EACH;
-		layouts->entries = util_grow(layouts->entries, layouts->entry_room,
-			sizeof(*layouts->entries));
+	if (!have_room(layouts, draft->count)) {
+		layouts->full = true;
+		return LAYOUTS_UNKNOWN;
 	}
 	if (draft->count)
 		memcpy(layouts->entries + first, draft->entries, draft->count * sizeof(uint32_t));
@@ -59,13 +77,14 @@ static uint32_t add_layout(struct layouts *layouts, const struct draft *draft)
 }
 
 /* LAYOUTS_UNKNOWN is empty as well: all processes start in it, so that nothing can follow on it. */
-struct layouts *layouts_new(const struct objects *objects)
+struct layouts *layouts_new(const struct objects *objects, struct budget *budget)
 {
 	struct layouts *layouts = util_alloc(sizeof(*layouts));
 	const struct draft empty = { .count = 0 };
 
 	layouts->objects = objects;
-	hash_init(&layouts->by_entries);
+	layouts->budget = budget;
+	hash_init(&layouts->by_entries, budget);
 	layouts->processes = recent_new();
 	layouts->spaces = util_alloc(RECENT_SLOTS * sizeof(*layouts->spaces));
 	layouts->kernel = add_layout(layouts, &empty);
@@ -80,8 +99,9 @@ void layouts_free(struct layouts *layouts)
 	hash_clear(&layouts->by_entries);
 	recent_free(layouts->processes);
 	free(layouts->spaces);
-	free(layouts->entries);
-	free(layouts->list);
+	budget_free(layouts->budget, layouts->entries,
+		layouts->entry_room * sizeof(*layouts->entries));
+	budget_free(layouts->budget, layouts->list, layouts->room * sizeof(*layouts->list));
 	free(layouts);
 }
 
@@ -124,7 +144,8 @@ static uint32_t intern(struct layouts *layouts, const struct draft *draft)
 		return LAYOUTS_UNKNOWN;
 	}
 	id = add_layout(layouts, draft);
-	hash_add(&layouts->by_entries, hash, id);
+	if (id != LAYOUTS_UNKNOWN)
+		hash_add(&layouts->by_entries, hash, id);	/* or it is not shared */
 	return id;
 }
 
@@ -209,8 +230,8 @@ uint32_t layouts_space(struct layouts *layouts, uint32_t process)
 	space = space_of(layouts, process);
 	if (*space == LAYOUTS_UNKNOWN && layouts->privates < LAYOUTS_PRIVATE_MAX
 		&& layouts->count < LAYOUTS_MAX / 2) {
-		layouts->privates++;
 		*space = add_layout(layouts, &empty);
+		layouts->privates += *space != LAYOUTS_UNKNOWN;
 	}
 	return *space;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct budget;
 struct layouts;
 struct mapping;
 struct objects;
@@ -22,7 +23,7 @@ enum {
 
 #define LAYOUTS_UNKNOWN 0u		/* the space of which nothing will ever be known */
 
-struct layouts *layouts_new(const struct objects *objects);
+struct layouts *layouts_new(const struct objects *objects, struct budget *budget);
 void layouts_free(struct layouts *layouts);
 
 /*

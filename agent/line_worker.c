@@ -1,5 +1,6 @@
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "line_worker.h"
@@ -9,7 +10,7 @@
 enum { HANDLES = 4 };			/* files open at a time: each may be large */
 
 struct handle {
-	bool used;
+	bool used, full;
 	int fd;
 	struct sym_dwarf *dwarf;	/* NULL: the file has no line information */
 };
@@ -21,6 +22,9 @@ struct answer {
 
 /* Counters run on; the slot is the counter modulo LINE_QUEUE. taken <= answered <= asked. */
 struct line_worker {
+	struct budget *budget;
+	_Atomic uint64_t refused;
+
 	/* the owner's */
 	pthread_t thread;
 	bool started;
@@ -38,28 +42,48 @@ struct line_worker {
 	struct answer answers[LINE_QUEUE];
 };
 
-struct line_worker *line_worker_new(void)
+struct line_worker *line_worker_new(struct budget *budget)
 {
 	struct line_worker *worker = util_alloc(sizeof(*worker));
 
+	worker->budget = budget;
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->asked_more, NULL);
 	return worker;
 }
 
-static struct sym_dwarf *open_dwarf(struct line_worker *worker, int fd)
+static struct handle *open_dwarf(struct line_worker *worker, int fd)
 {
 	struct handle *handle;
 
 	for (size_t i = 0; i < HANDLES; i++) {
 		handle = &worker->handles[i];
 		if (handle->used && handle->fd == fd)
-			return handle->dwarf;
+			return handle;
 	}
 	handle = &worker->handles[worker->next_handle++ % HANDLES];
 	sym_dwarf_close(handle->dwarf);
-	*handle = (struct handle){ .used = true, .fd = fd, .dwarf = sym_dwarf_open(fd) };
-	return handle->dwarf;
+	*handle = (struct handle){ .used = true, .fd = fd };
+	handle->dwarf = sym_dwarf_open(fd, worker->budget, &handle->full);
+	return handle;
+}
+
+/* A handle that has no room for more lines is opened anew: that lets go of those it has. */
+static char *find_line(struct line_worker *worker, const struct line_question *question)
+{
+	struct handle *handle = open_dwarf(worker, question->fd);
+	char *line = NULL;
+
+	if (handle->dwarf)
+		line = sym_dwarf_line(handle->dwarf, question->address, &handle->full);
+	if (handle->dwarf && handle->full) {
+		sym_dwarf_close(handle->dwarf);
+		handle->dwarf = sym_dwarf_open(question->fd, worker->budget, &handle->full);
+		if (handle->dwarf)
+			line = sym_dwarf_line(handle->dwarf, question->address, &handle->full);
+	}
+	worker->refused += handle->full;
+	return line;
 }
 
 /* Waits for a question; false: it is time to end. */
@@ -86,8 +110,7 @@ static void *work(void *context)
 	sigfillset(&signals);			/* they are for the threads that expect them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	while (next_question(worker, &question)) {
-		struct sym_dwarf *dwarf = open_dwarf(worker, question.fd);
-		char *line = dwarf ? sym_dwarf_line(dwarf, question.address) : NULL;
+		char *line = find_line(worker, &question);
 
 		pthread_mutex_lock(&worker->lock);
 		worker->answers[worker->answered++ % LINE_QUEUE] = (struct answer){
@@ -131,6 +154,11 @@ bool line_worker_take(struct line_worker *worker, uint32_t *ticket, char **line)
 	}
 	pthread_mutex_unlock(&worker->lock);
 	return any;
+}
+
+uint64_t line_worker_refused(const struct line_worker *worker)
+{
+	return worker->refused;
 }
 
 void line_worker_free(struct line_worker *worker)

@@ -10,6 +10,7 @@
 
 enum { LINE_QUEUE = 512 };		/* questions whose answers are not taken yet */
 
+struct budget;
 struct line_worker;
 
 struct line_question {
@@ -18,11 +19,14 @@ struct line_question {
 	uint64_t address;		/* link address */
 };
 
-struct line_worker *line_worker_new(void);
+struct line_worker *line_worker_new(struct budget *budget);
 void line_worker_free(struct line_worker *worker);	/* waits for the question in work */
 
 /* False: the queue is full, ask again later. */
 bool line_worker_ask(struct line_worker *worker, const struct line_question *question);
+
+/* Questions without an answer: there was no memory for the file's lines. */
+uint64_t line_worker_refused(const struct line_worker *worker);
 
 /* The next answer, if any: in fresh memory, NULL when there is no line. */
 bool line_worker_take(struct line_worker *worker, uint32_t *ticket, char **line);

@@ -41,11 +41,8 @@ uint32_t naming_update(struct naming *naming, const struct stacks *stacks, struc
 	if (generation != naming->generation)
 		lowest = rename_nodes(naming, stacks, symbols);
 	naming->generation = generation;
-	if (nodes > naming->room) {
-		naming->room = nodes + nodes / 2;
-		naming->functions = util_grow(naming->functions, naming->room,
-			sizeof(*naming->functions));
-	}
+	if (!naming->functions)		/* the system backs what is used */
+		naming->functions = util_alloc(STACKS_NODES_MAX * sizeof(*naming->functions));
 	for (; naming->count < nodes; naming->count++)
 		naming->functions[naming->count] = function_of(stacks, symbols, naming->count);
 	return lowest;

@@ -8,8 +8,8 @@ struct stacks;
 struct symbols;
 
 struct naming {
-	uint32_t *functions;		/* by node */
-	uint32_t count, room;
+	uint32_t *functions;		/* by node; the tree has paid for them (stacks.c) */
+	uint32_t count;
 	uint64_t generation;		/* of the symbols */
 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "event.h"
 #include "hash.h"
 #include "image.h"
@@ -12,6 +13,7 @@
 enum { NAME_MAX_SHOWN = 64 };		/* bytes of an object's name */
 
 struct objects {
+	struct budget *budget;
 	struct mapping *mappings;
 	uint32_t count, room;
 	struct hash by_content;		/* of mappings */
@@ -22,11 +24,12 @@ struct objects {
 	char note[160];
 };
 
-struct objects *objects_new(void)
+struct objects *objects_new(struct budget *budget)
 {
 	struct objects *objects = util_alloc(sizeof(*objects));
 
-	hash_init(&objects->by_content);
+	objects->budget = budget;
+	hash_init(&objects->by_content, budget);
 	return objects;
 }
 
@@ -39,7 +42,8 @@ void objects_free(struct objects *objects)
 	for (size_t i = 0; i < objects->name_count; i++)
 		free(objects->names[i]);
 	hash_clear(&objects->by_content);
-	free(objects->mappings);
+	budget_free(objects->budget, objects->mappings,
+		objects->room * sizeof(*objects->mappings));
 	free(objects);
 }
 
@@ -93,7 +97,7 @@ static struct image *open_file(struct objects *objects, const char *path)
 			OBJECTS_FILES_MAX);
 		return NULL;
 	}
-	image = image_load(path, IMAGE_ELF, NULL);
+	image = image_load(path, IMAGE_ELF, objects->budget, NULL);
 	if (image)
 		objects->files[objects->file_count++] = image;
 	return image;
@@ -146,6 +150,17 @@ static uint64_t content_hash(const struct objects *objects, const struct mapping
 	return value;
 }
 
+/* Room for one mapping more? */
+static bool have_room(struct objects *objects)
+{
+	struct mapping *mappings = budget_array(objects->budget, objects->mappings, objects->count,
+		&objects->room, sizeof(*mappings));
+
+	if (mappings)
+		objects->mappings = mappings;
+	return mappings && objects->count < OBJECTS_MAX;
+}
+
 /* Its id, made when there is none; OBJECTS_NONE when there is no more room. */
 static uint32_t have_mapping(struct objects *objects, const struct mapping *mapping)
 {
@@ -155,18 +170,12 @@ static uint32_t have_mapping(struct objects *objects, const struct mapping *mapp
 	while ((id = hash_next(&objects->by_content, hash, &at)) != HASH_NONE)
 		if (is_same(&objects->mappings[id], mapping))
 			return id;
-	if (objects->count == OBJECTS_MAX) {
+	if (!have_room(objects) || !hash_add(&objects->by_content, hash, objects->count)) {
 		snprintf(objects->note, sizeof(objects->note),
-			"more than %d mapped objects: the names of later ones are unknown",
-			OBJECTS_MAX);
+			"more than %u mapped objects: the names of later ones are unknown",
+			objects->count);
 		return OBJECTS_NONE;
 	}
-	if (objects->count == objects->room) {
-		objects->room = 2 * objects->room + 64;
-		objects->mappings =
-			util_grow(objects->mappings, objects->room, sizeof(*objects->mappings));
-	}
-	hash_add(&objects->by_content, hash, objects->count);
 	objects->mappings[objects->count] = *mapping;
 	return objects->count++;
 }

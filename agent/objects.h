@@ -12,6 +12,7 @@
 #include "event.h"
 #include "sym_elf.h"
 
+struct budget;
 struct image;
 struct objects;
 
@@ -30,7 +31,7 @@ struct mapping {
 	struct image *image;		/* NULL: no file */
 };
 
-struct objects *objects_new(void);
+struct objects *objects_new(struct budget *budget);
 void objects_free(struct objects *objects);
 
 /* The base name, made printable; lives until objects_free. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "decode.h"
 #include "epoch.h"
 #include "meter.h"

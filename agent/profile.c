@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "filter.h"
 #include "profile.h"
 #include "query.h"
@@ -9,16 +10,24 @@
 #include "symbols.h"
 #include "util.h"
 
-struct profile *profile_new(uint32_t cpu_count)
+struct profile *profile_new(uint32_t cpu_count, struct budget *budget)
 {
 	struct profile *profile = util_alloc(sizeof(*profile));
 
 	profile->words = (cpu_count + 63) / 64;
 	if (profile->words > PROFILE_WORDS_MAX)
 		profile->words = PROFILE_WORDS_MAX;
-	hash_init(&profile->by_function);
-	hash_init(&profile->by_pair);
+	profile->budget = budget;
+	hash_init(&profile->by_function, NULL);
+	hash_init(&profile->by_pair, budget);
 	return profile;
+}
+
+/* A sum with its CPUs and its place in the index. */
+static size_t sum_cost(const struct profile *profile)
+{
+	return sizeof(*profile->sums) + profile->words * sizeof(*profile->cpus)
+		+ 4 * sizeof(struct hash_slot);
 }
 
 void profile_free(struct profile *profile)
@@ -27,9 +36,10 @@ void profile_free(struct profile *profile)
 		return;
 	hash_clear(&profile->by_function);
 	hash_clear(&profile->by_pair);
+	budget_give(profile->budget, profile->sum_room * sum_cost(profile));
 	free(profile->sums);
 	free(profile->cpus);
-	free(profile->edges);
+	budget_free(profile->budget, profile->edges, profile->edge_room * sizeof(*profile->edges));
 	free(profile);
 }
 
@@ -43,10 +53,12 @@ static struct profile_sum *find_sum(const struct profile *profile, uint32_t func
 	return NULL;
 }
 
+/* There are no more of them than functions, and these are bounded. */
 static void grow_sums(struct profile *profile)
 {
 	size_t words;
 
+	budget_charge(profile->budget, (profile->sum_room + 32) * sum_cost(profile));
 	profile->sum_room = 2 * profile->sum_room + 32;
 	words = (size_t)profile->sum_room * profile->words;
 	profile->sums = util_grow(profile->sums, profile->sum_room, sizeof(*profile->sums));
@@ -75,21 +87,24 @@ const struct profile_sum *profile_find(const struct profile *profile, uint32_t f
 	return find_sum(profile, function, hash_pair(&profile->by_function, function, 0));
 }
 
+/* NULL: there is no room for it. */
 static struct profile_edge *have_edge(struct profile *profile, uint32_t callee, uint32_t caller)
 {
 	uint64_t hash = hash_pair(&profile->by_pair, callee, caller);
+	struct profile_edge *edges;
 	uint32_t at = 0, position;
 
 	while ((position = hash_next(&profile->by_pair, hash, &at)) != HASH_NONE)
 		if (profile->edges[position].callee == callee
 				&& profile->edges[position].caller == caller)
 			return &profile->edges[position];
-	if (profile->edge_count == profile->edge_room) {
-		profile->edge_room = 2 * profile->edge_room + 32;
-		profile->edges = util_grow(profile->edges, profile->edge_room,
-			sizeof(*profile->edges));
-	}
-	hash_add(&profile->by_pair, hash, profile->edge_count);
+	edges = budget_array(profile->budget, profile->edges, profile->edge_count,
+		&profile->edge_room, sizeof(*edges));
+	if (!edges)
+		return NULL;
+	profile->edges = edges;
+	if (!hash_add(&profile->by_pair, hash, profile->edge_count))
+		return NULL;
 	profile->edges[profile->edge_count] = (struct profile_edge){
 		.callee = callee, .caller = caller,
 	};
@@ -117,6 +132,10 @@ static void add_edge(struct profile *profile, uint32_t callee, uint32_t caller, 
 {
 	struct profile_edge *edge = have_edge(profile, callee, caller);
 
+	if (!edge) {
+		profile->edges_refused++;
+		return;
+	}
 	if (edge->stamp == profile->stamp)
 		return;
 	edge->stamp = profile->stamp;

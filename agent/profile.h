@@ -10,6 +10,7 @@
 #include "event.h"
 #include "hash.h"
 
+struct budget;
 struct filter;
 struct slice;
 struct stacks;
@@ -40,6 +41,7 @@ struct profile {
 	uint32_t newest;		/* the highest leaf in it; 0 when there is none */
 	uint64_t weight, samples, mode[MODES], missed;
 
+	struct budget *budget;
 	struct profile_sum *sums;
 	uint64_t *cpus;			/* `words` of each sum: the CPUs that ran it */
 	uint32_t sum_count, sum_room, words;
@@ -48,13 +50,14 @@ struct profile {
 	struct profile_edge *edges;
 	uint32_t edge_count, edge_room;
 	struct hash by_pair;
+	uint64_t edges_refused;		/* calls that are not counted: there is no memory */
 	uint64_t stamp;
 };
 
 enum { PROFILE_WORDS_MAX = 16 };	/* as many CPUs as a row of query.h tells apart */
 
 /* For slices of up to this many CPUs; larger CPU numbers are counted, and not told apart. */
-struct profile *profile_new(uint32_t cpu_count);
+struct profile *profile_new(uint32_t cpu_count, struct budget *budget);
 void profile_free(struct profile *profile);
 
 /* Slices in order of time. */

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "pattern.h"
 #include "query.h"
 #include "query_state.h"
@@ -36,30 +37,39 @@ static void clear_places(struct query *query)
 	memset(query->places, 0xff, query->place_count * sizeof(*query->places));
 }
 
-/* ---- the table ---- */
+uint64_t query_refused(const struct query *query)
+{
+	const struct profile *profile;
+	uint64_t refused = 0;
 
-static struct row *have_row(struct query *query, struct table *table, size_t *room,
-	uint32_t function)
+	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++)
+		refused += profile->edges_refused;
+	return refused;
+}
+
+/* ---- the table: no more rows than functions, which are bounded ---- */
+
+static struct row *have_row(struct query *query, struct table *table, uint32_t function)
 {
 	uint32_t *place = &query->places[function];
 
 	if (*place != NOWHERE)
 		return &table->rows[*place];
-	if (table->count == *room) {
-		*room = 2 * *room + 256;
-		table->rows = util_grow(table->rows, *room, sizeof(*table->rows));
+	if (table->count == table->room) {
+		budget_charge(table->budget, (table->room + 256) * sizeof(*table->rows));
+		table->room = 2 * table->room + 256;
+		table->rows = util_grow(table->rows, table->room, sizeof(*table->rows));
 	}
 	*place = (uint32_t)table->count;
 	table->rows[table->count] = (struct row){ .function = function };
 	return &table->rows[table->count++];
 }
 
-static void add_rows(struct query *query, struct table *table, size_t *room,
-	const struct profile *profile)
+static void add_rows(struct query *query, struct table *table, const struct profile *profile)
 {
 	for (uint32_t i = 0; i < profile->sum_count; i++) {
 		const struct profile_sum *sum = &profile->sums[i];
-		struct row *row = have_row(query, table, room, sum->function);
+		struct row *row = have_row(query, table, sum->function);
 
 		row->self += sum->self;
 		row->total += sum->total;
@@ -88,6 +98,14 @@ static void keep_matching(struct table *table, const struct symbols *symbols, co
 	table->count = kept;
 }
 
+/* It lives on in pictures: what it has no rows for is given back. */
+static void shrink(struct table *table)
+{
+	budget_give(table->budget, (table->room - table->count) * sizeof(*table->rows));
+	table->rows = util_grow(table->rows, table->count, sizeof(*table->rows));
+	table->room = table->count;
+}
+
 /* What was added is whole slices: from the beginning of the first to the end of the last. */
 static void set_range(struct table *table, const struct window *window)
 {
@@ -112,16 +130,17 @@ struct table *query_table(struct query *query, const struct question *question)
 {
 	struct table *table = util_alloc(sizeof(*table));
 	const struct profile *profile;
-	size_t room = 0;
 
+	table->budget = query->window.inputs.budget;
 	window_update(&query->window, question);
 	clear_places(query);
 	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++) {
 		add_whole(table, profile);
-		add_rows(query, table, &room, profile);
+		add_rows(query, table, profile);
 	}
 	if (question->filter.pattern[0])
 		keep_matching(table, query->window.inputs.symbols, question->filter.pattern);
+	shrink(table);
 	set_range(table, &query->window);
 	return table;
 }

@@ -12,7 +12,10 @@
 
 #include "event.h"
 
+struct budget;
+
 struct query_inputs {			/* of one epoch; borrowed */
+	struct budget *budget;
 	struct store *store;
 	struct stacks *stacks;
 	struct symbols *symbols;
@@ -57,8 +60,9 @@ struct table {
 	uint64_t weight, samples;	/* of all that passed */
 	uint64_t mode[MODES];		/* weights, of all that passed */
 	uint64_t missed;		/* in gaps, of any thread and mode; not in `weight` */
-	size_t count;
+	size_t count, room;
 	struct row *rows;
+	struct budget *budget;		/* that has paid for the room */
 };
 
 enum table_column {
@@ -112,6 +116,7 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 /*
  * Each distinct (functions, thread, process, mode) that passes, once, for exporters; their weights
  * add up to the table's. Idle time is the one frame [idle], a sample without a stack [unknown].
+ * False, before the first: there is no memory for all of them.
  */
 struct query_stack {
 	const uint32_t *functions;	/* root first; good during the call */
@@ -121,7 +126,10 @@ struct query_stack {
 	bool cut;			/* some callers are missing */
 	uint64_t weight, samples;
 };
-void query_stacks(struct query *query, const struct question *question,
+bool query_stacks(struct query *query, const struct question *question,
 	void (*each)(void *context, const struct query_stack *stack), void *context);
+
+/* Calls that are in no answer about callers: there is no memory for them. */
+uint64_t query_refused(const struct query *query);
 
 #endif

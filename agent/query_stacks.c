@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "filter.h"
 #include "query.h"
 #include "query_state.h"
@@ -22,6 +23,8 @@ struct sum {
 
 struct merge {
 	const struct window *window;
+	struct budget *budget;
+	bool full;			/* some are missing */
 	uint32_t *place_of;		/* by node; HASH_NONE: not asked for yet */
 	struct place *places;
 	uint32_t place_count, place_room;
@@ -33,8 +36,10 @@ struct merge {
 
 enum { DEPTH_MAX = 128 };		/* both stacks of a sample */
 
+/* HASH_NONE: there is no room for it. */
 static uint32_t have_place(struct merge *merge, const struct place *place)
 {
+	struct place *places;
 	uint64_t hash = hash_pair(&merge->by_place, place->parent,
 		(uint64_t)place->cut << 32 | place->function);
 	uint32_t at = 0, position;
@@ -46,11 +51,13 @@ static uint32_t have_place(struct merge *merge, const struct place *place)
 				&& other->cut == place->cut)
 			return position;
 	}
-	if (merge->place_count == merge->place_room) {
-		merge->place_room = 2 * merge->place_room + 1024;
-		merge->places = util_grow(merge->places, merge->place_room, sizeof(*merge->places));
-	}
-	hash_add(&merge->by_place, hash, merge->place_count);
+	places = budget_array(merge->budget, merge->places, merge->place_count,
+		&merge->place_room, sizeof(*places));
+	if (places)
+		merge->places = places;
+	merge->full = !places || !hash_add(&merge->by_place, hash, merge->place_count);
+	if (merge->full)
+		return HASH_NONE;
 	merge->places[merge->place_count] = *place;
 	return merge->place_count++;
 }
@@ -67,7 +74,7 @@ static uint32_t place_of(struct merge *merge, uint32_t leaf)
 	}
 	if (id != STACKS_NONE)
 		parent = merge->place_of[id];
-	while (depth-- > 0) {
+	while (depth-- > 0 && !merge->full) {
 		struct place place = {
 			.parent = parent,
 			.function = window->naming.functions[path[depth]],
@@ -101,6 +108,7 @@ static void add_sum(struct merge *merge, const struct sum *sum)
 	uint64_t hash = hash_pair(&merge->by_sum, (uint64_t)sum->place << 32 | sum->thread,
 		(uint64_t)sum->mode << 32 | sum->process);
 	uint32_t at = 0, position;
+	struct sum *sums;
 
 	while ((position = hash_next(&merge->by_sum, hash, &at)) != HASH_NONE) {
 		if (same_sum(&merge->sums[position], sum)) {
@@ -109,11 +117,13 @@ static void add_sum(struct merge *merge, const struct sum *sum)
 			return;
 		}
 	}
-	if (merge->sum_count == merge->sum_room) {
-		merge->sum_room = 2 * merge->sum_room + 1024;
-		merge->sums = util_grow(merge->sums, merge->sum_room, sizeof(*merge->sums));
-	}
-	hash_add(&merge->by_sum, hash, merge->sum_count);
+	sums = budget_array(merge->budget, merge->sums, merge->sum_count, &merge->sum_room,
+		sizeof(*sums));
+	if (sums)
+		merge->sums = sums;
+	merge->full = !sums || !hash_add(&merge->by_sum, hash, merge->sum_count);
+	if (merge->full)
+		return;
 	merge->sums[merge->sum_count++] = *sum;
 }
 
@@ -121,16 +131,19 @@ static void add_slice(struct merge *merge, const struct slice *slice)
 {
 	const struct window *window = merge->window;
 
-	for (size_t i = 0; i < slice->count; i++) {
+	for (size_t i = 0; i < slice->count && !merge->full; i++) {
 		const struct store_key *key = &slice->counts[i].key;
+		struct sum sum = {
+			.thread = key->thread, .process = key->process, .mode = key->mode,
+			.weight = slice->counts[i].weight,
+			.samples = slice->counts[i].samples,
+		};
 
-		if (filter_passes(&window->question.filter, window->inputs.threads, key))
-			add_sum(merge, &(struct sum){
-				.place = root_of(merge, key),
-				.thread = key->thread, .process = key->process, .mode = key->mode,
-				.weight = slice->counts[i].weight,
-				.samples = slice->counts[i].samples,
-			});
+		if (!filter_passes(&window->question.filter, window->inputs.threads, key))
+			continue;
+		sum.place = root_of(merge, key);
+		if (!merge->full)
+			add_sum(merge, &sum);
 	}
 }
 
@@ -151,26 +164,42 @@ static void tell(const struct merge *merge, const struct sum *sum,
 	each(context, &stack);
 }
 
-void query_stacks(struct query *query, const struct question *question,
+static void add_slices(struct merge *merge)
+{
+	const struct window *window = merge->window;
+
+	for (size_t i = window->span.first; i < window->span.end && !merge->full; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+
+		add_slice(merge, &slice);
+	}
+}
+
+static void merge_clear(struct merge *merge, size_t nodes)
+{
+	hash_clear(&merge->by_place);
+	hash_clear(&merge->by_sum);
+	budget_free(merge->budget, merge->place_of, nodes);
+	budget_free(merge->budget, merge->places, merge->place_room * sizeof(*merge->places));
+	budget_free(merge->budget, merge->sums, merge->sum_room * sizeof(*merge->sums));
+}
+
+bool query_stacks(struct query *query, const struct question *question,
 	void (*each)(void *context, const struct query_stack *stack), void *context)
 {
-	struct merge merge = { .window = &query->window };
+	struct merge merge = { .window = &query->window, .budget = query->window.inputs.budget };
 	size_t nodes = stacks_nodes(query->window.inputs.stacks) * sizeof(*merge.place_of);
 
 	window_update(&query->window, question);
-	hash_init(&merge.by_place);
-	hash_init(&merge.by_sum);
-	merge.place_of = memset(util_alloc(nodes), 0xff, nodes);
-	for (size_t i = query->window.span.first; i < query->window.span.end; i++) {
-		struct slice slice = store_slice(query->window.inputs.store, i);
-
-		add_slice(&merge, &slice);
-	}
-	for (uint32_t i = 0; i < merge.sum_count; i++)
+	hash_init(&merge.by_place, merge.budget);
+	hash_init(&merge.by_sum, merge.budget);
+	merge.place_of = budget_resize(merge.budget, NULL, 0, nodes);
+	if (!merge.place_of)
+		return false;
+	memset(merge.place_of, 0xff, nodes);
+	add_slices(&merge);
+	for (uint32_t i = 0; i < merge.sum_count && !merge.full; i++)
 		tell(&merge, &merge.sums[i], each, context);
-	hash_clear(&merge.by_place);
-	hash_clear(&merge.by_sum);
-	free(merge.place_of);
-	free(merge.places);
-	free(merge.sums);
+	merge_clear(&merge, nodes);
+	return !merge.full;
 }

@@ -7,6 +7,7 @@
 #include "stacks.h"
 #include "store.h"
 #include "symbols.h"
+#include "threads.h"
 
 struct line {
 	char *text;
@@ -42,6 +43,12 @@ const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
 	add_loss(&line, store_given_up(epoch->inputs.store), "ticks not kept: memory is full");
 	add_loss(&line, stacks_refused(epoch->inputs.stacks),
 		"samples without their stack: memory is full");
+	add_loss(&line, query_refused(epoch->query), "calls not counted: memory is full");
+	add_loss(&line, symbols_refused(epoch->inputs.symbols),
+		"addresses without their function: memory is full");
+	add_loss(&line, threads_refused(epoch->inputs.threads), "names not kept: memory is full");
+	add_loss(&line, symbols_lines_refused(epoch->inputs.symbols),
+		"source lines not read: memory is full");
 	add_loss(&line, epoch->untimed, "ticks came before the guest told its clock");
 	add_loss(&line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
 	add(&line, epoch->remark);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "commands.h"
 #include "decode.h"
 #include "epoch.h"
@@ -28,6 +29,7 @@ enum {
 };
 
 struct session {
+	struct budget *budget;
 	struct link *link;
 	struct decode *decode;
 	struct commands *commands;
@@ -93,7 +95,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 		greet(session);
 	}
 	epoch_release(session->epoch);
-	session->epoch = epoch_new(boot_id, names ? names : image, image);
+	session->epoch = epoch_new(boot_id, names ? names : image, image, session->budget);
 	meter_clear(&session->meter);
 }
 
@@ -354,9 +356,9 @@ void session_step(struct session *session, int timeout_ms)
 }
 
 /* A file that the user names must be there: he learns it now, not at the guest's first packet. */
-static bool check_kernel(const char *path, char **error)
+static bool check_kernel(struct budget *budget, const char *path, char **error)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(budget);
 	bool good = symbols_load_kernel(symbols, path, error);
 
 	symbols_free(symbols);
@@ -374,7 +376,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 	const char *names = options->symbols ? options->symbols : options->kernel;
 
 	if (names && (!spool_open(&session->names, names, PIPE_MS, error) ||
-			!check_kernel(session->names.path, error)))
+			!check_kernel(session->budget, session->names.path, error)))
 		return false;
 	session->link = link_new(options->qmp, options->port, error);
 	if (!session->link)
@@ -389,6 +391,7 @@ struct session *session_new(const struct session_options *options, char **error)
 {
 	struct session *session = util_alloc(sizeof(*session));
 
+	session->budget = budget_new(options->memory ? options->memory : BUDGET_MIB);
 	session->mailbox = mailbox_new();
 	session->saver = saver_new(session->mailbox);
 	session->commands = commands_new();
@@ -417,6 +420,7 @@ void session_free(struct session *session)
 	saver_free(session->saver);
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);
+	budget_release(session->budget);
 	free(session->image);
 	spool_close(&session->names);
 	free(session->buffer);

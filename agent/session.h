@@ -25,6 +25,7 @@ struct session_options {
 	const char *kernel;		/* ELF, likewise */
 	const char *symbols;		/* nm or System.map text */
 	const char *record;		/* folder of a raw recording, or NULL */
+	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
 };
 
 /* Connects and discovers; waits at most a few seconds. NULL with `error` set. */

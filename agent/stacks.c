@@ -1,6 +1,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "budget.h"
 #include "event.h"
 #include "hash.h"
 #include "stacks.h"
@@ -12,13 +13,19 @@
  * list of every node's callees.
  */
 struct stacks {
+	struct budget *budget;
 	struct node *nodes;		/* STACKS_NODES_MAX; the system backs what is used */
-	uint32_t count;
+	uint32_t count, room, most;	/* of these, room is paid for */
 	uint64_t refused;
 	struct hash by_hash;
 };
 
-enum { FRAMES_MAX = 128 };		/* both stacks of a sample */
+enum {
+	FRAMES_MAX = 128,		/* both stacks of a sample */
+	STEP = 1 << 14,			/* nodes that are paid for at a time */
+	NODE_COST = sizeof(struct node) + sizeof(uint32_t),	/* with its function, naming.h */
+	NODE_SHARE = 4 * (NODE_COST + 4 * sizeof(struct hash_slot)),
+};
 
 struct path {				/* one stack, root first; parents still to be found */
 	uint32_t depth;
@@ -26,12 +33,15 @@ struct path {				/* one stack, root first; parents still to be found */
 	uint64_t hashes[FRAMES_MAX];
 };
 
-struct stacks *stacks_new(void)
+struct stacks *stacks_new(struct budget *budget)
 {
 	struct stacks *stacks = util_alloc(sizeof(*stacks));
+	size_t most = budget_share(budget, NODE_SHARE);
 
+	stacks->budget = budget;
+	stacks->most = most < STACKS_NODES_MAX ? (uint32_t)most : STACKS_NODES_MAX;
 	stacks->nodes = util_alloc(STACKS_NODES_MAX * sizeof(*stacks->nodes));
-	hash_init(&stacks->by_hash);
+	hash_init(&stacks->by_hash, budget);
 	return stacks;
 }
 
@@ -41,6 +51,7 @@ void stacks_free(struct stacks *stacks)
 		return;
 	hash_clear(&stacks->by_hash);
 	free(stacks->nodes);
+	budget_give(stacks->budget, (size_t)stacks->room * NODE_COST);
 	free(stacks);
 }
 
@@ -109,6 +120,16 @@ static uint32_t find_stack(const struct stacks *stacks, const struct path *path)
 	return node;
 }
 
+/* Room for one node more? */
+static bool have_room(struct stacks *stacks)
+{
+	if (stacks->count >= stacks->most)
+		return false;
+	if (stacks->count == stacks->room && budget_take(stacks->budget, STEP * NODE_COST))
+		stacks->room += STEP;
+	return stacks->count < stacks->room;
+}
+
 /* The child of a node, made when there is none; STACKS_NONE when there is no more room. */
 static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node *frame,
 	uint64_t hash)
@@ -118,12 +139,12 @@ static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node 
 	while ((node = hash_next(&stacks->by_hash, hash, &at)) != STACKS_NONE)
 		if (stacks->nodes[node].parent == parent && same_frame(&stacks->nodes[node], frame))
 			return node;
-	if (stacks->count == STACKS_NODES_MAX)
+	node = stacks->count;
+	if (!have_room(stacks) || !hash_add(&stacks->by_hash, hash, node))
 		return STACKS_NONE;
-	node = stacks->count++;
 	stacks->nodes[node] = *frame;
 	stacks->nodes[node].parent = parent;
-	hash_add(&stacks->by_hash, hash, node);
+	stacks->count++;
 	return node;
 }
 

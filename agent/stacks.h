@@ -7,12 +7,13 @@
 
 #include <stdint.h>
 
+struct budget;
 struct sample;
 struct stacks;
 
 #define STACKS_NONE 0xffffffffu
 
-/* About 80 MB with the index. A caller's id is lower than its callee's. */
+/* Frames at most; a quarter of the budget. A caller's id is lower than its callee's. */
 enum { STACKS_NODES_MAX = 2 << 20 };
 
 struct node {
@@ -22,12 +23,12 @@ struct node {
 	uint32_t cut;			/* 1: the walk ended here; `parent` is no direct caller */
 };
 
-struct stacks *stacks_new(void);
+struct stacks *stacks_new(struct budget *budget);
 void stacks_free(struct stacks *stacks);
 
 /*
  * The stack's leaf node: kernel frames on top of user frames, which are addresses of `space`,
- * joined. STACKS_NONE for a sample without any frame, or when the memory limit is reached
+ * joined. STACKS_NONE for a sample without any frame, or when there is no memory for more
  * (counted).
  */
 uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint32_t space);

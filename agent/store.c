@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "hash.h"
 #include "store.h"
 #include "util.h"
@@ -34,6 +35,7 @@ struct part {				/* a slice as it is kept */
 };
 
 struct store {
+	struct budget *budget;
 	uint64_t now;
 	uint64_t limits[GRIDS];		/* what ends at or before limits[i] is too old for grid i */
 	uint64_t ancient;
@@ -45,16 +47,19 @@ struct store {
 	struct part *last;		/* touched last, or NULL */
 };
 
-struct store *store_new(void)
+struct store *store_new(struct budget *budget)
 {
-	return util_alloc(sizeof(struct store));
+	struct store *store = util_alloc(sizeof(*store));
+
+	store->budget = budget;
+	return store;
 }
 
-static void part_free(struct part *part)
+static void part_free(struct store *store, struct part *part)
 {
 	hash_clear(&part->by_key);
-	free(part->counts);
-	free(part->cpus);
+	budget_free(store->budget, part->counts, part->room * sizeof(*part->counts));
+	budget_free(store->budget, part->cpus, part->cpu_count * sizeof(*part->cpus));
 	free(part);
 }
 
@@ -63,7 +68,7 @@ void store_free(struct store *store)
 	if (!store)
 		return;
 	for (size_t i = 0; i < store->part_count; i++)
-		part_free(store->parts[i]);
+		part_free(store, store->parts[i]);
 	free(store->parts);
 	free(store);
 }
@@ -93,29 +98,40 @@ static struct store_count *find_count(const struct part *part, const struct stor
 	return NULL;
 }
 
+/* NULL: there is no room for it. */
 static struct store_count *add_count(struct store *store, struct part *part,
 	const struct store_key *key, uint64_t hash)
 {
-	if (part->count == part->room) {
-		part->room += part->room / 2 + 16;
-		part->counts = util_grow(part->counts, part->room, sizeof(*part->counts));
-	}
-	hash_add(&part->by_key, hash, part->count);
+	struct store_count *counts = budget_array(store->budget, part->counts, part->count,
+		&part->room, sizeof(*counts));
+
+	if (!counts)
+		return NULL;
+	part->counts = counts;
+	if (!hash_add(&part->by_key, hash, part->count))
+		return NULL;
 	part->counts[part->count] = (struct store_count){ .key = *key };
 	store->entries++;
 	return &part->counts[part->count++];
 }
 
-static void have_cpu(struct store *store, struct part *part, uint32_t cpu)
+/* False: there is no room for it. */
+static bool have_cpu(struct store *store, struct part *part, uint32_t cpu)
 {
 	uint32_t more = cpu + 1 - part->cpu_count;
+	struct store_cpu *cpus;
 
 	if (cpu < part->cpu_count)
-		return;
-	part->cpus = util_grow(part->cpus, cpu + 1, sizeof(*part->cpus));
-	memset(part->cpus + part->cpu_count, 0, more * sizeof(*part->cpus));
+		return true;
+	cpus = budget_resize(store->budget, part->cpus, part->cpu_count * sizeof(*cpus),
+		(cpu + 1) * sizeof(*cpus));
+	if (!cpus)
+		return false;
+	memset(cpus + part->cpu_count, 0, more * sizeof(*cpus));
+	part->cpus = cpus;
 	part->cpu_count = cpu + 1;
 	store->entries += more;
+	return true;
 }
 
 /* `from` is emptied into `to` and freed. */
@@ -128,12 +144,16 @@ static void merge(struct store *store, struct part *to, struct part *from)
 
 		if (!sum)
 			sum = add_count(store, to, &count->key, hash);
+		if (!sum) {
+			store->given_up += count->weight;
+			continue;
+		}
 		sum->samples += count->samples;
 		sum->weight += count->weight;
 	}
 	if (from->cpu_count)
 		have_cpu(store, to, from->cpu_count - 1);
-	for (uint32_t i = 0; i < from->cpu_count; i++) {
+	for (uint32_t i = 0; i < from->cpu_count && i < to->cpu_count; i++) {
 		for (int mode = 0; mode < MODES; mode++)
 			to->cpus[i].mode[mode] += from->cpus[i].mode[mode];
 		to->cpus[i].missed += from->cpus[i].missed;
@@ -141,12 +161,13 @@ static void merge(struct store *store, struct part *to, struct part *from)
 	if (from->version > to->version)
 		to->version = from->version;
 	store->entries -= from->count + from->cpu_count;
-	part_free(from);
+	part_free(store, from);
 }
 
 /* A part that will hardly grow again keeps no room for it. */
-static void settle(struct part *part)
+static void settle(struct store *store, struct part *part)
 {
+	budget_give(store->budget, (part->room - part->count) * sizeof(*part->counts));
 	part->counts = util_grow(part->counts, part->count, sizeof(*part->counts));
 	part->room = part->count;
 }
@@ -255,7 +276,7 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 	struct part *part = util_alloc(sizeof(*part));
 
 	find_cell(store, time, &part->begin, &part->end);
-	hash_init(&part->by_key);
+	hash_init(&part->by_key, store->budget);
 	if (store->part_count == store->part_room) {
 		store->part_room = 2 * store->part_room + 64;
 		store->parts = util_grow(store->parts, store->part_room, sizeof(*store->parts));
@@ -265,7 +286,7 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 	store->parts[position] = part;
 	store->part_count++;
 	if (position)
-		settle(store->parts[position - 1]);
+		settle(store, store->parts[position - 1]);
 	return part;
 }
 
@@ -297,7 +318,7 @@ static void drop_oldest(struct store *store)
 	for (uint32_t i = 0; i < part->count; i++)
 		store->given_up += part->counts[i].weight;
 	store->entries -= part->count + part->cpu_count;
-	part_free(part);
+	part_free(store, part);
 	store->part_count--;
 	memmove(store->parts, store->parts + 1, store->part_count * sizeof(*store->parts));
 }
@@ -322,13 +343,19 @@ static bool make_room(struct store *store)
 	return true;
 }
 
+/* What others may need before the store is asked again is left to them. */
+static bool is_short(const struct store *store)
+{
+	return budget_left(store->budget) < budget_share(store->budget, 8);
+}
+
 /* The part for a time, with room for so many entries; NULL when there can be none. */
 static struct part *part_with_room(struct store *store, uint64_t time, uint32_t entries)
 {
-	while (store->entries + entries > STORE_ENTRIES_MAX)
+	while (store->entries + entries > STORE_ENTRIES_MAX || is_short(store))
 		if (!make_room(store))
-			return NULL;
-	return part_at(store, time);
+			break;
+	return store->entries + entries > STORE_ENTRIES_MAX ? NULL : part_at(store, time);
 }
 
 /* ---- what comes in ---- */
@@ -344,7 +371,8 @@ static struct store_count *take_key(struct store *store, struct part **part, uin
 	*part = part_with_room(store, time, key->cpu + 2u);
 	if (!*part)
 		return NULL;
-	have_cpu(store, *part, key->cpu);
+	if (!have_cpu(store, *part, key->cpu))
+		return NULL;
 	hash = key_hash(*part, key);
 	count = find_count(*part, key, hash);
 	return count ? count : add_count(store, *part, key, hash);
@@ -371,11 +399,10 @@ void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t tic
 {
 	struct part *part = cpu < EVENT_CPUS ? part_with_room(store, time, cpu + 1) : NULL;
 
-	if (!part) {
+	if (!part || !have_cpu(store, part, cpu)) {
 		store->given_up += ticks;
 		return;
 	}
-	have_cpu(store, part, cpu);
 	part->cpus[cpu].missed += ticks;
 	part->version = ++store->version;
 }

@@ -2,8 +2,8 @@
  * What was sampled, as it came: time slices on the guest's own axis, each a count of
  * (stack, cpu, thread, mode). Slices are a quarter of a second for the last two minutes, 1 s for
  * ten minutes, 10 s for two hours, 60 s for a day; what is older is one slice, and so is the oldest
- * part of what would not fit otherwise. There is a slice only where something came. One owner
- * thread.
+ * part of what would not fit otherwise: an eighth of the budget is left to others. There is a slice
+ * only where something came. One owner thread.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -17,6 +17,7 @@
 
 enum { STORE_ENTRIES_MAX = 4 << 20 };	/* counts and CPUs of all slices: at most about 300 MB */
 
+struct budget;
 struct store;
 
 struct store_key {
@@ -47,7 +48,7 @@ struct slice {
 	size_t cpu_count;
 };
 
-struct store *store_new(void);
+struct store *store_new(struct budget *budget);
 void store_free(struct store *store);
 
 /*

@@ -4,11 +4,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "sym_elf.h"
 #include "symbol_table.h"
 #include "util.h"
 
-enum { CODE_SECTIONS_MAX = 1024 };
+enum {
+	CODE_SECTIONS_MAX = 1024,
+	SECTION_COST = 512,		/* what libelf keeps of each */
+	NOTES_MAX = 1 << 20,		/* bytes; build-ids stand in short ones */
+};
 
 struct code_section {
 	size_t index;
@@ -16,6 +21,8 @@ struct code_section {
 };
 
 struct reader {
+	struct budget *budget;
+	size_t taken;			/* for what libelf holds of the file */
 	Elf *elf;
 	GElf_Ehdr header;
 	size_t code_count;
@@ -149,7 +156,21 @@ static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data
 	return true;
 }
 
-static bool read_symbols(const struct reader *reader, struct symbol_table *table, const char **why)
+static bool pay(struct reader *reader, size_t bytes)
+{
+	if (!budget_take(reader->budget, bytes))
+		return false;
+	reader->taken += bytes;
+	return true;
+}
+
+/* For a section that libelf will read: it may copy it once more. */
+static bool pay_section(struct reader *reader, const GElf_Shdr *header)
+{
+	return header && pay(reader, header->sh_size < SIZE_MAX / 2 ? 2 * header->sh_size : SIZE_MAX);
+}
+
+static bool read_symbols(struct reader *reader, struct symbol_table *table, const char **why)
 {
 	GElf_Shdr header, other;
 	Elf_Scn *section = find_section(reader, SHT_SYMTAB, &header), *numbers;
@@ -159,15 +180,19 @@ static bool read_symbols(const struct reader *reader, struct symbol_table *table
 		section = find_section(reader, SHT_DYNSYM, &header);
 	if (!section)
 		return true;
+	*why = "there is no memory for its symbols: --memory gives more; or";
+	if (!pay_section(reader, &header)
+		|| !pay_section(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &other)))
+		return false;
 	symbols = elf_getdata(section, NULL);
 	if (!symbols || !symbols->d_buf) {
 		*why = elf_errmsg(-1);
 		return header.sh_size == 0;
 	}
 	numbers = find_section(reader, SHT_SYMTAB_SHNDX, &other);
-	if (header.sh_type != SHT_SYMTAB)
+	if (header.sh_type != SHT_SYMTAB || (numbers && !pay_section(reader, &other)))
 		numbers = NULL;
-	*why = "too many symbols";
+	*why = "too many symbols for the memory that is left: --memory gives more; or";
 	return add_symbols(reader, symbols, numbers ? elf_getdata(numbers, NULL) : NULL,
 		elf_getdata(elf_getscn(reader->elf, header.sh_link), NULL), table);
 }
@@ -198,7 +223,7 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 	*id = (struct build_id){ .size = 0 };
 	while ((section = elf_nextscn(reader->elf, section))) {
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE
-			&& find_build_id(elf_getdata(section, NULL), id))
+			&& header.sh_size <= NOTES_MAX && find_build_id(elf_getdata(section, NULL), id))
 			return;
 	}
 	if (elf_getphdrnum(reader->elf, &count) != 0)
@@ -207,7 +232,8 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 		GElf_Phdr segment;
 		Elf_Type type;
 
-		if (!gelf_getphdr(reader->elf, (int)i, &segment) || segment.p_type != PT_NOTE)
+		if (!gelf_getphdr(reader->elf, (int)i, &segment) || segment.p_type != PT_NOTE
+			|| segment.p_filesz > NOTES_MAX)
 			continue;
 		type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
 		if (find_build_id(elf_getdata_rawchunk(reader->elf, (int64_t)segment.p_offset,
@@ -219,12 +245,18 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 static bool read_elf(struct reader *reader, struct symbol_table *table, struct build_id *id,
 	const char **why)
 {
+	size_t sections;
+
 	*why = "not an ELF file";
 	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF
 		|| !gelf_getehdr(reader->elf, &reader->header))
 		return false;
 	*why = "neither an executable nor a shared object";
 	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
+		return false;
+	*why = "there is no memory for its sections: --memory gives more; or";
+	if (elf_getshdrnum(reader->elf, &sections) != 0 || sections > SIZE_MAX / SECTION_COST
+		|| !pay(reader, sections * SECTION_COST))
 		return false;
 	note_code(reader);
 	read_build_id(reader, id);
@@ -233,12 +265,13 @@ static bool read_elf(struct reader *reader, struct symbol_table *table, struct b
 
 /* Read into memory, not mapped: a file that is cut while it is mapped would kill the program. */
 bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
-	char **error)
+	struct budget *budget, char **error)
 {
 	struct reader *reader = util_alloc(sizeof(*reader));
 	const char *why;
 	bool done;
 
+	reader->budget = budget;
 	elf_version(EV_CURRENT);
 	reader->elf = elf_begin(fd, ELF_C_READ, NULL);
 	done = read_elf(reader, table, id, &why);
@@ -247,6 +280,7 @@ bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct b
 			"cannot load symbols of %s: %s; give the kernel's ELF file as linked",
 			path, why);
 	elf_end(reader->elf);
+	budget_give(budget, reader->taken);
 	free(reader);
 	return done;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct budget;
 struct symbol_table;
 
 struct build_id {
@@ -28,6 +29,6 @@ bool sym_elf_is(int fd);
  * table stays empty. False with `error` set when it cannot be read; `path` is for the error.
  */
 bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
-	char **error);
+	struct budget *budget, char **error);
 
 #endif

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "symbol_table.h"
 #include "util.h"
 
@@ -17,25 +18,30 @@ struct symbol_row {
 };
 
 struct symbol_table {
+	struct budget *budget;
 	struct symbol_row *rows;
-	size_t count, room;
+	size_t count;
+	uint32_t room;
 	char *names;			/* zero-terminated; offset 0 is "" */
 	size_t names_size, names_room;
 	char module[64];		/* the last one added, at module_offset */
 	uint32_t module_offset;
 };
 
-struct symbol_table *symbol_table_new(void)
+struct symbol_table *symbol_table_new(struct budget *budget)
 {
-	return util_alloc(sizeof(struct symbol_table));
+	struct symbol_table *table = util_alloc(sizeof(*table));
+
+	table->budget = budget;
+	return table;
 }
 
 void symbol_table_free(struct symbol_table *table)
 {
 	if (!table)
 		return;
-	free(table->rows);
-	free(table->names);
+	budget_free(table->budget, table->rows, table->room * sizeof(*table->rows));
+	budget_free(table->budget, table->names, table->names_room);
 	free(table);
 }
 
@@ -54,26 +60,23 @@ static bool is_function_name(const char *name, size_t size)
 
 static bool make_room(struct symbol_table *table, size_t text)
 {
+	size_t room = 2 * table->names_room + text + 32768;
+	struct symbol_row *rows;
+	char *names;
+
 	if (table->count == SYMBOL_TABLE_MAX || table->names_size + text > SYMBOL_TABLE_NAMES_MAX)
 		return false;
-	if (table->count == table->room) {
-		size_t room = table->room ? 2 * table->room : 1024;
-		struct symbol_row *rows = realloc(table->rows, room * sizeof(*rows));
-
-		if (!rows)
-			return false;
-		table->rows = rows;
-		table->room = room;
-	}
-	if (table->names_size + text > table->names_room) {
-		size_t room = 2 * table->names_room + text + 32768;
-		char *names = realloc(table->names, room);
-
-		if (!names)
-			return false;
-		table->names = names;
-		table->names_room = room;
-	}
+	rows = budget_array(table->budget, table->rows, table->count, &table->room, sizeof(*rows));
+	if (!rows)
+		return false;
+	table->rows = rows;
+	if (table->names_size + text <= table->names_room)
+		return true;
+	names = budget_resize(table->budget, table->names, table->names_room, room);
+	if (!names)
+		return false;
+	table->names = names;
+	table->names_room = room;
 	return true;
 }
 

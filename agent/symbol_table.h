@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct budget;
+
 #define SYMBOL_NONE 0xffffffffu
 
 /* What one table may hold, whatever a file says: about 400 MB in all. */
@@ -33,12 +35,12 @@ struct symbol_entry {			/* one symbol as a file tells it; texts need no end mark
 	bool global;
 };
 
-struct symbol_table *symbol_table_new(void);
+struct symbol_table *symbol_table_new(struct budget *budget);
 void symbol_table_free(struct symbol_table *table);
 
 /*
  * Names that are no functions (mapping symbols, compiler-local labels, empty ones) are passed over.
- * False when the table is full or memory is out: it stays usable as it is.
+ * False when the table is full or there is no memory left: it stays usable as it is.
  */
 bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry);
 

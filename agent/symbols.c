@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "address_cache.h"
+#include "budget.h"
 #include "demangle.h"
 #include "event.h"
 #include "functions.h"
@@ -13,6 +14,8 @@
 #include "symbols.h"
 #include "util.h"
 
+enum { LINE_SHOWN = 256 };		/* bytes of "file.c:41" */
+
 static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
 
 struct special {			/* a function without code, as "[idle]" */
@@ -22,6 +25,7 @@ struct special {			/* a function without code, as "[idle]" */
 };
 
 struct symbols {
+	struct budget *budget;
 	struct functions *functions;
 	struct objects *objects;
 	struct layouts *layouts;
@@ -42,15 +46,16 @@ struct symbols {
 	size_t special_count;
 };
 
-struct symbols *symbols_new(void)
+struct symbols *symbols_new(struct budget *budget)
 {
 	struct symbols *symbols = util_alloc(sizeof(*symbols));
 
-	symbols->functions = functions_new();
-	symbols->objects = objects_new();
-	symbols->layouts = layouts_new(symbols->objects);
-	symbols->cache = address_cache_new();
-	symbols->worker = line_worker_new();
+	symbols->budget = budget;
+	symbols->functions = functions_new(budget);
+	symbols->objects = objects_new(budget);
+	symbols->layouts = layouts_new(symbols->objects, budget);
+	symbols->cache = address_cache_new(budget);
+	symbols->worker = line_worker_new(budget);
 	return symbols;
 }
 
@@ -119,7 +124,7 @@ static void retire(struct symbols *symbols, struct image *image)
 
 bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error)
 {
-	struct image *image = image_load(path, IMAGE_ELF_OR_TEXT, error);
+	struct image *image = image_load(path, IMAGE_ELF_OR_TEXT, symbols->budget, error);
 
 	if (!image)
 		return false;
@@ -267,8 +272,10 @@ static uint32_t function_of(struct symbols *symbols, struct image *image, uint32
 {
 	size_t size = symbol_table_count(image->table) * sizeof(*image->functions);
 
-	if (!image->functions)
+	if (!image->functions) {
+		budget_charge(symbols->budget, size);
 		image->functions = memset(util_alloc(size), 0xff, size);
+	}
 	if (image->functions[index] == SYMBOLS_NONE)
 		image->functions[index] = add_function(symbols, image, index, object, kernel);
 	return image->functions[index];
@@ -317,6 +324,16 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 	return function;
 }
 
+uint64_t symbols_refused(const struct symbols *symbols)
+{
+	return functions_refused(symbols->functions);
+}
+
+uint64_t symbols_lines_refused(const struct symbols *symbols)
+{
+	return line_worker_refused(symbols->worker);
+}
+
 size_t symbols_functions(const struct symbols *symbols)
 {
 	return functions_count(symbols->functions);
@@ -336,7 +353,7 @@ static void take_lines(struct symbols *symbols)
 
 	while (line_worker_take(symbols->worker, &function, &line)) {
 		functions_origin(symbols->functions, function)->line
-			= line ? util_printable(line, strlen(line)) : util_copy("", 0);
+			= line ? util_printable(line, strnlen(line, LINE_SHOWN)) : util_copy("", 0);
 		free(line);
 	}
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct budget;
 struct object;
 struct symbols;
 
@@ -23,7 +24,7 @@ struct function {
 	bool known;			/* false: [unknown] of that object or space */
 };
 
-struct symbols *symbols_new(void);
+struct symbols *symbols_new(struct budget *budget);
 void symbols_free(struct symbols *symbols);
 
 /*
@@ -59,6 +60,10 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 
 /* Functions that are not code: [idle], [missed], [unknown]... made once per name. */
 uint32_t symbols_special(struct symbols *symbols, const char *name);
+
+/* What the budget had no room for. */
+uint64_t symbols_refused(const struct symbols *symbols);	/* functions, asked for by address */
+uint64_t symbols_lines_refused(const struct symbols *symbols);
 
 /* Any thread, for an id that was handed out: functions never move. The rest: one owner thread. */
 size_t symbols_functions(const struct symbols *symbols);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "query.h"
 #include "symbols.h"
 
@@ -13,7 +14,7 @@ void table_free(struct table *table)
 {
 	if (!table)
 		return;
-	free(table->rows);
+	budget_free(table->budget, table->rows, table->room * sizeof(*table->rows));
 	free(table);
 }
 

@@ -2,13 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "hash.h"
 #include "pattern.h"
 #include "recent.h"
 #include "threads.h"
 #include "util.h"
 
-enum { TEXTS_MAX = 16 << 20, NUMBER_MAX = 32 };
+enum {
+	TEXTS_MAX = 16 << 20,
+	TEXT_COST = 32,			/* what a block of memory takes beyond its text */
+	NUMBER_MAX = 32,
+};
 
 struct name {
 	uint32_t process;		/* of a thread, as it was told; EVENT_KERNEL: none */
@@ -24,11 +29,12 @@ struct names {				/* of threads, or of processes */
 
 struct threads {
 	struct names threads, processes;
-	uint64_t generation;
+	uint64_t generation, refused;
+	struct budget *budget;
 
 	char **texts;			/* each text once, for ever */
 	uint32_t text_count, text_room;
-	size_t text_bytes;
+	size_t text_bytes, text_most;
 	struct hash by_text;
 };
 
@@ -40,13 +46,16 @@ static void names_init(struct names *names, const char *nameless, const char *no
 	names->none = none;
 }
 
-struct threads *threads_new(void)
+struct threads *threads_new(struct budget *budget)
 {
 	struct threads *threads = util_alloc(sizeof(*threads));
+	size_t share = budget_share(budget, 32);
 
 	names_init(&threads->threads, "thread", "[no thread]");
 	names_init(&threads->processes, "process", "kernel");
-	hash_init(&threads->by_text);
+	threads->budget = budget;
+	threads->text_most = share < TEXTS_MAX ? share : TEXTS_MAX;
+	hash_init(&threads->by_text, budget);
 	return threads;
 }
 
@@ -64,7 +73,8 @@ void threads_free(struct threads *threads)
 	names_clear(&threads->processes);
 	for (uint32_t i = 0; i < threads->text_count; i++)
 		free(threads->texts[i]);
-	free(threads->texts);
+	budget_give(threads->budget, threads->text_bytes);
+	budget_free(threads->budget, threads->texts, threads->text_room * sizeof(char *));
 	hash_clear(&threads->by_text);
 	free(threads);
 }
@@ -78,11 +88,23 @@ static uint64_t text_hash(const struct threads *threads, const char *text)
 	return hash;
 }
 
+/* Room for one text more, of this size? */
+static bool have_room(struct threads *threads, size_t size)
+{
+	char **texts = budget_array(threads->budget, threads->texts, threads->text_count,
+		&threads->text_room, sizeof(*texts));
+
+	if (texts)
+		threads->texts = texts;
+	return texts && size <= threads->text_most - threads->text_bytes
+		&& budget_take(threads->budget, size);
+}
+
 /* The kept text that equals this fresh one, which is freed or kept. NULL when there is no room. */
 static const char *keep(struct threads *threads, char *text)
 {
 	uint64_t hash = text_hash(threads, text);
-	size_t size = strlen(text) + 1 + sizeof(char *);
+	size_t size = strlen(text) + TEXT_COST;
 	uint32_t at = 0, position;
 
 	while ((position = hash_next(&threads->by_text, hash, &at)) != HASH_NONE) {
@@ -91,16 +113,15 @@ static const char *keep(struct threads *threads, char *text)
 			return threads->texts[position];
 		}
 	}
-	if (threads->text_bytes + size > TEXTS_MAX) {
+	if (!have_room(threads, size)) {
 		free(text);
 		return NULL;
 	}
-	if (threads->text_count == threads->text_room) {
-		threads->text_room = 2 * threads->text_room + 64;
-		threads->texts = util_grow(threads->texts, threads->text_room,
-			sizeof(*threads->texts));
+	if (!hash_add(&threads->by_text, hash, threads->text_count)) {
+		budget_give(threads->budget, size);
+		free(text);
+		return NULL;
 	}
-	hash_add(&threads->by_text, hash, threads->text_count);
 	threads->texts[threads->text_count++] = text;
 	threads->text_bytes += size;
 	return text;
@@ -120,6 +141,7 @@ static void set_name(struct threads *threads, struct names *names, uint32_t id, 
 	struct name *name;
 	bool fresh;
 
+	threads->refused += text.size && !kept;
 	if (!kept)
 		return;
 	name = &names->list[recent_have(names->ids, id, &fresh)];
@@ -201,6 +223,11 @@ bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, c
 		process = told->process;
 	return name_matches(&threads->threads, thread, pattern)
 		|| name_matches(&threads->processes, process, pattern);
+}
+
+uint64_t threads_refused(const struct threads *threads)
+{
+	return threads->refused;
 }
 
 uint64_t threads_generation(const struct threads *threads)

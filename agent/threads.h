@@ -1,7 +1,8 @@
 /*
  * Names of processes and threads, also of those that have ended: of about the last 128 Ki that were
  * told, sampled or asked for (recent.h). A text lives until threads_free, even when its thread is
- * forgotten; beyond 16 MB of them, new ones are not taken. One owner thread.
+ * forgotten; beyond 16 MB of them, or a 32nd of the budget, new ones are not taken. One owner
+ * thread.
  */
 #ifndef THREADS_H
 #define THREADS_H
@@ -11,9 +12,10 @@
 
 #include "event.h"
 
+struct budget;
 struct threads;
 
-struct threads *threads_new(void);
+struct threads *threads_new(struct budget *budget);
 void threads_free(struct threads *threads);
 
 void threads_process(struct threads *threads, uint32_t process, struct text name);
@@ -31,6 +33,9 @@ const char *threads_process_name(struct threads *threads, uint32_t process);
  * of its process's, as shown (pattern.h)? "": yes.
  */
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
+
+/* Names that were not taken: there is no memory for their text. */
+uint64_t threads_refused(const struct threads *threads);
 
 /* Grows when an earlier answer of threads_match may be different now. */
 uint64_t threads_generation(const struct threads *threads);

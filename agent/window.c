@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "filter.h"
 #include "stacks.h"
 #include "store.h"
@@ -10,8 +11,11 @@
 #include "util.h"
 #include "window.h"
 
-/* Sums and edges of all recent profiles, about 200 MB: beyond it, fewer slices count as recent. */
-enum { RECENT_MAX = 4 << 20 };
+/*
+ * Sums and edges of all recent profiles: beyond it, or beyond an eighth of the budget, fewer slices
+ * count as recent.
+ */
+enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
 
 void window_init(struct window *window, const struct query_inputs *inputs)
 {
@@ -85,7 +89,7 @@ static void follow_filter(struct window *window, const struct filter *filter)
 
 static struct profile *make_profile(struct window *window, const struct slice *slice)
 {
-	struct profile *profile = profile_new(slice->cpu_count);
+	struct profile *profile = profile_new(slice->cpu_count, window->inputs.budget);
 	const struct profile_input input = input_of(window);
 
 	profile_add(profile, &input, slice);
@@ -105,9 +109,10 @@ static void renew_recent(struct window *window)
 	size_t first = span_after(window->inputs.store, window->to > ago ? window->to - ago : 0);
 	size_t room = window->span.end > first ? window->span.end - first : 0;
 	size_t old = window->recent_count, at = room, used = 0;
+	size_t most = budget_share(window->inputs.budget, 8 * RECENT_COST);
 	struct profile **recent = util_alloc(room * sizeof(*recent));
 
-	while (at > 0 && used < RECENT_MAX) {
+	while (at > 0 && used < RECENT_MAX && used < most) {
 		struct slice slice = store_slice(window->inputs.store, first + --at);
 
 		while (old && window->recent[old - 1]->begin > slice.begin)
@@ -161,7 +166,7 @@ static void begin_past(struct window *window, size_t end)
 			cpu_count = slice.cpu_count;
 	}
 	drop_past(window);
-	window->past = profile_new(cpu_count);
+	window->past = profile_new(cpu_count, window->inputs.budget);
 	window->given_up = store_given_up(window->inputs.store);
 }
 

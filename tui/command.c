@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "budget.h"
 #include "command.h"
 #include "session.h"
 #include "util.h"
@@ -9,6 +10,14 @@
 #define OPTION(word, takes, member, text) \
 	{ .name = word, .value = takes, .help = text, .kind = OPTION_TEXT, \
 		.offset = offsetof(struct session_options, member) }
+
+const struct option_row command_limits[] = {
+	{ .name = "memory", .value = "MIB", .kind = OPTION_NUMBER,
+		.help = "what ktop itself may take, 64 or more (512)",
+		.offset = offsetof(struct session_options, memory),
+		.least = BUDGET_LEAST_MIB, .most = BUDGET_MOST_MIB },
+	{ 0 },
+};
 
 const struct option_row command_attach[] = {
 	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest"),

@@ -22,8 +22,8 @@ struct command {
 
 extern const struct command command_top, command_report, command_ctl, command_run;
 
-/* Which VM: into a struct session_options. */
-extern const struct option_row command_attach[];
+/* Which VM, and what ktop may take: into a struct session_options. */
+extern const struct option_row command_attach[], command_limits[];
 
 /* Prints "ktop: ERROR" and frees it; the usage error names the help as well. */
 enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE };

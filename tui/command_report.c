@@ -99,13 +99,14 @@ static int run(char *const *words, size_t count)
 	struct report_request request = report_default;
 	const struct option_set sets[] = {
 		{ .rows = command_attach, .into = &options },
+		{ .rows = command_limits, .into = &options },
 		{ .rows = report_options, .into = &request },
 	};
 	char *error = NULL, *live;
 	size_t used;
 	int status;
 
-	if (!options_parse(words, count, sets, 2, &used, &error))
+	if (!options_parse(words, count, sets, 3, &used, &error))
 		return command_usage(&command_report, error);
 	if (used < count)
 		return command_usage(&command_report,
@@ -128,6 +129,6 @@ const struct command command_report = {
 	.words = "[options]",
 	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop.",
 	.options = { { "Which VM (none: that of the only live ktop):", command_attach },
-		{ "What is reported:", report_options } },
+		{ "What is reported:", report_options }, { "Limits:", command_limits } },
 	.run = run,
 };

@@ -14,7 +14,7 @@ enum { START_MS = 30000, LAST_WORDS_MS = 1000, NS_PER_MS = 1000000 };
 
 struct run_options {
 	bool headless;
-	const char *kernel, *symbols;
+	struct session_options attach;
 };
 
 #define OPTION(word, takes, what, member, text) \
@@ -24,9 +24,9 @@ struct run_options {
 static const struct option_row run_rows[] = {
 	OPTION("headless", NULL, OPTION_FLAG, headless,
 		"no screen: profile, print the report, end QEMU"),
-	OPTION("kernel", "ELF", OPTION_TEXT, kernel,
+	OPTION("kernel", "ELF", OPTION_TEXT, attach.kernel,
 		"the kernel's file, with symbols, when it is not QEMU's -kernel"),
-	OPTION("symbols", "FILE", OPTION_TEXT, symbols,
+	OPTION("symbols", "FILE", OPTION_TEXT, attach.symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file"),
 	{ 0 },
 };
@@ -59,16 +59,14 @@ static void quote(struct launch *launch)
 static int watch(struct launch *launch, const struct run_options *options,
 	const struct config *config, const struct report_request *request)
 {
-	const struct session_options attach = {
-		.qmp = launch_qmp(launch),
-		.kernel = options->kernel,
-		.symbols = options->symbols,
-		.record = request->raw,
-	};
+	struct session_options attach = options->attach;
 	char *error = NULL;
-	struct session *session = session_new(&attach, &error);
+	struct session *session;
 	int status;
 
+	attach.qmp = launch_qmp(launch);
+	attach.record = request->raw;
+	session = session_new(&attach, &error);
 	if (!session)
 		return explain(launch, error);
 	status = options->headless ? command_profile(session, request) :
@@ -85,6 +83,7 @@ static int run(char *const *words, size_t count)
 	struct report_request request = report_default;
 	const struct option_set sets[] = {
 		{ .rows = run_rows, .into = &options },
+		{ .rows = command_limits, .into = &options.attach },
 		{ .rows = report_options, .into = &request },
 	};
 	struct config config;
@@ -94,7 +93,7 @@ static int run(char *const *words, size_t count)
 	int status;
 
 	request.wait_ns = (uint64_t)START_MS * NS_PER_MS;
-	if (!options_parse(words, count, sets, 2, &used, &error))
+	if (!options_parse(words, count, sets, 3, &used, &error))
 		return command_usage(&command_run, error);
 	if (used == count)
 		return command_usage(&command_run, util_format("no QEMU command line behind --"));
@@ -116,6 +115,7 @@ const struct command command_run = {
 	.words = "[options] -- qemu-system-... arguments",
 	.help = "Starts QEMU with the QMP socket and the port added, profiles it, and ends it.",
 	.options = { { "How:", run_rows },
-		{ "What is reported, with --headless:", report_options } },
+		{ "What is reported, with --headless:", report_options },
+		{ "Limits:", command_limits } },
 	.run = run,
 };

@@ -77,14 +77,17 @@ static void remind(const struct session *session, const struct session_options *
 static int run(char *const *words, size_t count)
 {
 	struct session_options options = { 0 };
-	const struct option_set set = { .rows = command_attach, .into = &options };
+	const struct option_set sets[] = {
+		{ .rows = command_attach, .into = &options },
+		{ .rows = command_limits, .into = &options },
+	};
 	struct config config;
 	struct session *session;
 	char *error = NULL;
 	size_t used;
 	int status;
 
-	if (!options_parse(words, count, &set, 1, &used, &error))
+	if (!options_parse(words, count, sets, 2, &used, &error))
 		return command_usage(&command_top, error);
 	if (used < count)
 		return command_usage(&command_top, util_format("%s: not understood", words[used]));
@@ -108,6 +111,6 @@ const struct command command_top = {
 	.name = "top",
 	.words = "[options]",
 	.help = "The live screen (also without the word top).",
-	.options = { { "Which VM:", command_attach } },
+	.options = { { "Which VM:", command_attach }, { "Limits:", command_limits } },
 	.run = run,
 };

@@ -9,29 +9,31 @@
 
 enum { SYMBOLS = 32 };
 
+static bool full;			/* no memory: never, without a budget */
+
 static void look_up(struct sym_dwarf *dwarf, const struct symbol_table *table)
 {
-	free(sym_dwarf_line(dwarf, 0));
-	free(sym_dwarf_line(dwarf, UINT64_MAX));
+	free(sym_dwarf_line(dwarf, 0, &full));
+	free(sym_dwarf_line(dwarf, UINT64_MAX, &full));
 	for (uint32_t i = 0; i < symbol_table_count(table) && i < SYMBOLS; i++) {
 		uint64_t address = symbol_table_get(table, i).address;
 
-		free(sym_dwarf_line(dwarf, address));
-		free(sym_dwarf_line(dwarf, address + 1));
+		free(sym_dwarf_line(dwarf, address, &full));
+		free(sym_dwarf_line(dwarf, address + 1, &full));
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	struct sym_dwarf *dwarf;
 	struct build_id id;
 
 	require(write(fd, bytes, size) == (ssize_t)size);
-	sym_elf_read(fd, "a file", table, &id, NULL);
+	sym_elf_read(fd, "a file", table, &id, NULL, NULL);
 	symbol_table_sort(table);
-	dwarf = sym_dwarf_open(fd);
+	dwarf = sym_dwarf_open(fd, NULL, &full);
 	if (dwarf)
 		look_up(dwarf, table);
 	sym_dwarf_close(dwarf);

@@ -25,12 +25,12 @@ static void look_up(const struct symbol_table *table)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	struct build_id id;
 	char *error = NULL;
 
 	require(write(fd, bytes, size) == (ssize_t)size);
-	if (sym_elf_read(fd, "a file", table, &id, &error))
+	if (sym_elf_read(fd, "a file", table, &id, NULL, &error))
 		require(id.size <= sizeof(id.bytes));
 	else
 		require(error);

@@ -5,7 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	char *error = NULL;
 
 	if (sym_text_read((const char *)bytes, size, "a list", table, &error))

@@ -17,8 +17,9 @@ struct symbols {
 	uint64_t generation;
 };
 
-struct symbols *symbols_new(void)
+struct symbols *symbols_new(struct budget *budget)
 {
+	(void)budget;
 	return util_alloc(sizeof(struct symbols));
 }
 

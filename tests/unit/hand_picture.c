@@ -35,7 +35,7 @@ static const struct {
 
 struct symbols *hand_symbols(uint32_t functions[HAND_FUNCTIONS])
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	const char *const no_folder[] = { NULL };
 	struct object shell = {
 		.process = 7, .start = 0x400000, .end = 0x500000, .name = { "shell", 5 },
@@ -53,7 +53,7 @@ struct symbols *hand_symbols(uint32_t functions[HAND_FUNCTIONS])
 
 struct symbols *hand_kernel(const char *const *names, size_t count, uint32_t *functions)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	size_t size = 0, step = 0x1000;
 	uint64_t start = 0xffffffff80101000;
 	char *text = NULL;

@@ -32,8 +32,8 @@ struct world {
 static struct world world_new(void)
 {
 	struct world world = { .inputs = {
-		.store = store_new(), .stacks = stacks_new(),
-		.symbols = symbols_new(), .threads = threads_new(),
+		.store = store_new(NULL), .stacks = stacks_new(NULL),
+		.symbols = symbols_new(NULL), .threads = threads_new(NULL),
 	} };
 
 	world.query = query_new(&world.inputs);

@@ -19,9 +19,9 @@ struct world {
 
 static struct world world_new(void)
 {
-	struct objects *objects = objects_new();
+	struct objects *objects = objects_new(NULL);
 
-	return (struct world){ .objects = objects, .layouts = layouts_new(objects) };
+	return (struct world){ .objects = objects, .layouts = layouts_new(objects, NULL) };
 }
 
 static void world_free(struct world *world)
@@ -276,8 +276,8 @@ static void a_program_run_100000_times_is_one_set_of_stacks(void **state)
 	const struct sample sample = {
 		.kernel = kernel, .kernel_count = 1, .user = user, .user_count = 2,
 	};
-	struct symbols *symbols = symbols_new();
-	struct stacks *stacks = stacks_new();
+	struct symbols *symbols = symbols_new(NULL);
+	struct stacks *stacks = stacks_new(NULL);
 	uint64_t generation = 0;
 
 	(void)state;

@@ -31,7 +31,7 @@ static void check_node(const struct stacks *stacks, uint32_t *id, uint32_t space
 
 static void calls_are_looked_up_before_their_return_address(void **state)
 {
-	struct stacks *stacks = stacks_new();
+	struct stacks *stacks = stacks_new(NULL);
 	const struct sample sample = { KERNEL(0x100, 0x200, 0x300), USER(0x40,
 		0x50) };
 	uint32_t id = stacks_intern(stacks, &sample, SPACE);
@@ -49,7 +49,7 @@ static void calls_are_looked_up_before_their_return_address(void **state)
 
 static void interrupted_addresses_are_exact(void **state)
 {
-	struct stacks *stacks = stacks_new();
+	struct stacks *stacks = stacks_new(NULL);
 	const struct sample nested = {
 		.exact = 1 | 1 << 2, .user_exact = true,
 		KERNEL(0x100, 0x200, 0x300, 0x400), USER(0x40, 0x50),
@@ -73,7 +73,7 @@ static void interrupted_addresses_are_exact(void **state)
 
 static void a_cut_walk_is_another_stack(void **state)
 {
-	struct stacks *stacks = stacks_new();
+	struct stacks *stacks = stacks_new(NULL);
 	const struct sample whole = { KERNEL(0x100, 0x200), USER(0x40) };
 	struct sample kernel_cut = whole, user_cut = whole;
 	uint32_t id;
@@ -98,7 +98,7 @@ static void a_cut_walk_is_another_stack(void **state)
 
 static void no_frames_are_no_stack(void **state)
 {
-	struct stacks *stacks = stacks_new();
+	struct stacks *stacks = stacks_new(NULL);
 	const struct sample sample = { .thread = 3 };
 
 	(void)state;
@@ -164,7 +164,7 @@ static bool same_stack(const struct known *a, const struct known *b)
 static void ids_stand_for_stacks(void **state)
 {
 	struct random random = { .state = 42 };
-	struct stacks *stacks = stacks_new();
+	struct stacks *stacks = stacks_new(NULL);
 	struct known *known = calloc(STACKS, sizeof(*known));
 
 	(void)state;
@@ -187,7 +187,7 @@ static void ids_stand_for_stacks(void **state)
 static void memory_is_bounded(void **state)
 {
 	struct random random = { .state = 43 };
-	struct stacks *stacks = stacks_new();
+	struct stacks *stacks = stacks_new(NULL);
 	uint64_t kernel[64], first[64], refused = 0;
 	struct sample sample = { .kernel = kernel, .kernel_count = 64 };
 	uint32_t id = STACKS_NONE;

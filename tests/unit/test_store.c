@@ -77,7 +77,7 @@ static struct slice slice_of(const struct store *store, uint64_t time)
 
 static void equal_keys_are_counted_together(void **state)
 {
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 	struct store_key other = plain;
 	struct slice slice;
 
@@ -104,7 +104,7 @@ static void equal_keys_are_counted_together(void **state)
 
 static void a_late_event_goes_into_its_own_slice(void **state)
 {
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 	uint64_t version;
 
 	(void)state;
@@ -125,7 +125,7 @@ static void a_late_event_goes_into_its_own_slice(void **state)
 
 static void now_moves_forward_only(void **state)
 {
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 
 	(void)state;
 	store_advance(store, 5 * SECOND);
@@ -146,7 +146,7 @@ static void slices_grow_coarser_with_age(void **state)
 		{ 7300 * SECOND, 60 * SECOND }, { 86000 * SECOND, 60 * SECOND },
 	};
 	const uint64_t end = 100000 * SECOND;
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 	uint64_t added = 0;
 
 	(void)state;
@@ -170,7 +170,7 @@ static void slices_grow_coarser_with_age(void **state)
 
 static void a_late_event_finds_a_merged_slice(void **state)
 {
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 
 	(void)state;
 	store_add(store, 100 * SECOND, &plain, 1);
@@ -187,7 +187,7 @@ static void a_late_event_finds_a_merged_slice(void **state)
 static void hostile_times_and_cpus_take_no_room(void **state)
 {
 	struct random random = { .state = 5 };
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 	struct store_key key = plain;
 	uint64_t added = 0;
 
@@ -276,7 +276,7 @@ static void slices_hold_what_a_list_holds(void **state)
 {
 	struct random random = { .state = 11 };
 	struct entry *entries = calloc(EVENTS, sizeof(*entries));
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 	uint64_t now = 0;
 
 	(void)state;
@@ -300,7 +300,7 @@ static void slices_hold_what_a_list_holds(void **state)
 /* Keys that never come again: the oldest are let go, and said to be; the newest are there. */
 static void memory_is_bounded(void **state)
 {
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 	struct store_key key = plain;
 	uint64_t added = 0, time = 0;
 
@@ -320,7 +320,7 @@ static void memory_is_bounded(void **state)
 /* Keys that come again and again: what does not fit is merged, and nothing is lost. */
 static void repeated_keys_merge_before_any_is_lost(void **state)
 {
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 	struct store_key key = plain;
 	uint64_t added = 0;
 
@@ -341,7 +341,7 @@ static void repeated_keys_merge_before_any_is_lost(void **state)
 
 static void one_full_slice_refuses_and_counts(void **state)
 {
-	struct store *store = store_new();
+	struct store *store = store_new(NULL);
 	struct store_key key = plain;
 	uint64_t added = 0;
 

@@ -8,6 +8,8 @@
 #include "sym_elf.h"
 #include "symbol_table.h"
 
+static bool full;			/* no memory: never, without a budget */
+
 static const char start_source[] =
 	"int twice(int);\nvoid _start(void)\n{\n\ttwice(2);\n\tfor (;;)\n\t\t;\n}\n";
 static const char twice_source[] = "int twice(int x)\n{\n\treturn x + x;\n}\n";
@@ -29,11 +31,11 @@ static const char *build(const char *name, const char *compiler, const char *opt
 
 static uint64_t address_of(int fd, const char *name)
 {
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	struct build_id id;
 	uint64_t address = 0;
 
-	assert_true(sym_elf_read(fd, "program", table, &id, NULL));
+	assert_true(sym_elf_read(fd, "program", table, &id, NULL, NULL));
 	symbol_table_sort(table);
 	assert_true(symbol_table_address(table, name, &address));
 	symbol_table_free(table);
@@ -42,7 +44,7 @@ static uint64_t address_of(int fd, const char *name)
 
 static void check_line(struct sym_dwarf *dwarf, uint64_t address, const char *expected)
 {
-	char *line = sym_dwarf_line(dwarf, address);
+	char *line = sym_dwarf_line(dwarf, address, &full);
 
 	if (expected) {
 		assert_non_null(line);
@@ -56,7 +58,7 @@ static void check_line(struct sym_dwarf *dwarf, uint64_t address, const char *ex
 static void check_program(const char *path)
 {
 	int fd = open(path, O_RDONLY);
-	struct sym_dwarf *dwarf = sym_dwarf_open(fd);
+	struct sym_dwarf *dwarf = sym_dwarf_open(fd, NULL, &full);
 
 	assert_true(fd >= 0);
 	assert_non_null(dwarf);
@@ -100,7 +102,7 @@ static void test_inlined_start(void **state)
 	scratch_run("gcc -O2 -g -nostdlib -ffreestanding -static -o inlined outer.c");
 	fd = open(scratch_path("inlined"), O_RDONLY);
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd);
+	dwarf = sym_dwarf_open(fd, NULL, &full);
 	assert_non_null(dwarf);
 	check_line(dwarf, address_of(fd, "outer"), "outer.c:4");	/* its brace */
 	sym_dwarf_close(dwarf);
@@ -119,7 +121,7 @@ static void test_outside(void **state)
 		"-o ../outside ../start.c ../lib/math/twice.c");
 	fd = open(scratch_path("outside"), O_RDONLY);
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd);
+	dwarf = sym_dwarf_open(fd, NULL, &full);
 	assert_non_null(dwarf);
 	check_line(dwarf, address_of(fd, "_start"), "start.c:3");
 	check_line(dwarf, address_of(fd, "twice"), "math/twice.c:2");
@@ -142,7 +144,7 @@ static bool check_nm_line(struct sym_dwarf *dwarf, const char *text)
 	if (!tab || tab > end || text[0] == ' ' || (type[1] | 0x20) != 't'
 		|| memchr(text, '.', (size_t)(tab - text)))
 		return false;
-	line = sym_dwarf_line(dwarf, strtoull(text, NULL, 16));
+	line = sym_dwarf_line(dwarf, strtoull(text, NULL, 16), &full);
 	if (!line)
 		fail_msg("none for %.*s", (int)(end - text), text);
 	colon = strrchr(line, ':');
@@ -159,7 +161,7 @@ static bool check_nm_line(struct sym_dwarf *dwarf, const char *text)
 static void test_against_nm(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
-	struct sym_dwarf *dwarf = sym_dwarf_open(fd);
+	struct sym_dwarf *dwarf = sym_dwarf_open(fd, NULL, &full);
 	char *command = util_format("nm -l /proc/%d/exe > lines", (int)getpid()), *text;
 	size_t size, compared = 0;
 
@@ -186,10 +188,10 @@ static void test_none(void **state)
 		int fd = open(paths[i], O_RDONLY);
 
 		assert_true(fd >= 0);
-		assert_null(sym_dwarf_open(fd));
+		assert_null(sym_dwarf_open(fd, NULL, &full));
 		close(fd);
 	}
-	assert_null(sym_dwarf_open(-1));
+	assert_null(sym_dwarf_open(-1, NULL, &full));
 }
 
 static void try_bytes(const char *bytes, size_t size, uint64_t address)
@@ -198,9 +200,9 @@ static void try_bytes(const char *bytes, size_t size, uint64_t address)
 	struct sym_dwarf *dwarf;
 
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd);
+	dwarf = sym_dwarf_open(fd, NULL, &full);
 	if (dwarf)
-		free(sym_dwarf_line(dwarf, address));
+		free(sym_dwarf_line(dwarf, address, &full));
 	sym_dwarf_close(dwarf);
 	close(fd);
 }
@@ -250,7 +252,7 @@ static void test_worker_answers_in_order(void **state)
 {
 	int fd = open(build("asked", "gcc", "-g"), O_RDONLY), none = open("/dev/null", O_RDONLY);
 	struct line_question question = { .fd = fd, .address = address_of(fd, "twice") };
-	struct line_worker *worker = line_worker_new();
+	struct line_worker *worker = line_worker_new(NULL);
 
 	(void)state;
 	for (uint32_t i = 0; i < 100; i++) {
@@ -277,7 +279,7 @@ static void test_worker_answers_in_order(void **state)
 static void test_worker_queue_is_bounded(void **state)
 {
 	int fd = open("/dev/null", O_RDONLY);
-	struct line_worker *worker = line_worker_new();
+	struct line_worker *worker = line_worker_new(NULL);
 	struct line_question question = { .fd = fd };
 	uint32_t ticket;
 
@@ -294,12 +296,12 @@ static void test_worker_queue_is_bounded(void **state)
 static void test_worker_ends_early(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
-	struct line_worker *worker = line_worker_new();
+	struct line_worker *worker = line_worker_new(NULL);
 	struct line_question question = { .fd = fd, .address = 0x1000 };
 
 	(void)state;
 	line_worker_free(worker);
-	worker = line_worker_new();
+	worker = line_worker_new(NULL);
 	for (int i = 0; i < LINE_QUEUE; i++)
 		assert_true(line_worker_ask(worker, &question));
 	line_worker_free(worker);

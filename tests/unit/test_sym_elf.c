@@ -21,13 +21,13 @@ static const char kernel_source[] =
 
 static struct symbol_table *read_elf(const char *path, struct build_id *id)
 {
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	int fd = open(path, O_RDONLY);
 	char *error = NULL;
 
 	assert_true(fd >= 0);
 	assert_true(sym_elf_is(fd));
-	if (!sym_elf_read(fd, path, table, id, &error))
+	if (!sym_elf_read(fd, path, table, id, NULL, &error))
 		fail_msg("%s", error);
 	close(fd);
 	symbol_table_sort(table);
@@ -158,7 +158,7 @@ static void check_contained(const struct symbol_table *some, const struct symbol
 
 static struct symbol_table *read_nm(const char *filter)
 {
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	char *command =
 		util_format("nm -S /proc/%d/exe | grep '%s' > self.nm", (int)getpid(), filter);
 	char *text, *error = NULL;
@@ -195,13 +195,13 @@ static void test_against_nm(void **state)
 
 static void check_refused(const char *path, const char *why)
 {
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	struct build_id id;
 	int fd = open(path, O_RDONLY);
 	char *error = NULL;
 
 	assert_true(fd >= 0);
-	assert_false(sym_elf_read(fd, path, table, &id, &error));
+	assert_false(sym_elf_read(fd, path, table, &id, NULL, &error));
 	assert_non_null(strstr(error, path));
 	assert_non_null(strstr(error, why));
 	free(error);
@@ -224,12 +224,12 @@ static void test_refused(void **state)
 static void try_bytes(const char *bytes, size_t size)
 {
 	const char *path = scratch_write("damaged", bytes, size);
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	struct build_id id;
 	int fd = open(path, O_RDONLY);
 
 	assert_true(fd >= 0);
-	if (sym_elf_read(fd, path, table, &id, NULL)) {
+	if (sym_elf_read(fd, path, table, &id, NULL, NULL)) {
 		symbol_table_sort(table);
 		symbol_table_find(table, 0x401000);
 	}

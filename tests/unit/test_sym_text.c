@@ -14,7 +14,7 @@
 
 static struct symbol_table *read_bytes(const char *text, size_t size)
 {
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	char *copy = malloc(size ? size : 1);	/* exactly: a reader that goes on is caught */
 	char *error = NULL;
 
@@ -46,7 +46,7 @@ static void check_name(const struct symbol_table *table, uint64_t address, const
 
 static void check_refused(const char *text, size_t size, const char *why)
 {
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	char *error = NULL;
 
 	assert_false(sym_text_read(text, size, "list", table, &error));
@@ -235,7 +235,7 @@ static void test_cut_anywhere(void **state)
 
 	(void)state;
 	for (size_t size = 0; size <= sizeof(text) - 1; size++) {
-		struct symbol_table *table = symbol_table_new();
+		struct symbol_table *table = symbol_table_new(NULL);
 		char *copy = malloc(size ? size : 1);
 
 		assert_non_null(copy);
@@ -250,7 +250,7 @@ static void test_cut_anywhere(void **state)
 
 static void test_limit(void **state)
 {
-	struct symbol_table *table = symbol_table_new();
+	struct symbol_table *table = symbol_table_new(NULL);
 	struct symbol_entry entry = { .name = "f", .name_size = 1, .limit = UINT64_MAX };
 
 	(void)state;

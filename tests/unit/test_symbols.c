@@ -50,7 +50,7 @@ static uint64_t nm_address(const char *program, const char *name)
 
 static struct symbols *with_kernel(const char *text)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	char *error = NULL;
 
 	if (!symbols_load_kernel(symbols, scratch_text("System.map", text), &error))
@@ -123,7 +123,7 @@ static void test_kernel(void **state)
 /* The table may come before or after the anchor, and earlier answers change with either. */
 static void test_slide(void **state)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	const char *path = scratch_text("System.map", map_text);
 	uint64_t generation = symbols_generation(symbols);
 
@@ -225,7 +225,7 @@ static const char *await_line(struct symbols *symbols, uint32_t function)
 
 static void test_elf_kernel_with_lines(void **state)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	uint64_t spin;
 	uint32_t function;
 	char *error = NULL;
@@ -253,7 +253,7 @@ static void test_elf_kernel_with_lines(void **state)
 /* A program in two processes is one function; the same name in two programs is two. */
 static void test_programs(void **state)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	struct object first = object_of(1, "/bin/one", 0x400000, 0);
 	struct object moved = object_of(2, "one", 0x7f0000000000, 0);
 	struct object other = object_of(3, "./two", 0x400000, 0);
@@ -284,7 +284,7 @@ static void test_programs(void **state)
 
 static void test_program_of_another_build(void **state)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	struct object object = object_of(1, "built", 0x400000, 0);
 	uint64_t spin;
 
@@ -304,7 +304,7 @@ static void test_program_of_another_build(void **state)
 /* A process is sampled, or shares its space, before the file it runs is told of or is there. */
 static void test_late(void **state)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	struct object object = object_of(1, "late", 0x400000, 0);
 	uint64_t spin, generation;
 	uint32_t early = symbols_space(symbols, 1);
@@ -331,7 +331,7 @@ static void test_late(void **state)
 /* exec: another program where the first one was; the same news again changes nothing. */
 static void test_mapped_again(void **state)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	struct object one = object_of(1, "one", 0x400000, 0);
 	struct object two = object_of(1, "missing", 0x480000, 0);
 	uint64_t spin, generation;
@@ -375,7 +375,7 @@ static void test_kernel_module(void **state)
 
 static void test_specials(void **state)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	uint32_t idle = symbols_special(symbols, "[idle]");
 	uint32_t missed = symbols_special(symbols, "[missed]");
 
@@ -393,7 +393,7 @@ static void test_hostile_objects(void **state)
 {
 	static const char *const names[] = { "", "/", ".", "..", "../../etc/passwd", "a\nb\x1b[1m",
 		"\xff\xfe", "./" };
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	char long_name[1024];
 	struct object object;
 
@@ -429,7 +429,7 @@ static void test_hostile_objects(void **state)
 
 static void test_limits(void **state)
 {
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(NULL);
 	char name[32];
 
 	(void)state;

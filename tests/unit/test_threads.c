@@ -17,7 +17,7 @@ static struct text text(const char *bytes)
 
 static void numbers_stand_in_for_names(void **state)
 {
-	struct threads *threads = threads_new();
+	struct threads *threads = threads_new(NULL);
 	const char *twelve = threads_name(threads, 12);
 
 	(void)state;
@@ -32,7 +32,7 @@ static void numbers_stand_in_for_names(void **state)
 
 static void a_name_told_again_replaces_the_old_which_stays_readable(void **state)
 {
-	struct threads *threads = threads_new();
+	struct threads *threads = threads_new(NULL);
 	const char *number = threads_name(threads, 12), *old;
 
 	(void)state;
@@ -54,7 +54,7 @@ static void a_name_told_again_replaces_the_old_which_stays_readable(void **state
 
 static void names_obey_no_terminal(void **state)
 {
-	struct threads *threads = threads_new();
+	struct threads *threads = threads_new(NULL);
 
 	(void)state;
 	threads_thread(threads, 1, 1, text("a\033[2Jb\n"));
@@ -65,7 +65,7 @@ static void names_obey_no_terminal(void **state)
 
 static void patterns_name_threads(void **state)
 {
-	struct threads *threads = threads_new();
+	struct threads *threads = threads_new(NULL);
 
 	(void)state;
 	threads_process(threads, 7, text("Shell"));
@@ -89,7 +89,7 @@ static void patterns_name_threads(void **state)
 /* A guest that makes up names without end must not make us grow without end. */
 static void memory_is_bounded(void **state)
 {
-	struct threads *threads = threads_new();
+	struct threads *threads = threads_new(NULL);
 	char name[1024];
 
 	(void)state;
@@ -110,7 +110,7 @@ static void memory_is_bounded(void **state)
 /* The newest names are there, and those of threads that still run; the others' texts stay. */
 static void the_oldest_is_forgotten(void **state)
 {
-	struct threads *threads = threads_new();
+	struct threads *threads = threads_new(NULL);
 	const char *boot, *old;
 
 	(void)state;
@@ -137,7 +137,7 @@ static void the_oldest_is_forgotten(void **state)
 /* To be matched, a number is not kept: there is room for names after any number of threads. */
 static void matching_keeps_nothing(void **state)
 {
-	struct threads *threads = threads_new();
+	struct threads *threads = threads_new(NULL);
 
 	(void)state;
 	for (uint32_t i = 0; i < 1000000; i++)

@@ -1,0 +1,300 @@
+/*
+ * The program itself, without sanitizers, against a guest that sends what costs most: it stays
+ * below its limit, and says what it gave up.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_guest.h"
+#include "scratch.h"
+
+enum {
+	FUNCTIONS = 150000, FUNCTION_SIZE = 16,
+	WINDOW_S = 4000,
+	BATCH = 1 << 20,		/* bytes on their way */
+	WAIT_S = 100,			/* for the whole of one attack */
+	HZ_PER_MS = FAKE_GUEST_TICKS_PER_MS,
+};
+
+struct attack {
+	struct fake_guest *guest;
+	uint64_t seed;
+	uint32_t count;			/* of what is new each time */
+	uint64_t begin;			/* of the window, guest clock */
+};
+
+/* ---- what costs most ---- */
+
+static uint64_t below(struct attack *attack, uint64_t limit)
+{
+	return random_next(&attack->seed) % limit;
+}
+
+static void begin_packet(struct attack *attack, uint32_t stream, uint32_t cpu, uint64_t clock)
+{
+	packets_begin(attack->guest->packets, stream, cpu, clock);
+}
+
+static void add(struct attack *attack, uint64_t clock, uint16_t id, const struct body *body)
+{
+	packets_event(attack->guest->packets, clock, id, body);
+}
+
+static void add_sample(struct attack *attack, uint64_t clock, const struct ktop_wire_sample *sample,
+	const uint64_t *frames, size_t count)
+{
+	struct body body = { 0 };
+
+	body_fixed(&body, sample, sizeof(*sample));
+	body_list(&body, frames, count, sizeof(*frames));
+	body_list(&body, frames, sample->mode == KTOP_MODE_USER ? count : 0, sizeof(*frames));
+	add(attack, clock, KTOP_EVENT_sample, &body);
+}
+
+static struct ktop_wire_sample any_sample(struct attack *attack)
+{
+	return (struct ktop_wire_sample){
+		.process = KTOP_KERNEL, .thread = attack->count++, .mode = KTOP_MODE_KERNEL,
+		.weight = 1, .exact = 1,
+	};
+}
+
+/* Stacks of which no frame is known, none like another. */
+static void send_stacks(struct attack *attack)
+{
+	struct ktop_wire_sample sample;
+	uint64_t frames[64], clock = attack->begin + attack->count * HZ_PER_MS / 8;
+
+	begin_packet(attack, KTOP_SAMPLES, attack->count % 2, clock);
+	for (int i = 0; i < 20; i++) {
+		for (size_t k = 0; k < 64; k++)
+			frames[k] = random_next(&attack->seed);
+		sample = any_sample(attack);
+		sample.mode = KTOP_MODE_USER;
+		sample.process = attack->count;
+		add_sample(attack, clock, &sample, frames, 64);
+	}
+	packets_end(attack->guest->packets, clock);
+}
+
+/* The same slice all the time. */
+static void send_counts(struct attack *attack)
+{
+	uint64_t clock = attack->begin;
+
+	begin_packet(attack, KTOP_SAMPLES, 0, clock);
+	for (int i = 0; i < 400; i++) {
+		struct ktop_wire_sample sample = any_sample(attack);
+
+		add_sample(attack, clock, &sample, NULL, 0);
+	}
+	packets_end(attack->guest->packets, clock);
+}
+
+/* Every function, each called by many others. */
+static void send_functions(struct attack *attack)
+{
+	uint64_t clock = attack->begin + attack->count * HZ_PER_MS / 8;
+
+	begin_packet(attack, KTOP_SAMPLES, 1, clock);
+	for (int i = 0; i < 80; i++) {
+		struct ktop_wire_sample sample = any_sample(attack);
+		uint64_t frames[24];
+
+		for (size_t k = 0; k < 24; k++)
+			frames[k] = 0x1000 + FUNCTION_SIZE * below(attack, FUNCTIONS)
+				+ below(attack, FUNCTION_SIZE);
+		add_sample(attack, clock, &sample, frames, 24);
+	}
+	packets_end(attack->guest->packets, clock);
+}
+
+static void send_names(struct attack *attack)
+{
+	begin_packet(attack, KTOP_META, 0, attack->begin);
+	for (int i = 0; i < 25; i++) {
+		struct ktop_wire_thread thread = { .thread = attack->count++ };
+		struct body body = { 0 };
+		char name[1000];
+
+		for (size_t k = 0; k < sizeof(name) - 1; k++)
+			name[k] = (char)('a' + below(attack, 26));
+		name[sizeof(name) - 1] = '\0';
+		body_fixed(&body, &thread, sizeof(thread));
+		body_text(&body, name);
+		add(attack, attack->begin, KTOP_EVENT_thread, &body);
+	}
+	packets_end(attack->guest->packets, attack->begin);
+}
+
+/* One process maps more and more: each time another layout, of up to 512 mappings. */
+static void send_objects(struct attack *attack)
+{
+	begin_packet(attack, KTOP_META, 0, attack->begin);
+	for (int i = 0; i < 200; i++) {
+		uint64_t start = attack->count++ * 0x1000ull;
+		struct ktop_wire_object object = {
+			.process = attack->count % 7, .start = start, .end = start + 0x1000,
+		};
+		struct body body = { 0 };
+
+		body_fixed(&body, &object, sizeof(object));
+		body_text(&body, "program");
+		body_list(&body, &attack->count, sizeof(attack->count), 1);
+		add(attack, attack->begin, KTOP_EVENT_object, &body);
+	}
+	packets_end(attack->guest->packets, attack->begin);
+}
+
+/* ---- the program ---- */
+
+struct program {
+	pid_t pid;
+	const char *output;
+	size_t peak;			/* KiB of memory */
+};
+
+static struct program start(const char *port, const char *names, const char *memory)
+{
+	struct program program = { .output = scratch_path("output") };
+	char *words[] = {
+		(char []){ "build/ktop" }, (char []){ "report" }, (char []){ "--port" }, (char *)port,
+		(char []){ "--symbols" }, (char *)names, (char []){ "--memory" }, (char *)memory,
+		(char []){ "--seconds" }, util_format("%d", WINDOW_S),
+		(char []){ "--wait" }, (char []){ "1000" }, NULL,
+	};
+	posix_spawn_file_actions_t actions;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 1, program.output, O_CREAT | O_WRONLY | O_TRUNC,
+		0600);
+	assert_int_equal(posix_spawn(&program.pid, words[0], &actions, NULL, words, environ), 0);
+	posix_spawn_file_actions_destroy(&actions);
+	free(words[9]);
+	return program;
+}
+
+static void look(struct program *program)
+{
+	char *path = util_format("/proc/%d/status", (int)program->pid), line[128];
+	FILE *file = fopen(path, "r");
+	size_t peak;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmHWM: %zu kB", &peak) == 1 && peak > program->peak)
+			program->peak = peak;
+	if (file)
+		fclose(file);
+	free(path);
+}
+
+/* True when it has ended; it must have ended well. */
+static bool has_ended(struct program *program)
+{
+	int status = 0;
+
+	look(program);
+	if (waitpid(program->pid, &status, WNOHANG) != program->pid)
+		return false;
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	return true;
+}
+
+/* ---- the tests ---- */
+
+static void tell_all(struct fake_guest *guest)
+{
+	fake_guest_facts(guest, NULL, 0);
+	fake_guest_status(guest, true);
+	fake_guest_counts(guest);
+	fake_guest_reply(guest, true, "hello");
+}
+
+/* Sends what is there, waiting for the program to take it. */
+static void send_out(struct fake_guest *guest, struct program *program, uint64_t deadline)
+{
+	while (guest->fd < 0 || guest->sent < guest->packets->size) {
+		fake_guest_step(guest);
+		assert_false(has_ended(program));
+		assert_true(util_now() < deadline);
+	}
+	guest->packets->size = guest->sent = 0;
+}
+
+static const char *write_names(void)
+{
+	const char *path = scratch_path("names");
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fprintf(file, "0000000000001000 T _start\n");
+	for (uint64_t i = 0; i < FUNCTIONS; i++)
+		fprintf(file, "%016llx T function_%llu_of_a_kernel\n",
+			(unsigned long long)(0x1000 + i * FUNCTION_SIZE), (unsigned long long)i);
+	assert_int_equal(fclose(file), 0);
+	return path;
+}
+
+static void check(const char *memory, size_t mib, void (*send)(struct attack *attack),
+	const char *remark)
+{
+	uint64_t deadline = util_now() + WAIT_S * 1000000000ull;
+	const char *port = scratch_path("port");
+	struct attack attack = { .seed = 9 };
+	struct program program;
+	char *output;
+	size_t size;
+
+	unlink(port);
+	attack.guest = fake_guest_new(port);
+	program = start(port, write_names(), memory);
+	tell_all(attack.guest);
+	attack.begin = attack.guest->clock;
+	send_out(attack.guest, &program, deadline);
+	for (size_t sent = 0; sent < 3 * (mib << 20); sent += BATCH) {
+		while (attack.guest->packets->size < BATCH)
+			send(&attack);
+		send_out(attack.guest, &program, deadline);
+	}
+	fake_guest_beat(attack.guest, 1000 * (WINDOW_S + 100));
+	fake_guest_status(attack.guest, true);
+	while (!has_ended(&program)) {
+		fake_guest_step(attack.guest);
+		assert_true(util_now() < deadline);
+	}
+	fake_guest_free(attack.guest);
+	output = scratch_read(program.output, &size);
+	print_message("%s MiB: peak %zu KiB\n", memory, program.peak);
+	if (program.peak >= mib << 10)
+		fail_msg("%zu KiB", program.peak);
+	if (!strstr(output, remark))
+		fail_msg("not said: %s: %.1000s", remark, output);
+	free(output);
+}
+
+#define ATTACK(what, remark) \
+	static void what(void **state) { (void)state; check("64", 64, send_##what, remark); }
+
+ATTACK(stacks, "samples without their stack: memory is full")
+ATTACK(counts, "ticks not kept: memory is full")
+ATTACK(functions, "addresses without their function: memory is full")
+ATTACK(names, "names not kept: memory is full")
+ATTACK(objects, "the names of later ones are unknown")
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks),
+		cmocka_unit_test(counts),
+		cmocka_unit_test(functions),
+		cmocka_unit_test(names),
+		cmocka_unit_test(objects),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
