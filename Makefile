@@ -149,7 +149,7 @@ $(FUZZ:%=build/check/%): build/check/%: build/check/tests/fuzz/%.o build/check/t
 
 build/tsan/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 -fsanitize=thread -MMD -c -o $@ $<
+	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 -fsanitize=thread -Wno-tsan -MMD -c -o $@ $<
 
 $(THREADED:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o $(HOOK_SRC:%.c=build/tsan/%.o)
 	$(CC) $(CFLAGS) -fsanitize=thread -o $@ $(filter %.o,$^) -lcmocka

@@ -37,7 +37,7 @@ static void send(struct ktop_cpu *cpu, uint32_t number, uint64_t rounds)
 	uint64_t due = cpu->due + rounds;
 
 	__atomic_store_n(&cpu->due, due, __ATOMIC_RELAXED);
-	if (cpu->sent != __atomic_load_n(&cpu->answered, __ATOMIC_ACQUIRE) &&
+	if (cpu->sent != __atomic_load_n(&cpu->answered, __ATOMIC_RELAXED) &&
 			due - cpu->asked <= KTOP_GAP)
 		return;
 	cpu->asked = due;

@@ -72,7 +72,7 @@ void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record, uint16
 
 void ktop_ring_discard(struct ktop_ring *ring)
 {
-	__atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);			/* pair 9 */
 }
 
 bool ktop_ring_busy(const struct ktop_ring *ring)

@@ -15,6 +15,8 @@
  *   3  busy and ktop.sampler or ktop.trace: each side stores its own, then loads the other's, all
  *      sequentially consistent: the writer in ktop_ring_reserve and sample.c or trace.c, the
  *      switcher in sampler.c and ktop_ring_busy.
+ *   9  busy, on its own CPU: the store in ktop_ring_discard releases the record and the head; an NMI
+ *      that finds the ring not busy finds them done.
  */
 #ifndef KTOP_RING_H
 #define KTOP_RING_H

@@ -140,7 +140,7 @@ static void answer(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_re
 	uint64_t rounds = due - (cpu->done < begun ? begun : cpu->done);
 
 	cpu->done = due;
-	if (rounds == 0 || __atomic_load_n(&ktop->sampler, __ATOMIC_ACQUIRE) != KTOP_NMI)
+	if (rounds == 0 || __atomic_load_n(&ktop->sampler, __ATOMIC_RELAXED) != KTOP_NMI)
 		return;
 	take(ktop, cpu, regs, KTOP_NMI, rounds);
 	ktop_count(&ktop_ring(cpu, KTOP_SAMPLES)->cost, ktop_port_clock() - begin);
@@ -153,7 +153,7 @@ bool ktop_nmi(struct ktop *ktop, const struct ktop_regs *regs)
 
 	if (sent == cpu->answered)
 		return false;
-	__atomic_store_n(&cpu->answered, sent, __ATOMIC_RELEASE);
+	__atomic_store_n(&cpu->answered, sent, __ATOMIC_RELAXED);
 	answer(ktop, cpu, regs);
 	return true;
 }

@@ -72,10 +72,10 @@ const char *ktop_sampler_refusal(struct ktop *ktop)
 	if (ktop->control.nmi_works)
 		return NULL;
 	/* Nobody paces until NMIs are known to work: here alone is `sent` written by the drainer. */
-	__atomic_store_n(&first->sent, first->sent + 1, __ATOMIC_RELEASE);	/* pair 6 */
+	__atomic_store_n(&first->sent, first->sent + 1, __ATOMIC_RELAXED);
 	ktop->control.nmi_works = ktop_port_nmi(0);
 	if (ktop->control.nmi_works)
 		return NULL;
-	__atomic_store_n(&first->sent, first->sent - 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&first->sent, first->sent - 1, __ATOMIC_RELAXED);
 	return "nmi: this kernel or machine cannot send them";
 }

@@ -79,7 +79,7 @@ static struct ktop_row *place(struct ktop_table *table, struct ktop_key key)
 	row->chain = *bucket(table, key.id);
 	*bucket(table, key.id) = (uint32_t)(row - table->rows) + 1;
 	if (row == &table->rows[table->used])
-		__atomic_store_n(&table->used, table->used + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&table->used, table->used + 1, __ATOMIC_RELAXED);
 	return row;
 }
 
@@ -108,7 +108,7 @@ void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *p
 		table->exited--;
 	row->exited = false;
 	write_row(row, payload, size);
-	__atomic_store_n(&table->changes, table->changes + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&table->changes, table->changes + 1, __ATOMIC_RELEASE);	/* pair 8 */
 }
 
 void ktop_table_exit(struct ktop_table *table, uint32_t id)
@@ -152,8 +152,8 @@ static uint32_t read_row(struct ktop_row *row, uint64_t *to)
 
 uint32_t ktop_table_next(struct ktop_table *table, void *to)
 {
-	uint32_t changes = __atomic_load_n(&table->changes, __ATOMIC_ACQUIRE);
-	uint32_t used = __atomic_load_n(&table->used, __ATOMIC_ACQUIRE);
+	uint32_t changes = __atomic_load_n(&table->changes, __ATOMIC_ACQUIRE);	/* pair 8 */
+	uint32_t used = __atomic_load_n(&table->used, __ATOMIC_RELAXED);
 
 	if (table->cursor >= used && changes != table->seen) {
 		table->seen = changes;

@@ -5,6 +5,9 @@
  * Barrier pair 5, row.sequence: odd while the row is written. Writer: odd, then each word released
  * after it, then even, released. Reader: sequence acquired, each word acquired, sequence again:
  * a word that is newer than the first look shows at least the odd number at the second.
+ *
+ * Barrier pair 8, changes: counted and released after the row; the reader acquires it before a walk,
+ * so that a row that the walk found old is followed by another walk.
  */
 #ifndef KTOP_TABLE_H
 #define KTOP_TABLE_H

@@ -91,7 +91,7 @@ void ktop_virtq_offer(struct ktop_virtq *queue, uint32_t buffer, uint32_t size)
 	queue->available->ring[queue->offered & (queue->size - 1)] = (uint16_t)buffer;
 	queue->in_flight |= 1u << buffer;
 	queue->offered++;
-	__atomic_store_n(&queue->available->index, queue->offered, __ATOMIC_RELEASE);	/* pair 1 */
+	__atomic_store_n(&queue->available->index, queue->offered, __ATOMIC_RELEASE);	/* pair 10 */
 }
 
 void ktop_virtq_offer_all(struct ktop_virtq *queue)
@@ -104,7 +104,7 @@ void ktop_virtq_offer_all(struct ktop_virtq *queue)
 
 bool ktop_virtq_take(struct ktop_virtq *queue, uint32_t *buffer, uint32_t *written)
 {
-	uint16_t index = __atomic_load_n(&queue->used->index, __ATOMIC_ACQUIRE);	/* pair 2 */
+	uint16_t index = __atomic_load_n(&queue->used->index, __ATOMIC_ACQUIRE);	/* pair 11 */
 	uint16_t slot = queue->taken & (queue->size - 1);
 	uint32_t id, length;
 
@@ -128,6 +128,6 @@ bool ktop_virtq_take(struct ktop_virtq *queue, uint32_t *buffer, uint32_t *writt
 
 bool ktop_virtq_wants_notify(const struct ktop_virtq *queue)
 {
-	ktop_barrier();								/* pair 3 */
+	ktop_barrier();								/* pair 12 */
 	return !(__atomic_load_n(&queue->used->flags, __ATOMIC_RELAXED) & NO_NOTIFY);
 }

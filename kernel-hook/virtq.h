@@ -6,10 +6,10 @@
  * cannot be true marks the queue broken, and nothing more is taken from it until it is made anew.
  *
  * Barrier pairs, the other side being the device's:
- *   1  available->index: ktop_virtq_offer releases the descriptor and the ring entry.
- *   2  used->index: ktop_virtq_take acquires the entry, and what the device wrote to the buffer.
- *   3  available->index is stored, then used->flags loaded, in ktop_virtq_wants_notify: the device
- *      stores its flags, then loads the index.
+ *   10  available->index: ktop_virtq_offer releases the descriptor and the ring entry.
+ *   11  used->index: ktop_virtq_take acquires the entry, and what the device wrote to the buffer.
+ *   12  available->index is stored, then used->flags loaded, in ktop_virtq_wants_notify: the device
+ *       stores its flags, then loads the index.
  */
 #ifndef KTOP_VIRTQ_H
 #define KTOP_VIRTQ_H

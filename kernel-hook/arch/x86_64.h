@@ -49,7 +49,7 @@ static inline void ktop_out32(uint16_t port, uint32_t value)
 /* All that was read and written before, in memory or a device, comes before all that follows. */
 static inline void ktop_barrier(void)
 {
-	__asm__ volatile("mfence" ::: "memory");
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* In a loop that waits for another CPU. */
