@@ -39,9 +39,10 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service
 FAKES = packets fake_port fake_serial fake_guest	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads
+WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
 BENCH = ingest
 BENCH_PARTS = world stream setup intake
-CHECKS = layers manual completion install
+CHECKS = layers manual completion install barriers
 E2E = demo oracle boot port report ctl screen books terminal
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
@@ -158,7 +159,11 @@ build/check/pty: tests/e2e/pty.c		# a terminal for tests/e2e/terminal
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -o $@ $<
 
-unit: build/check/pty $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%)
+$(WEAK:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o build/tsan/tests/unit/fake_port.o \
+		build/host/tests/unit/weak_memory.o $(HOOK_SRC:%.c=build/tsan/%.o)
+	$(CC) $(CFLAGS) -o $@ $^ -lcmocka
+
+unit: build/check/pty $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%)
 
 # ---- fuzzing ----
 
@@ -220,7 +225,7 @@ screenshots: packages
 
 check: packages
 	$(MAKE) build/ktop demo-kernel unit build/lint
-	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%)
+	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%)
 
 # The books, for SOAK_MINUTES.
 soak: packages

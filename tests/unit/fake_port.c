@@ -59,6 +59,8 @@ enum ktop_text ktop_port_text(uint64_t address)
 bool ktop_port_read_user(uint64_t address, void *to, uint32_t size)
 {
 	fake_port.user_reads++;
+	if (fake_port.at_user_read)
+		fake_port.at_user_read();
 	if (address < fake_port.user_low || address - fake_port.user_low > FAKE_USER - size)
 		return false;
 	memcpy(to, fake_port.user + (address - fake_port.user_low), size);

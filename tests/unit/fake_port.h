@@ -24,6 +24,7 @@ struct fake_port {
 	uint64_t user_low;		/* of the user memory that can be read */
 	uint8_t user[FAKE_USER];
 	uint32_t user_reads;
+	void (*at_user_read)(void);	/* called in each: while a sample is written */
 
 	uint64_t timer[FAKE_CPUS];	/* the last wish */
 	uint32_t kicks[FAKE_CPUS], nmis[FAKE_CPUS];
