@@ -8,6 +8,7 @@
 
 #include "control_client.h"
 #include "control_socket.h"
+#include "peer.h"
 #include "unix_socket.h"
 #include "util.h"
 
@@ -50,7 +51,7 @@ char *control_client_find(const char *socket)
 	return NULL;
 }
 
-/* All bytes until the other side closes. */
+/* All bytes until the other side closes, or can be seen to stand still. */
 static char *read_all(int fd, uint64_t deadline, size_t *size)
 {
 	size_t room = 65536;
@@ -62,8 +63,11 @@ static char *read_all(int fd, uint64_t deadline, size_t *size)
 
 		if (util_now() >= deadline)
 			break;
-		if (poll(&ready, 1, WAIT_MS) <= 0)
+		if (poll(&ready, 1, WAIT_MS) <= 0) {
+			if (peer_stopped(fd))
+				break;
 			continue;
+		}
 		got = recv(fd, bytes + *size, room - 1 - *size, 0);
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
@@ -104,8 +108,8 @@ char *control_client_ask(const char *path, char *const *words, size_t count, uin
 
 	end = strchr(answer, '\n');
 	if (!end) {
-		util_fail(error, "the live ktop gave no answer: it has ended, or is suspended; "
-			"look there, and ask again");
+		util_fail(error, "the live ktop gave no answer: it has ended, or is suspended (Ctrl-Z); "
+			"bring it back by fg in its terminal, and ask again");
 		free(answer);
 		return NULL;
 	}
