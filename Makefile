@@ -42,8 +42,13 @@ THREADED = test_ring_threads test_pace_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
 BENCH = ingest
 BENCH_PARTS = world stream setup intake
+<<<<<<< HEAD
 CHECKS = layers manual completion install barriers
 E2E = demo oracle boot port report ctl screen books terminal
+=======
+CHECKS = layers manual completion install
+E2E = demo oracle boot port report ctl screen books terminal suspend
+>>>>>>> 5022e6f (tests: Ctrl-Z and fg in a real shell: the guest works on, the books agree, the shell's terminal is as it was)
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
 AGENT_SRC = $(AGENT:%=agent/%.c)
