@@ -42,18 +42,8 @@ THREADED = test_ring_threads test_pace_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
 BENCH = ingest
 BENCH_PARTS = world stream setup intake
-<<<<<<< HEAD
-<<<<<<< HEAD
 CHECKS = layers manual completion install barriers
-E2E = demo oracle boot port report ctl screen books terminal
-=======
-CHECKS = layers manual completion install
-E2E = demo oracle boot port report ctl screen books terminal suspend
->>>>>>> 5022e6f (tests: Ctrl-Z and fg in a real shell: the guest works on, the books agree, the shell's terminal is as it was)
-=======
-CHECKS = layers manual completion install
-E2E = demo oracle boot port report ctl screen books terminal unread
->>>>>>> 32a701f (tests: unread: with counted instructions a host that never reads takes no more of the guest than one that reads, to 1 %)
+E2E = demo oracle boot port report ctl screen books terminal suspend unread
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
 AGENT_SRC = $(AGENT:%=agent/%.c)
