@@ -40,8 +40,8 @@ FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_contr
 FAKES = packets fake_port fake_serial fake_guest	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
-BENCH = ingest
-BENCH_PARTS = world stream setup intake
+BENCH = ingest names screen memory first perfdata bytes folded cost
+BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = layers manual completion install barriers
 E2E = demo oracle boot port report ctl screen books terminal suspend unread
 
@@ -198,6 +198,11 @@ $(BENCH:%=build/bench/%): build/bench/%: build/host/bench/%.o build/libbench.a b
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 
+bench: packages
+	./packages bench
+	$(MAKE) build/ktop demo-kernel $(BENCH:%=build/bench/%)
+	bench/run
+
 # clang reads every file too, with the same warnings.
 build/lint: $(HOST_SRC) $(HOOK_SRC) $(DEMO_SRC) $(BENCH_SRC)
 	$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(HOST_SRC) $(HOOK_SRC)
@@ -256,6 +261,6 @@ clean:
 -include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/host/bench/*.d build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
 	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
-.PHONY: all demo-kernel unit packages demo screenshots check soak fuzz install uninstall deb clean
+.PHONY: all demo-kernel unit packages demo screenshots check soak fuzz bench install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,6 +1,7 @@
 /*
  * Bytes from a unix socket to the store on one core, against reading them and doing nothing; what
- * writes them has the other core. Rounds of both in turn, the median of each.
+ * writes them has the other core. Rounds of both in turn, the median of each: by the reader's
+ * processor time, which is what one core can do, and by the clock, in which it waits as well.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -18,12 +19,12 @@
 
 enum { READER_CORE = 1, WRITER_CORE = 0, READ = 262144, READS = 8, RUNS_MAX = 99 };
 
-static struct packets *all_bytes(struct stream *stream, uint64_t samples)
+static struct packets *all_bytes(struct traffic *traffic, uint64_t samples)
 {
-	stream_hello(stream);
-	while (stream_samples(stream) < samples)
-		stream_turn(stream);
-	return stream_bytes(stream);
+	traffic_hello(traffic);
+	while (traffic_samples(traffic) < samples)
+		traffic_turn(traffic);
+	return traffic_bytes(traffic);
 }
 
 /* As QEMU does: a guest's buffer at a time. */
@@ -66,13 +67,17 @@ static void *read_ktop(int fd, uint8_t *buffer)
 }
 
 /* Seconds from the first byte's coming to the last one's end. */
-static double time_reader(const struct packets *packets, void *(*reader)(int, uint8_t *),
+struct seconds {
+	double processor, wall;
+};
+
+static struct seconds time_reader(const struct packets *packets, void *(*reader)(int, uint8_t *),
 	struct intake **intake)
 {
 	uint8_t *buffer = util_alloc(READ);
 	struct pollfd ready = { .events = POLLIN };
-	uint64_t begin;
-	double seconds;
+	struct seconds seconds;
+	uint64_t begin, spent;
 	int fds[2];
 	pid_t writer;
 
@@ -87,44 +92,61 @@ static double time_reader(const struct packets *packets, void *(*reader)(int, ui
 	ready.fd = fds[0];
 	poll(&ready, 1, -1);
 	begin = util_now();
+	spent = setup_spent();
 	*intake = reader(fds[0], buffer);
-	seconds = (double)(util_now() - begin) / 1e9;
+	seconds.processor = (double)(setup_spent() - spent) / 1e9;
+	seconds.wall = (double)(util_now() - begin) / 1e9;
 	close(fds[0]);
 	waitpid(writer, NULL, 0);
 	free(buffer);
 	return seconds;
 }
 
+/* The medians of some rounds of the two in turn, of one of their times. */
+struct medians {
+	double ktop, nothing;
+};
+
+static void print(const char *draw, const char *time, double samples, double bytes,
+	const struct medians *medians)
+{
+	printf("ingest_%s_%s_rate\t%.2f\tmillion samples/s\n", draw, time,
+		samples / medians->ktop / 1e6);
+	printf("read_%s_%s_rate\t%.2f\tmillion samples/s\n", draw, time,
+		samples / medians->nothing / 1e6);
+	printf("read_%s_%s_bytes\t%.0f\tMB/s\n", draw, time, bytes / medians->nothing / 1e6);
+	printf("ingest_%s_%s_share\t%.1f\t%%\n", draw, time,
+		100 * medians->nothing / medians->ktop);
+}
+
 int main(int argc, char **argv)
 {
 	struct setup setup = setup_parse(argc, argv);
 	struct world *world = world_new(&setup.world);
-	struct stream *stream = stream_new(world, &setup.stream);
-	const struct packets *packets = all_bytes(stream, setup.samples);
+	struct traffic *traffic = traffic_new(world, &setup.traffic);
+	const struct packets *packets = all_bytes(traffic, setup.samples);
+	double ktop[2][RUNS_MAX], nothing[2][RUNS_MAX], samples = (double)traffic_samples(traffic);
+	const char *const times[] = { "core", "wall" };
 	uint32_t runs = setup.runs < RUNS_MAX ? setup.runs : RUNS_MAX;
-	double ktop[RUNS_MAX], nothing[RUNS_MAX], samples = (double)stream_samples(stream);
-	const char *draw = setup.world.zipf ? "zipf" : "even";
 
 	setup_pin(READER_CORE);
 	for (uint32_t i = 0; i < runs; i++) {
 		struct intake *intake;
+		struct seconds idle = time_reader(packets, read_nothing, &intake);
+		struct seconds busy = time_reader(packets, read_ktop, &intake);
 
-		nothing[i] = time_reader(packets, read_nothing, &intake);
-		ktop[i] = time_reader(packets, read_ktop, &intake);
-		intake_check(intake, stream_samples(stream));
+		nothing[0][i] = idle.processor;
+		nothing[1][i] = idle.wall;
+		ktop[0][i] = busy.processor;
+		ktop[1][i] = busy.wall;
+		intake_check(intake, traffic_samples(traffic));
 		intake_free(intake);
 	}
-	printf("ingest_%s_rate\t%.2f\tmillion samples/s\n", draw,
-		samples / setup_median(ktop, runs) / 1e6);
-	printf("ingest_%s_bytes\t%.0f\tMB/s\n", draw,
-		(double)packets->size / setup_median(ktop, runs) / 1e6);
-	printf("read_%s_rate\t%.2f\tmillion samples/s\n", draw,
-		samples / setup_median(nothing, runs) / 1e6);
-	printf("read_%s_bytes\t%.0f\tMB/s\n", draw,
-		(double)packets->size / setup_median(nothing, runs) / 1e6);
-	printf("ingest_%s_share\t%.1f\t%%\n", draw,
-		100 * setup_median(nothing, runs) / setup_median(ktop, runs));
-	stream_free(stream);
+	for (int i = 0; i < 2; i++)
+		print(setup.world.zipf ? "zipf" : "even", times[i], samples, (double)packets->size,
+			&(struct medians){ setup_median(ktop[i], runs),
+				setup_median(nothing[i], runs) });
+	traffic_free(traffic);
 	world_free(world);
 	return 0;
 }

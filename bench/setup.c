@@ -2,13 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "setup.h"
 
 static const struct setup usual = {
 	.world = { .stacks = 100000, .depth = 12, .functions = 5000, .zipf = true },
-	.stream = { .cpus = 4, .threads = 64, .rate = 80000 },
+	.traffic = { .cpus = 4, .threads = 64, .rate = 80000 },
 	.samples = 1000000,
 	.runs = 5,
 };
@@ -17,8 +18,8 @@ static bool take(struct setup *setup, const char *name, const char *value)
 {
 	const struct { const char *name; uint32_t *number; } numbers[] = {
 		{ "stacks", &setup->world.stacks }, { "depth", &setup->world.depth },
-		{ "functions", &setup->world.functions }, { "cpus", &setup->stream.cpus },
-		{ "threads", &setup->stream.threads }, { "runs", &setup->runs },
+		{ "functions", &setup->world.functions }, { "cpus", &setup->traffic.cpus },
+		{ "threads", &setup->traffic.threads }, { "runs", &setup->runs },
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -29,7 +30,7 @@ static bool take(struct setup *setup, const char *name, const char *value)
 	if (strcmp(name, "zipf") == 0)
 		setup->world.zipf = value[0] == '1';
 	else if (strcmp(name, "rate") == 0)
-		setup->stream.rate = strtod(value, NULL);
+		setup->traffic.rate = strtod(value, NULL);
 	else if (strcmp(name, "samples") == 0)
 		setup->samples = strtoull(value, NULL, 10);
 	else if (strcmp(name, "names") == 0)
@@ -66,6 +67,14 @@ void setup_pin(int core)
 	CPU_ZERO(&set);
 	CPU_SET((size_t)(core < cores ? core : cores - 1), &set);
 	sched_setaffinity(0, sizeof(set), &set);
+}
+
+uint64_t setup_spent(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 static int compare(const void *a, const void *b)

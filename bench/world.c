@@ -25,7 +25,7 @@ static uint64_t call_site(const struct world_shape *shape, uint64_t number)
 		site / shape->functions;
 }
 
-/* How many frames at its leaf a stack does not share with the one made before it: 1, or seldom more. */
+/* How many frames at its leaf a stack does not share with the one made before it: 2 on average. */
 static uint32_t new_frames(uint64_t *seed, uint32_t depth)
 {
 	uint32_t count = 1 + (uint32_t)__builtin_ctzll(random_next(seed));

@@ -1,0 +1,68 @@
+/*
+ * `cost name=value...`: what one sample costs to take in, and one picture to make, a tenth of a
+ * second of the guest's time after the one before, of the last ten seconds. Prints ns, ms and the
+ * table's rows.
+ */
+#include <stdio.h>
+
+#include "epoch.h"
+#include "intake.h"
+#include "packets.h"
+#include "query.h"
+#include "setup.h"
+
+enum { TURNS_PER_PICTURE = 100 / TRAFFIC_TURN_MS };
+
+struct cost {
+	uint64_t taking, picturing;	/* ns of processor time */
+	double pictures;
+	double rows;			/* of the last one */
+};
+
+static void take(struct cost *cost, struct intake *intake, struct packets *packets)
+{
+	uint64_t begin = setup_spent();
+
+	intake_feed(intake, packets->bytes, packets->size);
+	cost->taking += setup_spent() - begin;
+	packets->size = 0;
+}
+
+static void picture(struct cost *cost, const struct epoch *epoch)
+{
+	const uint64_t now = epoch_now(epoch), window = 10000000000u;
+	const struct question question = {
+		.from = now > window ? now - window : 0, .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
+	uint64_t begin = setup_spent();
+	struct table *table = query_table(epoch->query, &question);
+
+	table_sort(table, epoch->inputs.symbols, COLUMN_SELF, false);
+	cost->picturing += setup_spent() - begin;
+	cost->pictures++;
+	cost->rows = (double)table->count;
+	table_free(table);
+}
+
+int main(int argc, char **argv)
+{
+	struct setup setup = setup_parse(argc, argv);
+	struct world *world = world_new(&setup.world);
+	struct traffic *traffic = traffic_new(world, &setup.traffic);
+	struct intake *intake = intake_new(setup.names);
+	struct cost cost = { 0 };
+
+	traffic_hello(traffic);
+	for (uint32_t turn = 1; traffic_samples(traffic) < setup.samples; turn++) {
+		traffic_turn(traffic);
+		take(&cost, intake, traffic_bytes(traffic));
+		if (turn % TURNS_PER_PICTURE == 0)
+			picture(&cost, intake_epoch(intake));
+	}
+	intake_check(intake, traffic_samples(traffic));
+	printf("%.0f\t%.2f\t%.0f\n", (double)cost.taking / (double)traffic_samples(traffic),
+		(double)cost.picturing / cost.pictures / 1e6, cost.rows);
+	intake_free(intake);
+	traffic_free(traffic);
+	world_free(world);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* `folded BYTES NAMES FILE`: a guest's bytes to folded stacks, as ktop does it. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "epoch.h"
+#include "export.h"
+#include "intake.h"
+#include "util.h"
+
+enum { READ = 262144 };
+
+static bool feed(struct intake *intake, const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	uint8_t *buffer = util_alloc(READ);
+	ssize_t got = -1;
+
+	while (fd >= 0 && (got = read(fd, buffer, READ)) > 0)
+		intake_feed(intake, buffer, (size_t)got);
+	return got == 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct question all = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
+	struct export_result result = { 0 };
+	struct intake *intake;
+	char *error = NULL;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: %s BYTES NAMES FILE\n", argv[0]);
+		return 2;
+	}
+	intake = intake_new(argv[2]);
+	if (feed(intake, argv[1]) && export_folded(argv[3], intake_epoch(intake)->query,
+			&intake_epoch(intake)->inputs, &all, (struct folded_options){ 0 },
+			&result, &error)) {
+		intake_check(intake, result.samples);
+		printf("%" PRIu64 " samples in %" PRIu64 " stacks\n", result.samples, result.stacks);
+		return 0;
+	}
+	fprintf(stderr, "folded: %s\n", error ? error : "the bytes cannot be read");
+	return 1;
+}

@@ -1,0 +1,89 @@
+/*
+ * `screen KTOP NAMES`: what the live screen costs and how soon it answers, in a terminal, on a
+ * guest that sends at three rates.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "terminal.h"
+#include "setup.h"
+#include "util.h"
+
+enum { KEYS = 50, WARM_S = 3, WATCH_S = 10 };
+
+struct load {
+	const char *name;
+	double rate;
+};
+
+/* Into the help and back: what comes is on no other screen. */
+static void press_keys(struct terminal *terminal, const char *name)
+{
+	double times[KEYS];
+
+	for (int i = 0; i < KEYS; i++) {
+		/* At no fixed moment between two frames. */
+		terminal_run(terminal, 0.1 + 0.0137 * (i % 10));
+		terminal_type(terminal, "?");
+		times[i] = i % 2 ? terminal_await(terminal, "FUNCTION", "HITS") :
+			terminal_await(terminal, "Backspace", "suspend");
+		if (times[i] < 0) {
+			fprintf(stderr, "screen: no answer to a key\n");
+			exit(1);
+		}
+	}
+	printf("key_%s_median\t%.1f\tms\n", name, 1000 * setup_median(times, KEYS));
+	printf("key_%s_most\t%.1f\tms\n", name, 1000 * times[KEYS - 1]);
+}
+
+static void watch(char *const *words, const char *socket, struct setup setup,
+	const struct load *load)
+{
+	struct guest guest;
+	struct terminal *terminal;
+	uint64_t sent, frames, bytes;
+	double cpu;
+
+	setup.traffic.rate = load->rate;
+	guest = guest_start(socket, &setup, false);
+	terminal = terminal_start(words);
+	terminal_await(terminal, "FUNCTION", "HITS");
+	terminal_run(terminal, WARM_S);
+	sent = *guest.sent;
+	frames = terminal->frames;
+	bytes = terminal->bytes;
+	cpu = terminal_cpu(terminal);
+	terminal_run(terminal, WATCH_S);
+	cpu = terminal_cpu(terminal) - cpu;
+	frames = terminal->frames - frames;
+	bytes = terminal->bytes - bytes;
+	printf("screen_%s_cpu\t%.2f\t%%\n", load->name, 100 * cpu / WATCH_S);
+	printf("screen_%s_taken\t%.0f\tsamples/s\n", load->name,
+		(double)(*guest.sent - sent) / WATCH_S);
+	printf("screen_%s_frames\t%.1f\tframes/s\n", load->name, (double)frames / WATCH_S);
+	printf("screen_%s_bytes\t%.0f\tbytes/frame\n", load->name,
+		frames ? (double)bytes / (double)frames : 0);
+	press_keys(terminal, load->name);
+	terminal_end(terminal);
+	guest_end(&guest);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct load loads[] = {
+		{ "idle", 0 }, { "4000", 4000 }, { "million", 1000000 },
+	};
+	char *socket = util_format("/tmp/ktop-bench-%d.sock", (int)getpid());
+	char port[] = "--port", kernel[] = "--kernel";
+	char *words[] = { argv[1], port, socket, kernel, argv[argc - 1], NULL };
+	struct setup setup = setup_parse(1, argv);
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+		watch(words, socket, setup, &loads[i]);
+	unlink(socket);
+	free(socket);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * What a hook on a made-up guest sends: samples of a world, in the packets of wire.h, with facts,
+ * names, status and heartbeats. Guest time goes on by turns, as fast as they are asked for.
+ */
+#ifndef TRAFFIC_H
+#define TRAFFIC_H
+
+#include <stdint.h>
+
+enum { TRAFFIC_TURN_MS = 20 };		/* of guest time: how often the rings are drained */
+
+struct packets;
+struct traffic;
+struct world;
+
+struct traffic_shape {
+	uint32_t cpus, threads;
+	double rate;			/* samples per second of guest time, of all CPUs together */
+};
+
+struct traffic *traffic_new(const struct world *world, const struct traffic_shape *shape);
+void traffic_free(struct traffic *traffic);
+
+/*
+ * Each adds to traffic_bytes: all that the guest is, as a new host hears it; the answer to a
+ * control line; one turn. Whoever has taken the bytes sets their size back to 0.
+ */
+void traffic_hello(struct traffic *traffic);
+void traffic_reply(struct traffic *traffic);
+void traffic_turn(struct traffic *traffic);
+struct packets *traffic_bytes(struct traffic *traffic);
+
+uint64_t traffic_samples(const struct traffic *traffic);	/* so far */
+
+#endif
