@@ -38,7 +38,7 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 	test_list test_prompt test_header test_view_functions test_screen test_states test_steady
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service
 FAKES = packets fake_port fake_serial fake_guest	# of tests/unit, for these
-THREADED = test_ring_threads test_pace_threads
+THREADED = test_ring_threads test_pace_threads test_hook_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
@@ -124,7 +124,8 @@ $(UNIT:%=build/check/%): build/check/%: build/check/tests/unit/%.o \
 
 $(foreach test,ring unwind sample drain meta control keys,build/check/test_$(test)): \
 		build/check/tests/unit/fake_port.o build/check/tests/unit/fake_host.o
-$(THREADED:%=build/tsan/%): build/tsan/tests/unit/fake_port.o
+build/tsan/test_ring_threads build/tsan/test_pace_threads: build/tsan/tests/unit/fake_port.o
+build/tsan/test_hook_threads: build/tsan/tests/unit/fake_smp.o build/tsan/tests/unit/fake_host.o
 build/check/test_virtio_serial: build/check/tests/unit/fake_serial.o
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
 build/check/test_record: build/check/tests/unit/packets.o
