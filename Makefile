@@ -22,7 +22,7 @@ AGENT = util budget unix_socket source payload decode metadata record hash recen
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile books \
 	mix oracle_tail $(DEMO_WORK)
-DEMO_WORK = oracle oracle_shapes checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet
+DEMO_WORK = oracle cost oracle_shapes checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet
 DEMO_PROGRAMS = hash primes queens sort pulse
 TUI = canvas theme glyphs keys list scope prompt status title header emptiness column config \
 	view_functions view_help snapshot screen tty term term_keys app

@@ -1,7 +1,8 @@
 /*
  * The kernel's command line: words of the form key=value.
  *
- *   work=mix | oracle | idle     what to do: mix.h, oracle.h, or nothing; mix when not said
+ *   work=mix | oracle | cost | idle     what to do: mix.h, oracle.h, cost.h, or nothing; mix when
+ *                                not said
  *   mix.seconds=N                length of a phase; 10
  *   oracle.seconds=N             power off after so many reports; 0: never
  *   poweroff=N                   power off after N seconds, whatever the work

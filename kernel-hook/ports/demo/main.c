@@ -10,6 +10,7 @@
  *   process.c program.c syscall.c   programs in address spaces of their own; user/ has them
  *   port.c profile.c books.c        ktop: what it wants of a kernel, what a kernel tells it, its counts
  *   mix.c oracle.c                  work to look at
+ *   cost.c                          what ktop costs
  *
  * This file brings it up: memory, clock, ktop, the other CPUs, then the work that was asked for.
  */
@@ -22,6 +23,7 @@
 #include "clock.h"
 #include "command.h"
 #include "console.h"
+#include "cost.h"
 #include "cpu.h"
 #include "keyboard.h"
 #include "memory.h"
@@ -71,6 +73,8 @@ static void start_work(void)
 		thread_spawn("poweroff", power_off, NULL);
 	if (command_is("work", "oracle"))
 		oracle_start();
+	else if (command_is("work", "cost"))
+		cost_start();
 	else if (!command_is("work", "idle"))
 		mix_start();
 }
