@@ -84,6 +84,8 @@ DEMO_OBJ = $(DEMO_KERNEL:%=build/guest/$(DEMO_DIR)/%.o)
 
 # Work is seen by function: none is put into another; and one file is there for its tail call.
 $(DEMO_WORK:%=build/guest/$(DEMO_DIR)/%.o): SHAPE = -fno-inline
+# The hook is built with what docs/porting.md says, no more.
+$(HOOK_SRC:%.c=build/guest/%.o) build/guest/$(DEMO_DIR)/port.o: FRAMES =
 build/guest/$(DEMO_DIR)/oracle_tail.o: SHAPE = -foptimize-sibling-calls
 
 build/guest/%.o: %.c

@@ -39,10 +39,12 @@ struct ktop_current {
 };
 
 /*
- * NMI. Fills in every member, for the interrupted context `pc`: while an entry stub has not yet
- * saved all, user_valid is false. With the CPU in user mode the user_ members are not looked at.
+ * NMI. For the interrupted context `pc`: while an entry stub has not yet saved all, user_valid is
+ * false, and the members below it are not looked at; in user mode it is not looked at either. What
+ * is given stays as it is until the hook returns: one for each thread, where most never changes, or
+ * one for each CPU.
  */
-void ktop_port_current(uint64_t pc, struct ktop_current *current);
+const struct ktop_current *ktop_port_current(uint64_t pc);
 
 /*
  * NMI. What a kernel address is: a walk ends at a frame outside the text, and takes the frame after

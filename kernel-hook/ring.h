@@ -8,9 +8,9 @@
  * lies in one piece: where it would not fit before the end, a pad (id 0) fills the lap.
  *
  * Barrier pairs:
- *   1  head: the store in ktop_ring_commit releases the record; the load in ktop_ring_head
- *      acquires it.
- *   2  tail: the store in ktop_ring_drop releases the bytes read; the load in ktop_ring_reserve
+ *   1  head: the stores in ktop_ring_commit and, of a pad, in ktop_ring_extend release the
+ *      record; the load in ktop_ring_head acquires it.
+ *   2  tail: the store in ktop_ring_drop releases the bytes read; the load in ktop_ring_extend
  *      acquires them before they are written again.
  *   3  busy and ktop.sampler or ktop.trace: each side stores its own, then loads the other's, all
  *      sequentially consistent: the writer in ktop_ring_reserve and sample.c or trace.c, the
@@ -22,7 +22,10 @@
 #define KTOP_RING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "hints.h"
 
 struct ktop_record {
 	uint16_t id;			/* enum ktop_event; 0: a pad, which has no more than this */
@@ -39,7 +42,8 @@ struct ktop_ring {
 
 	/* written by this CPU, one writer at a time */
 	uint64_t head __attribute__((aligned(64)));
-	uint64_t last;			/* time of the newest record */
+	uint8_t *next;			/* where the next record goes */
+	uint64_t free;			/* bytes there that are known to be free, in one piece */
 	uint64_t committed;		/* events */
 	uint64_t full;			/* events dropped for want of room */
 	uint64_t cost;			/* clock ticks spent by its writers */
@@ -56,14 +60,65 @@ enum { KTOP_RING_MIN = 4096 };
 
 void ktop_ring_init(struct ktop_ring *ring, void *data, uint64_t size);
 
+/* A counter with one writer, read from anywhere. */
+static inline void ktop_count(uint64_t *counter, uint64_t amount)
+{
+	__atomic_store_n(counter, *counter + amount, __ATOMIC_RELAXED);
+}
+
+/* Records start at multiples of 8, so that a pad always fits before the end. */
+static inline uint64_t ktop_ring_bytes(uint32_t payload)
+{
+	return (sizeof(struct ktop_record) + payload + 7) & ~7ull;
+}
+
+static inline void ktop_ring_discard(struct ktop_ring *ring)
+{
+	__atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);		/* pair 9 */
+}
+
+/* For reserve, when `need` is more than was known to be free. False: it is not free. */
+bool ktop_ring_extend(struct ktop_ring *ring, uint64_t need);
+
 /*
- * Any context of the owning CPU. Room for one event of up to `payload` bytes, with its time; NULL:
+ * Any context of the owning CPU. Room for one event of up to `payload` bytes, and its time; NULL:
  * the event is dropped, and counted. Each reserve that succeeds is followed by commit or discard.
  */
-struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload);
-void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record, uint16_t id,
-	uint32_t size);
-void ktop_ring_discard(struct ktop_ring *ring);
+static inline struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload,
+	uint64_t time)
+{
+	uint64_t need = ktop_ring_bytes(payload);
+	struct ktop_record *record;
+
+	if (KTOP_RARE(__atomic_load_n(&ring->busy, __ATOMIC_RELAXED))) {
+		ktop_count(&ring->nested, 1);
+		return NULL;
+	}
+	__atomic_store_n(&ring->busy, 1, __ATOMIC_SEQ_CST);		/* pair 3 */
+	/* Only from here on does the ring stand still: until then an NMI may write a record. */
+	if (KTOP_RARE(need > ring->free) && !ktop_ring_extend(ring, need)) {
+		ktop_count(&ring->full, 1);
+		ktop_ring_discard(ring);
+		return NULL;
+	}
+	record = (struct ktop_record *)ring->next;
+	record->time = time;
+	return record;
+}
+
+static inline void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record,
+	uint16_t id, uint32_t size)
+{
+	uint64_t bytes = ktop_ring_bytes(size);
+
+	record->id = id;
+	record->size = (uint16_t)size;
+	ring->next = (uint8_t *)record + bytes;
+	ring->free -= bytes;
+	ktop_count(&ring->committed, 1);
+	__atomic_store_n(&ring->head, ring->head + bytes, __ATOMIC_RELEASE);	/* pair 1 */
+	ktop_ring_discard(ring);
+}
 
 /* The drainer, after switching writers off: may one still be at it? */
 bool ktop_ring_busy(const struct ktop_ring *ring);
@@ -75,11 +130,5 @@ uint64_t ktop_ring_lost(const struct ktop_ring *ring);
 uint64_t ktop_ring_head(const struct ktop_ring *ring);
 const struct ktop_record *ktop_ring_first(struct ktop_ring *ring, uint64_t head);
 void ktop_ring_drop(struct ktop_ring *ring, const struct ktop_record *record);
-
-/* A counter with one writer, read from anywhere. */
-static inline void ktop_count(uint64_t *counter, uint64_t amount)
-{
-	__atomic_store_n(counter, *counter + amount, __ATOMIC_RELAXED);
-}
 
 #endif

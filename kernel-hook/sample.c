@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hints.h"
 #include "hook.h"
 #include "ktop.h"
 #include "port.h"
@@ -18,10 +19,10 @@ static struct ktop_cpu *this_cpu(struct ktop *ktop)
 }
 
 /* A record for this sampler; NULL: no room, or the sampler has been changed meanwhile. */
-static struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring, uint32_t sampler,
-	uint32_t payload)
+KTOP_INLINE struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring, uint32_t sampler,
+	uint32_t payload, uint64_t now)
 {
-	struct ktop_record *record = ktop_ring_reserve(ring, payload);
+	struct ktop_record *record = ktop_ring_reserve(ring, payload, now);
 
 	if (record && __atomic_load_n(&ktop->sampler, __ATOMIC_SEQ_CST) != sampler) {	/* pair 3 */
 		ktop_ring_discard(ring);
@@ -30,7 +31,7 @@ static struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring, ui
 	return record;
 }
 
-static uint8_t *put_count(uint8_t *list, uint32_t count)
+KTOP_INLINE uint8_t *put_count(uint8_t *list, uint32_t count)
 {
 	uint16_t size = (uint16_t)count;
 
@@ -39,34 +40,36 @@ static uint8_t *put_count(uint8_t *list, uint32_t count)
 }
 
 /* Writes a whole sample in place and returns its size. */
-static uint32_t write_sample(uint8_t *to, const struct ktop_regs *regs, uint32_t weight)
+KTOP_INLINE uint32_t write_sample(struct ktop_record *record, const struct ktop_regs *regs,
+	const struct ktop_current *current, uint32_t weight)
 {
-	struct ktop_wire_sample *sample = (struct ktop_wire_sample *)to;
-	uint8_t *list = to + sizeof *sample;
-	struct ktop_current current;
-	uint32_t count = 0;
+	struct ktop_wire_sample *sample = (struct ktop_wire_sample *)record->payload;
+	uint8_t *list = (uint8_t *)(sample + 1);
+	uint32_t process = current->process, thread = current->thread;
 
-	ktop_port_current(regs->pc, &current);
-	sample->process = current.process;
-	sample->thread = current.thread;
-	sample->mode = regs->user ? KTOP_MODE_USER :
-		current.idle ? KTOP_MODE_IDLE : KTOP_MODE_KERNEL;
+	sample->process = process;
+	sample->thread = thread;
 	sample->flags = 0;
 	sample->weight = weight;
-	sample->exact = 0;
-	if (!regs->user)
-		count = ktop_unwind_kernel(regs, &current, sample, list + 2);
-	list = put_count(list, count);
-	list = put_count(list, ktop_unwind_user(regs, &current, sample, list + 2));
-	return (uint32_t)(list - to);
+	if (KTOP_RARE(regs->user)) {
+		sample->mode = KTOP_MODE_USER;
+		sample->exact = 0;
+		list = put_count(list, 0);
+	} else {
+		sample->mode = current->idle ? KTOP_MODE_IDLE : KTOP_MODE_KERNEL;
+		list = put_count(list, ktop_unwind_kernel(regs, current, sample, list + 2));
+	}
+	list = put_count(list, ktop_unwind_user(regs, current, sample, list + 2));
+	return (uint32_t)(list - record->payload);
 }
 
 /* A gap too long for one function: kept until there is room to report it. */
-static void report_missed(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t sampler)
+static __attribute__((noinline)) void report_missed(struct ktop *ktop, struct ktop_cpu *cpu,
+	uint32_t sampler, uint64_t now)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);
 	struct ktop_wire_missed missed;
-	struct ktop_record *record = reserve(ktop, ring, sampler, sizeof missed);
+	struct ktop_record *record = reserve(ktop, ring, sampler, sizeof missed, now);
 
 	if (record == NULL)
 		return;
@@ -77,27 +80,29 @@ static void report_missed(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t samp
 }
 
 /* A sample that is lost takes the gap before it along: while nobody listens, nothing is missed. */
-static void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs,
-	uint32_t sampler, uint64_t rounds)
+KTOP_INLINE void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs,
+	uint32_t sampler, uint64_t rounds, uint64_t now)
 {
+	const struct ktop_current *current = ktop_port_current(regs->pc);
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);
-	struct ktop_record *record = reserve(ktop, ring, sampler, KTOP_SAMPLE_MAX);
+	struct ktop_record *record = reserve(ktop, ring, sampler, KTOP_SAMPLE_MAX, now);
 
 	if (record == NULL)
 		return;
-	if (rounds > KTOP_GAP) {
+	if (KTOP_RARE(rounds > KTOP_GAP)) {
 		cpu->missed += rounds - 1;
 		rounds = 1;
 	}
 	ktop_ring_commit(ring, record, KTOP_EVENT_sample,
-		write_sample(record->payload, regs, (uint32_t)rounds));
+		write_sample(record, regs, current, (uint32_t)rounds));
 	if (cpu->missed)
-		report_missed(ktop, cpu, sampler);
+		report_missed(ktop, cpu, sampler, now);
 }
 
 static void start(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t order, uint64_t now)
 {
 	cpu->started = order;
+	cpu->grid.fire = UINT64_MAX;
 	if (order == 0)
 		return;
 	cpu->missed = 0;
@@ -105,23 +110,21 @@ static void start(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t order, uint6
 	ktop_port_timer(cpu->grid.fire);
 }
 
-static __attribute__((noinline)) void tick(struct ktop *ktop, const struct ktop_regs *regs)
+KTOP_INLINE void tick(struct ktop *ktop, const struct ktop_regs *regs)
 {
 	struct ktop_cpu *cpu = this_cpu(ktop);
 	uint64_t now = ktop_port_clock(), rounds;
 	uint32_t order = __atomic_load_n(&cpu->order, __ATOMIC_ACQUIRE);	/* pair 4 */
 
-	if (order != cpu->started) {
+	if (KTOP_RARE(order != cpu->started)) {
 		start(ktop, cpu, order, now);
 		return;
 	}
-	if (order == 0)
+	if (KTOP_RARE(now < cpu->grid.fire))
 		return;
-	rounds = ktop_grid_due(&cpu->grid, now);
-	if (rounds == 0)
-		return;
-	take(ktop, cpu, regs, KTOP_TIMER, rounds);
+	rounds = ktop_grid_pass(&cpu->grid, now);
 	ktop_port_timer(cpu->grid.fire);
+	take(ktop, cpu, regs, KTOP_TIMER, rounds, now);
 	ktop_count(&ktop_ring(cpu, KTOP_SAMPLES)->cost, ktop_port_clock() - now);
 }
 
@@ -142,7 +145,7 @@ static void answer(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_re
 	cpu->done = due;
 	if (rounds == 0 || __atomic_load_n(&ktop->sampler, __ATOMIC_RELAXED) != KTOP_NMI)
 		return;
-	take(ktop, cpu, regs, KTOP_NMI, rounds);
+	take(ktop, cpu, regs, KTOP_NMI, rounds, begin);
 	ktop_count(&ktop_ring(cpu, KTOP_SAMPLES)->cost, ktop_port_clock() - begin);
 }
 

@@ -13,9 +13,9 @@ static inline bool off(const struct ktop *ktop, enum ktop_event event, int order
 
 /* A record; NULL: no room, or the event has been switched off meanwhile. */
 static struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring,
-	enum ktop_event event, uint32_t size)
+	enum ktop_event event, uint32_t size, uint64_t now)
 {
-	struct ktop_record *record = ktop_ring_reserve(ring, size);
+	struct ktop_record *record = ktop_ring_reserve(ring, size, now);
 
 	if (record && off(ktop, event, __ATOMIC_SEQ_CST)) {			/* pair 3 */
 		ktop_ring_discard(ring);
@@ -32,13 +32,14 @@ static __attribute__((noinline)) void write(struct ktop *ktop, enum ktop_event e
 	struct ktop_cpu *cpu = &ktop->cpu[ktop_port_cpu()];
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_TRACE);
 	struct ktop_record *record = NULL;
+	uint64_t now = ktop_port_clock();
 
 	if (__atomic_load_n(&cpu->order, __ATOMIC_RELAXED))
-		record = reserve(ktop, ring, event, size);
+		record = reserve(ktop, ring, event, size, now);
 	if (record) {
 		__builtin_memcpy(record->payload, payload, size);
 		ktop_ring_commit(ring, record, (uint16_t)event, size);
-		ktop_count(&ring->cost, ktop_port_clock() - record->time);
+		ktop_count(&ring->cost, ktop_port_clock() - now);
 	}
 	ktop_port_irq_restore(state);
 }

@@ -6,17 +6,128 @@
 #ifndef KTOP_UNWIND_H
 #define KTOP_UNWIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-struct ktop_current;
-struct ktop_regs;
-struct ktop_wire_sample;
+#include "hints.h"
+#include "ktop.h"
+#include "port.h"
+#include "wire.h"
 
-/* Both write at most KTOP_FRAMES_MAX addresses to `frames`, set sample->flags and sample->exact,
-   and return how many addresses they wrote. */
-uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_current *current,
-	struct ktop_wire_sample *sample, uint8_t *frames);
-uint32_t ktop_unwind_user(const struct ktop_regs *regs, const struct ktop_current *current,
-	struct ktop_wire_sample *sample, uint8_t *frames);
+struct ktop_frame {
+	uint64_t fp, pc;
+};
+
+/*
+ * All that set sample->flags and sample->exact, write at most KTOP_FRAMES_MAX addresses to
+ * `frames`, and return how many there are: from the frame record at fp on, as frame number `count`;
+ * and a program's stack.
+ */
+uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
+	struct ktop_wire_sample *sample, uint8_t *frames, uint32_t count);
+uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,
+	uint8_t *frames);
+
+/* The kernel's walk met `word`, which leads nowhere: zero ends a stack, all else cuts it. */
+static inline uint32_t ktop_walk_end(struct ktop_wire_sample *sample, uint32_t count, uint64_t word)
+{
+	if (word != 0)
+		sample->flags |= KTOP_KERNEL_CUT;
+	return count;
+}
+
+static inline enum ktop_text ktop_text_at(const struct ktop_current *current, uint64_t address)
+{
+	if (address >= current->text_low && address < current->text_high)
+		return KTOP_TEXT;
+	return ktop_port_text(address);
+}
+
+/* The last place on the stack for a frame record. */
+KTOP_INLINE uint64_t ktop_last_frame(const struct ktop_current *current)
+{
+	return current->stack_high - sizeof(struct ktop_frame);
+}
+
+/* Words from fp up to `last`; more than a stack has when fp is beyond, or no multiple of 8. */
+KTOP_INLINE uint64_t ktop_words_below(uint64_t last, uint64_t fp)
+{
+	return (last - fp) >> 3 | (last - fp) << 61;
+}
+
+/* May a frame record lie at fp? */
+KTOP_INLINE bool ktop_on_stack(const struct ktop_current *current, uint64_t fp)
+{
+	uint64_t last = ktop_last_frame(current);
+
+	return last >= current->stack_low && last < current->stack_high &&
+		ktop_words_below(last, fp) <= ktop_words_below(last, current->stack_low);
+}
+
+/*
+ * In the entry window the registers are still partly those of the interrupted context, and the
+ * stack is not yet the thread's.
+ */
+KTOP_INLINE bool ktop_in_entry(const struct ktop_regs *regs, const struct ktop_current *current)
+{
+	return ktop_text_at(current, regs->pc) == KTOP_TEXT_ENTRY ||
+		regs->sp < current->stack_low || regs->sp > current->stack_high ||
+		(regs->fp != 0 && !ktop_on_stack(current, regs->fp));
+}
+
+/* From the record at fp, which lies on the stack. May spoil what follows the frames counted. */
+KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64_t fp,
+	struct ktop_wire_sample *sample, uint8_t *frames)
+{
+	const uint64_t last = ktop_last_frame(current);
+	const uint64_t low = current->text_low + 1;	/* of return addresses */
+	const uint64_t size = current->text_high - current->text_low;
+	uint8_t *const end = frames + 8 * KTOP_FRAMES_MAX;
+	int64_t at = 1 - KTOP_FRAMES_MAX;	/* in frames, from the end */
+	uint64_t left = ktop_words_below(last, fp);
+
+	do {
+		const struct ktop_frame *frame = (const struct ktop_frame *)fp;
+		uint64_t pc = frame->pc, above;
+
+		__builtin_memcpy(end + 8 * at, &pc, sizeof pc);
+		if (pc - low >= size)
+			break;
+		fp = frame->fp;
+		above = ktop_words_below(last, fp);
+		if (above >= left)
+			return ktop_walk_end(sample, (uint32_t)(KTOP_FRAMES_MAX + 1 + at), fp);
+		left = above;
+	} while (++at != 0);
+	return ktop_walk_any(current, fp, sample, frames, (uint32_t)(KTOP_FRAMES_MAX + at));
+}
+
+/* The two stacks of a sample. */
+KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
+	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
+{
+	__builtin_memcpy(frames, &regs->pc, sizeof regs->pc);
+	sample->exact = 1;
+	if (KTOP_RARE(ktop_in_entry(regs, current))) {
+		sample->flags |= KTOP_ENTRY;
+		return 1;
+	}
+	return KTOP_RARE(regs->fp == 0) ? 1 :
+		ktop_walk_kernel(current, regs->fp, sample, frames);
+}
+
+KTOP_INLINE uint32_t ktop_unwind_user(const struct ktop_regs *regs,
+	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
+{
+	if (regs->user) {
+		sample->flags |= KTOP_USER_EXACT;
+		return ktop_walk_user(regs->pc, regs->fp, sample, frames);
+	}
+	if (!current->user_valid)
+		return 0;
+	if (current->user_exact)
+		sample->flags |= KTOP_USER_EXACT;
+	return ktop_walk_user(current->user_pc, current->user_fp, sample, frames);
+}
 
 #endif

@@ -42,10 +42,10 @@ void ktop_port_irq_restore(unsigned long state)
 	__atomic_fetch_sub(&fake_port.masked, 1, __ATOMIC_RELAXED);
 }
 
-void ktop_port_current(uint64_t pc, struct ktop_current *current)
+const struct ktop_current *ktop_port_current(uint64_t pc)
 {
 	(void)pc;
-	*current = fake_port.current[fake_cpu];
+	return &fake_port.current[fake_cpu];
 }
 
 enum ktop_text ktop_port_text(uint64_t address)

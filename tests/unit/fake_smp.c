@@ -14,6 +14,7 @@ static pthread_barrier_t all_there;
 static uint32_t working;
 static bool up;				/* threads can be sent signals */
 static bool nmi_due[SMP_CPUS + 1];
+static struct ktop_current current[SMP_CPUS + 1];
 static _Thread_local uint32_t self = SMP_CPUS;
 static _Thread_local bool in_nmi;
 static const uint64_t user[] = { 0, 0x400100 };	/* a program's only frame */
@@ -54,6 +55,8 @@ void smp_start(const struct smp *machine)
 	up = true;
 	now = 1000000;
 	memset(nmi_due, 0, sizeof nmi_due);
+	for (uint32_t i = 0; i <= SMP_CPUS; i++)
+		current[i] = (struct ktop_current){ .process = i, .thread = 100 + i };
 	sigaction(SIGUSR1, &action, NULL);
 	sigfillset(&action.sa_mask);
 	sigaction(SIGUSR2, &action, NULL);
@@ -116,11 +119,11 @@ void ktop_port_irq_restore(unsigned long unmask)
 		pthread_sigmask(SIG_UNBLOCK, &timer, NULL);
 }
 
-void ktop_port_current(uint64_t pc, struct ktop_current *current)
+const struct ktop_current *ktop_port_current(uint64_t pc)
 {
 	(void)pc;
 	take_nmi();
-	*current = (struct ktop_current){ .process = self, .thread = 100 + self };
+	return &current[self];
 }
 
 enum ktop_text ktop_port_text(uint64_t address)

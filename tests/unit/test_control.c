@@ -256,7 +256,7 @@ static void a_change_of_sampler_waits_for_a_sample_in_progress(void **state)
 
 	(void)state;
 	done("start\n", "started");
-	record = ktop_ring_reserve(ring, 100);
+	record = ktop_ring_reserve(ring, 100, 0);
 	assert_non_null(record);
 	done("mode nmi\n", "mode nmi");
 	assert_int_equal(ktop->sampler, KTOP_NONE);

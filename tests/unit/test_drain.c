@@ -271,19 +271,30 @@ static void an_event_from_before_a_heartbeat_is_moved_to_its_end(void **state)
 	assert_int_equal(fake_host_last(host, KTOP_EVENT_syscall_exit)->time, 9000000);
 }
 
-static void nested(void)
+static void time_never_runs_back(void **state)
 {
-	ktop_trace_irq_enter(ktop, 1);
+	(void)state;
+	fake_host_connect(host);
+	fake_port.clock = 9000000;
+	trace(0, 1);
+	fake_port.clock = 8999990;
+	trace(0, 1);
+	settle();
+	assert_int_equal(fake_host_last(host, KTOP_EVENT_syscall_exit)->time, 9000000);
+	assert_int_equal(host->books[KTOP_TRACE][0].received, 2);
 }
 
 static void nested_events_are_in_the_books(void **state)
 {
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
+	struct ktop_record *record = ktop_ring_reserve(ring, 4, fake_port.clock);
+
 	(void)state;
 	fake_host_connect(host);
-	fake_port.at_clock = nested;
 	trace(0, 1);
+	ktop_ring_commit(ring, record, KTOP_EVENT_irq_enter, 4);
 	settle();
-	assert_int_equal(ktop_ring(&ktop->cpu[0], KTOP_TRACE)->nested, 1);
+	assert_int_equal(ring->nested, 1);
 	assert_int_equal(lost(0, KTOP_TRACE), 1);
 	the_books_balance();
 }
@@ -328,7 +339,7 @@ static void counts_are_the_last_when_nobody_is_at_it(void **state)
 	(void)state;
 	fake_host_connect(host);
 	trace(2, 5);
-	record = ktop_ring_reserve(ring, 4);
+	record = ktop_ring_reserve(ring, 4, fake_port.clock);
 	assert_non_null(record);
 	ktop_sampler_wish(ktop, KTOP_NONE);
 	assert_int_equal(told().enabled, 1);
@@ -449,6 +460,7 @@ int main(void)
 		TEST(a_name_goes_out_before_what_it_names),
 		TEST(a_gap_of_the_short_clock_starts_a_packet),
 		TEST(an_event_from_before_a_heartbeat_is_moved_to_its_end),
+		TEST(time_never_runs_back),
 		TEST(nested_events_are_in_the_books),
 		TEST(cpu_status_agrees_with_the_books),
 		TEST(counts_are_the_last_when_nobody_is_at_it),

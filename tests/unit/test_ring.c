@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "fake_port.h"
 #include "ring.h"
 #include "wire.h"
 
@@ -20,7 +19,6 @@ static struct ktop_ring ring;
 static int set_up(void **state)
 {
 	(void)state;
-	fake_port_reset();
 	memset(memory, 0xaa, sizeof memory);
 	ktop_ring_init(&ring, memory, SIZE);
 	return 0;
@@ -36,7 +34,7 @@ static int after(void **state)
 
 static bool put(uint16_t id, uint32_t room, uint32_t size, uint8_t content)
 {
-	struct ktop_record *record = ktop_ring_reserve(&ring, room);
+	struct ktop_record *record = ktop_ring_reserve(&ring, room, 0);
 
 	if (record == NULL)
 		return false;
@@ -112,7 +110,7 @@ static void discard_leaves_no_trace(void **state)
 	uint64_t head = ktop_ring_head(&ring);
 
 	(void)state;
-	assert_non_null(ktop_ring_reserve(&ring, 100));
+	assert_non_null(ktop_ring_reserve(&ring, 100, 0));
 	ktop_ring_discard(&ring);
 	assert_int_equal(ktop_ring_head(&ring), head);
 	assert_int_equal(ring.committed + ktop_ring_lost(&ring), 0);
@@ -122,12 +120,12 @@ static void discard_leaves_no_trace(void **state)
 
 static void nested_writes_are_dropped_and_counted(void **state)
 {
-	struct ktop_record *record = ktop_ring_reserve(&ring, 100);
+	struct ktop_record *record = ktop_ring_reserve(&ring, 100, 0);
 
 	(void)state;
 	assert_non_null(record);
-	assert_null(ktop_ring_reserve(&ring, 10));
-	assert_null(ktop_ring_reserve(&ring, 10));
+	assert_null(ktop_ring_reserve(&ring, 10, 0));
+	assert_null(ktop_ring_reserve(&ring, 10, 0));
 	ktop_ring_commit(&ring, record, 4, 100);
 	assert_int_equal(ring.nested, 2);
 	assert_int_equal(ring.full, 0);
@@ -135,21 +133,6 @@ static void nested_writes_are_dropped_and_counted(void **state)
 	assert_true(put(5, 10, 10, 0));
 	assert_int_equal(take(), 4);
 	assert_int_equal(take(), 5);
-}
-
-static void time_never_runs_back(void **state)
-{
-	uint64_t first;
-
-	(void)state;
-	fake_port.clock = 5000;
-	assert_true(put(1, 8, 8, 0));
-	fake_port.clock = 4000;
-	assert_true(put(2, 8, 8, 0));
-	first = ktop_ring_first(&ring, ktop_ring_head(&ring))->time;
-	take();
-	assert_int_equal(first, 5000);
-	assert_int_equal(ktop_ring_first(&ring, ktop_ring_head(&ring))->time, 5000);
 }
 
 /* ---- against a queue of everything ---- */
@@ -197,7 +180,7 @@ static void same_as_a_queue(void **state)
 		assert_true(used <= SIZE && ktop_ring_lost(&ring) == refused);
 		/* Where there is room for two, there is room for one in one piece. */
 		if (used + 2 * (room + 24) <= SIZE) {
-			assert_non_null(ktop_ring_reserve(&ring, room));
+			assert_non_null(ktop_ring_reserve(&ring, room, 0));
 			ktop_ring_discard(&ring);
 		}
 	}
@@ -219,7 +202,6 @@ int main(void)
 		TEST(one_piece_at_the_wrap),
 		TEST(discard_leaves_no_trace),
 		TEST(nested_writes_are_dropped_and_counted),
-		TEST(time_never_runs_back),
 		TEST(same_as_a_queue),
 	};
 

@@ -28,7 +28,7 @@ static void ring_set_up(void)
 static void write_record(void)
 {
 	uint32_t number = written++, words = 1 + number % WORDS;
-	struct ktop_record *record = ktop_ring_reserve(&rings.ring, 8 * words);
+	struct ktop_record *record = ktop_ring_reserve(&rings.ring, 8 * words, 0);
 
 	if (record == NULL)
 		return;

@@ -42,7 +42,7 @@ static void *writer(void *argument)
 	struct test *test = argument;
 
 	for (uint64_t i = 0; i < EVENTS; i++) {
-		struct ktop_record *record = ktop_ring_reserve(&test->ring, size_of(i));
+		struct ktop_record *record = ktop_ring_reserve(&test->ring, size_of(i), i);
 
 		if (record == NULL)
 			continue;

@@ -353,9 +353,9 @@ static void cost_is_the_time_between_entry_and_return(void **state)
 	tick_at(1000000, &in_user);
 	fake_port.step = 5;
 	tick_at(fake_port.timer[0], &in_user);
-	assert_int_equal(ring->cost, 10);		/* entry, the event's own time, return */
+	assert_int_equal(ring->cost, 5);
 	tick_at(fake_port.timer[0], &in_user);
-	assert_int_equal(ring->cost, 20);
+	assert_int_equal(ring->cost, 10);
 }
 
 /* ---- by NMI ---- */
@@ -488,21 +488,10 @@ static void what_was_open_at_the_stop_is_not_due_at_the_next_start(void **state)
 	assert_int_equal(take_all(1).weight, 1);
 }
 
-static void tick_inside(void)
-{
-	ktop_tick(ktop, &in_user);
-}
-
-static void switch_inside(void)
+static void switch_to_nmi(void)
 {
 	ktop->wish = KTOP_NMI;
 	ktop_drain(ktop);
-	assert_int_equal(ktop->sampler, KTOP_NONE);	/* this very sample is in progress */
-}
-
-static void arm_second_look(void)
-{
-	fake_port.at_clock = switch_inside;
 }
 
 static void a_sample_overtaken_by_a_switch_is_discarded(void **state)
@@ -511,11 +500,23 @@ static void a_sample_overtaken_by_a_switch_is_discarded(void **state)
 
 	(void)state;
 	tick_at(1000000, &in_user);
-	fake_port.clock = fake_port.timer[0];
-	fake_port.at_clock = arm_second_look;		/* the tick looks first, then the ring */
-	tick_inside();
+	fake_port.at_clock = switch_to_nmi;
+	tick_at(fake_port.timer[0], &in_user);
+	assert_int_equal(ktop->sampler, KTOP_NMI);
 	assert_int_equal(take_all(0).samples, 0);
 	assert_int_equal(ring->committed + ktop_ring_lost(ring), 0);
+}
+
+static void a_switch_waits_for_a_sample_in_progress(void **state)
+{
+	struct ktop_regs with_stack = { .pc = 0x400000, .fp = 0x700000, .user = true };
+
+	(void)state;
+	tick_at(1000000, &with_stack);
+	fake_port.at_user_read = switch_to_nmi;
+	tick_at(fake_port.timer[0], &with_stack);
+	assert_int_equal(ktop->sampler, KTOP_NONE);
+	assert_int_equal(take_all(0).samples, 1);
 	ktop_drain(ktop);
 	assert_int_equal(ktop->sampler, KTOP_NMI);
 }
@@ -614,6 +615,7 @@ int main(void)
 		TEST(an_nmi_after_the_stop_is_ours_but_takes_nothing),
 		TEST(what_was_open_at_the_stop_is_not_due_at_the_next_start),
 		TEST(a_sample_overtaken_by_a_switch_is_discarded),
+		TEST(a_switch_waits_for_a_sample_in_progress),
 		TEST(trace_points_write_what_they_were_given),
 		TEST(trace_points_obey_the_mask),
 		TEST(an_event_overtaken_by_a_stop_is_discarded),

@@ -48,6 +48,15 @@ static int set_up(void **state)
 	return 0;
 }
 
+/* The same, but the port says beforehand where most of the text is. */
+static int set_up_known(void **state)
+{
+	set_up(state);
+	current.text_low = 0x1000;
+	current.text_high = ENTRY;
+	return 0;
+}
+
 static uint64_t frame(uint32_t index)
 {
 	uint64_t address;
@@ -61,7 +70,7 @@ static uint32_t kernel(void)
 	uint32_t count = ktop_unwind_kernel(&regs, &current, &sample, frames);
 
 	assert_true(count >= 1 && count <= KTOP_FRAMES_MAX);
-	assert_int_equal(frames[8 * count], 0xaa);	/* nothing beyond the last */
+	assert_int_equal(frames[8 * KTOP_FRAMES_MAX], 0xaa);
 	assert_true(sample.exact & 1);
 	return count;
 }
@@ -175,6 +184,24 @@ static void the_entry_window_is_a_leaf(void **state)
 	sample.flags = 0;
 	assert_int_equal(kernel(), 1);
 	assert_int_equal(sample.flags, KTOP_ENTRY);
+}
+
+/* Nothing can lie there, wherever the registers point: nothing is read. */
+static void a_stack_too_small_for_a_record_is_not_walked(void **state)
+{
+	(void)state;
+	for (uint32_t bytes = 0; bytes < 16; bytes += 8) {
+		current.stack_low = regs.sp = at(2);
+		current.stack_high = at(2) + bytes;
+		for (uint64_t fp = 8; fp != 0; fp <<= 1) {
+			regs.fp = fp;
+			sample.flags = 0;
+			assert_int_equal(kernel(), 1);
+			assert_int_equal(sample.flags, KTOP_ENTRY);
+		}
+		regs.fp = at(2);
+		assert_int_equal(kernel(), 1);
+	}
 }
 
 /* A next frame pointer that must end the walk after two frames. */
@@ -354,7 +381,9 @@ static void a_deep_user_stack_is_cut_at_the_limit(void **state)
 	assert_int_equal(sample.flags, KTOP_USER_EXACT | KTOP_USER_CUT);
 }
 
-#define KERNEL(function) cmocka_unit_test_setup(function, set_up)
+#define KERNEL(function) \
+	cmocka_unit_test_setup(function, set_up), \
+	{ #function ", in known text", function, set_up_known, NULL, NULL }
 #define USER(function) cmocka_unit_test_setup(function, set_up_user)
 
 int main(void)
@@ -368,6 +397,7 @@ int main(void)
 		KERNEL(the_frame_after_an_entry_stub_is_exact),
 		KERNEL(a_call_at_the_end_of_the_text_counts_as_text),
 		KERNEL(the_entry_window_is_a_leaf),
+		KERNEL(a_stack_too_small_for_a_record_is_not_walked),
 		KERNEL(hostile_frame_pointers_end_the_walk),
 		KERNEL(a_loop_ends),
 		KERNEL(a_deep_stack_is_cut_at_the_limit),

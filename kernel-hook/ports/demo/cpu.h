@@ -47,7 +47,7 @@ struct cpu {
 	} queue;			/* threads that are ready, but not running */
 
 	struct cpu_state state;
-};
+} __attribute__((aligned(64)));
 
 extern struct cpu cpus[CPU_MAX];
 extern uint32_t cpu_count;
@@ -57,12 +57,17 @@ extern uint32_t cpu_count;
  * memory, so that this holds in an NMI between any two instructions. To be used with interrupts
  * off, or the thread may move on.
  */
-ALWAYS_INLINE struct cpu *cpu_this(void)
+ALWAYS_INLINE uint32_t cpu_number(void)
 {
 	uint32_t selector;
 
 	__asm__ volatile("str %0" : "=r"(selector));
-	return &cpus[(selector - CPU_STATE) / 16];
+	return (selector - CPU_STATE) / 16;
+}
+
+ALWAYS_INLINE struct cpu *cpu_this(void)
+{
+	return &cpus[cpu_number()];
 }
 
 /* thread, once on each CPU: its segments, stacks and entry points. Before anything else. */

@@ -9,6 +9,7 @@
 #include "layout.h"
 #include "port.h"
 #include "process.h"
+#include "profile.h"
 #include "space.h"
 #include "thread.h"
 #include "wire.h"
@@ -19,7 +20,7 @@ extern const char text_start[], text_end[], entry_start[], entry_end[];
 
 uint32_t ktop_port_cpu(void)
 {
-	return cpu_this()->number;
+	return cpu_number();
 }
 
 uint64_t ktop_port_clock(void)
@@ -62,23 +63,29 @@ static void add_user(const struct thread *thread, uint64_t pc, struct ktop_curre
 	current->user_fp = frame->rbp;
 }
 
-void ktop_port_current(uint64_t pc, struct ktop_current *current)
+const struct ktop_current *ktop_port_current(uint64_t pc)
 {
 	const struct cpu *cpu = cpu_this();
-	const struct thread *thread = cpu->current;
-	const struct process *process = thread->process;
+	struct thread *thread = cpu->current;
+	struct ktop_current *current = &thread->profiled;
 
-	*current = (struct ktop_current) {
-		.process = process == NULL ? KTOP_KERNEL : process->id,
+	current->idle = cpu->halted;
+	current->user_valid = false;
+	if (thread->process != NULL)
+		add_user(thread, pc, current);
+	return current;
+}
+
+void port_thread(struct thread *thread)
+{
+	thread->profiled = (struct ktop_current) {
+		.process = thread->process == NULL ? KTOP_KERNEL : thread->process->id,
 		.thread = thread->id,
-		.idle = cpu->halted,
 		.stack_low = (uint64_t)(thread + 1),
 		.stack_high = (uint64_t)thread + STACK_SIZE,
 		.text_low = (uint64_t)entry_end,
 		.text_high = (uint64_t)text_end,
 	};
-	if (process != NULL)
-		add_user(thread, pc, current);
 }
 
 bool ktop_port_read_user(uint64_t address, void *to, uint32_t size)

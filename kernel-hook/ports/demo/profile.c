@@ -130,12 +130,13 @@ void profile_start_sending(void)
 	thread_start(thread);
 }
 
-void profile_thread(const struct thread *thread)
+void profile_thread(struct thread *thread)
 {
-	uint32_t process = thread->process == NULL ? KTOP_KERNEL : thread->process->id;
-	unsigned long flags = spin_lock_irq(&names);
+	unsigned long flags;
 
-	ktop_thread(profile, thread->id, process, thread->name);
+	port_thread(thread);
+	flags = spin_lock_irq(&names);
+	ktop_thread(profile, thread->id, thread->profiled.process, thread->name);
 	spin_unlock_irq(&names, flags);
 }
 

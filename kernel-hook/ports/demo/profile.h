@@ -20,11 +20,14 @@ void profile_start(uint32_t cpus);
 void profile_start_sending(void);
 
 /* thread or interrupts off */
-void profile_thread(const struct thread *thread);
+void profile_thread(struct thread *thread);
 void profile_thread_exit(const struct thread *thread);
 void profile_process(const struct process *process);
 void profile_process_exit(const struct process *process);
 void profile_program(const struct process *process, const struct program_facts *facts);
+
+/* port.c. What does not change while the thread lives, before it runs. */
+void port_thread(struct thread *thread);
 
 /* NMI */
 static inline struct ktop_regs profile_regs(const struct frame *frame)

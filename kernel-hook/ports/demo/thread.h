@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "layout.h"
+#include "port.h"
 #include "x86.h"
 
 struct process;
@@ -37,6 +38,7 @@ struct thread {
 	uint32_t unpreemptible;		/* spin locks held */
 	uint32_t traps;			/* depth of interrupts and exceptions; NMI reads it */
 	uint64_t stolen;		/* clock ticks spent in them; NMI adds to it */
+	struct ktop_current profiled;	/* what a sample says of it; NMI writes it */
 	uint32_t guard;			/* THREAD_GUARD, until the stack overflows */
 };
 
