@@ -75,29 +75,9 @@ static void finish_first(struct commands *commands, bool ok, const char *text)
 	answer(sink, ok, text);
 }
 
-/* Printable, line by line: a newline is the only control character that stays. */
-static char *printable_lines(const char *bytes, size_t size)
-{
-	char *text = util_copy("", 0);
-
-	while (size > 0) {
-		const char *end = memchr(bytes, '\n', size);
-		size_t length = end ? (size_t)(end - bytes) : size;
-		char *line = util_printable(bytes, length);
-		char *longer = util_format("%s%s%s", text, line, end ? "\n" : "");
-
-		free(line);
-		free(text);
-		text = longer;
-		bytes += length + (end != NULL);
-		size -= length + (end != NULL);
-	}
-	return text;
-}
-
 void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size)
 {
-	char *text = printable_lines(bytes, size);
+	char *text = util_printable_lines(bytes, size);
 
 	if (commands->count)
 		finish_first(commands, ok, text);

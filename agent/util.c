@@ -160,6 +160,23 @@ char *util_printable(const char *text, size_t size)
 	return copy;
 }
 
+char *util_printable_lines(const char *text, size_t size)
+{
+	char *copy = util_alloc(size + 1), *to = copy;
+
+	while (size) {
+		const char *end = memchr(text, '\n', size);
+		size_t length = end ? (size_t)(end - text) : size;
+		char *line = util_printable(text, length);
+
+		to = stpcpy(stpcpy(to, line), end ? "\n" : "");
+		free(line);
+		text += length + (end != NULL);
+		size -= length + (end != NULL);
+	}
+	return copy;
+}
+
 /* ---- files that appear when complete ---- */
 
 struct util_file {

@@ -27,6 +27,7 @@ char *util_join(char *const *words, size_t count, const char *between);
  * character: control, bidi, zero-width and combining ones among them, and every bad byte.
  */
 char *util_printable(const char *text, size_t size);
+char *util_printable_lines(const char *text, size_t size);	/* newlines stay */
 bool util_is_printable(uint32_t point);	/* would that keep it? */
 
 /* The bytes of the well-formed UTF-8 character that `text` begins with; 0: there is none. */

@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "budget.h"
 #include "command.h"
@@ -28,16 +29,30 @@ const struct option_row command_attach[] = {
 	{ 0 },
 };
 
+void command_print(FILE *to, char *text)
+{
+	char *printable = util_printable_lines(text, strlen(text));
+
+	fprintf(to, "%s\n", printable);
+	free(printable);
+	free(text);
+}
+
+void command_tell(char *text)
+{
+	command_print(stderr, util_format("ktop: %s", text));
+	free(text);
+}
+
 int command_fail(char *error)
 {
-	fprintf(stderr, "ktop: %s\n", error);
-	free(error);
+	command_tell(error);
 	return COMMAND_FAILED;
 }
 
 int command_usage(const struct command *command, char *error)
 {
-	fprintf(stderr, "ktop: %s: %s; see ktop %s --help\n", command->name, error, command->name);
+	command_tell(util_format("%s: %s; see ktop %s --help", command->name, error, command->name));
 	free(error);
 	return COMMAND_USAGE;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "options.h"
 
@@ -24,6 +25,10 @@ extern const struct command command_top, command_report, command_ctl, command_ru
 
 /* Which VM, and what ktop may take: into a struct session_options. */
 extern const struct option_row command_attach[], command_limits[];
+
+/* What these print is harmless to a terminal, whatever a text has in it. Both free the text. */
+void command_print(FILE *to, char *text);
+void command_tell(char *text);		/* on stderr, behind "ktop: " */
 
 /* Prints "ktop: ERROR" and frees it; the usage error names the help as well. */
 enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE };

@@ -29,8 +29,7 @@ static int finish(bool ok, char *text)
 {
 	if (!ok)
 		return command_fail(text);
-	printf("%s\n", text);
-	free(text);
+	command_print(stdout, text);
 	return COMMAND_DONE;
 }
 

@@ -49,11 +49,10 @@ static void quote(struct launch *launch)
 	char *said = why ? NULL : launch_last_words(launch);
 
 	if (why)
-		fprintf(stderr, "ktop: %s\n", why);
+		command_tell(why);
 	else if (said[0])
-		fprintf(stderr, "ktop: QEMU's last line of output: %s\n", said);
+		command_tell(util_format("QEMU's last line of output: %s", said));
 	free(said);
-	free(why);
 }
 
 static int watch(struct launch *launch, const struct run_options *options,

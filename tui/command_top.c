@@ -1,6 +1,5 @@
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,9 +68,9 @@ int command_screen(struct session *session, const struct config *config, const c
 static void remind(const struct session *session, const struct session_options *options)
 {
 	if (session_link(session) == LINK_UP && session_epoch(session)->status.running)
-		fprintf(stderr, "ktop: profiling is still on in the guest: it costs time there; "
-			"`ktop ctl --%s %s stop` ends it\n", options->qmp ? "qmp" : "port",
-			options->qmp ? options->qmp : options->port);
+		command_tell(util_format("profiling is still on in the guest: it costs time there; "
+			"`ktop ctl --%s %s stop` ends it", options->qmp ? "qmp" : "port",
+			options->qmp ? options->qmp : options->port));
 }
 
 static int run(char *const *words, size_t count)

@@ -64,7 +64,7 @@ static int run(int count, char **words)
 			return run_command(commands[i], words + 2, (size_t)count - 2);
 	if (first[0] == '-')
 		return run_command(&command_top, words + 1, (size_t)count - 1);
-	fprintf(stderr, "ktop: %s: no such command; see ktop --help\n", first);
+	command_tell(util_format("%s: no such command; see ktop --help", first));
 	return COMMAND_USAGE;
 }
 

@@ -57,6 +57,22 @@ static void test_zero_byte(void **state)
 	free(text);
 }
 
+static void test_lines(void **state)
+{
+	static const struct { const char *from, *to; } texts[] = {
+		{ "", "" }, { "\n", "\n" }, { "a\033b\nc\rd\n\n\xc2\x9b" "e", "a?b\nc?d\n\n?e" },
+		{ "a\xc3\nb", "a?\nb" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char *text = util_printable_lines(texts[i].from, strlen(texts[i].from));
+
+		assert_string_equal(text, texts[i].to);
+		free(text);
+	}
+}
+
 static void test_tricks(void **state)
 {
 	(void)state;
@@ -294,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_good_text_stays),
 		cmocka_unit_test(test_controls),
 		cmocka_unit_test(test_zero_byte),
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_tricks),
 		cmocka_unit_test(test_bad_utf8),
 		cmocka_unit_test(test_any_bytes),
