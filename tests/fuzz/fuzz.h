@@ -20,13 +20,13 @@ static inline void require(bool so)
 }
 
 /* Input that is taken apart from the front; what is beyond its end is zero. */
-struct input {
+struct fuzz_input {
 	const uint8_t *at;
 	size_t left;
 };
 
 /* Up to `size` bytes; returns how many there were. */
-static inline size_t input_bytes(struct input *input, const uint8_t **bytes, size_t size)
+static inline size_t input_bytes(struct fuzz_input *input, const uint8_t **bytes, size_t size)
 {
 	*bytes = input->at;
 	size = size < input->left ? size : input->left;
@@ -35,7 +35,7 @@ static inline size_t input_bytes(struct input *input, const uint8_t **bytes, siz
 	return size;
 }
 
-static inline uint8_t input_byte(struct input *input)
+static inline uint8_t input_byte(struct fuzz_input *input)
 {
 	const uint8_t *byte;
 
@@ -43,7 +43,7 @@ static inline uint8_t input_byte(struct input *input)
 }
 
 /* What stands before the next zero, which is passed over. False: nothing is left. */
-static inline bool input_piece(struct input *input, const uint8_t **bytes, size_t *size)
+static inline bool input_piece(struct fuzz_input *input, const uint8_t **bytes, size_t *size)
 {
 	if (input->left == 0)
 		return false;

@@ -98,7 +98,7 @@ static void trace(struct machine *machine, uint8_t how)
 }
 
 /* An entry of a ring that says what the input says. */
-static void lie(struct machine *machine, uint8_t which, struct input *input)
+static void lie(struct machine *machine, uint8_t which, struct fuzz_input *input)
 {
 	struct device_queue *queue = &machine->fake->queues[which % FAKE_QUEUES];
 	uint32_t id = input_byte(input), length = input_byte(input);
@@ -111,7 +111,7 @@ static void lie(struct machine *machine, uint8_t which, struct input *input)
 		device_put16(queue->used + 2, (uint16_t)(id << 8 | length));
 }
 
-static void act(struct machine *machine, struct input *input)
+static void act(struct machine *machine, struct fuzz_input *input)
 {
 	struct fake_serial *fake = machine->fake;
 	uint8_t which = input_byte(input) % ACTS_KNOWN, how = input_byte(input);
@@ -193,7 +193,7 @@ static void check_sent(const struct machine *machine)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct input input = { .at = bytes, .left = size };
+	struct fuzz_input input = { .at = bytes, .left = size };
 	static struct machine machine;
 
 	boot(&machine);

@@ -72,7 +72,7 @@ static void no_event(void *context, const struct event *event)
 
 /* ---- what the guest sends ---- */
 
-static void add_event(struct packets *packets, struct input *input, uint64_t *clock)
+static void add_event(struct packets *packets, struct fuzz_input *input, uint64_t *clock)
 {
 	uint8_t id = input_byte(input), advance = input_byte(input), size = input_byte(input);
 	uint64_t seed = 1 + size;
@@ -87,7 +87,7 @@ static void add_event(struct packets *packets, struct input *input, uint64_t *cl
 	packets_event(packets, *clock, id & 127, &body);
 }
 
-static void add_packet(struct packets *packets, struct input *input, uint64_t *clock)
+static void add_packet(struct packets *packets, struct fuzz_input *input, uint64_t *clock)
 {
 	uint32_t stream = input_byte(input) % KTOP_STREAMS, cpu = input_byte(input);
 	uint8_t advance = input_byte(input), events = input_byte(input) % 16;
@@ -99,7 +99,7 @@ static void add_packet(struct packets *packets, struct input *input, uint64_t *c
 	packets_end(packets, *clock);
 }
 
-static struct packets *make_packets(struct input *input, bool whole)
+static struct packets *make_packets(struct fuzz_input *input, bool whole)
 {
 	struct packets *packets = packets_new(1);
 	uint64_t clock = 0;
@@ -191,7 +191,7 @@ static void check_books(const struct decode *a, const struct decode *b, uint64_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct input input = { .at = bytes, .left = size };
+	struct fuzz_input input = { .at = bytes, .left = size };
 	uint8_t how = input_byte(&input);
 	struct world world = { .light = how & 2 };
 	const struct decode_sink sink = { &world, take_boot, take_packet, take_event };

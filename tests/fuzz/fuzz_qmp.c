@@ -31,7 +31,7 @@ static void ask(struct qmp *qmp)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct input input = { .at = bytes, .left = size };
+	struct fuzz_input input = { .at = bytes, .left = size };
 	struct qmp *qmp;
 	char *error = NULL;
 	int pair[2];

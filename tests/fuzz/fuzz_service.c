@@ -85,7 +85,7 @@ static void turn(struct service *service)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct input input = { .at = bytes, .left = size };
+	struct fuzz_input input = { .at = bytes, .left = size };
 	int clients[CLIENTS];
 	struct service *service;
 	char *path;
