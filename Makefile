@@ -36,8 +36,8 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 	test_link test_session test_session_files test_control_socket test_report \
 	test_canvas test_keymap \
 	test_list test_prompt test_header test_view_functions test_screen test_states test_steady
-FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service
-FAKES = packets fake_port fake_serial fake_guest	# of tests/unit, for these
+FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
+FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads test_hook_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
 BENCH = ingest names screen memory first perfdata bytes folded cost
@@ -141,15 +141,20 @@ build/check/test_query: build/check/tests/unit/query_world.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_header build/check/test_view_functions build/check/test_screen build/check/test_states: \
 	build/check/tests/unit/golden.o build/check/tests/unit/hand_picture.o
-build/check/test_screen build/check/test_states build/check/test_steady: build/check/tests/unit/stage.o
+build/check/test_screen build/check/test_states build/check/test_steady: build/check/tests/unit/stage.o \
+	build/check/tests/unit/fake_session.o
+build/check/test_canvas: build/check/tests/unit/safe_canvas.o
 build/check/test_steady: build/check/tests/unit/hand_picture.o
 build/check/test_states: build/check/tests/unit/sheet.o
 
 # The fuzz targets on the committed corpus alone.
 build/check/libfakes.a: $(FAKES:%=build/check/tests/unit/%.o)
 $(FUZZ:%=build/check/%): build/check/%: build/check/tests/fuzz/%.o build/check/tests/fuzz/replay.o \
-		build/check/libfakes.a build/check/libagent.a build/check/libhook.a
-	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(LIBS)
+		build/check/libfakes.a build/check/libtui.a build/check/libagent.a build/check/libhook.a
+	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
+build/check/fuzz_screen: build/check/tests/unit/fake_session.o
+build/fuzz/fuzz_screen: build/fuzz/tests/unit/fake_session.o
 
 build/tsan/%.o: %.c
 	@mkdir -p $(@D)
@@ -177,12 +182,12 @@ build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(CLANG) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(FUZZER) -MMD -c -o $@ $<
 
-build/fuzz/libktop.a: $(FAKES:%=build/fuzz/tests/unit/%.o) $(AGENT_SRC:%.c=build/fuzz/%.o) $(HOOK_SRC:%.c=build/fuzz/%.o)
+build/fuzz/libktop.a: $(FAKES:%=build/fuzz/tests/unit/%.o) $(TUI_SRC:%.c=build/fuzz/%.o) $(AGENT_SRC:%.c=build/fuzz/%.o) $(HOOK_SRC:%.c=build/fuzz/%.o)
 	@rm -f $@
 	ar rcs $@ $^
 
 $(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz/%.o build/fuzz/libktop.a
-	$(CLANG) $(CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
+	$(CLANG) $(CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 fuzz: packages
 	./packages fuzz

@@ -1,4 +1,4 @@
-/* A screen on a stage: a session that remembers what it was asked, and a canvas to look at. */
+/* A screen on a stage: before a session that remembers what it was asked, on a canvas to look at. */
 #ifndef STAGE_H
 #define STAGE_H
 
@@ -6,21 +6,11 @@
 #include <stdint.h>
 
 #include "config.h"
+#include "fake_session.h"
 #include "screen.h"
-#include "session.h"
-#include "snapshot.h"
 
 struct canvas;
 struct picture;
-
-struct session {
-	struct picture *next;
-	struct session_message message;
-	struct session_wish wish;
-	int wishes, runs, snapshots;
-	bool ran_on;
-	char path[SNAPSHOT_NAME];
-};
 
 struct stage {
 	struct session session;

@@ -13,6 +13,7 @@
 #include "canvas.h"
 #include "glyphs.h"
 #include "golden.h"
+#include "safe_canvas.h"
 #include "theme.h"
 
 static void check(const struct canvas *canvas, const char *wanted)
@@ -74,25 +75,6 @@ static void test_never_holds_what_a_terminal_would_obey(void **state)
 	check_text(20, 20, false, "größe", "gr??e\n");
 }
 
-/* What moves, hides, turns round or joins with what stands beside it. */
-static bool is_trick(uint32_t code)
-{
-	static const struct { uint32_t first, last; } tricks[] = {
-		{ 0, 0x1f }, { 0x7f, 0xa0 }, { 0xad, 0xad }, { 0x300, 0x36f }, { 0x483, 0x489 },
-		{ 0x590, 0x8ff }, { 0x115f, 0x11ff }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f },
-		{ 0x200b, 0x200f }, { 0x2028, 0x202f }, { 0x2060, 0x206f }, { 0x20d0, 0x20ff },
-		{ 0x302a, 0x302f }, { 0x3164, 0x3164 }, { 0xd800, 0xf8ff }, { 0xfb1d, 0xfdff },
-		{ 0xfe00, 0xfe0f }, { 0xfe20, 0xfe2f }, { 0xfe70, 0xfeff }, { 0xffa0, 0xffa0 },
-		{ 0xfff0, 0xffff }, { 0x1f1e6, 0x1f1ff }, { 0x1f3fb, 0x1f3ff },
-		{ 0xe0000, 0x10ffff },
-	};
-
-	for (size_t i = 0; i < sizeof tricks / sizeof *tricks; i++)
-		if (code >= tricks[i].first && code <= tricks[i].last)
-			return true;
-	return false;
-}
-
 static void test_every_character_there_is(void **state)
 {
 	struct canvas *canvas = canvas_new(1, 3, true);
@@ -107,7 +89,7 @@ static void test_every_character_there_is(void **state)
 		snprintf(text, sizeof text, "%s|", canvas_utf8(&unknown, bytes));
 		canvas_text(canvas, (struct place) { 0, 0, 3 }, STYLE_TEXT, text);
 		assert_true(cells[0].code == code || cells[0].code == '?');
-		assert_false(is_trick(cells[0].code));
+		assert_true(safe_character(cells[0].code));
 		if (cells[0].code == code)
 			assert_int_equal(cells[wcwidth((wchar_t)code)].code, '|');
 	}

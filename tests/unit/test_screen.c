@@ -363,6 +363,7 @@ static void test_snapshot(void **state)
 	stage_press(&stage, 's');
 	stage_press(&stage, KEYS_F(9));
 	assert_int_equal(stage.session.snapshots, 2);
+	assert_true(stage.session.marked);
 	assert_non_null(strstr(stage.session.path, "ktop-demo-kernel-"));
 	stage_strike(&stage);
 }

@@ -1,0 +1,147 @@
+/*
+ * Texts that a guest, its files and QEMU could have brought onto the screen, behind all that makes
+ * them harmless: the canvas alone must. The first bytes are the state and the size; then pieces
+ * that end before a zero byte: the guest's kernel, version and machine, a note, a message, keys
+ * that are pressed, a place in the source; and names of functions.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "canvas.h"
+#include "config.h"
+#include "fake_session.h"
+#include "fuzz.h"
+#include "input.h"
+#include "keys.h"
+#include "picture.h"
+#include "safe_canvas.h"
+#include "screen.h"
+#include "symbols.h"
+#include "util.h"
+
+#define SECOND UINT64_C(1000000000)
+
+enum { FUNCTIONS = 40, CPUS = 4096 / 16 };
+
+static void take_text(struct fuzz_input *input, char *to, size_t size)
+{
+	const uint8_t *bytes;
+	size_t length;
+
+	if (input_piece(input, &bytes, &length))
+		snprintf(to, size, "%.*s", (int)length, (const char *)bytes);
+}
+
+static void take_state(struct fuzz_input *input, struct picture *picture)
+{
+	uint64_t number = (uint64_t)input_byte(input) << (input_byte(input) % 48);
+
+	picture->vm = (enum vm_state)(input_byte(input) % (VM_GONE + 1));
+	picture->link = (enum link_state)(input_byte(input) % (LINK_LOST + 1));
+	picture->running = input_byte(input) & 1;
+	picture->sampler = (enum sampler)(input_byte(input) & 1);
+	picture->rate = (uint32_t)number;
+	picture->achieved = picture->cost_ns = (double)number;
+	picture->lost_guest = picture->skipped_bytes = number;
+	picture->now = 10 * SECOND + number;
+	picture->cpu_count = (uint32_t)input_byte(input) * CPUS / 16;
+	picture->cpus = util_alloc(picture->cpu_count * sizeof *picture->cpus);
+	for (uint32_t i = 0; i < picture->cpu_count; i++)
+		picture->cpus[i].series.mode[i % MODES] = picture->cpus[i].series.missed = number;
+}
+
+static void take_functions(struct fuzz_input *input, struct picture *picture, struct symbols *symbols)
+{
+	struct table *table = util_alloc(sizeof *table);
+	char name[1024] = "";
+
+	table->from = picture->now - 10 * SECOND;
+	table->to = picture->now;
+	table->rows = util_alloc(FUNCTIONS * sizeof *table->rows);
+	while (input->left > 0 && table->count < FUNCTIONS) {
+		struct row *row = &table->rows[table->count++];
+
+		take_text(input, name, sizeof name);
+		*row = (struct row) {
+			.function = symbols_special(symbols, name),
+			.self = input->left, .total = input->left, .samples = input->left,
+		};
+		memcpy(row->cpus, name, sizeof row->cpus);
+		table->weight += row->self;
+		table->mode[MODE_KERNEL] = table->weight;
+	}
+	table->samples = table->weight;
+	picture->table = table;
+	picture->symbols = symbols;
+}
+
+/* Each function's source is the same text. */
+static void show_lines(struct picture *picture, const char *line)
+{
+	picture->visible = util_alloc((picture->table->count + 1) * sizeof *picture->visible);
+	for (size_t i = 0; i < picture->table->count; i++)
+		picture->visible[picture->visible_count++] = (struct picture_row) {
+			.function = picture->table->rows[i].function, .trend = { i, 2 * i }, .line = line,
+		};
+}
+
+static void draw(struct screen *screen, int rows, int columns, bool unicode)
+{
+	struct canvas *canvas = canvas_new(rows, columns, unicode);
+
+	screen_draw(screen, canvas);
+	require(!safe_canvas(canvas));
+	canvas_free(canvas);
+}
+
+/* Bytes above ASCII are keys without a character, and characters that combine. */
+static uint32_t key_of(unsigned char byte)
+{
+	if (byte < 0x80)
+		return byte;
+	return byte < 0xc0 ? KEYS_UP + byte % 32u : 0x300u + byte % 64u;
+}
+
+static void press(struct screen *screen, const char *keys, int rows, int columns)
+{
+	for (; *keys != '\0'; keys++) {
+		struct input input = { .kind = INPUT_KEY, .code = key_of((unsigned char)*keys) };
+
+		screen_input(screen, &input, SECOND);
+		draw(screen, rows, columns, input.code & 1);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct fuzz_input input = { .at = bytes, .left = size };
+	struct symbols *symbols = symbols_new(NULL);
+	struct picture *picture = util_alloc(sizeof *picture);
+	struct session session = { .next = picture };
+	char keys[32] = "", line[256] = "";
+	struct config config;
+	struct screen *screen;
+	int rows = input_byte(&input) % 70, columns = input_byte(&input);
+
+	require(setlocale(LC_CTYPE, "C.UTF-8"));
+	config_init(&config);
+	take_state(&input, picture);
+	take_text(&input, picture->kernel, sizeof picture->kernel);
+	take_text(&input, picture->version, sizeof picture->version);
+	take_text(&input, picture->arch, sizeof picture->arch);
+	take_text(&input, picture->note, sizeof picture->note);
+	take_text(&input, session.message.text, sizeof session.message.text);
+	take_text(&input, keys, sizeof keys);
+	take_text(&input, line, sizeof line);
+	take_functions(&input, picture, symbols);
+	show_lines(picture, line);
+	screen = screen_new(&session, &config);
+	screen_step(screen, SECOND);
+	draw(screen, rows, columns, true);
+	draw(screen, rows, columns, false);
+	press(screen, keys, rows, columns);
+	screen_free(screen);
+	symbols_free(symbols);
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* A session that remembers what it was asked, in the place of the real one. */
+#ifndef FAKE_SESSION_H
+#define FAKE_SESSION_H
+
+#include <stdbool.h>
+
+#include "session.h"
+#include "snapshot.h"
+
+struct session {
+	struct picture *next;
+	struct session_message message;
+	struct session_wish wish;
+	int wishes, runs, snapshots;
+	bool ran_on, marked;
+	char path[SNAPSHOT_NAME];
+};
+
+#endif
