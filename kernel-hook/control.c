@@ -367,6 +367,7 @@ void ktop_control(struct ktop *ktop, bool connected)
 	take_keys(ktop);
 	if (connected)
 		take_lines(ktop);
+	ktop_sampler_fall_back(ktop);
 	ktop_sampler_settle(ktop);
 	ktop_sampler_kick(ktop);
 }
@@ -385,9 +386,13 @@ void ktop_control_reset(struct ktop *ktop)
 
 void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 {
+	const char *why;
+
 	ktop->control.rate = settings->rate;
-	ktop->control.mode = settings->nmi && ktop->cpus > 1 ? KTOP_NMI : KTOP_TIMER;
-	ktop->control.nmi_works = ktop->control.mode == KTOP_NMI;	/* the kernel says so */
+	ktop->control.nmi_works = settings->nmi;	/* the kernel says so */
+	why = settings->nmi ? ktop_sampler_refusal(ktop) : "";
+	ktop_str_set(&ktop->meta.note, why ? why : "");
+	ktop->control.mode = why ? KTOP_TIMER : KTOP_NMI;
 	ktop->wish = settings->start ? ktop->control.mode : KTOP_NONE;
 	ktop->sampler = KTOP_NONE;
 	for (uint32_t i = 0; i < ktop->cpus; i++)

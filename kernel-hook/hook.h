@@ -67,6 +67,7 @@ struct ktop {
 	/* written by the CPU set aside */
 	struct ktop_grid pacer __attribute__((aligned(64)));
 	uint32_t pacer_started;
+	bool unsent;			/* an NMI could not be sent; the drainer takes it back */
 
 	struct ktop_keys keys;
 	struct ktop_control control;

@@ -43,7 +43,7 @@ struct ktop_settings {
 	uint32_t ring_size;		/* bytes per CPU and class, a power of two; 256 KiB */
 	bool plain_keys;		/* A and B alone, instead of with Ctrl and Alt */
 	bool start;			/* sample from ktop_init() on */
-	bool nmi;			/* by NMI, if there is more than one CPU */
+	bool nmi;			/* by NMI; by timer where that cannot be */
 };
 
 /* Bytes of memory, aligned to 64, that ktop_init wants for so many CPUs. */

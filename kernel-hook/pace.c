@@ -32,8 +32,9 @@ static void start(struct ktop *ktop, uint32_t order, uint64_t now)
 }
 
 /* An NMI that nobody answered for so many rounds was lost, and is sent again. */
-static void send(struct ktop_cpu *cpu, uint32_t number, uint64_t rounds)
+static void send(struct ktop *ktop, uint32_t number, uint64_t rounds)
 {
+	struct ktop_cpu *cpu = &ktop->cpu[number];
 	uint64_t due = cpu->due + rounds;
 
 	__atomic_store_n(&cpu->due, due, __ATOMIC_RELAXED);
@@ -42,7 +43,10 @@ static void send(struct ktop_cpu *cpu, uint32_t number, uint64_t rounds)
 		return;
 	cpu->asked = due;
 	__atomic_store_n(&cpu->sent, cpu->sent + 1, __ATOMIC_RELEASE);		/* pair 6 */
-	ktop_port_nmi(number);
+	if (ktop_port_nmi(number))
+		return;
+	__atomic_store_n(&cpu->sent, cpu->sent - 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->unsent, true, __ATOMIC_RELAXED);
 }
 
 uint64_t ktop_pace(struct ktop *ktop)
@@ -59,6 +63,6 @@ uint64_t ktop_pace(struct ktop *ktop)
 	for (uint32_t i = 0; rounds && i < ktop->cpus; i++)
 		if (i != ktop_sampler_cpu(ktop) &&
 				__atomic_load_n(&ktop->cpu[i].order, __ATOMIC_RELAXED))
-			send(&ktop->cpu[i], i, rounds);
+			send(ktop, i, rounds);
 	return ktop->pacer.fire;
 }

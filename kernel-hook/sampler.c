@@ -6,6 +6,9 @@
 #include "ktop.h"
 #include "port.h"
 #include "sampler.h"
+#include "str.h"
+
+static const char no_nmi[] = "nmi: this kernel or machine cannot send them";
 
 void ktop_sampler_begin(struct ktop *ktop)
 {
@@ -77,5 +80,16 @@ const char *ktop_sampler_refusal(struct ktop *ktop)
 	if (ktop->control.nmi_works)
 		return NULL;
 	__atomic_store_n(&first->sent, first->sent - 1, __ATOMIC_RELAXED);
-	return "nmi: this kernel or machine cannot send them";
+	return no_nmi;
+}
+
+void ktop_sampler_fall_back(struct ktop *ktop)
+{
+	if (!__atomic_exchange_n(&ktop->unsent, false, __ATOMIC_RELAXED) ||
+			ktop->control.mode != KTOP_NMI)
+		return;
+	ktop->control.nmi_works = false;
+	ktop->control.mode = KTOP_TIMER;
+	ktop_str_set(&ktop->meta.note, no_nmi);
+	ktop_sampler_renew(ktop);
 }

@@ -18,6 +18,9 @@ void ktop_sampler_renew(struct ktop *ktop);
 /* A new grid on each enabled CPU, with the rate of now. */
 void ktop_sampler_begin(struct ktop *ktop);
 
+/* By timer, with a note, when the CPU set aside could not send an NMI. */
+void ktop_sampler_fall_back(struct ktop *ktop);
+
 /* Brings the sampler to the wish; with a sample half written, at a later call. */
 void ktop_sampler_settle(struct ktop *ktop);
 

@@ -93,6 +93,11 @@ static struct ktop_wire_status status(void)
 	return status;
 }
 
+static const char *note(void)
+{
+	return fake_text(fake_host_last(host, KTOP_EVENT_status), sizeof(struct ktop_wire_status), 0);
+}
+
 static void start_and_stop_are_idempotent(void **state)
 {
 	(void)state;
@@ -206,27 +211,65 @@ static void nmi_needs_two_cpus(void **state)
 	refused("mode nmi\n", why);
 	assert_int_equal(status().sampler, KTOP_TIMER);
 	assert_int_equal(ktop->sampler, KTOP_TIMER);	/* goes on */
-	assert_string_equal(fake_text(fake_host_last(host, KTOP_EVENT_status),
-		sizeof(struct ktop_wire_status), 0), why);
+	assert_string_equal(note(), why);
 	done("mode timer\n", "mode timer");
-	assert_string_equal(fake_text(fake_host_last(host, KTOP_EVENT_status),
-		sizeof(struct ktop_wire_status), 0), "");
+	assert_string_equal(note(), "");
 }
 
-static void a_kernel_that_says_nmi_is_not_tried(void **state)
+static void boot_by_nmi(uint32_t cpus)
 {
 	struct ktop_settings settings = { .nmi = true };
-	struct ktop_facts facts = { .cpus = CPUS, .boot_id = { 0xb0 } };
-	size_t size = ktop_memory_size(CPUS, &settings);
+	struct ktop_facts facts = { .cpus = cpus, .boot_id = { 0xb0 } };
+	size_t size = ktop_memory_size(cpus, &settings);
 
-	(void)state;
 	free(ktop);
 	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
 	assert_non_null(ktop);
 	done("start\n", "started");
+}
+
+static void a_kernel_that_says_nmi_is_not_tried(void **state)
+{
+	(void)state;
+	boot_by_nmi(CPUS);
 	done("mode nmi\n", "mode nmi");			/* the CPU set aside sends them by now */
 	assert_int_equal(ktop->cpu[0].sent, 0);
 	assert_int_equal(fake_port.nmis[0], 0);
+}
+
+static void falls_back(const char *why)
+{
+	assert_int_equal(status().running, 1);
+	assert_int_equal(status().sampler, KTOP_TIMER);
+	assert_int_equal(ktop->sampler, KTOP_TIMER);
+	assert_string_equal(note(), why);
+}
+
+static void a_kernel_that_says_nmi_and_has_one_cpu_goes_by_timer(void **state)
+{
+	(void)state;
+	boot_by_nmi(1);
+	falls_back("nmi needs two CPUs: one is set aside to send them");
+}
+
+static void a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer(void **state)
+{
+	struct ktop_regs regs = { 0 };
+
+	(void)state;
+	boot_by_nmi(CPUS);
+	assert_string_equal(note(), "");
+	fake_port.nmi_refused = true;
+	fake_port.clock = ktop_pace(ktop);
+	fake_port.clock = ktop_pace(ktop);
+	settle();
+	falls_back("nmi: this kernel or machine cannot send them");
+	assert_false(ktop_set_aside(ktop, CPUS - 1));
+	assert_false(ktop_nmi(ktop, &regs));		/* none of ours is under way */
+	refused("mode nmi\n", "nmi: this kernel or machine cannot send them");
+	fake_port.nmi_refused = false;
+	done("mode nmi\n", "mode nmi");
+	assert_string_equal(note(), "");
 }
 
 static void nmi_needs_a_kernel_that_sends_them(void **state)
@@ -425,6 +468,8 @@ int main(void)
 		TEST(status_says_what_is_so),
 		TEST(nmi_needs_two_cpus),
 		TEST(a_kernel_that_says_nmi_is_not_tried),
+		TEST(a_kernel_that_says_nmi_and_has_one_cpu_goes_by_timer),
+		TEST(a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer),
 		TEST(nmi_needs_a_kernel_that_sends_them),
 		TEST(a_change_of_sampler_waits_for_a_sample_in_progress),
 		TEST(garbage_is_answered_with_the_usage),

@@ -507,20 +507,6 @@ static void a_sample_overtaken_by_a_switch_is_discarded(void **state)
 	assert_int_equal(ring->committed + ktop_ring_lost(ring), 0);
 }
 
-static void a_switch_waits_for_a_sample_in_progress(void **state)
-{
-	struct ktop_regs with_stack = { .pc = 0x400000, .fp = 0x700000, .user = true };
-
-	(void)state;
-	tick_at(1000000, &with_stack);
-	fake_port.at_user_read = switch_to_nmi;
-	tick_at(fake_port.timer[0], &with_stack);
-	assert_int_equal(ktop->sampler, KTOP_NONE);
-	assert_int_equal(take_all(0).samples, 1);
-	ktop_drain(ktop);
-	assert_int_equal(ktop->sampler, KTOP_NMI);
-}
-
 /* ---- trace points ---- */
 
 static void trace_points_write_what_they_were_given(void **state)
@@ -615,7 +601,6 @@ int main(void)
 		TEST(an_nmi_after_the_stop_is_ours_but_takes_nothing),
 		TEST(what_was_open_at_the_stop_is_not_due_at_the_next_start),
 		TEST(a_sample_overtaken_by_a_switch_is_discarded),
-		TEST(a_switch_waits_for_a_sample_in_progress),
 		TEST(trace_points_write_what_they_were_given),
 		TEST(trace_points_obey_the_mask),
 		TEST(an_event_overtaken_by_a_stop_is_discarded),
