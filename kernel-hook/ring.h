@@ -13,9 +13,9 @@
  *   2  tail: the store in ktop_ring_drop releases the bytes read; the load in ktop_ring_extend
  *      acquires them before they are written again.
  *   3  busy and ktop.sampler or ktop.trace: each side stores its own, then loads the other's, all
- *      sequentially consistent: the writer in ktop_ring_reserve and sample.c or trace.c, the
+ *      sequentially consistent: the writer in ktop_ring_enter and sample.c or trace.c, the
  *      switcher in sampler.c and ktop_ring_busy.
- *   9  busy, on its own CPU: the store in ktop_ring_discard releases the record and the head; an NMI
+ *   9  busy, on its own CPU: the store in ktop_ring_leave releases the record and the head; an NMI
  *      that finds the ring not busy finds them done.
  */
 #ifndef KTOP_RING_H
@@ -47,7 +47,7 @@ struct ktop_ring {
 	uint64_t committed;		/* events */
 	uint64_t full;			/* events dropped for want of room */
 	uint64_t cost;			/* clock ticks spent by its writers */
-	uint32_t busy;			/* between reserve and commit */
+	uint32_t busy;			/* between enter and commit */
 
 	/* written by whoever interrupted such a writer on this CPU */
 	uint64_t nested;		/* events dropped */
@@ -72,7 +72,23 @@ static inline uint64_t ktop_ring_bytes(uint32_t payload)
 	return (sizeof(struct ktop_record) + payload + 7) & ~7ull;
 }
 
-static inline void ktop_ring_discard(struct ktop_ring *ring)
+/*
+ * Any context of the owning CPU. The begin of one event: from here on the ring stands still, until
+ * then an NMI may write a record. False: what was interrupted is amid one; this event is dropped,
+ * and counted. A writer that may have been switched off looks at its switch now.
+ */
+static inline bool ktop_ring_enter(struct ktop_ring *ring)
+{
+	if (KTOP_RARE(__atomic_load_n(&ring->busy, __ATOMIC_RELAXED))) {
+		ktop_count(&ring->nested, 1);
+		return false;
+	}
+	__atomic_store_n(&ring->busy, 1, __ATOMIC_SEQ_CST);		/* pair 3 */
+	return true;
+}
+
+/* The end, where there is no event after all. */
+static inline void ktop_ring_leave(struct ktop_ring *ring)
 {
 	__atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);		/* pair 9 */
 }
@@ -81,8 +97,8 @@ static inline void ktop_ring_discard(struct ktop_ring *ring)
 bool ktop_ring_extend(struct ktop_ring *ring, uint64_t need);
 
 /*
- * Any context of the owning CPU. Room for one event of up to `payload` bytes, and its time; NULL:
- * the event is dropped, and counted. Each reserve that succeeds is followed by commit or discard.
+ * After enter. Room for an event of up to `payload` bytes, and its time, until commit or leave;
+ * NULL: the event is dropped, and counted, and the ring is left.
  */
 static inline struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload,
 	uint64_t time)
@@ -90,15 +106,9 @@ static inline struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint
 	uint64_t need = ktop_ring_bytes(payload);
 	struct ktop_record *record;
 
-	if (KTOP_RARE(__atomic_load_n(&ring->busy, __ATOMIC_RELAXED))) {
-		ktop_count(&ring->nested, 1);
-		return NULL;
-	}
-	__atomic_store_n(&ring->busy, 1, __ATOMIC_SEQ_CST);		/* pair 3 */
-	/* Only from here on does the ring stand still: until then an NMI may write a record. */
 	if (KTOP_RARE(need > ring->free) && !ktop_ring_extend(ring, need)) {
 		ktop_count(&ring->full, 1);
-		ktop_ring_discard(ring);
+		ktop_ring_leave(ring);
 		return NULL;
 	}
 	record = (struct ktop_record *)ring->next;
@@ -106,6 +116,7 @@ static inline struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint
 	return record;
 }
 
+/* The end: the event is readable. */
 static inline void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record,
 	uint16_t id, uint32_t size)
 {
@@ -117,7 +128,7 @@ static inline void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *
 	ring->free -= bytes;
 	ktop_count(&ring->committed, 1);
 	__atomic_store_n(&ring->head, ring->head + bytes, __ATOMIC_RELEASE);	/* pair 1 */
-	ktop_ring_discard(ring);
+	ktop_ring_leave(ring);
 }
 
 /* The drainer, after switching writers off: may one still be at it? */

@@ -22,13 +22,13 @@ static struct ktop_cpu *this_cpu(struct ktop *ktop)
 KTOP_INLINE struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring, uint32_t sampler,
 	uint32_t payload, uint64_t now)
 {
-	struct ktop_record *record = ktop_ring_reserve(ring, payload, now);
-
-	if (record && __atomic_load_n(&ktop->sampler, __ATOMIC_SEQ_CST) != sampler) {	/* pair 3 */
-		ktop_ring_discard(ring);
+	if (!ktop_ring_enter(ring))
+		return NULL;
+	if (__atomic_load_n(&ktop->sampler, __ATOMIC_SEQ_CST) != sampler) {	/* pair 3 */
+		ktop_ring_leave(ring);
 		return NULL;
 	}
-	return record;
+	return ktop_ring_reserve(ring, payload, now);
 }
 
 KTOP_INLINE uint8_t *put_count(uint8_t *list, uint32_t count)

@@ -15,13 +15,13 @@ static inline bool off(const struct ktop *ktop, enum ktop_event event, int order
 static struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring,
 	enum ktop_event event, uint32_t size, uint64_t now)
 {
-	struct ktop_record *record = ktop_ring_reserve(ring, size, now);
-
-	if (record && off(ktop, event, __ATOMIC_SEQ_CST)) {			/* pair 3 */
-		ktop_ring_discard(ring);
+	if (!ktop_ring_enter(ring))
+		return NULL;
+	if (off(ktop, event, __ATOMIC_SEQ_CST)) {				/* pair 3 */
+		ktop_ring_leave(ring);
 		return NULL;
 	}
-	return record;
+	return ktop_ring_reserve(ring, size, now);
 }
 
 /* Any context but NMI: with interrupts masked, this CPU's ring has one writer. */

@@ -287,10 +287,12 @@ static void time_never_runs_back(void **state)
 static void nested_events_are_in_the_books(void **state)
 {
 	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
-	struct ktop_record *record = ktop_ring_reserve(ring, 4, fake_port.clock);
+	struct ktop_record *record;
 
 	(void)state;
 	fake_host_connect(host);
+	assert_true(ktop_ring_enter(ring));
+	record = ktop_ring_reserve(ring, 4, fake_port.clock);
 	trace(0, 1);
 	ktop_ring_commit(ring, record, KTOP_EVENT_irq_enter, 4);
 	settle();
@@ -339,6 +341,7 @@ static void counts_are_the_last_when_nobody_is_at_it(void **state)
 	(void)state;
 	fake_host_connect(host);
 	trace(2, 5);
+	assert_true(ktop_ring_enter(ring));
 	record = ktop_ring_reserve(ring, 4, fake_port.clock);
 	assert_non_null(record);
 	ktop_sampler_wish(ktop, KTOP_NONE);

@@ -34,7 +34,7 @@ static int after(void **state)
 
 static bool put(uint16_t id, uint32_t room, uint32_t size, uint8_t content)
 {
-	struct ktop_record *record = ktop_ring_reserve(&ring, room, 0);
+	struct ktop_record *record = ktop_ring_enter(&ring) ? ktop_ring_reserve(&ring, room, 0) : NULL;
 
 	if (record == NULL)
 		return false;
@@ -105,13 +105,14 @@ static void one_piece_at_the_wrap(void **state)
 	assert_int_equal(record->payload[499], 2);
 }
 
-static void discard_leaves_no_trace(void **state)
+static void leaving_leaves_no_trace(void **state)
 {
 	uint64_t head = ktop_ring_head(&ring);
 
 	(void)state;
+	assert_true(ktop_ring_enter(&ring));
 	assert_non_null(ktop_ring_reserve(&ring, 100, 0));
-	ktop_ring_discard(&ring);
+	ktop_ring_leave(&ring);
 	assert_int_equal(ktop_ring_head(&ring), head);
 	assert_int_equal(ring.committed + ktop_ring_lost(&ring), 0);
 	assert_true(put(3, 100, 100, 3));
@@ -120,12 +121,14 @@ static void discard_leaves_no_trace(void **state)
 
 static void nested_writes_are_dropped_and_counted(void **state)
 {
-	struct ktop_record *record = ktop_ring_reserve(&ring, 100, 0);
+	struct ktop_record *record;
 
 	(void)state;
+	assert_true(ktop_ring_enter(&ring));
+	record = ktop_ring_reserve(&ring, 100, 0);
 	assert_non_null(record);
-	assert_null(ktop_ring_reserve(&ring, 10, 0));
-	assert_null(ktop_ring_reserve(&ring, 10, 0));
+	assert_false(ktop_ring_enter(&ring));
+	assert_false(ktop_ring_enter(&ring));
 	ktop_ring_commit(&ring, record, 4, 100);
 	assert_int_equal(ring.nested, 2);
 	assert_int_equal(ring.full, 0);
@@ -180,8 +183,9 @@ static void same_as_a_queue(void **state)
 		assert_true(used <= SIZE && ktop_ring_lost(&ring) == refused);
 		/* Where there is room for two, there is room for one in one piece. */
 		if (used + 2 * (room + 24) <= SIZE) {
+			assert_true(ktop_ring_enter(&ring));
 			assert_non_null(ktop_ring_reserve(&ring, room, 0));
-			ktop_ring_discard(&ring);
+			ktop_ring_leave(&ring);
 		}
 	}
 	while (first != last)
@@ -200,7 +204,7 @@ int main(void)
 		TEST(gives_back_what_was_put),
 		TEST(full_drops_the_new_event_and_counts_it),
 		TEST(one_piece_at_the_wrap),
-		TEST(discard_leaves_no_trace),
+		TEST(leaving_leaves_no_trace),
 		TEST(nested_writes_are_dropped_and_counted),
 		TEST(same_as_a_queue),
 	};

@@ -28,8 +28,11 @@ static void ring_set_up(void)
 static void write_record(void)
 {
 	uint32_t number = written++, words = 1 + number % WORDS;
-	struct ktop_record *record = ktop_ring_reserve(&rings.ring, 8 * words, 0);
+	struct ktop_record *record;
 
+	if (!ktop_ring_enter(&rings.ring))
+		return;
+	record = ktop_ring_reserve(&rings.ring, 8 * words, 0);
 	if (record == NULL)
 		return;
 	for (uint32_t i = 0; i < words; i++)

@@ -42,8 +42,11 @@ static void *writer(void *argument)
 	struct test *test = argument;
 
 	for (uint64_t i = 0; i < EVENTS; i++) {
-		struct ktop_record *record = ktop_ring_reserve(&test->ring, size_of(i), i);
+		struct ktop_record *record;
 
+		if (!ktop_ring_enter(&test->ring))
+			continue;
+		record = ktop_ring_reserve(&test->ring, size_of(i), i);
 		if (record == NULL)
 			continue;
 		fill(record->payload, i);

@@ -109,7 +109,7 @@ static void trace_set_up(void)
 	boot(false);
 	ktop->control.events = ktop->trace = 0x1f;
 	last = 0;
-	while (KTOP_RING_MIN - ktop_ring(cpu, KTOP_TRACE)->head > 20 * 24)
+	while (KTOP_RING_MIN - ktop_ring(cpu, KTOP_TRACE)->head > 2 * 24)
 		trace();
 }
 
