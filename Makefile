@@ -10,7 +10,7 @@ CFLAGS = -std=c11 $(WARN) -g -fno-omit-frame-pointer -pthread
 LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-HOOK = hook ring packet table str grid unwind sample pace trace meta drain sampler control keys \
+HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
 AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stacks store \
 	filter naming span profile window query query_stacks table \

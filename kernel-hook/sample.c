@@ -12,6 +12,7 @@
 #include "ktop.h"
 #include "port.h"
 #include "unwind.h"
+#include "unwind_user.h"
 
 static struct ktop_cpu *this_cpu(struct ktop *ktop)
 {
@@ -64,7 +65,7 @@ KTOP_INLINE uint32_t write_sample(struct ktop_record *record, const struct ktop_
 }
 
 /* A gap too long for one function: kept until there is room to report it. */
-static __attribute__((noinline)) void report_missed(struct ktop *ktop, struct ktop_cpu *cpu,
+static __attribute__((__noinline__)) void report_missed(struct ktop *ktop, struct ktop_cpu *cpu,
 	uint32_t sampler, uint64_t now)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);

@@ -25,7 +25,7 @@ static struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring,
 }
 
 /* Any context but NMI: with interrupts masked, this CPU's ring has one writer. */
-static __attribute__((noinline)) void write(struct ktop *ktop, enum ktop_event event,
+static __attribute__((__noinline__)) void write(struct ktop *ktop, enum ktop_event event,
 	const void *payload, uint32_t size)
 {
 	unsigned long state = ktop_port_irq_save();

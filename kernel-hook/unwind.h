@@ -1,7 +1,10 @@
 /*
- * Bounded walks by frame pointers: a frame record is { saved frame pointer, return pc }, 16 bytes.
- * NMI. Nothing is read outside the bounds that the port gave, and no walk turns back, so that
+ * The kernel's stack by frame pointers: a frame record is { saved frame pointer, return pc }, 16
+ * bytes. NMI. Nothing is read outside the bounds that the port gave, and no walk turns back, so that
  * garbage ends it and marks it cut. Frames go straight into the sample, at any alignment.
+ *
+ * A kernel with an unwinder of its own is built with a header of its own in place of this one, that
+ * declares ktop_unwind_kernel().
  */
 #ifndef KTOP_UNWIND_H
 #define KTOP_UNWIND_H
@@ -20,13 +23,10 @@ struct ktop_frame {
 
 /*
  * All that set sample->flags and sample->exact, write at most KTOP_FRAMES_MAX addresses to
- * `frames`, and return how many there are: from the frame record at fp on, as frame number `count`;
- * and a program's stack.
+ * `frames`, and return how many there are: from the frame record at fp on, as frame number `count`.
  */
 uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
 	struct ktop_wire_sample *sample, uint8_t *frames, uint32_t count);
-uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,
-	uint8_t *frames);
 
 /* The kernel's walk met `word`, which leads nowhere: zero ends a stack, all else cuts it. */
 static inline uint32_t ktop_walk_end(struct ktop_wire_sample *sample, uint32_t count, uint64_t word)
@@ -102,7 +102,7 @@ KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64
 	return ktop_walk_any(current, fp, sample, frames, (uint32_t)(KTOP_FRAMES_MAX + at));
 }
 
-/* The two stacks of a sample. */
+/* What belongs into a sample. */
 KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
 {
@@ -114,20 +114,6 @@ KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 	}
 	return KTOP_RARE(regs->fp == 0) ? 1 :
 		ktop_walk_kernel(current, regs->fp, sample, frames);
-}
-
-KTOP_INLINE uint32_t ktop_unwind_user(const struct ktop_regs *regs,
-	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
-{
-	if (regs->user) {
-		sample->flags |= KTOP_USER_EXACT;
-		return ktop_walk_user(regs->pc, regs->fp, sample, frames);
-	}
-	if (!current->user_valid)
-		return 0;
-	if (current->user_exact)
-		sample->flags |= KTOP_USER_EXACT;
-	return ktop_walk_user(current->user_pc, current->user_fp, sample, frames);
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include "fake_port.h"
 #include "ktop.h"
 #include "unwind.h"
+#include "unwind_user.h"
 #include "wire.h"
 
 enum { WORDS = 256, ENTRY = 0x1800, USER_PC = 0x400123 };

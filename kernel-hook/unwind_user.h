@@ -1,0 +1,36 @@
+/*
+ * A program's stack by frame pointers. NMI. No walk turns back, so that garbage ends it and marks it
+ * cut. Frames go straight into the sample, at any alignment.
+ */
+#ifndef KTOP_UNWIND_USER_H
+#define KTOP_UNWIND_USER_H
+
+#include <stdint.h>
+
+#include "hints.h"
+#include "ktop.h"
+#include "port.h"
+#include "wire.h"
+
+/*
+ * Both set sample->flags, write at most KTOP_FRAMES_MAX addresses to `frames`, and return how many
+ * there are: from the registers given; and what belongs into a sample.
+ */
+uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,
+	uint8_t *frames);
+
+KTOP_INLINE uint32_t ktop_unwind_user(const struct ktop_regs *regs,
+	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
+{
+	if (regs->user) {
+		sample->flags |= KTOP_USER_EXACT;
+		return ktop_walk_user(regs->pc, regs->fp, sample, frames);
+	}
+	if (!current->user_valid)
+		return 0;
+	if (current->user_exact)
+		sample->flags |= KTOP_USER_EXACT;
+	return ktop_walk_user(current->user_pc, current->user_fp, sample, frames);
+}
+
+#endif
