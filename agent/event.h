@@ -61,7 +61,8 @@ struct cpu_status {
 
 enum event_kind {
 	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
-	EVENT_KEYS, EVENT_REPLY, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED, EVENT_TRACE,
+	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
+	EVENT_TRACE,
 };
 
 struct event {
@@ -78,6 +79,7 @@ struct event {
 		struct cpu_status cpu_status;
 		struct { struct text on, off; } keys;	/* set-1 make codes */
 		struct { bool ok; struct text text; } reply;
+		struct { uint64_t address; uint32_t size; struct text name; } symbol;
 		struct { uint16_t event; enum stream stream; struct text name, fields; } descriptor;
 		struct sample sample;
 		struct { uint32_t ticks; } missed;

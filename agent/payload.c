@@ -160,6 +160,18 @@ static bool read_reply(struct rest *rest, struct event *event)
 	return take_text(rest, &event->reply.text);
 }
 
+static bool read_symbol(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_symbol wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_SYMBOL;
+	event->symbol.address = wire.address;
+	event->symbol.size = wire.size;
+	return take_text(rest, &event->symbol.name);
+}
+
 static bool read_sample(struct rest *rest, struct payload_frames *frames, struct event *event)
 {
 	struct ktop_wire_sample wire;
@@ -216,6 +228,7 @@ static bool read_fields(struct rest *rest, struct payload_frames *frames, struct
 	case KTOP_EVENT_cpu_status: return read_cpu_status(rest, event);
 	case KTOP_EVENT_keys: return read_keys(rest, event);
 	case KTOP_EVENT_reply: return read_reply(rest, event);
+	case KTOP_EVENT_symbol: return read_symbol(rest, event);
 	case KTOP_EVENT_sample: return read_sample(rest, frames, event);
 	case KTOP_EVENT_missed: return read_missed(rest, event);
 	case KTOP_EVENT_sched_switch:

@@ -24,6 +24,19 @@ struct ktop_regs {
 	bool user;			/* the CPU was in user mode */
 };
 
+/* A function of the kernel, where it runs. */
+struct ktop_symbol {
+	uint64_t address;
+	uint32_t size;			/* bytes, not 0 */
+	const char *name;		/* good until the next question */
+};
+
+/*
+ * thread, in ktop_drain(). The first function that ends above `from`, for a kernel that knows its
+ * own names; false: there is none.
+ */
+typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
+
 /* Fixed facts of this boot. Texts are copied; an unknown one is NULL. */
 struct ktop_facts {
 	const char *kernel, *version, *arch;	/* arch as `uname -m` has it: "x86_64" */
@@ -35,6 +48,7 @@ struct ktop_facts {
 	uint64_t anchor_address;
 	const uint8_t *build_id;	/* of the kernel image; NULL: unknown */
 	uint32_t build_id_size;
+	ktop_symbol_after *symbols;	/* NULL: the host has a file of symbols */
 };
 
 /* What a kernel may set; zero means the default. */
@@ -101,6 +115,9 @@ void ktop_process_exit(struct ktop *ktop, uint32_t process);
 void ktop_thread(struct ktop *ktop, uint32_t thread, uint32_t process, const char *name);
 void ktop_thread_exit(struct ktop *ktop, uint32_t thread);
 void ktop_object(struct ktop *ktop, const struct ktop_object *object);
+
+/* thread, the caller of ktop_drain(): facts.symbols has something new from this address on. */
+void ktop_symbols(struct ktop *ktop, uint64_t from);
 
 /* ---- the rest ---- */
 

@@ -105,6 +105,12 @@ void ktop_object(struct ktop *ktop, const struct ktop_object *object)
 	ktop_table_put(&ktop->meta.objects, key, row, (uint32_t)(end - row));
 }
 
+void ktop_symbols(struct ktop *ktop, uint64_t from)
+{
+	if (from < ktop->meta.symbols_told)
+		ktop->meta.symbols_told = from;
+}
+
 /* ---- what the drainer makes as it sends ---- */
 
 static uint8_t *put_descriptor(const struct descriptor *descriptor, uint8_t *to)
@@ -224,6 +230,29 @@ static uint32_t put_row(struct ktop_table *table, uint8_t *to, uint16_t *event)
 	return ktop_table_next(table, to);
 }
 
+_Static_assert(sizeof(struct ktop_wire_symbol) + 2 + KTOP_TEXT_MAX <= KTOP_SAMPLE_MAX,
+	"any name fits");
+
+/* A name that leads nowhere ends the round, so that each round ends. */
+static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
+{
+	struct ktop_symbol symbol;
+	struct ktop_wire_symbol fixed;
+	uint64_t end;
+
+	if (!meta->symbols || meta->symbols_told == UINT64_MAX)
+		return 0;
+	end = meta->symbols(meta->symbols_told, &symbol) ? symbol.address + symbol.size : 0;
+	if (end <= meta->symbols_told) {
+		meta->symbols_told = UINT64_MAX;
+		return 0;
+	}
+	meta->symbols_told = end;
+	*event = KTOP_EVENT_symbol;
+	fixed = (struct ktop_wire_symbol){ .address = symbol.address, .size = symbol.size };
+	return (uint32_t)(put_text(put(to, &fixed, sizeof fixed), symbol.name, KTOP_TEXT_MAX) - to);
+}
+
 static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 {
 	uint32_t size = put_row(&meta->processes, to, event);
@@ -232,6 +261,8 @@ static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 		size = put_row(&meta->threads, to, event);
 	if (size == 0)
 		size = put_row(&meta->objects, to, event);
+	if (size == 0)
+		size = put_symbol(meta, to, event);
 	return size;
 }
 
@@ -283,6 +314,7 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts, void
 	meta->version = name_of(facts->version);
 	meta->arch = name_of(facts->arch);
 	meta->anchor = name_of(facts->anchor);
+	meta->symbols = facts->symbols;
 	__builtin_memcpy(meta->boot_id, facts->boot_id, sizeof meta->boot_id);
 	meta->build_id.size = (uint8_t)build_id_size(facts->build_id, facts->build_id_size);
 	if (meta->build_id.size)
@@ -303,6 +335,7 @@ void ktop_meta_hello(struct ktop *ktop)
 	ktop_table_restart(&meta->processes);
 	ktop_table_restart(&meta->threads);
 	ktop_table_restart(&meta->objects);
+	meta->symbols_told = 0;
 }
 
 void ktop_meta_beat(struct ktop *ktop)

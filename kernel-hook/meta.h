@@ -5,11 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "table.h"
+#include "ktop.h"
 #include "str.h"
-
-struct ktop;
-struct ktop_facts;
+#include "table.h"
 
 /* Bounds of this boot. A table is a power of two; a name is cut to bytes. */
 enum {
@@ -36,6 +34,7 @@ struct ktop_meta {
 	uint64_t epoch, clock, anchor_address;
 	struct ktop_name kernel, version, arch, anchor;
 	struct ktop_build_id build_id;
+	ktop_symbol_after *symbols;	/* NULL: the kernel does not know them */
 
 	/* as table.h has it; the writers are the kernel's (serial) */
 	struct ktop_table processes, threads, objects;
@@ -44,6 +43,7 @@ struct ktop_meta {
 	uint32_t hello;			/* next step of the greeting */
 	uint32_t beat;			/* next step of the heartbeat */
 	uint64_t beaten;		/* clock at which that began */
+	uint64_t symbols_told;		/* those that end up to here; UINT64_MAX: all */
 	bool reply_full;		/* not yet sent */
 	bool reply_ok;
 	struct ktop_str reply;

@@ -131,6 +131,10 @@ static void write_event(struct body *body, const struct event *event)
 		FIXED(reply, event->reply.ok);
 		list(body, event->reply.text);
 		break;
+	case EVENT_SYMBOL:
+		FIXED(symbol, event->symbol.address, event->symbol.size);
+		list(body, event->symbol.name);
+		break;
 	case EVENT_DESCRIPTOR:
 		FIXED(descriptor, event->descriptor.event, (uint8_t)event->descriptor.stream);
 		list(body, event->descriptor.name);

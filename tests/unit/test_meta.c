@@ -18,6 +18,19 @@ static struct ktop *ktop;
 static struct fake_host *host;
 static const uint8_t build_id[20] = "0123456789abcdefghi";
 
+/* What the kernel knows of itself. */
+static struct ktop_symbol functions[4];
+
+static bool function_after(uint64_t from, struct ktop_symbol *symbol)
+{
+	for (int i = 0; i < 4; i++) {
+		*symbol = functions[i];
+		if (functions[i].address + functions[i].size > from)
+			return true;
+	}
+	return false;
+}
+
 static int set_up(void **state)
 {
 	struct ktop_facts facts = {
@@ -32,11 +45,13 @@ static int set_up(void **state)
 		.anchor_address = 0xffffffff80001000,
 		.build_id = build_id,
 		.build_id_size = sizeof build_id,
+		.symbols = function_after,
 	};
 	struct ktop_settings settings = { .ring_size = KTOP_RING_MIN };
 	size_t size = ktop_memory_size(2, &settings);
 
 	(void)state;
+	memset(functions, 0, sizeof functions);
 	fake_port_reset();
 	host = fake_host_new();
 	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
@@ -171,6 +186,61 @@ static void an_object_is_whole(void **state)
 	assert_int_equal(sent.bias, 0x10);
 	assert_string_equal(fake_text(event, sizeof sent, 0), "demo.elf");
 	assert_string_equal(fake_text(event, sizeof sent, 1), (const char *)build_id);
+}
+
+static void know(int index, uint64_t address, uint32_t size, const char *name)
+{
+	functions[index] = (struct ktop_symbol){ address, size, name };
+}
+
+static void the_kernels_symbols_come_in_order_and_once(void **state)
+{
+	static const char *const names[] = { "start", "work", "stop" };
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		know((int)i, 0x1000 + 0x100 * i, 0x80, names[i]);
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct fake_event *event = &host->events[host->count - 3 + i];
+		struct ktop_wire_symbol symbol;
+
+		assert_int_equal(event->id, KTOP_EVENT_symbol);
+		memcpy(&symbol, event->payload, sizeof symbol);
+		assert_int_equal(symbol.address, 0x1000 + 0x100 * i);
+		assert_int_equal(symbol.size, 0x80);
+		assert_string_equal(fake_text(event, sizeof symbol, 0), names[i]);
+	}
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 3);
+	reconnect();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 3);
+}
+
+static void new_symbols_come_when_they_are_told_of(void **state)
+{
+	(void)state;
+	know(0, 0x1000, 0x80, "start");
+	know(1, 0x1100, 0x80, "old");
+	settle();
+	know(2, 0x9000, 0x10, "of a module");
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 2);
+	ktop_symbols(ktop, 0x9000);
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 3);
+	assert_string_equal(fake_text(fake_host_last(host, KTOP_EVENT_symbol), 12, 0),
+		"of a module");
+}
+
+static void symbols_that_lead_nowhere_end(void **state)
+{
+	(void)state;
+	know(0, 0x1000, 0x80, "start");
+	know(1, UINT64_MAX - 4, 5, "runs over the end");
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 1);
 }
 
 static void long_names_are_cut_between_characters(void **state)
@@ -352,6 +422,9 @@ int main(void)
 		TEST(the_guest_is_as_the_kernel_said),
 		TEST(names_come_once_and_when_they_change),
 		TEST(an_object_is_whole),
+		TEST(the_kernels_symbols_come_in_order_and_once),
+		TEST(new_symbols_come_when_they_are_told_of),
+		TEST(symbols_that_lead_nowhere_end),
 		TEST(long_names_are_cut_between_characters),
 		TEST(a_full_table_counts_what_it_cannot_hold),
 		TEST(the_exited_give_their_place),
