@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "guest.h"
 #include "setup.h"
@@ -30,8 +29,7 @@ static double start(char *const *words)
 
 int main(int argc, char **argv)
 {
-	char *socket = util_format("/tmp/ktop-bench-%d.sock", (int)getpid());
-	char port[] = "--port", kernel[] = "--kernel";
+	char socket[] = "build/bench/guest.sock", port[] = "--port", kernel[] = "--kernel";
 	char *words[] = { argv[1], port, socket, kernel, argv[argc > 2 ? 2 : 1], NULL };
 	uint32_t runs = argc > 3 ? (uint32_t)atoi(argv[3]) : 9;
 	struct setup setup = setup_parse(1, argv);
@@ -43,7 +41,5 @@ int main(int argc, char **argv)
 		times[i] = start(words);
 	printf("%.1f\n", 1000 * setup_median(times, runs));
 	guest_end(&guest);
-	unlink(socket);
-	free(socket);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -119,8 +120,10 @@ struct guest guest_start(const char *socket, const struct setup *setup, bool hur
 	guest.pid = fork();
 	if (guest.pid < 0 || guest.sent == MAP_FAILED)
 		abort();
-	if (guest.pid == 0)
+	if (guest.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		run(listener, setup, hurry, guest.sent);
+	}
 	close(listener);
 	return guest;
 }

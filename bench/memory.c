@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "guest.h"
 #include "setup.h"
@@ -22,8 +21,7 @@ static double peak_at(struct terminal *terminal, const struct guest *guest, uint
 
 int main(int argc, char **argv)
 {
-	char *socket = util_format("/tmp/ktop-bench-%d.sock", (int)getpid());
-	char port[] = "--port", kernel[] = "--kernel";
+	char socket[] = "build/bench/guest.sock", port[] = "--port", kernel[] = "--kernel";
 	char *words[] = { argv[1], port, socket, kernel, argv[argc > 2 ? 2 : 1], NULL };
 	uint64_t samples = 1000000 * (argc > 3 ? strtoull(argv[3], NULL, 10) : 100);
 	struct setup setup = setup_parse(1, argv);
@@ -41,7 +39,5 @@ int main(int argc, char **argv)
 	printf("memory_growth\t%.0f\tMiB\n", second - first);
 	terminal_end(terminal);
 	guest_end(&guest);
-	unlink(socket);
-	free(socket);
 	return 0;
 }

@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "guest.h"
 #include "terminal.h"
@@ -75,15 +74,12 @@ int main(int argc, char **argv)
 	static const struct load loads[] = {
 		{ "idle", 0 }, { "4000", 4000 }, { "million", 1000000 },
 	};
-	char *socket = util_format("/tmp/ktop-bench-%d.sock", (int)getpid());
-	char port[] = "--port", kernel[] = "--kernel";
+	char socket[] = "build/bench/guest.sock", port[] = "--port", kernel[] = "--kernel";
 	char *words[] = { argv[1], port, socket, kernel, argv[argc - 1], NULL };
 	struct setup setup = setup_parse(1, argv);
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
 		watch(words, socket, setup, &loads[i]);
-	unlink(socket);
-	free(socket);
 	return 0;
 }
