@@ -14,7 +14,7 @@ HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
 AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stacks store \
 	filter naming span profile window query query_stacks table \
-	symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
+	symbols guest_symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
 	export_folded export_json \
 	peer qmp qmp_state qmp_keys qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox saver spool session \
@@ -31,7 +31,7 @@ PROGRAM = main command command_top command_report command_ctl command_run
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_control test_keys \
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stacks \
-	test_store test_query test_export test_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
+	test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
 	test_memory test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_session test_session_files test_control_socket test_report \
 	test_canvas test_keymap \
@@ -130,7 +130,7 @@ build/tsan/test_ring_threads build/tsan/test_pace_threads: build/tsan/tests/unit
 build/tsan/test_hook_threads: build/tsan/tests/unit/fake_smp.o build/tsan/tests/unit/fake_host.o
 build/check/test_virtio_serial: build/check/tests/unit/fake_serial.o
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
-build/check/test_record: build/check/tests/unit/packets.o
+build/check/test_record build/check/test_guest_symbols: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
 build/check/test_session build/check/test_link: build/check/tests/unit/fake_qmp.o
 build/check/test_session build/check/test_session_files build/check/test_control_socket build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \

@@ -160,8 +160,8 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 
 	if (symbols_wrong_build(symbols, guest->build_id.bytes, guest->build_id.size)) {
 		symbols_drop_kernel(symbols);
-		snprintf(epoch->remark, sizeof(epoch->remark),
-			"no names: the image is not the kernel that runs: their build-ids differ; "
+		snprintf(epoch->refused, sizeof(epoch->refused),
+			"the image is not the kernel that runs: their build-ids differ; "
 			"give the right one by --kernel ELF");
 	}
 	/* Once: the search is long, and a guest may send its facts as often as it likes. */
@@ -270,6 +270,11 @@ void epoch_event(struct epoch *epoch, const struct event *event)
 	case EVENT_OBJECT:
 		symbols_map(epoch->inputs.symbols, &event->object,
 			(const char *const *)epoch->folders);
+		break;
+	case EVENT_SYMBOL:
+		symbols_tell(epoch->inputs.symbols, event->symbol.address, event->symbol.size,
+			event->symbol.name);
+		epoch->told = true;
 		break;
 	case EVENT_STATUS:
 		take_status(epoch, &event->status);

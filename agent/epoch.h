@@ -46,7 +46,9 @@ struct epoch {
 	uint32_t cpus_seen;			/* in cpus[] */
 	struct epoch_cpu *cpus;
 	char event_names[EPOCH_IDS][32];
-	char remark[256];			/* why names are missing, "" if they are not */
+	bool told;				/* the guest knows the names of its kernel */
+	char remark[256];			/* why no file gives them, "" if one does */
+	char refused[128];			/* why it was not taken, "" if it was */
 	char *folders[2];			/* where programs are looked for, NULL-terminated */
 };
 

@@ -46,12 +46,15 @@ const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
 	add_loss(&line, query_refused(epoch->query), "calls not counted: memory is full");
 	add_loss(&line, symbols_refused(epoch->inputs.symbols),
 		"addresses without their function: memory is full");
+	add_loss(&line, symbols_told_refused(epoch->inputs.symbols),
+		"functions of the guest's not kept: memory is full");
 	add_loss(&line, threads_refused(epoch->inputs.threads), "names not kept: memory is full");
 	add_loss(&line, symbols_lines_refused(epoch->inputs.symbols),
 		"source lines not read: memory is full");
 	add_loss(&line, epoch->untimed, "ticks came before the guest told its clock");
 	add_loss(&line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
-	add(&line, epoch->remark);
+	add(&line, epoch->told ? "" : epoch->remark);
+	add(&line, epoch->refused);
 	add(&line, epoch->note);
 	add(&line, symbols_note(epoch->inputs.symbols));
 	return text;

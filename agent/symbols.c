@@ -6,6 +6,7 @@
 #include "demangle.h"
 #include "event.h"
 #include "functions.h"
+#include "guest_symbols.h"
 #include "image.h"
 #include "layouts.h"
 #include "line_worker.h"
@@ -33,6 +34,7 @@ struct symbols {
 	struct line_worker *worker;
 	uint64_t generation, cached_generation;
 
+	struct guest_symbols *told;	/* by the guest, of its kernel */
 	struct image *kernel;		/* NULL: none */
 	struct image **retired;		/* earlier kernels: functions still refer to them */
 	size_t retired_count;
@@ -55,6 +57,7 @@ struct symbols *symbols_new(struct budget *budget)
 	symbols->objects = objects_new(budget);
 	symbols->layouts = layouts_new(symbols->objects, budget);
 	symbols->cache = address_cache_new(budget);
+	symbols->told = guest_symbols_new(budget);
 	symbols->worker = line_worker_new(budget);
 	return symbols;
 }
@@ -69,6 +72,7 @@ void symbols_free(struct symbols *symbols)
 	functions_free(symbols->functions);
 	layouts_free(symbols->layouts);
 	objects_free(symbols->objects);
+	guest_symbols_free(symbols->told);
 	image_free(symbols->kernel);
 	for (size_t i = 0; i < symbols->retired_count; i++)
 		image_free(symbols->retired[i]);
@@ -206,6 +210,12 @@ void symbols_map(struct symbols *symbols, const struct object *object, const cha
 		renew(symbols);
 }
 
+void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name)
+{
+	if (guest_symbols_add(symbols->told, address, size, name))
+		renew(symbols);
+}
+
 uint32_t symbols_space(struct symbols *symbols, uint32_t process)
 {
 	return layouts_space(symbols->layouts, process);
@@ -281,6 +291,25 @@ static uint32_t function_of(struct symbols *symbols, struct image *image, uint32
 	return image->functions[index];
 }
 
+/* Made once per symbol; and once more when another module has come with the like at its place. */
+static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symbol,
+	const struct mapping *mapping)
+{
+	struct function function = {
+		.object = mapping ? mapping->name : kernel_name,
+		.address = symbol->address - (mapping ? mapping->bias : symbols->slide),
+		.kernel = true,
+		.known = true,
+	};
+
+	if (symbol->function == SYMBOLS_NONE || functions_get(symbols->functions,
+			symbol->function)->object != function.object) {
+		function.name = shown_name(guest_symbols_name(symbols->told, symbol));
+		symbol->function = functions_add(symbols->functions, &function, NULL);
+	}
+	return symbol->function;
+}
+
 static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *mapping,
 	uint64_t address, bool kernel)
 {
@@ -293,17 +322,31 @@ static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *ma
 	return function_of(symbols, mapping->image, index, mapping->name, kernel);
 }
 
+/* By the kernel's file, which knows lines too, else by what the guest tells; or SYMBOLS_NONE. */
+static uint32_t resolve_kernel(struct symbols *symbols, const struct mapping *mapping,
+	uint64_t address)
+{
+	struct guest_symbol *symbol = guest_symbols_find(symbols->told, address);
+	uint32_t index = SYMBOL_NONE;
+
+	if (symbols->kernel)
+		index = symbol_table_find(symbols->kernel->table, address - symbols->slide);
+	if (index != SYMBOL_NONE)
+		return function_of(symbols, symbols->kernel, index, kernel_name, true);
+	return symbol ? function_told(symbols, symbol, mapping) : SYMBOLS_NONE;
+}
+
 /* A module with a file of its own knows better than the kernel's list. */
 static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t address)
 {
 	const struct mapping *mapping = layouts_find(symbols->layouts, space, address);
 	bool kernel = space == EVENT_KERNEL;
-	uint32_t index = SYMBOL_NONE;
+	uint32_t function = SYMBOLS_NONE;
 
-	if (kernel && symbols->kernel && !(mapping && mapping->image))
-		index = symbol_table_find(symbols->kernel->table, address - symbols->slide);
-	if (index != SYMBOL_NONE)
-		return function_of(symbols, symbols->kernel, index, kernel_name, true);
+	if (kernel && !(mapping && mapping->image))
+		function = resolve_kernel(symbols, mapping, address);
+	if (function != SYMBOLS_NONE)
+		return function;
 	if (mapping)
 		return resolve_mapped(symbols, mapping, address, kernel);
 	return special(symbols, unknown_name, kernel ? kernel_name : "", kernel);
@@ -327,6 +370,11 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 uint64_t symbols_refused(const struct symbols *symbols)
 {
 	return functions_refused(symbols->functions);
+}
+
+uint64_t symbols_told_refused(const struct symbols *symbols)
+{
+	return guest_symbols_refused(symbols->told);
 }
 
 uint64_t symbols_lines_refused(const struct symbols *symbols)

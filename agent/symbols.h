@@ -13,6 +13,7 @@
 struct budget;
 struct object;
 struct symbols;
+struct text;
 
 #define SYMBOLS_NONE 0xffffffffu
 
@@ -46,6 +47,9 @@ bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, si
  */
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders);
 
+/* The guest tells of a function of its kernel, as guest_symbols.h has it. */
+void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name);
+
 /* A standing remark about objects whose names are missing, "" if none. */
 const char *symbols_note(const struct symbols *symbols);
 
@@ -63,6 +67,7 @@ uint32_t symbols_special(struct symbols *symbols, const char *name);
 
 /* What the budget had no room for. */
 uint64_t symbols_refused(const struct symbols *symbols);	/* functions, asked for by address */
+uint64_t symbols_told_refused(const struct symbols *symbols);	/* functions that the guest told of */
 uint64_t symbols_lines_refused(const struct symbols *symbols);
 
 /* Any thread, for an id that was handed out: functions never move. The rest: one owner thread. */
