@@ -32,7 +32,7 @@ PROGRAM = main command command_top command_report command_ctl command_run
 UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_control test_keys \
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stacks \
 	test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
-	test_memory test_demangle test_qmp test_profiler test_launch test_options \
+	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_session test_session_files test_control_socket test_report \
 	test_canvas test_keymap \
 	test_list test_prompt test_header test_view_functions test_screen test_states test_steady
@@ -136,6 +136,7 @@ build/check/test_session build/check/test_link: build/check/tests/unit/fake_qmp.
 build/check/test_session build/check/test_session_files build/check/test_control_socket build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop
+build/check/test_absurd_files: build/ktop
 build/check/test_query build/check/test_export: build/check/tests/unit/fake_symbols.o
 build/check/test_query: build/check/tests/unit/query_world.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o

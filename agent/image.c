@@ -45,8 +45,12 @@ struct text_file {
 /* All of the descriptor: a file in /proc has no size. */
 static bool read_all(struct image *image, struct text_file *file)
 {
+	struct stat facts;
 	ssize_t got;
 
+	file->why = "it is larger than 512 MB";
+	if (fstat(image->fd, &facts) == 0 && facts.st_size > TEXT_MAX)
+		return false;
 	do {
 		if (file->size == file->room) {
 			size_t room = file->room ? 2 * file->room : 1 << 20;

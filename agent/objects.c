@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "budget.h"
@@ -8,20 +9,29 @@
 #include "hash.h"
 #include "image.h"
 #include "objects.h"
+#include "symbol_table.h"
 #include "util.h"
 
 enum { NAME_MAX_SHOWN = 64 };		/* bytes of an object's name */
+
+struct file {				/* that was read, or refused as it is */
+	char *path;
+	bool tried;
+	struct timespec written;	/* when it was tried */
+	struct image *image;		/* NULL: refused */
+};
 
 struct objects {
 	struct budget *budget;
 	struct mapping *mappings;
 	uint32_t count, room;
 	struct hash by_content;		/* of mappings */
-	struct image *files[OBJECTS_FILES_MAX];
+	struct file files[OBJECTS_FILES_MAX];
 	size_t file_count;
+	uint32_t refused;
 	char *names[OBJECTS_NAMES_MAX];
 	size_t name_count;
-	char note[160];
+	char note[256];
 };
 
 struct objects *objects_new(struct budget *budget)
@@ -37,8 +47,10 @@ void objects_free(struct objects *objects)
 {
 	if (!objects)
 		return;
-	for (size_t i = 0; i < objects->file_count; i++)
-		image_free(objects->files[i]);
+	for (size_t i = 0; i < objects->file_count; i++) {
+		image_free(objects->files[i].image);
+		free(objects->files[i].path);
+	}
 	for (size_t i = 0; i < objects->name_count; i++)
 		free(objects->names[i]);
 	hash_clear(&objects->by_content);
@@ -50,6 +62,16 @@ void objects_free(struct objects *objects)
 const char *objects_note(const struct objects *objects)
 {
 	return objects->note;
+}
+
+uint64_t objects_left_out(const struct objects *objects)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < objects->file_count; i++)
+		if (objects->files[i].image)
+			count += symbol_table_refused(objects->files[i].image->table);
+	return count;
 }
 
 static struct text base_name(struct text name)
@@ -80,27 +102,65 @@ const char *objects_name(struct objects *objects, struct text text)
 	return objects->names[objects->name_count++] = name;
 }
 
-/* A new file is read; one that was read before is shared. NULL: not there, or no ELF file. */
-static struct image *open_file(struct objects *objects, const char *path)
+/* The file's place, made when it is new; NULL when there are too many. */
+static struct file *have_file(struct objects *objects, const char *path)
 {
-	struct image *image;
+	struct file *file = objects->files;
 
-	for (size_t i = 0; i < objects->file_count; i++) {
-		if (strcmp(objects->files[i]->path, path) == 0)
-			return objects->files[i];
-	}
-	if (access(path, R_OK) != 0)
-		return NULL;
+	for (; file < objects->files + objects->file_count; file++)
+		if (strcmp(file->path, path) == 0)
+			return file;
 	if (objects->file_count == OBJECTS_FILES_MAX) {
 		snprintf(objects->note, sizeof(objects->note),
 			"more than %d programs: the names of later ones are unknown",
 			OBJECTS_FILES_MAX);
 		return NULL;
 	}
-	image = image_load(path, IMAGE_ELF, objects->budget, NULL);
-	if (image)
-		objects->files[objects->file_count++] = image;
+	objects->file_count++;
+	*file = (struct file){ .path = util_copy(path, strlen(path)) };
+	return file;
+}
+
+static void refuse(struct objects *objects, const char *why)
+{
+	char *printable = util_printable(why, strlen(why));
+
+	snprintf(objects->note, sizeof(objects->note), "programs without names: %u, the last: %s",
+		++objects->refused, printable);
+	free(printable);
+}
+
+static struct image *load(struct objects *objects, const char *path)
+{
+	char *error = NULL;
+	struct image *image = image_load(path, IMAGE_ELF, objects->budget, &error);
+
+	if (image && symbol_table_count(image->table) == 0)
+		util_fail(&error, "%s: it has no symbols; give the unstripped file", path);
+	if (error)
+		refuse(objects, error);
+	free(error);
 	return image;
+}
+
+/*
+ * A new file is read; one that was read before is shared; one that was refused is read again when
+ * somebody has written it. NULL: not there, or refused.
+ */
+static struct image *open_file(struct objects *objects, const char *path)
+{
+	struct file *file;
+	struct stat is;
+
+	if (access(path, R_OK) != 0 || stat(path, &is) != 0 || !(file = have_file(objects, path)))
+		return NULL;
+	if (!file->tried || (!file->image && (is.st_mtim.tv_sec != file->written.tv_sec
+			|| is.st_mtim.tv_nsec != file->written.tv_nsec))) {
+		file->tried = true;
+		file->written = is.st_mtim;
+		file->image = load(objects, path);
+	}
+	return file->image;
 }
 
 /* The base name comes from the guest: it must not lead out of the folder. */

@@ -50,5 +50,6 @@ const struct mapping *objects_get(const struct objects *objects, uint32_t mappin
 
 /* A standing remark about files that were not taken or limits that were reached, "" if none. */
 const char *objects_note(const struct objects *objects);
+uint64_t objects_left_out(const struct objects *objects);	/* symbols of the files that were */
 
 #endif

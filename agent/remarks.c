@@ -53,6 +53,8 @@ const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
 		"source lines not read: memory is full");
 	add_loss(&line, epoch->untimed, "ticks came before the guest told its clock");
 	add_loss(&line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
+	add_loss(&line, symbols_left_out(epoch->inputs.symbols),
+		"symbols left out: their lines or names are damaged");
 	add(&line, epoch->told ? "" : epoch->remark);
 	add(&line, epoch->refused);
 	add(&line, epoch->note);

@@ -375,7 +375,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 	};
 	const char *names = options->symbols ? options->symbols : options->kernel;
 
-	if (names && (!spool_open(&session->names, names, PIPE_MS, error) ||
+	if (names && (!spool_open(&session->names, names, PIPE_MS, session->budget, error) ||
 			!check_kernel(session->budget, session->names.path, error)))
 		return false;
 	session->link = link_new(options->qmp, options->port, error);
@@ -420,9 +420,9 @@ void session_free(struct session *session)
 	saver_free(session->saver);
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);
+	spool_close(&session->names);
 	budget_release(session->budget);
 	free(session->image);
-	spool_close(&session->names);
 	free(session->buffer);
 	free(session);
 }

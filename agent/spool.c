@@ -7,10 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "spool.h"
 #include "util.h"
 
-enum { SPOOL_MAX = 512 << 20, READ_BYTES = 65536 };	/* bytes */
+enum { READ_BYTES = 65536 };
 
 static bool write_all(int to, const char *bytes, size_t size)
 {
@@ -34,19 +35,19 @@ static bool await(int fd, int wait_ms)
 }
 
 /* NULL, or why not. */
-static const char *copy(int from, int to, int wait_ms)
+static const char *copy(struct spool *spool, int from, int wait_ms)
 {
 	char bytes[READ_BYTES];
-	size_t size = 0;
 	ssize_t got;
 
 	do {
 		if (!await(from, wait_ms))
 			return "nobody writes into this pipe";
 		got = read(from, bytes, sizeof(bytes));
-		if (got > 0 && (size += (size_t)got) > SPOOL_MAX)
-			return strerror(EFBIG);
-		if (got > 0 && !write_all(to, bytes, (size_t)got))
+		if (got > 0 && !budget_take(spool->budget, (size_t)got))
+			return "there is no memory for it: --memory gives more";
+		spool->size += got > 0 ? (size_t)got : 0;
+		if (got > 0 && !write_all(spool->fd, bytes, (size_t)got))
 			return strerror(errno);
 	} while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
 	return got < 0 ? strerror(errno) : NULL;
@@ -61,7 +62,7 @@ static bool keep(struct spool *spool, const char *path, int wait_ms, char **erro
 	if (!why && (spool->fd = memfd_create("ktop-spool", MFD_CLOEXEC)) < 0)
 		why = strerror(errno);
 	if (!why)
-		why = copy(from, spool->fd, wait_ms);
+		why = copy(spool, from, wait_ms);
 	if (from >= 0)
 		close(from);
 	if (why)
@@ -70,10 +71,12 @@ static bool keep(struct spool *spool, const char *path, int wait_ms, char **erro
 	return true;
 }
 
-bool spool_open(struct spool *spool, const char *path, int wait_ms, char **error)
+bool spool_open(struct spool *spool, const char *path, int wait_ms, struct budget *budget,
+	char **error)
 {
 	struct stat is;
 
+	spool->budget = budget;
 	if (stat(path, &is) == 0 && S_ISFIFO(is.st_mode))
 		return keep(spool, path, wait_ms, error);
 	spool->path = util_copy(path, strlen(path));
@@ -84,6 +87,7 @@ void spool_close(struct spool *spool)
 {
 	if (spool->fd >= 0)
 		close(spool->fd);
+	budget_give(spool->budget, spool->size);
 	free(spool->path);
 	*spool = (struct spool){ .fd = -1 };
 }

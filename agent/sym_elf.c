@@ -2,6 +2,7 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "budget.h"
@@ -23,6 +24,7 @@ struct code_section {
 struct reader {
 	struct budget *budget;
 	size_t taken;			/* for what libelf holds of the file */
+	uint64_t size;			/* of the file */
 	Elf *elf;
 	GElf_Ehdr header;
 	size_t code_count;
@@ -144,8 +146,12 @@ static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data
 			symbol.st_value &= ~(GElf_Addr)1; /* marks Thumb code (AAELF32, 5.5.3) */
 		code = code_of(
 			reader, &symbol, symbol.st_shndx == SHN_XINDEX ? index : symbol.st_shndx);
-		if (!code || !find_name(strings, symbol.st_name, &entry))
+		if (!code)
 			continue;
+		if (!find_name(strings, symbol.st_name, &entry)) {
+			symbol_table_refuse(table);
+			continue;
+		}
 		entry.address = symbol.st_value;
 		entry.size = symbol.st_size;
 		entry.limit = code->end;
@@ -164,15 +170,22 @@ static bool pay(struct reader *reader, size_t bytes)
 	return true;
 }
 
+/* Does the file hold all of a section, as it is? */
+static bool is_whole(const struct reader *reader, const GElf_Shdr *header)
+{
+	return header && !(header->sh_flags & SHF_COMPRESSED) && header->sh_offset <= reader->size
+		&& header->sh_size <= reader->size - header->sh_offset;
+}
+
 /* For a section that libelf will read: it may copy it once more. */
 static bool pay_section(struct reader *reader, const GElf_Shdr *header)
 {
-	return header && pay(reader, header->sh_size < SIZE_MAX / 2 ? 2 * header->sh_size : SIZE_MAX);
+	return pay(reader, 2 * header->sh_size);
 }
 
 static bool read_symbols(struct reader *reader, struct symbol_table *table, const char **why)
 {
-	GElf_Shdr header, other;
+	GElf_Shdr header, names, other;
 	Elf_Scn *section = find_section(reader, SHT_SYMTAB, &header), *numbers;
 	Elf_Data *symbols;
 
@@ -180,9 +193,12 @@ static bool read_symbols(struct reader *reader, struct symbol_table *table, cons
 		section = find_section(reader, SHT_DYNSYM, &header);
 	if (!section)
 		return true;
+	*why = "it is damaged: its symbols are compressed, or beyond its end";
+	if (!is_whole(reader, &header)
+		|| !is_whole(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &names)))
+		return false;
 	*why = "there is no memory for its symbols: --memory gives more; or";
-	if (!pay_section(reader, &header)
-		|| !pay_section(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &other)))
+	if (!pay_section(reader, &header) || !pay_section(reader, &names))
 		return false;
 	symbols = elf_getdata(section, NULL);
 	if (!symbols || !symbols->d_buf) {
@@ -190,7 +206,8 @@ static bool read_symbols(struct reader *reader, struct symbol_table *table, cons
 		return header.sh_size == 0;
 	}
 	numbers = find_section(reader, SHT_SYMTAB_SHNDX, &other);
-	if (header.sh_type != SHT_SYMTAB || (numbers && !pay_section(reader, &other)))
+	if (header.sh_type != SHT_SYMTAB
+		|| (numbers && (!is_whole(reader, &other) || !pay_section(reader, &other))))
 		numbers = NULL;
 	*why = "too many symbols for the memory that is left: --memory gives more; or";
 	return add_symbols(reader, symbols, numbers ? elf_getdata(numbers, NULL) : NULL,
@@ -247,16 +264,18 @@ static bool read_elf(struct reader *reader, struct symbol_table *table, struct b
 {
 	size_t sections;
 
-	*why = "not an ELF file";
+	*why = "not an ELF file, or a damaged one";
 	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF
 		|| !gelf_getehdr(reader->elf, &reader->header))
 		return false;
 	*why = "neither an executable nor a shared object";
 	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
 		return false;
+	*why = "it is damaged: its sections are beyond its end";
+	if (elf_getshdrnum(reader->elf, &sections) != 0 || (reader->header.e_shoff && !sections))
+		return false;
 	*why = "there is no memory for its sections: --memory gives more; or";
-	if (elf_getshdrnum(reader->elf, &sections) != 0 || sections > SIZE_MAX / SECTION_COST
-		|| !pay(reader, sections * SECTION_COST))
+	if (sections > SIZE_MAX / SECTION_COST || !pay(reader, sections * SECTION_COST))
 		return false;
 	note_code(reader);
 	read_build_id(reader, id);
@@ -268,16 +287,18 @@ bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct b
 	struct budget *budget, char **error)
 {
 	struct reader *reader = util_alloc(sizeof(*reader));
+	struct stat facts;
 	const char *why;
 	bool done;
 
 	reader->budget = budget;
+	reader->size = fstat(fd, &facts) == 0 ? (uint64_t)facts.st_size : 0;
 	elf_version(EV_CURRENT);
 	reader->elf = elf_begin(fd, ELF_C_READ, NULL);
 	done = read_elf(reader, table, id, &why);
 	if (!done)
 		util_fail(error,
-			"cannot load symbols of %s: %s; give the kernel's ELF file as linked",
+			"cannot load symbols of %s: %s; give the ELF file as linked",
 			path, why);
 	elf_end(reader->elf);
 	budget_give(budget, reader->taken);

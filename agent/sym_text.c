@@ -127,6 +127,8 @@ bool sym_text_read(const char *text, size_t size, const char *path, struct symbo
 			continue;
 		kind = parse_line(line, &entry);
 		counts[kind]++;
+		if (kind == LINE_BAD)
+			symbol_table_refuse(table);
 		addresses |= entry.address;
 		if (kind == LINE_CODE && !symbol_table_add(table, &entry))
 			return full(path, error);

@@ -1,7 +1,7 @@
 /*
  * Lists of symbols as text: nm, nm -CS, System.map, and /proc/kallsyms with its [module] column.
  * A line is `address [size] type name [TAB [module]]`, address and size in hexadecimal, the type
- * one letter as in nm(1): only code (T, t, W, w, i) is taken.
+ * one letter as in nm(1): only code (T, t, W, w, i) is taken. Other lines are refused.
  */
 #ifndef SYM_TEXT_H
 #define SYM_TEXT_H

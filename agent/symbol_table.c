@@ -26,6 +26,7 @@ struct symbol_table {
 	size_t names_size, names_room;
 	char module[64];		/* the last one added, at module_offset */
 	uint32_t module_offset;
+	uint32_t refused;
 };
 
 struct symbol_table *symbol_table_new(struct budget *budget)
@@ -135,6 +136,16 @@ bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *ent
 			| (entry->name[0] != '.' && entry->name[0] != '_' ? RANK_PLAIN : 0),
 	};
 	return true;
+}
+
+void symbol_table_refuse(struct symbol_table *table)
+{
+	table->refused += table->refused < UINT32_MAX;
+}
+
+uint32_t symbol_table_refused(const struct symbol_table *table)
+{
+	return table->refused;
 }
 
 /* Equal addresses stay in the order of the file, which is the order of their names' offsets. */

@@ -44,6 +44,10 @@ void symbol_table_free(struct symbol_table *table);
  */
 bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry);
 
+/* A symbol, or a line, of the file that makes no sense: counted, and passed over. */
+void symbol_table_refuse(struct symbol_table *table);
+uint32_t symbol_table_refused(const struct symbol_table *table);
+
 /* Once, after the last add and before any question. */
 void symbol_table_sort(struct symbol_table *table);
 

@@ -100,6 +100,13 @@ const char *symbols_note(const struct symbols *symbols)
 	return *note ? note : layouts_note(symbols->layouts);
 }
 
+uint64_t symbols_left_out(const struct symbols *symbols)
+{
+	uint32_t kernel = symbols->kernel ? symbol_table_refused(symbols->kernel->table) : 0;
+
+	return kernel + objects_left_out(symbols->objects);
+}
+
 /* ---- the kernel ---- */
 
 /* By the anchor, else by the bias of the kernel's object. False: the anchor is unknown. */

@@ -53,6 +53,9 @@ void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, stru
 /* A standing remark about objects whose names are missing, "" if none. */
 const char *symbols_note(const struct symbols *symbols);
 
+/* Symbols, or lines of a list, that make no sense: of all files that are read. */
+uint64_t symbols_left_out(const struct symbols *symbols);
+
 /* Grows when an earlier answer of symbols_function may be different now. */
 uint64_t symbols_generation(const struct symbols *symbols);
 

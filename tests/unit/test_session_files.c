@@ -101,12 +101,12 @@ static void test_names_that_do_not_come(void **state)
 
 	(void)state;
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_false(spool_open(&spool, path, 20, &error));
+	assert_false(spool_open(&spool, path, 20, NULL, &error));
 	assert_non_null(strstr(error, "nobody writes into this pipe"));
 	free(error);
 	spool_close(&spool);
 	writer = open(path, O_RDWR);		/* one that holds it, and is silent */
-	assert_false(spool_open(&spool, path, 20, &error));
+	assert_false(spool_open(&spool, path, 20, NULL, &error));
 	free(error);
 	spool_close(&spool);
 	assert_null(session_new(&(struct session_options){ .port = "/nowhere", .kernel = "/dev/zero" },
