@@ -169,7 +169,7 @@ static const struct damage damages[] = {
 	{ "claims-a-terabyte", claims_a_terabyte, NULL, "" },
 	{ "claims-100-mb", claims_100_mb, NULL, "" },
 	{ "long-unit", long_unit, NULL, "" },
-	{ "unit-beyond", unit_beyond, NULL, "" },
+	{ "unit-beyond", unit_beyond, NULL, "program.c:1" },
 	{ "long-lines", long_lines, NULL, "" },
 	{ "long-line-header", long_line_header, NULL, "" },
 };

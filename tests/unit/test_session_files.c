@@ -136,6 +136,35 @@ static void test_wrong_kernel(void **state)
 	fixture_end(&fixture);
 }
 
+/* A program whose file cannot be read, and a line that names nothing: the screen tells of both. */
+static void test_names_that_are_left_out(void **state)
+{
+	char *kernel = util_format("%s", scratch_path("kernel"));
+	const char *names = scratch_text("bad-names", "1000 T _start\n1200 T hot\nnonsense\n");
+	struct fixture fixture = fixture_begin(&(struct session_options){
+		.kernel = kernel, .symbols = names });
+	const struct ktop_wire_object object = { .process = 3, .start = 0x400000, .end = 0x500000 };
+	struct body body = { 0 };
+	struct picture *picture;
+
+	(void)state;
+	scratch_text("broken", "\177ELF and no more");
+	fixture_bring_up(&fixture);
+	body_fixed(&body, &object, sizeof(object));
+	body_text(&body, "/bin/broken");
+	body_list(&body, NULL, 0, 1);
+	packets_begin(fixture.guest->packets, KTOP_META, 0, fixture.guest->clock);
+	packets_event(fixture.guest->packets, fixture.guest->clock, KTOP_EVENT_object, &body);
+	packets_end(fixture.guest->packets, fixture.guest->clock);
+	picture = fixture_picture(&fixture);
+	assert_non_null(strstr(picture->note, "1 symbols left out: their lines or names are damaged"));
+	assert_non_null(strstr(picture->note, "programs without names: 1, the last: "));
+	assert_non_null(strstr(picture->note, "/broken: not an ELF file, or a damaged one; "));
+	picture_free(picture);
+	fixture_end(&fixture);
+	free(kernel);
+}
+
 static void test_missing_kernel_is_told_at_once(void **state)
 {
 	char *error = NULL;
@@ -155,6 +184,7 @@ int main(void)
 		cmocka_unit_test(test_names_from_a_pipe),
 		cmocka_unit_test(test_names_that_do_not_come),
 		cmocka_unit_test(test_wrong_kernel),
+		cmocka_unit_test(test_names_that_are_left_out),
 		cmocka_unit_test(test_missing_kernel_is_told_at_once),
 	};
 
