@@ -1,9 +1,6 @@
 #include <stdio.h>
-#include <string.h>
 
-#include "canvas.h"
 #include "keys.h"
-#include "theme.h"
 
 const struct keys keys_standard = { .rows = {
 	{ { KEYS_F(1), '?' }, ACTION_HELP, "Help", "this help, and back" },
@@ -76,66 +73,4 @@ const char *keys_name(uint32_t code, char name[KEYS_NAME])
 	else
 		snprintf(name, KEYS_NAME, "%c", code < 127 ? (char)code : '?');
 	return name;
-}
-
-static int item_width(const struct key *key)
-{
-	char name[KEYS_NAME];
-
-	return (int)(strlen(keys_name(key->codes[0], name)) + 1 + strlen(key->bar));
-}
-
-/* Room between two labels: two columns where all of them fit so, else one. */
-static int bar_gap(const struct keys *keys, int columns)
-{
-	int all = 1;
-
-	for (size_t i = 0; i < KEYS_ROWS; i++)
-		if (keys->rows[i].bar)
-			all += item_width(&keys->rows[i]) + 2;
-	return all <= columns ? 2 : 1;
-}
-
-/* The label at or after `*next` that still fits from `column` on; NULL when none is left. */
-static const struct key *next_label(const struct keys *keys, size_t *next, int column,
-	int columns)
-{
-	for (; *next < KEYS_ROWS; (*next)++) {
-		const struct key *key = &keys->rows[*next];
-
-		if (key->bar && column + item_width(key) <= columns) {
-			(*next)++;
-			return key;
-		}
-	}
-	return NULL;
-}
-
-void keys_bar(const struct keys *keys, struct canvas *canvas, struct place place)
-{
-	int column = 1, gap = bar_gap(keys, place.width);
-	const struct key *key;
-	char name[KEYS_NAME];
-
-	for (size_t next = 0; (key = next_label(keys, &next, column, place.width));
-			column += item_width(key) + gap) {
-		struct place at = { place.row, place.column + column, item_width(key) };
-		int used = canvas_text(canvas, at, STYLE_KEY, keys_name(key->codes[0], name));
-
-		at.column += used + 1;
-		at.width -= used + 1;
-		canvas_text(canvas, at, STYLE_LABEL, key->bar);
-	}
-}
-
-enum action keys_bar_action(const struct keys *keys, int columns, int column)
-{
-	int left = 1, gap = bar_gap(keys, columns);
-	const struct key *key;
-
-	for (size_t next = 0; (key = next_label(keys, &next, left, columns));
-			left += item_width(key) + gap)
-		if (column >= left && column < left + item_width(key))
-			return key->action;
-	return ACTION_NONE;
 }

@@ -8,9 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct canvas;
-struct place;
-
 /* A key is a Unicode code point (1 to 26: with Ctrl), or one of these, which lie above them all. */
 enum {
 	KEYS_TAB = '\t', KEYS_ENTER = '\r', KEYS_ESCAPE = 27, KEYS_BACKSPACE = 127,
@@ -52,9 +49,5 @@ enum action keys_action(const struct keys *keys, uint32_t code);
 /* How a key is called: "F3", "Ctrl-C", "PgUp", "/". Returns `name`. */
 enum { KEYS_NAME = 16 };
 const char *keys_name(uint32_t code, char name[KEYS_NAME]);
-
-/* The key bar, as much of it as fits, and what a click on a column of it means. */
-void keys_bar(const struct keys *keys, struct canvas *canvas, struct place place);
-enum action keys_bar_action(const struct keys *keys, int columns, int column);
 
 #endif

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "header.h"
 #include "input.h"
+#include "key_bar.h"
 #include "keys.h"
 #include "picture.h"
 #include "prompt.h"
@@ -310,7 +311,7 @@ static enum screen_wish click(struct screen *screen, const struct input *input, 
 
 	if (input->row == screen->rows - 1 && screen->rows >= SCREEN_BAR_ROWS)
 		return act(screen,
-			keys_bar_action(screen->keys, screen->columns, input->column), now);
+			key_bar_action(screen->keys, screen->columns, input->column), now);
 	if (view->click)
 		view->click(screen->selves[screen->current], input->row, input->column);
 	return SCREEN_NOTHING;
@@ -376,7 +377,7 @@ static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 			header_remark(screen->picture, remark) : "");
 	place.row++;
 	if (bar_rows(canvas))
-		keys_bar(screen->keys, canvas, place);
+		key_bar_draw(screen->keys, canvas, place);
 }
 
 static void send_wish(struct screen *screen)

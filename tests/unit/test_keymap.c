@@ -11,6 +11,7 @@
 #include "canvas.h"
 #include "config.h"
 #include "golden.h"
+#include "key_bar.h"
 #include "tui/keys.h"
 #include "view.h"
 #include "view_help.h"
@@ -79,18 +80,18 @@ static void test_bar(void **state)
 		struct canvas *canvas = canvas_new(1, columns, true);
 		char *bar;
 
-		keys_bar(&keys_standard, canvas, (struct place) { 0, 0, columns });
+		key_bar_draw(&keys_standard, canvas, (struct place) { 0, 0, columns });
 		bar = canvas_dump(canvas);
 		for (size_t i = 0; i < KEYS_ROWS; i++) {
 			const struct key *row = &keys_standard.rows[i];
 			char *at = row->bar ? strstr(bar, row->bar) : NULL;
 
 			if (at)
-				assert_int_equal(keys_bar_action(&keys_standard, columns,
+				assert_int_equal(key_bar_action(&keys_standard, columns,
 					(int)(at - bar)), row->action);
 		}
 		assert_true(columns < 80 || strstr(bar, "q Quit"));
-		assert_int_equal(keys_bar_action(&keys_standard, columns, columns), ACTION_NONE);
+		assert_int_equal(key_bar_action(&keys_standard, columns, columns), ACTION_NONE);
 		free(bar);
 		canvas_free(canvas);
 	}
