@@ -25,8 +25,8 @@ static const struct emptiness by_link[] = {
 static const struct emptiness by_vm[] = {
 	[VM_UNKNOWN] = { NULL, NULL }, [VM_RUNNING] = { NULL, NULL },
 	[VM_PAUSED] = { "The VM is paused.", "`cont` in QEMU's monitor lets it run again." },
-	[VM_SHUTDOWN] = { "The guest has shut down.", "q leaves." },
-	[VM_PANICKED] = { "The guest's kernel has panicked.", "A reset begins anew; q leaves." },
+	[VM_SHUTDOWN] = { "The guest has shut down.", "{quit} leaves." },
+	[VM_PANICKED] = { "The guest's kernel has panicked.", "A reset begins anew; {quit} leaves." },
 	[VM_HANGS] = { "QEMU does not answer.",
 		"It is stopped, or its host is busy; it is waited for." },
 	[VM_GONE] = { "QEMU is gone.",
@@ -40,7 +40,7 @@ struct emptiness emptiness_of_news(const struct picture *picture)
 	if (picture->link != LINK_UP)
 		return by_link[picture->link];
 	if (!picture->running)
-		return (struct emptiness) { "Profiling is off in the guest.", "SPACE starts it." };
+		return (struct emptiness) { "Profiling is off in the guest.", "{profile} starts it." };
 	return (struct emptiness) { NULL, NULL };
 }
 
@@ -48,18 +48,18 @@ static struct emptiness of_range(const struct picture *picture, const struct sco
 {
 	if (scope->filter_text[0] != '\0')
 		return (struct emptiness) { "No sample in this window passes the filter.",
-			"\\ changes the filter, an empty one shows all; w takes a longer window." };
+			"{filter} changes the filter, an empty one shows all; {window} takes a longer window." };
 	if (scope->until_ns)
 		return (struct emptiness) { "No sample in the frozen window.",
-			"Z goes back to now." };
+			"{freeze} goes back to now." };
 	if (!picture->running)
 		return (struct emptiness) { "Profiling is off in the guest.",
-			"SPACE starts it; w takes a longer window, which shows what there was." };
+			"{profile} starts it; {window} takes a longer window, which shows what there was." };
 	if (scope->zero_ns)
 		return (struct emptiness) { "No sample since the count was zeroed.",
-			"Esc takes all again." };
+			"{back} takes all again." };
 	return (struct emptiness) { "No sample in this window yet.",
-		"If this lasts, w takes a longer window." };
+		"If this lasts, {window} takes a longer window." };
 }
 
 static bool idle_only(const struct table *table)
@@ -73,7 +73,7 @@ struct emptiness emptiness(const struct picture *picture, const struct scope *sc
 
 	if (table && idle_only(table) && !(scope->filter.modes & 1u << MODE_IDLE))
 		return (struct emptiness) { "The CPUs were idle all the time.",
-			"Give the guest something to do, or w takes a longer window." };
+			"Give the guest something to do, or {window} takes a longer window." };
 	if (table && table->count != 0)
 		return (struct emptiness) { NULL, NULL };
 	if (by_vm[picture->vm].why)

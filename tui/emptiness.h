@@ -9,7 +9,7 @@ struct emptiness {
 	const char *why, *what_to_do;
 };
 
-/* `why` is NULL when there is something to see. The texts are constants. */
+/* `why` is NULL when there is something to see. What to do has keys in it, for keys_text. */
 struct emptiness emptiness(const struct picture *picture, const struct scope *scope);
 
 /* The same of what is new: why it does not come, whatever there is to see. */

@@ -5,6 +5,7 @@
 #include "emptiness.h"
 #include "glyphs.h"
 #include "header.h"
+#include "keys.h"
 #include "picture.h"
 #include "theme.h"
 #include "title.h"
@@ -236,14 +237,17 @@ int header_draw(struct canvas *canvas, struct area area, const struct picture *p
 	return used + draw_cpus(canvas, area, picture);
 }
 
-const char *header_remark(const struct picture *picture, char text[HEADER_REMARK])
+const char *header_remark(const struct picture *picture, const struct keys *keys,
+	char text[HEADER_REMARK])
 {
+	char what_to_do[KEYS_TEXT];
 	struct emptiness news = emptiness_of_news(picture);
 	bool rows = picture->table && picture->table->count != 0;
 
 	text[0] = '\0';
 	if (news.why && rows)
-		snprintf(text, HEADER_REMARK, "%s %s", news.why, news.what_to_do);
+		snprintf(text, HEADER_REMARK, "%s %s", news.why,
+			keys_text(keys, news.what_to_do, what_to_do));
 	else if (picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER)
 		snprintf(text, HEADER_REMARK, "%s",
 			"timer: code with interrupts off is charged where they come on");

@@ -7,6 +7,7 @@
 
 struct area;
 struct canvas;
+struct keys;
 struct picture;
 struct scope;
 
@@ -16,6 +17,7 @@ int header_draw(struct canvas *canvas, struct area area, const struct picture *p
 
 /* For the status line while there is nothing else to say: why the picture stands, or its limits. */
 enum { HEADER_REMARK = 200 };
-const char *header_remark(const struct picture *picture, char text[HEADER_REMARK]);
+const char *header_remark(const struct picture *picture, const struct keys *keys,
+	char text[HEADER_REMARK]);
 
 #endif

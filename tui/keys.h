@@ -34,6 +34,7 @@ enum { KEYS_PER_ROW = 4, KEYS_ROWS = ACTIONS - 1 };
 struct key {
 	uint32_t codes[KEYS_PER_ROW];	/* any of them; the first is the one on the key bar */
 	enum action action;
+	const char *name;
 	const char *bar;		/* label on the key bar; NULL: not on it */
 	const char *help;
 };
@@ -49,5 +50,9 @@ enum action keys_action(const struct keys *keys, uint32_t code);
 /* How a key is called: "F3", "Ctrl-C", "PgUp", "/". Returns `name`. */
 enum { KEYS_NAME = 16 };
 const char *keys_name(uint32_t code, char name[KEYS_NAME]);
+
+/* The text with a key in place of each action's name: "{profile} starts it." Returns `filled`. */
+enum { KEYS_TEXT = 256 };
+const char *keys_text(const struct keys *keys, const char *text, char filled[KEYS_TEXT]);
 
 #endif

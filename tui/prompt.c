@@ -8,7 +8,8 @@
 
 void prompt_open(struct prompt *prompt, const char *label, const char *hint, const char *text)
 {
-	*prompt = (struct prompt) { .label = label, .hint = hint };
+	*prompt = (struct prompt) { .label = label };
+	snprintf(prompt->hint, sizeof prompt->hint, "%s", hint);
 	snprintf(prompt->text, sizeof prompt->text, "%s", text);
 	prompt->size = strlen(prompt->text);
 }

@@ -71,9 +71,19 @@ void screen_free(struct screen *screen)
 	free(screen);
 }
 
+/* Both say a text that may have keys in it, for keys_text. */
 static void say(struct screen *screen, uint64_t now, const char *text)
 {
-	status_say(&screen->status, false, text, now);
+	char filled[KEYS_TEXT];
+
+	status_say(&screen->status, false, keys_text(screen->keys, text, filled), now);
+}
+
+static void complain(struct screen *screen, uint64_t now, const char *text)
+{
+	char filled[KEYS_TEXT];
+
+	status_say(&screen->status, true, keys_text(screen->keys, text, filled), now);
 }
 
 static void use_picture(struct screen *screen, struct picture *picture, uint64_t now)
@@ -166,11 +176,13 @@ static void paste(struct screen *screen, const struct input *input, uint64_t now
 	if (screen->prompt.label)
 		prompt_input(screen, input, now);
 	else
-		say(screen, now, "a paste is not taken for keys; open a line for it, by / or F4");
+		say(screen, now, "a paste is not taken for keys; open a line for it, by {search} or {filter}");
 }
 
 static void open_prompt(struct screen *screen, bool filtering)
 {
+	char hint[KEYS_TEXT];
+
 	screen->filtering = filtering;
 	screen->before = screen->scope;
 	screen->bad[0] = '\0';
@@ -180,7 +192,8 @@ static void open_prompt(struct screen *screen, bool filtering)
 			screen->scope.filter_text);
 	else
 		prompt_open(&screen->prompt,
-			"Search:", "Enter keeps it, n next, N previous, Esc leaves", "");
+			"Search:", keys_text(screen->keys,
+			"Enter keeps it, {next} next, {previous} previous, Esc leaves", hint), "");
 }
 
 static void run(struct screen *screen, uint64_t now)
@@ -215,7 +228,7 @@ static void zero(struct screen *screen, uint64_t now)
 {
 	screen->scope.zero_ns = screen->picture->now;
 	screen->scope.until_ns = 0;
-	say(screen, now, "zeroed: counting from now on; Esc takes all again");
+	say(screen, now, "zeroed: counting from now on; {back} takes all again");
 }
 
 static void freeze(struct screen *screen, uint64_t now)
@@ -225,7 +238,7 @@ static void freeze(struct screen *screen, uint64_t now)
 
 	screen->scope.until_ns = frozen ? 0 : picture->table ? picture->table->to : picture->now;
 	say(screen, now, frozen ? "live again" :
-		"frozen: the picture is held, collection goes on; Z lets go");
+		"frozen: the picture is held, collection goes on; {freeze} lets go");
 }
 
 static void go_back(struct screen *screen, uint64_t now)
@@ -244,8 +257,8 @@ static void go_back(struct screen *screen, uint64_t now)
 static void repeat_search(struct screen *screen, enum list_search where, uint64_t now)
 {
 	if (!search(screen, "", where))
-		status_say(&screen->status, true,
-			"search failed: no such name in the table; / searches another", now);
+		complain(screen, now,
+			"search failed: no such name in the table; {search} searches another");
 }
 
 /* Actions that need a picture. */
@@ -374,7 +387,7 @@ static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 	else
 		status_draw(&screen->status, canvas, place,
 			screen->picture && status_rows(canvas) ?
-			header_remark(screen->picture, remark) : "");
+			header_remark(screen->picture, screen->keys, remark) : "");
 	place.row++;
 	if (bar_rows(canvas))
 		key_bar_draw(screen->keys, canvas, place);
@@ -400,10 +413,12 @@ static void send_wish(struct screen *screen)
 	session_wish(screen->session, &wish);
 }
 
-static void draw_too_small(struct canvas *canvas)
+static void draw_too_small(const struct screen *screen, struct canvas *canvas)
 {
-	char *text = util_format("ktop needs %dx%d, this is %dx%d; make it larger, or q",
-		SCREEN_LEAST_COLUMNS, SCREEN_LEAST_ROWS, canvas->columns, canvas->rows);
+	char quit[KEYS_TEXT];
+	char *text = util_format("ktop needs %dx%d, this is %dx%d; make it larger, or %s",
+		SCREEN_LEAST_COLUMNS, SCREEN_LEAST_ROWS, canvas->columns, canvas->rows,
+		keys_text(screen->keys, "{quit}", quit));
 
 	canvas_wrap(canvas, (struct area) { 0, 0, canvas->rows, canvas->columns }, STYLE_WARN, text);
 	free(text);
@@ -418,7 +433,7 @@ void screen_draw(struct screen *screen, struct canvas *canvas)
 	screen->rows = canvas->rows;
 	screen->columns = canvas->columns;
 	if (canvas->rows < SCREEN_LEAST_ROWS || canvas->columns < SCREEN_LEAST_COLUMNS) {
-		draw_too_small(canvas);
+		draw_too_small(screen, canvas);
 		return;
 	}
 	if (screen->picture)

@@ -7,6 +7,7 @@
 #include "column.h"
 #include "config.h"
 #include "emptiness.h"
+#include "keys.h"
 #include "picture.h"
 #include "query.h"
 #include "scope.h"
@@ -19,6 +20,7 @@
 enum { DETAIL = 2048, DETAIL_STEP = 16, HEADS_FROM = 5, DETAIL_FROM = 6 };
 
 struct function_view {
+	const struct keys *keys;
 	const struct columns *columns;
 	struct picture *picture;
 	const struct scope *scope;
@@ -76,6 +78,7 @@ static void *functions_new(const struct config *config)
 {
 	struct function_view *self = util_alloc(sizeof *self);
 
+	self->keys = &config->keys;
 	self->columns = &config->columns;
 	self->sort = config->sort;
 	return self;
@@ -117,13 +120,15 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 	struct area area)
 {
 	struct emptiness empty = emptiness(self->picture, self->scope);
+	char what_to_do[KEYS_TEXT];
 	int taken = (int)table_of(self)->count, needed, used;
 	struct area at = { area.row + taken, area.column + 2, area.rows - taken, area.columns - 3 };
 
 	if (!empty.why)
 		return;
+	keys_text(self->keys, empty.what_to_do, what_to_do);
 	needed = canvas_rows(canvas, empty.why, at.columns) +
-		canvas_rows(canvas, empty.what_to_do, at.columns);
+		canvas_rows(canvas, what_to_do, at.columns);
 	if (needed < at.rows) {
 		at.row++;
 		at.rows--;
@@ -131,7 +136,7 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 	used = canvas_wrap(canvas, at, STYLE_WARN, empty.why);
 	at.row += used;
 	at.rows -= used;
-	canvas_wrap(canvas, at, STYLE_TEXT, empty.what_to_do);
+	canvas_wrap(canvas, at, STYLE_TEXT, what_to_do);
 }
 
 static void write_callers(FILE *to, const struct picture *picture, const struct row *row)

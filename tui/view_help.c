@@ -109,6 +109,7 @@ static void help_draw(void *context, struct canvas *canvas, struct area area)
 	struct help *self = context;
 	struct area inner = { area.row, area.column + 2, area.rows, area.columns - 3 };
 	struct area nowhere = { area.row, inner.column, 0, inner.columns };
+	char more[KEYS_TEXT];
 
 	self->height = area.rows;
 	self->lines = draw_all(self->keys, canvas, nowhere, 0);
@@ -119,7 +120,7 @@ static void help_draw(void *context, struct canvas *canvas, struct area area)
 	draw_all(self->keys, canvas, inner, area.row - self->top);
 	if (self->top + area.rows < self->lines)
 		canvas_right(canvas, (struct place) { area.row + area.rows - 1, area.column,
-			area.columns }, STYLE_WARN, " more: j");
+			area.columns }, STYLE_WARN, keys_text(self->keys, " more: {down}", more));
 }
 
 static bool help_act(void *context, enum action action)

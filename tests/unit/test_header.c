@@ -13,6 +13,7 @@
 #include "golden.h"
 #include "hand_picture.h"
 #include "header.h"
+#include "tui/keys.h"
 #include "picture.h"
 #include "scope.h"
 #include "symbols.h"
@@ -218,28 +219,28 @@ static void test_remarks(void **state)
 	struct scope scope;
 
 	(void)state;
-	assert_string_equal(header_remark(picture, text), "");
+	assert_string_equal(header_remark(picture, &keys_standard, text), "");
 	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
 		for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
 			picture->vm = (enum vm_state)vm;
 			picture->link = (enum link_state)link;
-			assert_in_range(strlen(header_remark(picture, text)), 0, 78);
+			assert_in_range(strlen(header_remark(picture, &keys_standard, text)), 0, 78);
 			assert_true(*text || (link == LINK_UP && vm <= VM_RUNNING));
 		}
 	}
 	picture->vm = VM_RUNNING;
 	picture->link = LINK_UP;
 	picture->running = false;
-	assert_non_null(strstr(header_remark(picture, text), "SPACE starts it"));
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "SPACE starts it"));
 	picture->link = LINK_LOST;
-	assert_non_null(strstr(header_remark(picture, text), "connects again by itself"));
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "connects again by itself"));
 	picture->vm = VM_PAUSED;
-	assert_non_null(strstr(header_remark(picture, text), "`cont` in QEMU's monitor"));
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "`cont` in QEMU's monitor"));
 	picture->vm = VM_RUNNING;
 	picture->link = LINK_UP;
 	picture->running = true;
 	picture->sampler = SAMPLER_TIMER;
-	assert_non_null(strstr(header_remark(picture, text), "interrupts off"));
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "interrupts off"));
 	strcpy(picture->note, "the guest refused nmi: it needs two CPUs");
 	scope_init(&scope);
 	check_header(picture, scope, 24, 80, "header_note");

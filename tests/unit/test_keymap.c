@@ -72,6 +72,30 @@ static void test_names(void **state)
 	check_name(KEYS_PAGE_UP, "PgUp");
 }
 
+static void check_text(const struct keys *keys, const char *text, const char *wanted)
+{
+	char filled[KEYS_TEXT];
+
+	assert_string_equal(keys_text(keys, text, filled), wanted);
+}
+
+static void test_texts_name_the_keys(void **state)
+{
+	struct keys keys = keys_standard;
+	char rambling[2 * KEYS_TEXT], filled[KEYS_TEXT];
+
+	(void)state;
+	check_text(&keys, "{profile} starts it; {window}.", "SPACE starts it; F7.");
+	check_text(&keys, "", "");
+	keys.rows[0].codes[0] = KEYS_CTRL('X');
+	keys.rows[1].codes[0] = 0;
+	check_text(&keys, "{help}{up}", "Ctrl-X(no key)");
+	memset(rambling, 'x', sizeof rambling);
+	memcpy(rambling + KEYS_TEXT - 2, "{help}", 6);
+	rambling[sizeof rambling - 1] = '\0';
+	assert_int_equal(strlen(keys_text(&keys, rambling, filled)), KEYS_TEXT - 1);
+}
+
 /* At any width: whatever stands on the bar does, when clicked, what its label says. */
 static void test_bar(void **state)
 {
@@ -140,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_one_key_one_meaning),
 		cmocka_unit_test(test_habits),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_texts_name_the_keys),
 		cmocka_unit_test(test_bar),
 		cmocka_unit_test(test_help_is_made_from_the_table),
 		cmocka_unit_test(test_help_scrolls),
