@@ -24,7 +24,7 @@ DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp tr
 	mix oracle_tail $(DEMO_WORK)
 DEMO_WORK = oracle cost oracle_shapes checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet
 DEMO_PROGRAMS = hash primes queens sort pulse
-TUI = canvas theme glyphs keys key_bar list scope prompt status title header emptiness column config \
+TUI = canvas theme glyphs keys key_bar list scope prompt status title header emptiness column config config_file \
 	view_functions view_help snapshot screen tty term term_keys app
 PROGRAM = main command command_top command_report command_ctl command_run
 
@@ -34,7 +34,7 @@ UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_con
 	test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_session test_session_files test_control_socket test_report \
-	test_canvas test_keymap \
+	test_canvas test_config test_keymap \
 	test_list test_prompt test_header test_view_functions test_screen test_states test_steady
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these

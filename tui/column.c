@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "canvas.h"
 #include "column.h"
@@ -15,7 +16,7 @@ enum { NARROW = 30, NARROW_SELF = 6 };		/* below: a share of one decimal, and a 
 enum { AT_TREND = 3, AT_CPU, AT_FUNCTION, AT_OBJECT, AT_SOURCE };
 
 struct column {
-	const char *head;
+	const char *head, *name;	/* on the screen; for who chooses it */
 	enum table_column sort;
 	int width;
 	int keep;			/* the lowest goes first */
@@ -154,24 +155,44 @@ static void draw_source(struct canvas *canvas, struct place place, const struct 
 }
 
 static const struct column columns_table[COLUMNS] = {
-	{ .head = "SELF%", .sort = COLUMN_SELF, .width = 7, .keep = 9,
-		.right = true, .draw = draw_self },
-	{ .head = "TOTAL%", .sort = COLUMN_TOTAL, .width = 7, .keep = 7,
-		.right = true, .draw = draw_total },
-	{ .head = "HITS/s", .sort = COLUMN_HITS, .width = 7, .keep = 6,
-		.right = true, .draw = draw_hits },
-	[AT_TREND] = { .head = "TREND 60s", .sort = TABLE_COLUMNS, .width = 10, .keep = 4,
-		.draw = draw_trend },
-	[AT_CPU] = { .head = "CPU", .sort = COLUMN_CPU, .width = 6, .keep = 2, .draw = draw_cpus },
-	[AT_FUNCTION] = { .head = "FUNCTION", .sort = COLUMN_FUNCTION, .width = FUNCTION_LEAST, .keep = 10,
-		.draw = draw_function },
-	[AT_OBJECT] = { .head = "OBJECT", .sort = COLUMN_OBJECT, .width = 8, .keep = 3,
-		.draw = draw_object },
-	[AT_SOURCE] = { .head = "SOURCE", .sort = COLUMN_SOURCE, .width = 22, .keep = 1,
-		.draw = draw_source },
+	{ .head = "SELF%", .name = "self", .sort = COLUMN_SELF,
+		.width = 7, .keep = 9, .right = true, .draw = draw_self },
+	{ .head = "TOTAL%", .name = "total", .sort = COLUMN_TOTAL,
+		.width = 7, .keep = 7, .right = true, .draw = draw_total },
+	{ .head = "HITS/s", .name = "hits", .sort = COLUMN_HITS,
+		.width = 7, .keep = 6, .right = true, .draw = draw_hits },
+	[AT_TREND] = { .head = "TREND 60s", .name = "trend", .sort = TABLE_COLUMNS,
+		.width = 10, .keep = 4, .draw = draw_trend },
+	[AT_CPU] = { .head = "CPU", .name = "cpu", .sort = COLUMN_CPU,
+		.width = 6, .keep = 2, .draw = draw_cpus },
+	[AT_FUNCTION] = { .head = "FUNCTION", .name = "function", .sort = COLUMN_FUNCTION,
+		.width = FUNCTION_LEAST, .keep = 10, .draw = draw_function },
+	[AT_OBJECT] = { .head = "OBJECT", .name = "object", .sort = COLUMN_OBJECT,
+		.width = 8, .keep = 3, .draw = draw_object },
+	[AT_SOURCE] = { .head = "SOURCE", .name = "source", .sort = COLUMN_SOURCE,
+		.width = 22, .keep = 1, .draw = draw_source },
 };
 
 const struct columns columns_standard = { { 0, 1, 2, 3, 4, 5, 6, 7 }, COLUMNS };
+
+int column_named(const char *name)
+{
+	int column = 0;
+
+	while (column < COLUMNS && strcmp(columns_table[column].name, name) != 0)
+		column++;
+	return column;
+}
+
+const char *column_name(int column)
+{
+	return columns_table[column].name;
+}
+
+enum table_column column_sort(int column)
+{
+	return columns_table[column].sort;
+}
 
 /* Between two columns; `before` -1: the first one. */
 static int gap(int before, int column)

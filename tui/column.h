@@ -23,6 +23,11 @@ struct columns {			/* those wanted, FUNCTION among them */
 
 extern const struct columns columns_standard;
 
+/* Of the table of columns. */
+int column_named(const char *name);		/* COLUMNS: none is called so */
+const char *column_name(int column);
+enum table_column column_sort(int column);	/* TABLE_COLUMNS: nothing to sort by */
+
 struct column_slot {			/* a column that is shown */
 	int index;			/* of the table of columns */
 	int column, width;		/* from the area's left side */

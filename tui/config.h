@@ -2,7 +2,9 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "column.h"
 #include "keys.h"
@@ -19,5 +21,14 @@ struct config {
 
 /* How it is when nobody sets anything. */
 void config_init(struct config *config);
+
+/*
+ * One setting, as a line "NAME = VALUE", which is cut up. An empty line and one that begins with #
+ * are none. False with "NAME: why; what to do" in `error`, and nothing changed.
+ */
+bool config_set(struct config *config, char *line, char **error);
+
+/* All settings as such lines, with remarks on what may be set. */
+void config_write(const struct config *config, FILE *to);
 
 #endif

@@ -1,8 +1,12 @@
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "keys.h"
+#include "util.h"
 
 const struct keys keys_standard = { .rows = {
 	{ { KEYS_F(1), '?' }, ACTION_HELP, "help", "Help", "this help, and back" },
@@ -51,20 +55,20 @@ enum action keys_action(const struct keys *keys, uint32_t code)
 	return ACTION_NONE;
 }
 
+static const struct { uint32_t code; const char *name; } specials[] = {
+	{ ' ', "SPACE" }, { KEYS_ENTER, "Enter" }, { KEYS_ESCAPE, "Esc" },
+	{ KEYS_BACKSPACE, "Backspace" }, { KEYS_TAB, "Tab" },
+	{ KEYS_UP, "Up" }, { KEYS_DOWN, "Down" }, { KEYS_LEFT, "Left" }, { KEYS_RIGHT, "Right" },
+	{ KEYS_PAGE_UP, "PgUp" }, { KEYS_PAGE_DOWN, "PgDn" },
+	{ KEYS_HOME, "Home" }, { KEYS_END, "End" },
+};
+enum { SPECIALS = sizeof specials / sizeof *specials, F_KEYS = 12 };
+
 static const char *special_name(uint32_t code)
 {
-	static const struct { uint32_t code; const char *name; } names[] = {
-		{ ' ', "SPACE" }, { KEYS_ENTER, "Enter" }, { KEYS_ESCAPE, "Esc" },
-		{ KEYS_BACKSPACE, "Backspace" }, { KEYS_TAB, "Tab" },
-		{ KEYS_UP, "Up" }, { KEYS_DOWN, "Down" },
-		{ KEYS_LEFT, "Left" }, { KEYS_RIGHT, "Right" },
-		{ KEYS_PAGE_UP, "PgUp" }, { KEYS_PAGE_DOWN, "PgDn" },
-		{ KEYS_HOME, "Home" }, { KEYS_END, "End" },
-	};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (names[i].code == code)
-			return names[i].name;
+	for (size_t i = 0; i < SPECIALS; i++)
+		if (specials[i].code == code)
+			return specials[i].name;
 	return NULL;
 }
 
@@ -83,13 +87,23 @@ const char *keys_name(uint32_t code, char name[KEYS_NAME])
 	return name;
 }
 
-/* NULL: none is called so. */
-static const struct key *row_of(const struct keys *keys, const char *name, size_t size)
+/* KEYS_ROWS: none is called so. */
+static int row_named(const struct keys *keys, const char *name, size_t size)
 {
-	for (size_t i = 0; i < KEYS_ROWS; i++)
-		if (strncmp(keys->rows[i].name, name, size) == 0 && !keys->rows[i].name[size])
-			return &keys->rows[i];
-	return NULL;
+	int row = 0;
+
+	while (row < KEYS_ROWS && (strncmp(keys->rows[row].name, name, size) != 0 ||
+			keys->rows[row].name[size]))
+		row++;
+	return row;
+}
+
+/* The key that stands for an action in a text. */
+static const char *first_name(const struct keys *keys, int row, char name[KEYS_NAME])
+{
+	uint32_t code = row < KEYS_ROWS ? keys->rows[row].codes[0] : 0;
+
+	return code ? keys_name(code, name) : "(no key)";
 }
 
 const char *keys_text(const struct keys *keys, const char *text, char filled[KEYS_TEXT])
@@ -100,13 +114,88 @@ const char *keys_text(const struct keys *keys, const char *text, char filled[KEY
 	filled[0] = '\0';
 	while (*text && used < KEYS_TEXT) {
 		bool key = *text == '{';
-		size_t size = key ? strcspn(++text, "}") : strcspn(text, "{");
-		const struct key *row = key ? row_of(keys, text, size) : NULL;
+		size_t size = strcspn(text + key, key ? "}" : "{");
 
 		used += (size_t)snprintf(filled + used, KEYS_TEXT - used, "%.*s",
-			row ? KEYS_NAME : (int)size,
-			!row ? text : row->codes[0] ? keys_name(row->codes[0], name) : "(no key)");
-		text += size + key;
+			key ? KEYS_NAME : (int)size,
+			key ? first_name(keys, row_named(keys, text + 1, size), name) : text);
+		text += size + (key ? strlen("{}") : 0);
 	}
 	return filled;
+}
+
+/* A terminal sends Ctrl-H as Backspace, and Ctrl-J as Enter. */
+static uint32_t control_code(int letter)
+{
+	return letter >= 'A' && letter <= 'Z' && letter != 'H' && letter != 'J' ?
+		KEYS_CTRL((uint32_t)letter) : 0;
+}
+
+/* What keys_name calls so; 0: nothing. */
+static uint32_t code_named(const char *name)
+{
+	char called[KEYS_NAME];
+
+	for (size_t i = 0; i < SPECIALS; i++)
+		if (strcasecmp(specials[i].name, name) == 0)
+			return specials[i].code;
+	for (uint32_t n = 1; n <= F_KEYS; n++)
+		if (strcasecmp(keys_name(KEYS_F(n), called), name) == 0)
+			return KEYS_F(n);
+	if (strncasecmp(name, "Ctrl-", 5) == 0 && strlen(name) == 6)
+		return control_code(toupper((unsigned char)name[5]));
+	return name[0] > ' ' && name[0] < 127 && name[1] == '\0' ? (uint32_t)name[0] : 0;
+}
+
+/* The row has the key from now on, behind its others; no other row has it. */
+static void give(struct keys *keys, int row, uint32_t code)
+{
+	for (int i = 0; i < KEYS_ROWS; i++) {
+		uint32_t *codes = keys->rows[i].codes;
+		int kept = 0;
+
+		for (int j = 0; j < KEYS_PER_ROW; j++)
+			if (codes[j] != code)
+				codes[kept++] = codes[j];
+		while (kept < KEYS_PER_ROW)
+			codes[kept++] = 0;
+	}
+	for (int i = 0; i < KEYS_PER_ROW; i++)
+		if (keys->rows[row].codes[i] == 0) {
+			keys->rows[row].codes[i] = code;
+			return;
+		}
+}
+
+bool keys_set(struct keys *keys, const char *name, char *const *words, char **error)
+{
+	struct keys set = *keys;
+	int row = row_named(keys, name, strlen(name));
+	bool none = strcmp(words[0], "none") == 0 && !words[1];
+
+	if (row == KEYS_ROWS)
+		return util_fail(error, "no such action; `ktop config` lists them");
+	memset(set.rows[row].codes, 0, sizeof set.rows[row].codes);
+	for (int i = 0; words[i] && !none; i++) {
+		uint32_t code = code_named(words[i]);
+
+		if (i == KEYS_PER_ROW)
+			return util_fail(error, "too many keys; give up to %d", KEYS_PER_ROW);
+		if (code == 0)
+			return util_fail(error, "%.40s: no such key; give a character, Ctrl-A, F1, "
+				"or SPACE, Enter, Esc, Up, PgUp, Home and such", words[i]);
+		give(&set, row, code);
+	}
+	*keys = set;
+	return true;
+}
+
+void keys_write(const struct key *row, FILE *to)
+{
+	char name[KEYS_NAME];
+
+	if (row->codes[0] == 0)
+		fputs(" none", to);
+	for (int i = 0; i < KEYS_PER_ROW && row->codes[i]; i++)
+		fprintf(to, " %s", keys_name(row->codes[i], name));
 }

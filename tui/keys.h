@@ -5,8 +5,10 @@
 #ifndef KEYS_H
 #define KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* A key is a Unicode code point (1 to 26: with Ctrl), or one of these, which lie above them all. */
 enum {
@@ -54,5 +56,13 @@ const char *keys_name(uint32_t code, char name[KEYS_NAME]);
 /* The text with a key in place of each action's name: "{profile} starts it." Returns `filled`. */
 enum { KEYS_TEXT = 256 };
 const char *keys_text(const struct keys *keys, const char *text, char filled[KEYS_TEXT]);
+
+/*
+ * The keys of the action with this name: words as keys_name says them, or "none"; the last word is
+ * NULL. Another action that had one of them has it no more. False with "why; what to do" in `error`,
+ * and nothing changed.
+ */
+bool keys_set(struct keys *keys, const char *name, char *const *words, char **error);
+void keys_write(const struct key *row, FILE *to);	/* such words, each behind a space */
 
 #endif

@@ -33,6 +33,21 @@ const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW])
 	return text;
 }
 
+bool scope_window_named(const char *name, uint64_t *window_ns)
+{
+	char text[SCOPE_WINDOW];
+
+	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+		struct scope scope = { .window_ns = windows[i] * second };
+
+		if (strcmp(scope_window(&scope, text), name) == 0) {
+			*window_ns = scope.window_ns;
+			return true;
+		}
+	}
+	return false;
+}
+
 const char *scope_time(uint64_t ns, char text[SCOPE_TIME])
 {
 	uint64_t seconds = ns / second;

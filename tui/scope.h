@@ -21,6 +21,7 @@ enum { SCOPE_WINDOW = 16 };
 void scope_init(struct scope *scope);
 void scope_next_window(struct scope *scope);
 const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW]);	/* "10s", "all" */
+bool scope_window_named(const char *name, uint64_t *window_ns);
 
 /*
  * Takes a filter as it is typed: words cpu:N, thread:NAME, mode:kernel|user|idle, and what is left

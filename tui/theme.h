@@ -5,7 +5,9 @@
 #ifndef THEME_H
 #define THEME_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct canvas;
 
@@ -29,6 +31,7 @@ struct look {
 };
 
 struct theme_entry {
+	const char *name;
 	struct look rich;		/* with 256 colours */
 	struct look base;		/* with 16; with 8, a bright colour becomes a bold one */
 	unsigned mono;			/* attributes alone */
@@ -39,6 +42,14 @@ struct theme {
 };
 
 extern const struct theme theme_standard;
+
+/*
+ * The look of the style with this name: "209 bold / red on black" with 256 colours, and with fewer;
+ * where one look is enough for both, it stands alone. The last word is NULL. False with "why; what to
+ * do" in `error`, and nothing changed.
+ */
+bool theme_set(struct theme *theme, const char *name, char *const *words, char **error);
+void theme_write(const struct theme_entry *entry, FILE *to);	/* such words, each behind a space */
 
 struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style);
 
