@@ -26,7 +26,7 @@ DEMO_WORK = oracle cost oracle_shapes checksum file mix_files mix_processes mix_
 DEMO_PROGRAMS = hash primes queens sort pulse
 TUI = canvas theme glyphs keys key_bar list scope prompt status title header emptiness column config config_file \
 	view_functions view_help snapshot screen tty term term_keys app
-PROGRAM = main command command_top command_report command_ctl command_run
+PROGRAM = main command command_top command_report command_ctl command_run command_config
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_control test_keys \

@@ -21,7 +21,8 @@ struct command {
 	int (*run)(char *const *words, size_t count);	/* the exit status */
 };
 
-extern const struct command command_top, command_report, command_ctl, command_run;
+extern const struct command command_top, command_report, command_ctl, command_run,
+	command_config;
 
 /* Which VM, and what ktop may take: into a struct session_options. */
 extern const struct option_row command_attach[], command_limits[];

@@ -5,6 +5,7 @@
 #include "app.h"
 #include "command.h"
 #include "config.h"
+#include "config_file.h"
 #include "launch.h"
 #include "report.h"
 #include "session.h"
@@ -96,10 +97,9 @@ static int run(char *const *words, size_t count)
 		return command_usage(&command_run, error);
 	if (used == count)
 		return command_usage(&command_run, util_format("no QEMU command line behind --"));
-	if (!options.headless && !app_possible(&error))
+	if (!options.headless && (!config_file_load(&config, &error) || !app_possible(&error)))
 		return command_fail(error);
 
-	config_init(&config);
 	command_hold_signals();
 	launch = launch_new(words + used, count - used, START_MS, &error);
 	if (!launch)

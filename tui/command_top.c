@@ -6,6 +6,7 @@
 #include "app.h"
 #include "command.h"
 #include "config.h"
+#include "config_file.h"
 #include "epoch.h"
 #include "service.h"
 #include "session.h"
@@ -92,10 +93,9 @@ static int run(char *const *words, size_t count)
 		return command_usage(&command_top, util_format("%s: not understood", words[used]));
 	if (!options.qmp && !options.port)
 		return command_usage(&command_top, util_format("which VM? Give --qmp SOCKET"));
-	if (!app_possible(&error))
+	if (!config_file_load(&config, &error) || !app_possible(&error))
 		return command_fail(error);
 
-	config_init(&config);
 	command_hold_signals();
 	session = session_new(&options, &error);
 	if (!session)

@@ -4,6 +4,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C.UTF-8
 dir=$(mktemp -d)
+export XDG_CONFIG_HOME=$dir		# the user's own settings are no part of a test
 number=0 failed=0
 started=()
 [ $# = 0 ] || echo "1..$1"
