@@ -44,7 +44,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *i
 	epoch->folders[0] = image ? folder_of(image) : NULL;
 	epoch->inputs = (struct query_inputs){
 		.budget = budget_hold(budget),
-		.store = store_new(budget),
+		.store = store_new(budget, STORE_COUNTS_MAX),
 		.stacks = stacks_new(budget),
 		.symbols = symbols_new(budget),
 		.threads = threads_new(budget),
@@ -224,10 +224,12 @@ static void take_sample(struct epoch *epoch, const struct event *event)
 	uint32_t space = EVENT_NONE;
 	struct store_key key = {
 		.stack = STACKS_NONE,
-		.thread = sample->thread,
-		.process = sample->process,
-		.cpu = (uint16_t)event->cpu,
-		.mode = (uint8_t)sample->mode,
+		.who = {
+			.thread = sample->thread,
+			.process = sample->process,
+			.cpu = (uint16_t)event->cpu,
+			.mode = (uint8_t)sample->mode,
+		},
 	};
 
 	if (!epoch->known) {

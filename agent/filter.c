@@ -2,15 +2,15 @@
 
 #include "filter.h"
 #include "query.h"
-#include "store.h"
+#include "run.h"
 #include "threads.h"
 
 bool filter_passes(const struct filter *filter, struct threads *threads,
-	const struct store_key *key)
+	const struct who *who)
 {
-	return (filter->cpu == EVENT_NONE || filter->cpu == key->cpu)
-		&& (!filter->modes || filter->modes >> key->mode & 1)
-		&& (!filter->thread[0] || threads_match(threads, key->thread, key->process,
+	return (filter->cpu == EVENT_NONE || filter->cpu == who->cpu)
+		&& (!filter->modes || filter->modes >> who->mode & 1)
+		&& (!filter->thread[0] || threads_match(threads, who->thread, who->process,
 			filter->thread));
 }
 

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 
 struct filter;
-struct store_key;
+struct who;
 struct threads;
 
 bool filter_passes(const struct filter *filter, struct threads *threads,
-	const struct store_key *key);
+	const struct who *who);
 
 /* Do both let the same counts pass? */
 bool filter_same(const struct filter *a, const struct filter *b);

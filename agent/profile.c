@@ -111,20 +111,26 @@ static struct profile_edge *have_edge(struct profile *profile, uint32_t callee, 
 	return &profile->edges[profile->edge_count++];
 }
 
+/* All of one stack in a run. */
+struct group {
+	uint32_t stack;
+	uint64_t weight, samples;
+	uint64_t cpus[PROFILE_WORDS_MAX];
+};
+
 /* A function or an edge that stands in a stack several times is counted once: by the stamp. */
 static struct profile_sum *add_total(struct profile *profile, uint32_t function,
-	const struct store_count *count)
+	const struct group *group)
 {
 	struct profile_sum *sum = have_sum(profile, function);
-	size_t word = count->key.cpu / 64;
+	uint64_t *cpus = profile->cpus + (size_t)(sum - profile->sums) * profile->words;
 
 	if (sum->stamp == profile->stamp)
 		return sum;
 	sum->stamp = profile->stamp;
-	sum->total += count->weight;
-	if (word < profile->words)
-		profile->cpus[(size_t)(sum - profile->sums) * profile->words + word]
-			|= 1ull << count->key.cpu % 64;
+	sum->total += group->weight;
+	for (uint32_t i = 0; i < profile->words; i++)
+		cpus[i] |= group->cpus[i];
 	return sum;
 }
 
@@ -142,20 +148,20 @@ static void add_edge(struct profile *profile, uint32_t callee, uint32_t caller, 
 	edge->weight += weight;
 }
 
-static void add_leaf(struct profile *profile, uint32_t function, const struct store_count *count)
+static void add_leaf(struct profile *profile, uint32_t function, const struct group *group)
 {
-	struct profile_sum *sum = add_total(profile, function, count);
+	struct profile_sum *sum = add_total(profile, function, group);
 
-	sum->self += count->weight;
-	sum->samples += count->samples;
+	sum->self += group->weight;
+	sum->samples += group->samples;
 }
 
 static void add_stack(struct profile *profile, const struct profile_input *input,
-	const struct store_count *count)
+	const struct group *group)
 {
-	uint32_t id = count->key.stack;
+	uint32_t id = group->stack;
 
-	add_leaf(profile, input->functions[id], count);
+	add_leaf(profile, input->functions[id], group);
 	if (id > profile->newest)
 		profile->newest = id;
 	for (;;) {
@@ -163,35 +169,83 @@ static void add_stack(struct profile *profile, const struct profile_input *input
 
 		if (node.parent == STACKS_NONE)
 			return;
-		add_total(profile, input->functions[node.parent], count);
+		add_total(profile, input->functions[node.parent], group);
 		if (!node.cut)
 			add_edge(profile, input->functions[id], input->functions[node.parent],
-				count->weight);
+				group->weight);
 		id = node.parent;
 	}
 }
 
-static void add_count(struct profile *profile, const struct profile_input *input,
-	const struct store_count *count)
+/* Adds the group, where there is anything in it; it is empty then. */
+static void add_group(struct profile *profile, const struct profile_input *input,
+	struct group *group, bool idle)
 {
+	if (!group->samples)
+		return;
 	profile->stamp++;
+	if (idle)
+		add_leaf(profile, input->idle, group);
+	else if (group->stack == STACKS_NONE)
+		add_leaf(profile, input->unknown, group);
+	else
+		add_stack(profile, input, group);
+	*group = (struct group){ 0 };
+}
+
+static void add_count(struct profile *profile, struct group *group, const struct run_count *count,
+	const struct who *who)
+{
+	uint32_t word = who->cpu / 64;
+
+	group->weight += count->weight;
+	group->samples += count->samples;
+	if (word < profile->words)
+		group->cpus[word] |= 1ull << who->cpu % 64;
 	profile->weight += count->weight;
 	profile->samples += count->samples;
-	profile->mode[count->key.mode] += count->weight;
-	if (count->key.mode == MODE_IDLE)
-		add_leaf(profile, input->idle, count);
-	else if (count->key.stack == STACKS_NONE)
-		add_leaf(profile, input->unknown, count);
-	else
-		add_stack(profile, input, count);
+	profile->mode[who->mode] += count->weight;
+}
+
+/* By place in the run's list: does it pass? The caller frees it. */
+static bool *passing(const struct profile_input *input, const struct run *run)
+{
+	bool *passes = util_grow(NULL, run->who_count, sizeof(*passes));
+
+	for (uint32_t i = 0; i < run->who_count; i++)
+		passes[i] = filter_passes(input->filter, input->threads, &run->who[i]);
+	return passes;
+}
+
+/* A stack is walked once, however many ran it: its counts stand together. */
+static void add_run(struct profile *profile, const struct profile_input *input,
+	const struct run *run)
+{
+	struct group group = { 0 }, idle = { 0 };
+	struct run_reader reader = run_read(run);
+	bool *passes = passing(input, run);
+	struct run_count count;
+
+	while (run_next(&reader, &count)) {
+		const struct who *who = &run->who[count.who];
+
+		if (!passes[count.who])
+			continue;
+		if (count.stack != group.stack)
+			add_group(profile, input, &group, false);
+		group.stack = count.stack;
+		add_count(profile, who->mode == MODE_IDLE ? &idle : &group, &count, who);
+	}
+	add_group(profile, input, &group, false);
+	add_group(profile, input, &idle, true);
+	free(passes);
 }
 
 void profile_add(struct profile *profile, const struct profile_input *input,
 	const struct slice *slice)
 {
-	for (size_t i = 0; i < slice->count; i++)
-		if (filter_passes(input->filter, input->threads, &slice->counts[i].key))
-			add_count(profile, input, &slice->counts[i]);
+	for (size_t i = 0; i < slice->run_count; i++)
+		add_run(profile, input, slice->runs[i]);
 	for (uint32_t i = 0; i < slice->cpu_count; i++)
 		if (input->filter->cpu == EVENT_NONE || input->filter->cpu == i)
 			profile->missed += slice->cpus[i].missed;

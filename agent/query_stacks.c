@@ -87,13 +87,13 @@ static uint32_t place_of(struct merge *merge, uint32_t leaf)
 	return parent;
 }
 
-static uint32_t root_of(struct merge *merge, const struct store_key *key)
+static uint32_t root_of(struct merge *merge, uint32_t stack, enum mode mode)
 {
 	struct place place = { .parent = HASH_NONE };
 
-	if (key->mode != MODE_IDLE && key->stack != STACKS_NONE)
-		return place_of(merge, key->stack);
-	place.function = key->mode == MODE_IDLE ? merge->window->idle : merge->window->unknown;
+	if (mode != MODE_IDLE && stack != STACKS_NONE)
+		return place_of(merge, stack);
+	place.function = mode == MODE_IDLE ? merge->window->idle : merge->window->unknown;
 	return have_place(merge, &place);
 }
 
@@ -127,21 +127,22 @@ static void add_sum(struct merge *merge, const struct sum *sum)
 	merge->sums[merge->sum_count++] = *sum;
 }
 
-static void add_slice(struct merge *merge, const struct slice *slice)
+static void add_run(struct merge *merge, const struct run *run)
 {
 	const struct window *window = merge->window;
+	struct run_reader reader = run_read(run);
+	struct run_count count;
 
-	for (size_t i = 0; i < slice->count && !merge->full; i++) {
-		const struct store_key *key = &slice->counts[i].key;
+	while (!merge->full && run_next(&reader, &count)) {
+		const struct who *who = &run->who[count.who];
 		struct sum sum = {
-			.thread = key->thread, .process = key->process, .mode = key->mode,
-			.weight = slice->counts[i].weight,
-			.samples = slice->counts[i].samples,
+			.thread = who->thread, .process = who->process, .mode = who->mode,
+			.weight = count.weight, .samples = count.samples,
 		};
 
-		if (!filter_passes(&window->question.filter, window->inputs.threads, key))
+		if (!filter_passes(&window->question.filter, window->inputs.threads, who))
 			continue;
-		sum.place = root_of(merge, key);
+		sum.place = root_of(merge, count.stack, sum.mode);
 		if (!merge->full)
 			add_sum(merge, &sum);
 	}
@@ -171,7 +172,8 @@ static void add_slices(struct merge *merge)
 	for (size_t i = window->span.first; i < window->span.end && !merge->full; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
-		add_slice(merge, &slice);
+		for (size_t k = 0; k < slice.run_count; k++)
+			add_run(merge, slice.runs[k]);
 	}
 }
 

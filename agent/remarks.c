@@ -41,6 +41,8 @@ const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
 
 	text[0] = '\0';
 	add_loss(&line, store_given_up(epoch->inputs.store), "ticks not kept: memory is full");
+	add_loss(&line, store_forgotten(epoch->inputs.store),
+		"old ticks without their thread and CPU: memory is full");
 	add_loss(&line, stacks_refused(epoch->inputs.stacks),
 		"samples without their stack: memory is full");
 	add_loss(&line, query_refused(epoch->query), "calls not counted: memory is full");

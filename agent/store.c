@@ -2,34 +2,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrivals.h"
 #include "budget.h"
-#include "hash.h"
+#include "grid.h"
 #include "store.h"
 #include "util.h"
 
-#define SECOND 1000000000ull
-
-/*
- * Time is cut into cells: fine ones near "now", coarse ones behind, and one for all that is older.
- * A slice is a cell in which something was; cells of one grid nest in those of the next, so a slice
- * is merged by finding its cell again. What is older than `ancient` is one cell, from 0.
- */
-static const struct grid {
-	uint64_t width;
-	uint64_t reach;			/* from now into the past */
-} grids[] = {
-	{ STORE_SLICE_NS, 120 * SECOND },
-	{ SECOND, 600 * SECOND },
-	{ 10 * SECOND, 7200 * SECOND },
-	{ 60 * SECOND, 86400 * SECOND },
-};
-enum { GRIDS = sizeof(grids) / sizeof(grids[0]) };
-
-struct part {				/* a slice as it is kept */
-	uint64_t begin, end, version;
-	struct store_count *counts;
-	uint32_t count, room;
-	struct hash by_key;
+/* A slice as it is kept: one cell of the grid in which something was. */
+struct part {
+	struct cell cell;
+	uint64_t version;
+	struct run **runs;		/* each has less than half the counts of the one before */
+	uint32_t run_count, run_room;
+	uint64_t counts;		/* of all runs */
+	uint64_t least;			/* as many were left when it forgot last */
 	struct store_cpu *cpus;
 	uint32_t cpu_count;
 };
@@ -37,28 +23,33 @@ struct part {				/* a slice as it is kept */
 struct store {
 	struct budget *budget;
 	uint64_t now;
-	uint64_t limits[GRIDS];		/* what ends at or before limits[i] is too old for grid i */
-	uint64_t ancient;
+	struct grid grid;
 	uint64_t version;
-	uint64_t given_up;
-	size_t entries;			/* counts and CPUs of all parts */
+	uint64_t counts, counts_max;	/* of all parts */
+	uint64_t given_up, forgotten;
 	struct part **parts;		/* in order of time */
 	size_t part_count, part_room;
 	struct part *last;		/* touched last, or NULL */
+	size_t last_position;
+	struct arrivals *arrivals;	/* by position of their part */
 };
 
-struct store *store_new(struct budget *budget)
+struct store *store_new(struct budget *budget, uint64_t counts_max)
 {
 	struct store *store = util_alloc(sizeof(*store));
 
 	store->budget = budget;
+	store->counts_max = counts_max;
+	store->arrivals = arrivals_new();
 	return store;
 }
 
 static void part_free(struct store *store, struct part *part)
 {
-	hash_clear(&part->by_key);
-	budget_free(store->budget, part->counts, part->room * sizeof(*part->counts));
+	for (uint32_t i = 0; i < part->run_count; i++)
+		run_free(part->runs[i]);
+	store->counts -= part->counts;
+	free(part->runs);
 	budget_free(store->budget, part->cpus, part->cpu_count * sizeof(*part->cpus));
 	free(part);
 }
@@ -69,50 +60,53 @@ void store_free(struct store *store)
 		return;
 	for (size_t i = 0; i < store->part_count; i++)
 		part_free(store, store->parts[i]);
+	arrivals_free(store->arrivals);
 	free(store->parts);
 	free(store);
 }
 
 /* ---- one part ---- */
 
-static bool same_key(const struct store_key *a, const struct store_key *b)
+static void count(struct store *store, struct part *part, int64_t more)
 {
-	return a->stack == b->stack && a->thread == b->thread && a->process == b->process
-		&& a->cpu == b->cpu && a->mode == b->mode;
+	part->counts += (uint64_t)more;
+	store->counts += (uint64_t)more;
 }
 
-static uint64_t key_hash(const struct part *part, const struct store_key *key)
+/* The last two runs become one. False: there is no room; they stay. */
+static bool merge_last(struct store *store, struct part *part)
 {
-	return hash_pair(&part->by_key, (uint64_t)key->thread << 32 | key->stack,
-		(uint64_t)key->mode << 48 | (uint64_t)key->cpu << 32 | key->process);
+	struct run **last = &part->runs[part->run_count - 2];
+	struct run *run = run_merge(store->budget, last[0], last[1]);
+
+	if (!run)
+		return false;
+	count(store, part, (int64_t)run->counts - last[0]->counts - last[1]->counts);
+	run_free(last[0]);
+	run_free(last[1]);
+	last[0] = run;
+	part->run_count--;
+	return true;
 }
 
-static struct store_count *find_count(const struct part *part, const struct store_key *key,
-	uint64_t hash)
+/*
+ * Runs of close size become one: a count is thus merged no more often than its part's size has
+ * doubled, however small the pieces in which it comes.
+ */
+static void push_run(struct store *store, struct part *part, struct run *run)
 {
-	uint32_t at = 0, position;
+	if (part->run_count == part->run_room) {
+		part->run_room = 2 * part->run_room + 2;
+		part->runs = util_grow(part->runs, part->run_room, sizeof(struct run *));
+	}
+	part->runs[part->run_count++] = run;
+	count(store, part, run->counts);
+	while (part->run_count > 1) {
+		struct run **last = &part->runs[part->run_count - 2];
 
-	while ((position = hash_next(&part->by_key, hash, &at)) != HASH_NONE)
-		if (same_key(&part->counts[position].key, key))
-			return &part->counts[position];
-	return NULL;
-}
-
-/* NULL: there is no room for it. */
-static struct store_count *add_count(struct store *store, struct part *part,
-	const struct store_key *key, uint64_t hash)
-{
-	struct store_count *counts = budget_array(store->budget, part->counts, part->count,
-		&part->room, sizeof(*counts));
-
-	if (!counts)
-		return NULL;
-	part->counts = counts;
-	if (!hash_add(&part->by_key, hash, part->count))
-		return NULL;
-	part->counts[part->count] = (struct store_count){ .key = *key };
-	store->entries++;
-	return &part->counts[part->count++];
+		if (last[0]->counts / 2 > last[1]->counts || !merge_last(store, part))
+			return;
+	}
 }
 
 /* False: there is no room for it. */
@@ -130,27 +124,11 @@ static bool have_cpu(struct store *store, struct part *part, uint32_t cpu)
 	memset(cpus + part->cpu_count, 0, more * sizeof(*cpus));
 	part->cpus = cpus;
 	part->cpu_count = cpu + 1;
-	store->entries += more;
 	return true;
 }
 
-/* `from` is emptied into `to` and freed. */
-static void merge(struct store *store, struct part *to, struct part *from)
+static void merge_cpus(struct store *store, struct part *to, const struct part *from)
 {
-	for (uint32_t i = 0; i < from->count; i++) {
-		const struct store_count *count = &from->counts[i];
-		uint64_t hash = key_hash(to, &count->key);
-		struct store_count *sum = find_count(to, &count->key, hash);
-
-		if (!sum)
-			sum = add_count(store, to, &count->key, hash);
-		if (!sum) {
-			store->given_up += count->weight;
-			continue;
-		}
-		sum->samples += count->samples;
-		sum->weight += count->weight;
-	}
 	if (from->cpu_count)
 		have_cpu(store, to, from->cpu_count - 1);
 	for (uint32_t i = 0; i < from->cpu_count && i < to->cpu_count; i++) {
@@ -158,78 +136,83 @@ static void merge(struct store *store, struct part *to, struct part *from)
 			to->cpus[i].mode[mode] += from->cpus[i].mode[mode];
 		to->cpus[i].missed += from->cpus[i].missed;
 	}
+}
+
+/* `from` is emptied into `to` and freed. */
+static void merge(struct store *store, struct part *to, struct part *from)
+{
+	for (uint32_t i = 0; i < from->run_count; i++) {
+		count(store, from, -(int64_t)from->runs[i]->counts);
+		push_run(store, to, from->runs[i]);
+	}
+	from->run_count = 0;
+	merge_cpus(store, to, from);
 	if (from->version > to->version)
 		to->version = from->version;
-	store->entries -= from->count + from->cpu_count;
 	part_free(store, from);
 }
 
-/* A part that will hardly grow again keeps no room for it. */
-static void settle(struct store *store, struct part *part)
+static uint64_t weight_of(const struct run *run)
 {
-	budget_give(store->budget, (part->room - part->count) * sizeof(*part->counts));
-	part->counts = util_grow(part->counts, part->count, sizeof(*part->counts));
-	part->room = part->count;
+	struct run_reader reader = run_read(run);
+	struct run_count count;
+	uint64_t weight = 0;
+
+	while (run_next(&reader, &count))
+		weight += count.weight;
+	return weight;
+}
+
+/* Of those only whose thread and CPU are known. */
+static uint64_t weight_with_who(const struct run *run)
+{
+	struct run_reader reader = run_read(run);
+	struct run_count count;
+	uint64_t weight = 0;
+
+	while (run_next(&reader, &count))
+		if (run->who[count.who].cpu != WHO_NO_CPU)
+			weight += count.weight;
+	return weight;
+}
+
+/* ---- what came since ---- */
+
+static void take_run(void *context, uint32_t position, struct run *run, uint64_t weight)
+{
+	struct store *store = context;
+
+	if (run)
+		push_run(store, store->parts[position], run);
+	else
+		store->given_up += weight;
+}
+
+static void drain(struct store *store)
+{
+	arrivals_drain(store->arrivals, store->budget, take_run, store);
 }
 
 /* ---- cells ---- */
-
-static uint64_t align_down(uint64_t time, uint64_t width)
-{
-	return time - time % width;
-}
-
-static void find_cell(const struct store *store, uint64_t time, uint64_t *begin, uint64_t *end)
-{
-	size_t grid = 0;
-
-	*begin = 0;
-	*end = store->ancient;
-	if (time < store->ancient)
-		return;
-	while (grid < GRIDS - 1 && time < store->limits[grid])
-		grid++;
-	*begin = align_down(time, grids[grid].width);
-	*end = *begin + grids[grid].width;
-	if (*begin < store->ancient)
-		*begin = store->ancient;
-}
 
 /* Puts each part into the cell that it belongs to now; those of one cell become one. */
 static void regroup(struct store *store)
 {
 	size_t kept = 0;
 
+	drain(store);
 	for (size_t i = 0; i < store->part_count; i++) {
 		struct part *part = store->parts[i], *last = kept ? store->parts[kept - 1] : NULL;
-		uint64_t begin, end;
+		struct cell cell = grid_cell(&store->grid, part->cell.begin);
 
-		find_cell(store, part->begin, &begin, &end);
-		if (last && last->begin == begin)
+		if (last && last->cell.begin == cell.begin)
 			merge(store, last, part);
 		else
 			store->parts[kept++] = part;
-		store->parts[kept - 1]->begin = begin;
-		store->parts[kept - 1]->end = end;
+		store->parts[kept - 1]->cell = cell;
 	}
 	store->part_count = kept;
 	store->last = NULL;
-}
-
-/* The limits lie on the next grid's lines, so that a cell grows old as a whole. */
-static void set_limits(struct store *store)
-{
-	uint64_t newest = store->limits[0];
-
-	for (size_t i = 0; i < GRIDS; i++) {
-		uint64_t old = store->now > grids[i].reach ? store->now - grids[i].reach : 0;
-
-		store->limits[i] = align_down(old, grids[i + 1 < GRIDS ? i + 1 : i].width);
-	}
-	if (store->limits[GRIDS - 1] > store->ancient)
-		store->ancient = store->limits[GRIDS - 1];
-	if (store->limits[0] != newest)
-		regroup(store);
 }
 
 void store_advance(struct store *store, uint64_t now)
@@ -240,7 +223,8 @@ void store_advance(struct store *store, uint64_t now)
 		return;
 	store->now = now;
 	store->version++;
-	set_limits(store);
+	if (grid_advance(&store->grid, now))
+		regroup(store);
 }
 
 uint64_t store_now(const struct store *store)
@@ -263,7 +247,7 @@ static size_t position_of(const struct store *store, uint64_t time)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (store->parts[middle]->end <= time)
+		if (store->parts[middle]->cell.end <= time)
 			low = middle + 1;
 		else
 			high = middle;
@@ -275,8 +259,9 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 {
 	struct part *part = util_alloc(sizeof(*part));
 
-	find_cell(store, time, &part->begin, &part->end);
-	hash_init(&part->by_key, store->budget);
+	if (position < store->part_count)
+		drain(store);
+	part->cell = grid_cell(&store->grid, time);
 	if (store->part_count == store->part_room) {
 		store->part_room = 2 * store->part_room + 64;
 		store->parts = util_grow(store->parts, store->part_room, sizeof(*store->parts));
@@ -285,11 +270,10 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 		(store->part_count - position) * sizeof(*store->parts));
 	store->parts[position] = part;
 	store->part_count++;
-	if (position)
-		settle(store, store->parts[position - 1]);
 	return part;
 }
 
+/* It is store->last from then on. */
 static struct part *part_at(struct store *store, uint64_t time)
 {
 	struct part *part;
@@ -299,13 +283,14 @@ static struct part *part_at(struct store *store, uint64_t time)
 		time = INT64_MAX;
 	store_advance(store, time);
 	part = store->last;
-	if (part && time >= part->begin && time < part->end)
+	if (part && time >= part->cell.begin && time < part->cell.end)
 		return part;
 	position = position_of(store, time);
 	part = position < store->part_count ? store->parts[position] : NULL;
-	if (!part || time < part->begin)
+	if (!part || time < part->cell.begin)
 		part = insert_part(store, position, time);
 	store->last = part;
+	store->last_position = position;
 	return part;
 }
 
@@ -315,91 +300,109 @@ static void drop_oldest(struct store *store)
 {
 	struct part *part = store->parts[0];
 
-	for (uint32_t i = 0; i < part->count; i++)
-		store->given_up += part->counts[i].weight;
-	store->entries -= part->count + part->cpu_count;
+	for (uint32_t i = 0; i < part->run_count; i++)
+		store->given_up += weight_of(part->runs[i]);
 	part_free(store, part);
 	store->part_count--;
 	memmove(store->parts, store->parts + 1, store->part_count * sizeof(*store->parts));
 }
 
+/* False: that has been done already, or there is no room for it. */
+static bool forget_oldest(struct store *store)
+{
+	struct part *part = store->parts[0];
+
+	if (part->counts <= 2 * part->least)
+		return false;
+	for (uint32_t i = part->run_count; i-- > 0; ) {		/* the smallest first */
+		struct run *run = run_forget(store->budget, part->runs[i]);
+
+		if (!run)
+			return false;
+		store->forgotten += weight_with_who(part->runs[i]);
+		count(store, part, (int64_t)run->counts - part->runs[i]->counts);
+		run_free(part->runs[i]);
+		part->runs[i] = run;
+	}
+	while (part->run_count > 1 && merge_last(store, part))
+		;
+	part->least = part->counts;
+	return true;
+}
+
+static void merge_oldest(struct store *store)
+{
+	store->grid.ancient = store->parts[1]->cell.end;
+	regroup(store);
+}
+
 /*
- * The two oldest parts become one, which holds each key once; a part that is half of everything is
- * let go. False: there is nothing but the newest part.
+ * The two oldest parts become one, which has each key once; when it is half of everything, it
+ * forgets who, and when that was done already, it is let go. False: all is in the newest part.
  */
 static bool make_room(struct store *store)
 {
-	struct part *oldest = store->parts[0];
-
+	store->last = NULL;
 	if (store->part_count < 2)
 		return false;
-	store->last = NULL;
-	if (oldest->count + oldest->cpu_count > STORE_ENTRIES_MAX / 2 || store->part_count == 2) {
+	if (store->parts[0]->counts <= store->counts / 2 && store->part_count > 2)
+		merge_oldest(store);
+	else if (!forget_oldest(store))
 		drop_oldest(store);
-		return true;
-	}
-	store->ancient = store->parts[1]->end;
-	regroup(store);
 	return true;
 }
 
 /* What others may need before the store is asked again is left to them. */
-static bool is_short(const struct store *store)
+static bool is_over(const struct store *store)
 {
-	return budget_left(store->budget) < budget_share(store->budget, 8);
+	return store->counts > store->counts_max
+		|| budget_left(store->budget) < budget_share(store->budget, 8);
 }
 
-/* The part for a time, with room for so many entries; NULL when there can be none. */
-static struct part *part_with_room(struct store *store, uint64_t time, uint32_t entries)
+void store_settle(struct store *store)
 {
-	while (store->entries + entries > STORE_ENTRIES_MAX || is_short(store))
-		if (!make_room(store))
-			break;
-	return store->entries + entries > STORE_ENTRIES_MAX ? NULL : part_at(store, time);
+	drain(store);
+	while (is_over(store) && make_room(store))
+		;
+}
+
+/* The part for a time and a CPU, where there is room for more; NULL when there can be none. */
+static struct part *part_with_room(struct store *store, uint64_t time, uint32_t cpu)
+{
+	struct part *part;
+
+	if (arrivals_full(store->arrivals))
+		store_settle(store);
+	part = part_at(store, time);
+	if (cpu >= part->cpu_count && is_over(store)) {
+		store_settle(store);
+		part = part_at(store, time);
+	}
+	if (store->counts > store->counts_max || cpu >= EVENT_CPUS)
+		return NULL;
+	return have_cpu(store, part, cpu) ? part : NULL;
 }
 
 /* ---- what comes in ---- */
 
-static struct store_count *take_key(struct store *store, struct part **part, uint64_t time,
-	const struct store_key *key)
-{
-	uint64_t hash = key_hash(*part, key);
-	struct store_count *count = find_count(*part, key, hash);
-
-	if (count && key->cpu < (*part)->cpu_count)
-		return count;
-	*part = part_with_room(store, time, key->cpu + 2u);
-	if (!*part)
-		return NULL;
-	if (!have_cpu(store, *part, key->cpu))
-		return NULL;
-	hash = key_hash(*part, key);
-	count = find_count(*part, key, hash);
-	return count ? count : add_count(store, *part, key, hash);
-}
-
 void store_add(struct store *store, uint64_t time, const struct store_key *key, uint32_t weight)
 {
-	struct part *part = part_at(store, time);
-	struct store_count *count = NULL;
+	struct part *part = part_with_room(store, time, key->who.cpu);
 
-	if (key->cpu < EVENT_CPUS && key->mode < MODES)
-		count = take_key(store, &part, time, key);
-	if (!count) {
+	if (!part || key->who.mode >= MODES) {
 		store->given_up += weight;
 		return;
 	}
-	count->samples++;
-	count->weight += weight;
-	part->cpus[key->cpu].mode[key->mode] += weight;
+	arrivals_add(store->arrivals, (uint32_t)store->last_position, key->stack, &key->who, weight);
+	part->cpus[key->who.cpu].mode[key->who.mode] += weight;
 	part->version = ++store->version;
 }
 
 void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t ticks)
 {
-	struct part *part = cpu < EVENT_CPUS ? part_with_room(store, time, cpu + 1) : NULL;
+	struct part *part = part_with_room(store, time, cpu);
 
-	if (!part || !have_cpu(store, part, cpu)) {
+	if (!part) {
 		store->given_up += ticks;
 		return;
 	}
@@ -417,13 +420,23 @@ struct slice store_slice(const struct store *store, size_t index)
 	const struct part *part = store->parts[index];
 
 	return (struct slice){
-		.begin = part->begin, .end = part->end, .version = part->version,
-		.counts = part->counts, .count = part->count,
+		.begin = part->cell.begin, .end = part->cell.end, .version = part->version,
+		.runs = part->runs, .run_count = part->run_count,
 		.cpus = part->cpus, .cpu_count = part->cpu_count,
 	};
+}
+
+uint64_t store_counts(const struct store *store)
+{
+	return store->counts;
 }
 
 uint64_t store_given_up(const struct store *store)
 {
 	return store->given_up;
+}
+
+uint64_t store_forgotten(const struct store *store)
+{
+	return store->forgotten;
 }

@@ -2,8 +2,9 @@
  * What was sampled, as it came: time slices on the guest's own axis, each a count of
  * (stack, cpu, thread, mode). Slices are a quarter of a second for the last two minutes, 1 s for
  * ten minutes, 10 s for two hours, 60 s for a day; what is older is one slice, and so is the oldest
- * part of what would not fit otherwise: an eighth of the budget is left to others. There is a slice
- * only where something came. One owner thread.
+ * part of what would not fit otherwise. When that one alone is half of everything, it forgets who
+ * ran its stacks. An eighth of the budget is left to others. There is a slice only where something
+ * came. One owner thread.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -12,26 +13,19 @@
 #include <stdint.h>
 
 #include "event.h"
+#include "run.h"
 
 #define STORE_SLICE_NS 250000000u
 
-enum { STORE_ENTRIES_MAX = 4 << 20 };	/* counts and CPUs of all slices: at most about 300 MB */
+/* Counts of all slices: more would make the answer to a question about all of them too slow. */
+enum { STORE_COUNTS_MAX = 48 << 20 };
 
 struct budget;
 struct store;
 
 struct store_key {
 	uint32_t stack;			/* leaf node of stacks.h, or STACKS_NONE */
-	uint32_t thread;
-	uint32_t process;
-	uint16_t cpu;
-	uint8_t mode;			/* enum mode */
-};
-
-struct store_count {
-	struct store_key key;
-	uint64_t samples;
-	uint64_t weight;
+	struct who who;
 };
 
 struct store_cpu {			/* of one CPU in one slice, weights */
@@ -42,13 +36,13 @@ struct store_cpu {			/* of one CPU in one slice, weights */
 struct slice {
 	uint64_t begin, end;		/* ns of guest time */
 	uint64_t version;		/* of the last event in it; grows over the whole store */
-	const struct store_count *counts;
-	size_t count;
-	const struct store_cpu *cpus;
+	struct run *const *runs;	/* one key may be in several */
+	size_t run_count;
+	const struct store_cpu *cpus;	/* what was given up for want of memory is in these */
 	size_t cpu_count;
 };
 
-struct store *store_new(struct budget *budget);
+struct store *store_new(struct budget *budget, uint64_t counts_max);
 void store_free(struct store *store);
 
 /*
@@ -63,9 +57,15 @@ void store_advance(struct store *store, uint64_t now);
 uint64_t store_now(const struct store *store);
 uint64_t store_version(const struct store *store);	/* grows with every change */
 
+/* To be called before slices are read: what came since the last time goes into them. */
+void store_settle(struct store *store);
+
 /* Slices in order of time; their pointers are good until the next call that changes the store. */
 size_t store_slices(const struct store *store);		/* 3000 at most */
 struct slice store_slice(const struct store *store, size_t index);
+uint64_t store_counts(const struct store *store);	/* in all of them */
+
 uint64_t store_given_up(const struct store *store);	/* weight: no room, or damaged */
+uint64_t store_forgotten(const struct store *store);	/* weight: kept, but not who ran it */
 
 #endif

@@ -202,6 +202,7 @@ void window_update(struct window *window, const struct question *question)
 {
 	uint64_t now = store_now(window->inputs.store);
 
+	store_settle(window->inputs.store);
 	if (is_answered(window, question))
 		return;
 	follow_filter(window, &question->filter);

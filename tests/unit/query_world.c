@@ -18,7 +18,7 @@ enum { FUNCTIONS = 4096 };
 struct world world_new(void)
 {
 	struct world world = { .inputs = {
-		.store = store_new(NULL), .stacks = stacks_new(NULL),
+		.store = store_new(NULL, STORE_COUNTS_MAX), .stacks = stacks_new(NULL),
 		.symbols = symbols_new(NULL), .threads = threads_new(NULL),
 	} };
 
@@ -46,8 +46,10 @@ void world_take(struct world *world, const struct taken *taken)
 	const struct store_key key = {
 		.stack = taken->missed ? STACKS_NONE :
 			stacks_intern(world->inputs.stacks, &sample, taken->process),
-		.thread = taken->thread, .process = taken->process, .cpu = (uint16_t)taken->cpu,
-		.mode = (uint8_t)taken->mode,
+		.who = {
+			.thread = taken->thread, .process = taken->process,
+			.cpu = (uint16_t)taken->cpu, .mode = (uint8_t)taken->mode,
+		},
 	};
 
 	if (taken->missed)

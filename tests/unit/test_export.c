@@ -32,7 +32,7 @@ struct world {
 static struct world world_new(void)
 {
 	struct world world = { .inputs = {
-		.store = store_new(NULL), .stacks = stacks_new(NULL),
+		.store = store_new(NULL, STORE_COUNTS_MAX), .stacks = stacks_new(NULL),
 		.symbols = symbols_new(NULL), .threads = threads_new(NULL),
 	} };
 
@@ -64,8 +64,9 @@ static void take(struct world *world, const struct work *work)
 		.process = work->process, .kernel = kernel, .user = user,
 		.kernel_count = work->kernel_count, .user_count = work->user_count,
 	};
-	struct store_key key = { .thread = work->thread, .process = work->process,
-		.mode = (uint8_t)work->mode };
+	struct store_key key = { .who = {
+		.thread = work->thread, .process = work->process, .mode = (uint8_t)work->mode,
+	} };
 
 	for (size_t i = 0; i < 8; i++) {
 		kernel[i] = work->kernel[i] * 0x100 + 8;

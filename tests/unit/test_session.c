@@ -245,7 +245,7 @@ static void test_connects_again(void **state)
 static void test_losses_are_shown(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
-	const struct store_key damaged = { .stack = STACKS_NONE, .mode = MODES };
+	const struct store_key damaged = { .stack = STACKS_NONE, .who.mode = MODES };
 	struct picture *picture;
 
 	(void)state;

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "arrivals.h"
+#include "counts.h"
 #include "event.h"
 #include "random.h"
 #include "store.h"
@@ -14,56 +16,62 @@
 #define MS 1000000ull
 #define SECOND 1000000000ull
 
-static const struct store_key plain = { .stack = 1, .thread = 2, .process = 3, .cpu = 1,
-	.mode = MODE_USER };
+enum { COUNTS_MAX = 1 << 20 };
+
+static const struct store_key plain = { .stack = 1, .who = {
+	.thread = 2, .process = 3, .cpu = 1, .mode = MODE_USER,
+} };
 
 /* ---- what must hold of every store ---- */
 
-static uint64_t total_weight(const struct store *store)
+static uint64_t total_weight(struct store *store)
 {
 	uint64_t weight = 0;
 
+	store_settle(store);
 	for (size_t i = 0; i < store_slices(store); i++) {
 		struct slice slice = store_slice(store, i);
 
-		for (size_t k = 0; k < slice.count; k++)
-			weight += slice.counts[k].weight;
+		weight += weight_of(&slice);
 	}
 	return weight;
 }
 
-static void check_slice(const struct slice *slice)
+static uint64_t cpu_weight(const struct slice *slice)
 {
-	uint64_t counted = 0, by_cpu = 0;
+	uint64_t weight = 0;
 
-	for (size_t i = 0; i < slice->count; i++)
-		counted += slice->counts[i].weight;
 	for (size_t i = 0; i < slice->cpu_count; i++)
 		for (int mode = 0; mode < MODES; mode++)
-			by_cpu += slice->cpus[i].mode[mode];
-	assert_int_equal(counted, by_cpu);
+			weight += slice->cpus[i].mode[mode];
+	return weight;
 }
 
-static void check_store(const struct store *store)
+static void check_store(struct store *store)
 {
-	uint64_t end = 0;
-	size_t entries = 0;
+	uint64_t end = 0, counts = 0;
 
+	store_settle(store);
 	assert_true(store_slices(store) <= 3000);
 	for (size_t i = 0; i < store_slices(store); i++) {
 		struct slice slice = store_slice(store, i);
 
 		assert_true(slice.begin >= end && slice.end > slice.begin);
 		assert_true(slice.version <= store_version(store));
-		check_slice(&slice);
+		assert_int_equal(weight_of(&slice), cpu_weight(&slice));
 		end = slice.end;
-		entries += slice.count + slice.cpu_count;
+		for (size_t k = 0; k < slice.run_count; k++) {
+			counts += slice.runs[k]->counts;
+			assert_true(k == 0 || slice.runs[k]->counts <= slice.runs[k - 1]->counts / 2);
+		}
 	}
-	assert_true(entries <= STORE_ENTRIES_MAX);
+	assert_int_equal(counts, store_counts(store));
+	assert_true(counts <= COUNTS_MAX + ARRIVALS_MAX);
 }
 
-static struct slice slice_of(const struct store *store, uint64_t time)
+static struct slice slice_of(struct store *store, uint64_t time)
 {
+	store_settle(store);
 	for (size_t i = 0; i < store_slices(store); i++) {
 		struct slice slice = store_slice(store, i);
 
@@ -77,23 +85,28 @@ static struct slice slice_of(const struct store *store, uint64_t time)
 
 static void equal_keys_are_counted_together(void **state)
 {
-	struct store *store = store_new(NULL);
+	struct store *store = store_new(NULL, COUNTS_MAX);
 	struct store_key other = plain;
 	struct slice slice;
+	struct counts counts;
 
 	(void)state;
-	other.mode = MODE_IDLE;
+	other.who.mode = MODE_IDLE;
 	store_add(store, 100 * MS, &plain, 3);
 	store_add(store, 200 * MS, &plain, 4);
 	store_add(store, 249 * MS, &other, 5);
 	store_missed(store, 249 * MS, 2, 9);
 	assert_int_equal(store_slices(store), 1);
-	slice = store_slice(store, 0);
+	slice = slice_of(store, 0);
 	assert_int_equal(slice.begin, 0);
 	assert_int_equal(slice.end, 250 * MS);
-	assert_int_equal(slice.count, 2);
-	assert_int_equal(slice.counts[0].samples, 2);
-	assert_int_equal(slice.counts[0].weight, 7);
+	counts = counts_of(&slice);
+	assert_int_equal(counts.count, 2);
+	assert_int_equal(counts.list[0].samples, 2);
+	assert_int_equal(counts.list[0].weight, 7);
+	assert_int_equal(counts.list[1].samples, 1);
+	assert_int_equal(counts.list[1].weight, 5);
+	free(counts.list);
 	assert_int_equal(slice.cpu_count, 3);
 	assert_int_equal(slice.cpus[1].mode[MODE_USER], 7);
 	assert_int_equal(slice.cpus[1].mode[MODE_IDLE], 5);
@@ -104,7 +117,8 @@ static void equal_keys_are_counted_together(void **state)
 
 static void a_late_event_goes_into_its_own_slice(void **state)
 {
-	struct store *store = store_new(NULL);
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct slice slice;
 	uint64_t version;
 
 	(void)state;
@@ -113,7 +127,9 @@ static void a_late_event_goes_into_its_own_slice(void **state)
 	version = slice_of(store, 10000 * MS).version;
 	store_add(store, 10100 * MS, &plain, 1);
 	assert_true(slice_of(store, 10000 * MS).version > version);
-	assert_int_equal(slice_of(store, 10000 * MS).counts[0].weight, 2);
+	slice = slice_of(store, 10000 * MS);
+	assert_int_equal(weight_of(&slice), 2);
+	assert_int_equal(count_of(&slice), 1);
 	store_add(store, 9900 * MS, &plain, 1);
 	store_add(store, 3100 * MS, &plain, 1);
 	assert_int_equal(store_slices(store), 4);
@@ -125,7 +141,7 @@ static void a_late_event_goes_into_its_own_slice(void **state)
 
 static void now_moves_forward_only(void **state)
 {
-	struct store *store = store_new(NULL);
+	struct store *store = store_new(NULL, COUNTS_MAX);
 
 	(void)state;
 	store_advance(store, 5 * SECOND);
@@ -146,7 +162,7 @@ static void slices_grow_coarser_with_age(void **state)
 		{ 7300 * SECOND, 60 * SECOND }, { 86000 * SECOND, 60 * SECOND },
 	};
 	const uint64_t end = 100000 * SECOND;
-	struct store *store = store_new(NULL);
+	struct store *store = store_new(NULL, COUNTS_MAX);
 	uint64_t added = 0;
 
 	(void)state;
@@ -160,7 +176,7 @@ static void slices_grow_coarser_with_age(void **state)
 
 		assert_int_equal(slice.end - slice.begin, expected[i].width);
 		assert_int_equal(slice.begin % expected[i].width, 0);
-		assert_int_equal(slice.count, 1);
+		assert_int_equal(count_of(&slice), 1);
 	}
 	assert_int_equal(store_slice(store, 0).begin, 0);
 	assert_int_equal(total_weight(store), added);
@@ -170,7 +186,8 @@ static void slices_grow_coarser_with_age(void **state)
 
 static void a_late_event_finds_a_merged_slice(void **state)
 {
-	struct store *store = store_new(NULL);
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct slice slice;
 
 	(void)state;
 	store_add(store, 100 * SECOND, &plain, 1);
@@ -179,7 +196,8 @@ static void a_late_event_finds_a_merged_slice(void **state)
 	store_add(store, 100 * SECOND + 900 * MS, &plain, 1);
 	store_add(store, 102 * SECOND + 900 * MS, &plain, 1);
 	assert_int_equal(store_slices(store), 2);
-	assert_int_equal(slice_of(store, 100 * SECOND).counts[0].weight, 2);
+	slice = slice_of(store, 100 * SECOND);
+	assert_int_equal(weight_of(&slice), 2);
 	assert_int_equal(slice_of(store, 102 * SECOND).begin, 102 * SECOND);
 	store_free(store);
 }
@@ -187,7 +205,7 @@ static void a_late_event_finds_a_merged_slice(void **state)
 static void hostile_times_and_cpus_take_no_room(void **state)
 {
 	struct random random = { .state = 5 };
-	struct store *store = store_new(NULL);
+	struct store *store = store_new(NULL, COUNTS_MAX);
 	struct store_key key = plain;
 	uint64_t added = 0;
 
@@ -195,8 +213,8 @@ static void hostile_times_and_cpus_take_no_room(void **state)
 	for (int i = 0; i < 100000; i++) {
 		uint64_t time = random_next(&random) >> random_below(&random, 64);
 
-		key.cpu = (uint16_t)random_next(&random);
-		key.mode = (uint8_t)random_below(&random, 5);
+		key.who.cpu = (uint16_t)random_next(&random);
+		key.who.mode = (uint8_t)random_below(&random, 5);
 		store_add(store, time, &key, 1);
 		store_missed(store, UINT64_MAX - time, (uint32_t)random_next(&random), 1);
 		added += 1;
@@ -230,42 +248,47 @@ static void random_entry(struct random *random, uint64_t *now, struct entry *ent
 		.time = *now > late ? *now - late : 0,
 		.key = {
 			.stack = (uint32_t)random_below(random, 5),
-			.thread = (uint32_t)random_below(random, 3),
-			.process = (uint32_t)random_below(random, 2),
-			.cpu = (uint16_t)random_below(random, 4),
-			.mode = (uint8_t)random_below(random, MODES),
+			.who = {
+				.thread = (uint32_t)random_below(random, 3),
+				.process = (uint32_t)random_below(random, 2),
+				.cpu = (uint16_t)random_below(random, 4),
+				.mode = (uint8_t)random_below(random, MODES),
+			},
 		},
 		.weight = (uint32_t)random_below(random, 20),
 	};
 }
 
-static bool same_key(const struct store_key *a, const struct store_key *b)
+/* Each count is what the list has of that key and that time. */
+static void check_slice(const struct slice *slice, const struct entry *entries, size_t count)
 {
-	return a->stack == b->stack && a->thread == b->thread && a->process == b->process
-		&& a->cpu == b->cpu && a->mode == b->mode;
+	struct counts counts = counts_of(slice);
+
+	for (size_t k = 0; k < counts.count; k++) {
+		struct counted sum = counts.list[k];
+
+		for (size_t e = 0; e < count; e++) {
+			if (entries[e].time < slice->begin || entries[e].time >= slice->end
+					|| !same_key(&entries[e].key, &sum.key))
+				continue;
+			sum.samples--;
+			sum.weight -= entries[e].weight;
+		}
+		assert_int_equal(sum.samples, 0);
+		assert_int_equal(sum.weight, 0);
+	}
+	free(counts.list);
 }
 
-/* Each count is what the list has of that key and that time. */
-static void check_against(const struct store *store, const struct entry *entries, size_t count)
+static void check_against(struct store *store, const struct entry *entries, size_t count)
 {
 	uint64_t weight = 0;
 
+	store_settle(store);
 	for (size_t i = 0; i < store_slices(store); i++) {
 		struct slice slice = store_slice(store, i);
 
-		for (size_t k = 0; k < slice.count; k++) {
-			struct store_count sum = slice.counts[k];
-
-			for (size_t e = 0; e < count; e++) {
-				if (entries[e].time < slice.begin || entries[e].time >= slice.end
-						|| !same_key(&entries[e].key, &sum.key))
-					continue;
-				sum.samples--;
-				sum.weight -= entries[e].weight;
-			}
-			assert_int_equal(sum.samples, 0);
-			assert_int_equal(sum.weight, 0);
-		}
+		check_slice(&slice, entries, count);
 	}
 	for (size_t e = 0; e < count; e++)
 		weight += entries[e].weight;
@@ -276,7 +299,7 @@ static void slices_hold_what_a_list_holds(void **state)
 {
 	struct random random = { .state = 11 };
 	struct entry *entries = calloc(EVENTS, sizeof(*entries));
-	struct store *store = store_new(NULL);
+	struct store *store = store_new(NULL, COUNTS_MAX);
 	uint64_t now = 0;
 
 	(void)state;
@@ -297,39 +320,87 @@ static void slices_hold_what_a_list_holds(void **state)
 
 /* ---- the limit ---- */
 
-/* Keys that never come again: the oldest are let go, and said to be; the newest are there. */
-static void memory_is_bounded(void **state)
+/* Of all whose thread is known. */
+static uint64_t known_weight(struct store *store)
 {
-	struct store *store = store_new(NULL);
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+		struct counts counts = counts_of(&slice);
+
+		for (size_t k = 0; k < counts.count; k++)
+			if (counts.list[k].key.who.thread != EVENT_NONE)
+				weight += counts.list[k].weight;
+		free(counts.list);
+	}
+	return weight;
+}
+
+/* Keys that never come again: who ran the oldest is forgotten, and said to be; nothing is lost. */
+static void the_oldest_forget_who_ran_them(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct store_key key = plain;
+	uint64_t added = 0, time = 0;
+	struct slice slice;
+
+	(void)state;
+	for (; added < 3 * COUNTS_MAX; added++, time += MS / 16) {
+		key.stack = (uint32_t)(added % 1000);
+		key.who.thread++;
+		key.who.mode = (uint8_t)(added % MODES);
+		store_add(store, time, &key, 2);
+	}
+	check_store(store);
+	assert_int_equal(store_forgotten(store), 2 * added - known_weight(store));
+	assert_int_equal(store_given_up(store), 0);
+	assert_int_equal(total_weight(store), 2 * added);
+	slice = store_slice(store, 0);
+	assert_int_equal(slice.runs[0]->who[0].thread, EVENT_NONE);
+	assert_int_equal(slice.runs[0]->who[0].cpu, WHO_NO_CPU);
+	slice = slice_of(store, time - MS);
+	assert_true(count_of(&slice) > 0);
+	assert_int_not_equal(slice.runs[0]->who[0].thread, EVENT_NONE);
+	assert_true(store_slices(store) > 10);
+	store_free(store);
+}
+
+/* Stacks that never come again: the oldest are let go, and said to be; the newest are there. */
+static void what_does_not_fit_at_all_is_counted(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
 	struct store_key key = plain;
 	uint64_t added = 0, time = 0;
 
 	(void)state;
-	for (; added < STORE_ENTRIES_MAX + STORE_ENTRIES_MAX / 8; added++, time += MS / 16) {
+	for (; added < 3 * COUNTS_MAX; added++, time += MS / 16) {
 		key.stack++;
 		store_add(store, time, &key, 1);
 	}
-	check_store(store);
+	store_settle(store);
+	assert_true(store_counts(store) <= COUNTS_MAX);
+	assert_true(store_counts(store) > COUNTS_MAX / 4);
 	assert_true(store_given_up(store) > 0);
 	assert_int_equal(total_weight(store) + store_given_up(store), added);
-	assert_true(slice_of(store, time - MS).count > 0);
-	assert_true(store_slices(store) > 100);
+	assert_true(slice_of(store, time - MS).run_count > 0);
 	store_free(store);
 }
 
 /* Keys that come again and again: what does not fit is merged, and nothing is lost. */
 static void repeated_keys_merge_before_any_is_lost(void **state)
 {
-	struct store *store = store_new(NULL);
+	struct store *store = store_new(NULL, COUNTS_MAX);
 	struct store_key key = plain;
 	uint64_t added = 0;
 
 	(void)state;
-	for (uint64_t time = 0; added < STORE_ENTRIES_MAX + STORE_ENTRIES_MAX / 8; time += 250 * MS)
-		for (key.stack = 0; key.stack < 40000; key.stack++, added++)
+	for (uint64_t time = 0; added < COUNTS_MAX + COUNTS_MAX / 8; time += 250 * MS)
+		for (key.stack = 0; key.stack < 10000; key.stack++, added++)
 			store_add(store, time, &key, 1);
 	check_store(store);
 	assert_int_equal(store_given_up(store), 0);
+	assert_int_equal(store_forgotten(store), 0);
 	assert_int_equal(total_weight(store), added);
 	assert_int_equal(store_slice(store, 0).begin, 0);
 	assert_int_not_equal(store_slice(store, 0).end % SECOND, 0);
@@ -341,21 +412,21 @@ static void repeated_keys_merge_before_any_is_lost(void **state)
 
 static void one_full_slice_refuses_and_counts(void **state)
 {
-	struct store *store = store_new(NULL);
+	struct store *store = store_new(NULL, COUNTS_MAX);
 	struct store_key key = plain;
 	uint64_t added = 0;
 
 	(void)state;
-	for (key.stack = 0; added < STORE_ENTRIES_MAX + 1000; key.stack++, added++)
+	for (key.stack = 0; added < COUNTS_MAX + 2 * ARRIVALS_MAX; key.stack++, added++)
 		store_add(store, 0, &key, 1);
-	check_store(store);
-	assert_true(store_given_up(store) >= 1000);
-	key.stack = 0;
-	store_add(store, 0, &key, 1);
+	store_settle(store);
+	assert_true(store_counts(store) <= COUNTS_MAX + ARRIVALS_MAX);
+	assert_true(store_given_up(store) >= ARRIVALS_MAX);
+	assert_int_equal(total_weight(store) + store_given_up(store), added);
+	store_add(store, SECOND, &plain, 1);		/* the full one makes room for the next */
+	store_settle(store);
+	assert_true(slice_of(store, SECOND).run_count > 0);
 	assert_int_equal(total_weight(store) + store_given_up(store), added + 1);
-	store_add(store, SECOND, &key, 1);
-	assert_int_equal(store_slices(store), 1);
-	assert_int_equal(slice_of(store, SECOND).count, 1);
 	store_free(store);
 }
 
@@ -369,7 +440,8 @@ int main(void)
 		cmocka_unit_test(a_late_event_finds_a_merged_slice),
 		cmocka_unit_test(hostile_times_and_cpus_take_no_room),
 		cmocka_unit_test(slices_hold_what_a_list_holds),
-		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(the_oldest_forget_who_ran_them),
+		cmocka_unit_test(what_does_not_fit_at_all_is_counted),
 		cmocka_unit_test(repeated_keys_merge_before_any_is_lost),
 		cmocka_unit_test(one_full_slice_refuses_and_counts),
 	};
