@@ -242,9 +242,10 @@ check: packages
 	$(MAKE) build/ktop demo-kernel unit build/lint
 	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%)
 
-# The books, for SOAK_MINUTES.
+# All attacks on the memory at once; the books, for SOAK_MINUTES.
 soak: packages
-	$(MAKE) build/ktop demo-kernel
+	$(MAKE) build/ktop demo-kernel build/check/test_memory
+	build/check/test_memory soak
 	tests/soak
 
 # ---- for those who use it ----

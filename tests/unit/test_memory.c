@@ -3,8 +3,10 @@
  * below its limit, and says what it gave up.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +18,8 @@ enum {
 	FUNCTIONS = 150000, FUNCTION_SIZE = 16,
 	WINDOW_S = 4000,
 	BATCH = 1 << 20,		/* bytes on their way */
-	WAIT_S = 100,			/* for the whole of one attack */
+	WAIT_S = 600,			/* for the whole of one attack */
+	LOOK_MS = 20,
 	HZ_PER_MS = FAKE_GUEST_TICKS_PER_MS,
 };
 
@@ -150,12 +153,42 @@ static void send_objects(struct attack *attack)
 	packets_end(attack->guest->packets, attack->begin);
 }
 
+/* Names of the guest's own functions, in no order. */
+static void send_symbols(struct attack *attack)
+{
+	begin_packet(attack, KTOP_META, 0, attack->begin);
+	for (int i = 0; i < 200; i++) {
+		struct ktop_wire_symbol symbol = {
+			.address = random_next(&attack->seed), .size = 1 + (uint32_t)below(attack, 64),
+		};
+		struct body body = { 0 };
+		char name[32];
+
+		snprintf(name, sizeof(name), "function_%u", attack->count++);
+		body_fixed(&body, &symbol, sizeof(symbol));
+		body_text(&body, name);
+		add(attack, attack->begin, KTOP_EVENT_symbol, &body);
+	}
+	packets_end(attack->guest->packets, attack->begin);
+}
+
+static void send_all(struct attack *attack)
+{
+	static void (*const all[])(struct attack *attack) = {
+		send_stacks, send_counts, send_functions, send_names, send_objects,
+		send_symbols,
+	};
+
+	all[below(attack, sizeof(all) / sizeof(all[0]))](attack);
+}
+
 /* ---- the program ---- */
 
 struct program {
 	pid_t pid;
 	const char *output;
 	size_t peak;			/* KiB of memory */
+	double cpu;			/* seconds, when it has ended */
 };
 
 static struct program start(const char *port, const char *names, const char *memory)
@@ -195,11 +228,14 @@ static void look(struct program *program)
 /* True when it has ended; it must have ended well. */
 static bool has_ended(struct program *program)
 {
+	struct rusage used;
 	int status = 0;
 
 	look(program);
-	if (waitpid(program->pid, &status, WNOHANG) != program->pid)
+	if (wait4(program->pid, &status, WNOHANG, &used) != program->pid)
 		return false;
+	program->cpu = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+		1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
 	return true;
@@ -215,14 +251,24 @@ static void tell_all(struct fake_guest *guest)
 	fake_guest_reply(guest, true, "hello");
 }
 
+/* Until the program takes more, or ends. */
+static void wait_for(const struct fake_guest *guest)
+{
+	struct pollfd ready = { .fd = guest->fd < 0 ? guest->listener : guest->fd };
+
+	ready.events = guest->sent < guest->packets->size ? POLLOUT : POLLIN;
+	poll(&ready, 1, LOOK_MS);
+}
+
 /* Sends what is there, waiting for the program to take it. */
 static void send_out(struct fake_guest *guest, struct program *program, uint64_t deadline)
 {
 	while (guest->fd < 0 || guest->sent < guest->packets->size) {
+		wait_for(guest);
 		fake_guest_step(guest);
-		assert_false(has_ended(program));
 		assert_true(util_now() < deadline);
 	}
+	assert_false(has_ended(program));
 	guest->packets->size = guest->sent = 0;
 }
 
@@ -264,17 +310,18 @@ static void check(const char *memory, size_t mib, void (*send)(struct attack *at
 	fake_guest_beat(attack.guest, 1000 * (WINDOW_S + 100));
 	fake_guest_status(attack.guest, true);
 	while (!has_ended(&program)) {
+		wait_for(attack.guest);
 		fake_guest_step(attack.guest);
 		assert_true(util_now() < deadline);
 	}
 	fake_guest_free(attack.guest);
 	output = scratch_read(program.output, &size);
-	print_message("%s MiB: peak %zu KiB\n", memory, program.peak);
-	if (program.peak >= mib << 10)
-		fail_msg("%zu KiB", program.peak);
 	if (!strstr(output, remark))
 		fail_msg("not said: %s: %.1000s", remark, output);
 	free(output);
+	print_message("%s MiB: peak %zu KiB, CPU %.2f s\n", memory, program.peak, program.cpu);
+	if (program.peak >= mib << 10)
+		fail_msg("%zu KiB", program.peak);
 }
 
 #define ATTACK(what, remark) \
@@ -285,8 +332,16 @@ ATTACK(counts, "ticks not kept: memory is full")
 ATTACK(functions, "addresses without their function: memory is full")
 ATTACK(names, "names not kept: memory is full")
 ATTACK(objects, "the names of later ones are unknown")
+ATTACK(symbols, "functions of the guest's not kept: memory is full")
 
-int main(void)
+/* All of it at once, with the limit that is there when none is given: long. */
+static void all_in_512_mib(void **state)
+{
+	(void)state;
+	check("512", 512, send_all, "memory is full");
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks),
@@ -294,7 +349,13 @@ int main(void)
 		cmocka_unit_test(functions),
 		cmocka_unit_test(names),
 		cmocka_unit_test(objects),
+		cmocka_unit_test(symbols),
+	};
+	const struct CMUnitTest soak[] = {
+		cmocka_unit_test(all_in_512_mib),
 	};
 
+	if (argc > 1 && strcmp(argv[1], "soak") == 0)
+		return cmocka_run_group_tests(soak, NULL, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
