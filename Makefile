@@ -12,7 +12,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
-AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stacks run arrivals grid store \
+AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stacks run arrivals cells store \
 	filter naming span profile window query query_stacks table \
 	symbols guest_symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \

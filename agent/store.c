@@ -4,11 +4,11 @@
 
 #include "arrivals.h"
 #include "budget.h"
-#include "grid.h"
+#include "cells.h"
 #include "store.h"
 #include "util.h"
 
-/* A slice as it is kept: one cell of the grid in which something was. */
+/* A slice as it is kept: one cell in which something was. */
 struct part {
 	struct cell cell;
 	uint64_t version;
@@ -23,7 +23,7 @@ struct part {
 struct store {
 	struct budget *budget;
 	uint64_t now;
-	struct grid grid;
+	struct cells cells;
 	uint64_t version;
 	uint64_t counts, counts_max;	/* of all parts */
 	uint64_t given_up, forgotten;
@@ -203,7 +203,7 @@ static void regroup(struct store *store)
 	drain(store);
 	for (size_t i = 0; i < store->part_count; i++) {
 		struct part *part = store->parts[i], *last = kept ? store->parts[kept - 1] : NULL;
-		struct cell cell = grid_cell(&store->grid, part->cell.begin);
+		struct cell cell = cells_at(&store->cells, part->cell.begin);
 
 		if (last && last->cell.begin == cell.begin)
 			merge(store, last, part);
@@ -223,7 +223,7 @@ void store_advance(struct store *store, uint64_t now)
 		return;
 	store->now = now;
 	store->version++;
-	if (grid_advance(&store->grid, now))
+	if (cells_advance(&store->cells, now))
 		regroup(store);
 }
 
@@ -261,7 +261,7 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 
 	if (position < store->part_count)
 		drain(store);
-	part->cell = grid_cell(&store->grid, time);
+	part->cell = cells_at(&store->cells, time);
 	if (store->part_count == store->part_room) {
 		store->part_room = 2 * store->part_room + 64;
 		store->parts = util_grow(store->parts, store->part_room, sizeof(*store->parts));
@@ -332,7 +332,7 @@ static bool forget_oldest(struct store *store)
 
 static void merge_oldest(struct store *store)
 {
-	store->grid.ancient = store->parts[1]->cell.end;
+	store->cells.ancient = store->parts[1]->cell.end;
 	regroup(store);
 }
 

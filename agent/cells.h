@@ -3,16 +3,16 @@
  * that is older than `ancient`. Cells of one width nest in those of the next, so what is in one is
  * moved to a coarser one as a whole.
  */
-#ifndef GRID_H
-#define GRID_H
+#ifndef CELLS_H
+#define CELLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GRID_WIDTHS = 4 };
+enum { CELL_WIDTHS = 4 };
 
-struct grid {
-	uint64_t limits[GRID_WIDTHS];	/* what ends at or before limits[i] is too old for width i */
+struct cells {
+	uint64_t limits[CELL_WIDTHS];	/* what ends at or before limits[i] is too old for width i */
 	uint64_t ancient;
 };
 
@@ -21,8 +21,8 @@ struct cell {
 };
 
 /* True: some cells are coarser now. Never to an earlier "now". */
-bool grid_advance(struct grid *grid, uint64_t now);
+bool cells_advance(struct cells *cells, uint64_t now);
 
-struct cell grid_cell(const struct grid *grid, uint64_t time);
+struct cell cells_at(const struct cells *cells, uint64_t time);
 
 #endif

@@ -1,6 +1,6 @@
 #include <stddef.h>
 
-#include "grid.h"
+#include "cells.h"
 #include "store.h"
 
 #define SECOND 1000000000ull
@@ -8,7 +8,7 @@
 static const struct {
 	uint64_t width;
 	uint64_t reach;			/* from now into the past */
-} widths[GRID_WIDTHS] = {
+} widths[CELL_WIDTHS] = {
 	{ STORE_SLICE_NS, 120 * SECOND },
 	{ SECOND, 600 * SECOND },
 	{ 10 * SECOND, 7200 * SECOND },
@@ -21,32 +21,32 @@ static uint64_t align_down(uint64_t time, uint64_t width)
 }
 
 /* The limits lie on the next width's lines, so that a cell grows old as a whole. */
-bool grid_advance(struct grid *grid, uint64_t now)
+bool cells_advance(struct cells *cells, uint64_t now)
 {
-	uint64_t newest = grid->limits[0];
+	uint64_t newest = cells->limits[0];
 
-	for (size_t i = 0; i < GRID_WIDTHS; i++) {
+	for (size_t i = 0; i < CELL_WIDTHS; i++) {
 		uint64_t old = now > widths[i].reach ? now - widths[i].reach : 0;
 
-		grid->limits[i] = align_down(old, widths[i + 1 < GRID_WIDTHS ? i + 1 : i].width);
+		cells->limits[i] = align_down(old, widths[i + 1 < CELL_WIDTHS ? i + 1 : i].width);
 	}
-	if (grid->limits[GRID_WIDTHS - 1] > grid->ancient)
-		grid->ancient = grid->limits[GRID_WIDTHS - 1];
-	return grid->limits[0] != newest;
+	if (cells->limits[CELL_WIDTHS - 1] > cells->ancient)
+		cells->ancient = cells->limits[CELL_WIDTHS - 1];
+	return cells->limits[0] != newest;
 }
 
-struct cell grid_cell(const struct grid *grid, uint64_t time)
+struct cell cells_at(const struct cells *cells, uint64_t time)
 {
-	struct cell cell = { 0, grid->ancient };
+	struct cell cell = { 0, cells->ancient };
 	size_t i = 0;
 
-	if (time < grid->ancient)
+	if (time < cells->ancient)
 		return cell;
-	while (i < GRID_WIDTHS - 1 && time < grid->limits[i])
+	while (i < CELL_WIDTHS - 1 && time < cells->limits[i])
 		i++;
 	cell.begin = align_down(time, widths[i].width);
 	cell.end = cell.begin + widths[i].width;
-	if (cell.begin < grid->ancient)
-		cell.begin = grid->ancient;
+	if (cell.begin < cells->ancient)
+		cell.begin = cells->ancient;
 	return cell;
 }
