@@ -6,6 +6,7 @@
  *   mix.seconds=N                length of a phase; 10
  *   oracle.seconds=N             power off after so many reports; 0: never
  *   poweroff=N                   power off after N seconds, whatever the work
+ *   panic=N                      panic after N seconds
  *   books=on                     print what ktop has counted, once a second: books.h
  *   ktop=on                      sample from the beginning
  *   ktop.mode=nmi                by NMI, when there are two CPUs

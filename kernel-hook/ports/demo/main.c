@@ -65,12 +65,21 @@ static void power_off(void *argument)
 	acpi_power_off();
 }
 
+static void fail(void *argument)
+{
+	(void)argument;
+	sched_sleep(command_number("panic") * 1000000000ull);
+	panic("as the command line asks for");
+}
+
 static void start_work(void)
 {
 	if (command_is("books", "on"))
 		books_start();
 	if (command_number("poweroff") > 0)
 		thread_spawn("poweroff", power_off, NULL);
+	if (command_number("panic") > 0)
+		thread_spawn("panic", fail, NULL);
 	if (command_is("work", "oracle"))
 		oracle_start();
 	else if (command_is("work", "cost"))
