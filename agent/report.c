@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,16 +319,18 @@ static bool is_up(const struct report *report)
 /* What came before is shown all the same. */
 static void cut_still(struct report *report)
 {
-	char trouble[TROUBLE];
+	char trouble[TROUBLE] = "", *whole;
 	const char *why = session_vm(report->session) == VM_PAUSED ? "the VM is paused" :
 		is_up(report) ? "the guest's clock stands still" : "the guest's port is lost";
-	const char *what = "is the guest hanging?";
 
-	if (is_up(report) && session_trouble(report->session, trouble, sizeof(trouble))[0])
-		what = trouble;
+	if (is_up(report))
+		session_trouble(report->session, trouble, sizeof(trouble));
 	report->error = util_format("the report is cut short: %s for %.4g s; %s (--wait waits longer)",
-		why, (double)report->request.wait_ns / 1e9, what);
-	report_cut(report, why);
+		why, (double)report->request.wait_ns / 1e9,
+		trouble[0] ? trouble : "is the guest hanging?");
+	whole = util_format("%s%s%s", why, trouble[0] ? ": " : "", trouble);
+	report_cut(report, whole);
+	free(whole);
 }
 
 /* A port that is lost may come back: it is waited for as a guest that stands still. */
@@ -490,7 +493,7 @@ bool report_write(struct report *report, FILE *out, char **error)
 	else if (!report_json(report, out))
 		return util_fail(error, "JSON: no memory; ask for less");
 	if (fflush(out) != 0)
-		return util_fail(error, "report: not written; is there room?");
+		return util_fail(error, "report: not written: %s; make room there", strerror(errno));
 	return !report->request.folded || export_folded(report->request.folded,
 		report->epoch->query, &report->epoch->inputs, &report->question, options, &result,
 		error);

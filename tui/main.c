@@ -82,6 +82,7 @@ int main(int count, char **words)
 
 	take_standard_descriptors();
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow is an error of its writer */
 	status = run(count, words);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE)
 		status = command_fail(util_format(
