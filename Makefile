@@ -43,7 +43,7 @@ WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_b
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = layers manual completion install barriers
-E2E = demo oracle cost boot port report ctl screen books terminal config suspend unread
+E2E = demo oracle cost boot port report ctl screen books terminal config suspend unread faults_guest faults_qemu faults_qmp faults_port faults_files
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
 AGENT_SRC = $(AGENT:%=agent/%.c)

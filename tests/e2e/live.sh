@@ -1,0 +1,91 @@
+# Live screens in tmux, servers that misbehave, and what the guest's own work says of its speed; sourced after lib.sh.
+ktop=$PWD/build/ktop
+export XDG_RUNTIME_DIR=$dir		# no other live ktop of this user is in the way
+export TERM=screen-256color
+tmux="tmux -L ktop-test-$$ -f /dev/null"
+cleanup() { $tmux kill-server 2>/dev/null; }
+
+# live NAME OPTIONS...: ktop on the machine of that name, 120x30, in $dir/NAME.home; $screen is its pid.
+live() {
+	local name=$1
+	shift
+	mkdir -p "$dir/$name.home"
+	$tmux new-session -d -s "$name" -x 120 -y 30 -c "$dir/$name.home" \
+		"exec $ktop ${*:---qmp $dir/$name.qmp} 2>$dir/$name.err"
+	screen=$($tmux list-panes -t "$name" -F '#{pane_pid}')
+}
+text() { $tmux capture-pane -p -t "$1"; }
+on_screen() { text "$1" | grep -qE -- "$2"; }
+gone() { ! $tmux has-session -t "$1" 2>/dev/null; }
+off_screen() { ! on_screen "$@"; }
+press() { $tmux send-keys -t "$@"; }
+
+# shows NAME PATTERN, hides NAME PATTERN: the screen comes to, with a bound; it is shown when it does not.
+shows() { await 30 on_screen "$@" || { text "$1"; false; }; }
+hides() { await 30 off_screen "$@" || { text "$1"; false; }; }
+
+# kept NAME: what came of the oracle is on the screen still. again NAME COMMAND: by the second QMP of the machine.
+kept() { on_screen "$1" ' oracle_flat ' || { text "$1"; false; }; }
+again() { qmp "$1.again" "$2" ''; }
+second() { echo "-qmp unix:$dir/$1.again.qmp,server=on,wait=off"; }
+
+# says COMMAND...: its output is in $dir/out and $dir/err, its status in $status.
+says() {
+	timeout 60 "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+}
+complains() { [ "$status" = 1 ] && grep -qE -- "$1" "$dir/err" || { echo "$status"; cat "$dir/err"; false; }; }
+has_table() { grep -q '  SELF%  TOTAL%' "$dir/out" || { cat "$dir/out" "$dir/err"; false; }; }
+
+# server NAME <SCRIPT: what each client of the socket $dir/NAME talks to; $server is its pid.
+server() {
+	rm -f "$dir/$1"
+	cat >"$dir/$1.sh"
+	socat "UNIX-LISTEN:$dir/$1,fork" "EXEC:sh $dir/$1.sh" 2>"$dir/$1.err" &
+	server=$!
+	started+=("$server")
+	await 10 test -S "$dir/$1"
+}
+
+# cut_off SERVER: it, and whom it serves
+cut_off() {
+	local serving
+	serving=$(cat "/proc/$1/task/$1/children")
+	# shellcheck disable=SC2086
+	kill $1 $serving
+}
+
+# ---- the guest's speed: pieces of the oracle's work in a second of the guest, by its own count ----
+
+# Where instructions are the clock, a guest second is a fixed number of them: what the host has to do
+# elsewhere does not matter, what the guest does beside its work does. One CPU: two that count starve each
+# other when a timer of the one has run out.
+counted='-smp 1 -icount shift=0,sleep=off'
+
+reports() { grep -c 'oracle: end' "$dir/$1.log"; }
+has_reports() { [ "$(reports "$1")" -ge "$2" ]; }
+
+# speed NAME FIRST LAST: between two reports on its console
+speed() {
+	tr -d '\r' <"$dir/$1.log" | awk -F '[= ]' -v first="$2" -v last="$3" '
+		/^oracle: name=/ { for (i = 1; i < NF; i++) if ($i == "calls") calls += $(i + 1) }
+		/^oracle: end/ {
+			if (++block == first) { calls0 = calls; time0 = $NF }
+			if (block == last) { printf "%.1f\n", (calls - calls0) * 1e9 / ($NF - time0); exit }
+			calls = 0
+		}'
+}
+
+# speed_now NAME: of the next four seconds of the guest
+speed_now() {
+	local from=$(($(reports "$1") + 1))
+	await 60 has_reports "$1" $((from + 4)) && speed "$1" $from $((from + 4))
+}
+
+# at_speed NAME FULL: it goes on, at nine tenths of that or more
+at_speed() {
+	local now
+	now=$(speed_now "$1") || { echo 'it stands still'; return 1; }
+	echo "$now of $2 a second"
+	awk -v now="$now" -v full="$2" 'BEGIN { exit !(full > 0 && now >= 0.9 * full) }'
+}
