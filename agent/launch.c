@@ -148,6 +148,8 @@ static void become(char **words, const char *log, pid_t parent)
 	setpgid(0, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	if (dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2)
 		execvp(words[0], words);
 }
