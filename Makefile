@@ -59,7 +59,7 @@ all: build/ktop demo-kernel
 
 build/host/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -O2 -MMD -c -o $@ $<
+	$(CC) $(CPPFLAGS) $(CFLAGS) -O2 -MMD -MP -c -o $@ $<
 
 build/libagent.a: $(AGENT_SRC:%.c=build/host/%.o)
 	@rm -f $@
@@ -90,11 +90,11 @@ build/guest/$(DEMO_DIR)/oracle_tail.o: SHAPE = -foptimize-sibling-calls
 
 build/guest/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -mcmodel=kernel $(SHAPE) -MMD -c -o $@ $<
+	$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -mcmodel=kernel $(SHAPE) -MMD -MP -c -o $@ $<
 
 build/guest/%.o: %.S
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CPPFLAGS) $(GUEST) -Wa,-Ibuild/demo -MMD -c -o $@ $<
+	$(CC) $(GUEST_CPPFLAGS) $(GUEST) -Wa,-Ibuild/demo -MMD -MP -c -o $@ $<
 
 build/demo/%: $(DEMO_DIR)/user/%.c $(DEMO_DIR)/user/start.S $(DEMO_DIR)/user/program.h $(DEMO_DIR)/call.h
 	@mkdir -p $(@D)
@@ -111,7 +111,7 @@ demo-kernel: build/demo/demo.elf
 
 build/check/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 $(SANITIZE) -MMD -c -o $@ $<
+	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 $(SANITIZE) -MMD -MP -c -o $@ $<
 
 build/check/libagent.a: $(AGENT_SRC:%.c=build/check/%.o)
 build/check/libtui.a: $(TUI_SRC:%.c=build/check/%.o)
@@ -160,7 +160,7 @@ build/fuzz/fuzz_screen: build/fuzz/tests/unit/fake_session.o
 
 build/tsan/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 -fsanitize=thread -Wno-tsan -MMD -c -o $@ $<
+	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 -fsanitize=thread -Wno-tsan -MMD -MP -c -o $@ $<
 
 $(THREADED:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o $(HOOK_SRC:%.c=build/tsan/%.o)
 	$(CC) $(CFLAGS) -fsanitize=thread -o $@ $(filter %.o,$^) -lcmocka
@@ -182,7 +182,7 @@ FUZZER = -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=u
 
 build/fuzz/%.o: %.c
 	@mkdir -p $(@D)
-	$(CLANG) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(FUZZER) -MMD -c -o $@ $<
+	$(CLANG) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(FUZZER) -MMD -MP -c -o $@ $<
 
 build/fuzz/libktop.a: $(FAKES:%=build/fuzz/tests/unit/%.o) $(TUI_SRC:%.c=build/fuzz/%.o) $(AGENT_SRC:%.c=build/fuzz/%.o) $(HOOK_SRC:%.c=build/fuzz/%.o)
 	@rm -f $@
