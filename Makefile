@@ -12,7 +12,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
-AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stacks run arrivals cells store \
+AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells store \
 	filter naming span profile window query query_stacks table \
 	symbols guest_symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
@@ -30,7 +30,7 @@ PROGRAM = main command command_top command_report command_ctl command_run comman
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_sample test_drain test_meta test_control test_keys \
-	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stacks \
+	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_session test_session_files test_control_socket test_report \

@@ -4,6 +4,7 @@
 #include "budget.h"
 #include "event.h"
 #include "hash.h"
+#include "stack_cache.h"
 #include "stacks.h"
 #include "util.h"
 
@@ -18,6 +19,7 @@ struct stacks {
 	uint32_t count, room, most;	/* of these, room is paid for */
 	uint64_t refused;
 	struct hash by_hash;
+	struct stack_cache *cache;
 };
 
 enum {
@@ -42,6 +44,7 @@ struct stacks *stacks_new(struct budget *budget)
 	stacks->most = most < STACKS_NODES_MAX ? (uint32_t)most : STACKS_NODES_MAX;
 	stacks->nodes = util_alloc(STACKS_NODES_MAX * sizeof(*stacks->nodes));
 	hash_init(&stacks->by_hash, budget);
+	stacks->cache = stack_cache_new(budget);
 	return stacks;
 }
 
@@ -49,6 +52,7 @@ void stacks_free(struct stacks *stacks)
 {
 	if (!stacks)
 		return;
+	stack_cache_free(stacks->cache);
 	hash_clear(&stacks->by_hash);
 	free(stacks->nodes);
 	budget_give(stacks->budget, (size_t)stacks->room * NODE_COST);
@@ -148,14 +152,13 @@ static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node 
 	return node;
 }
 
-uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint32_t space)
+/* By the tree alone. */
+static uint32_t intern(struct stacks *stacks, const struct sample *sample, uint32_t space)
 {
 	struct path path;
 	uint32_t node;
 
 	make_path(&path, sample, space);
-	if (path.depth == 0)
-		return STACKS_NONE;
 	make_hashes(stacks, &path);
 	node = find_stack(stacks, &path);
 	if (node != STACKS_NONE)
@@ -167,6 +170,23 @@ uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint3
 			break;
 		}
 	}
+	return node;
+}
+
+uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint32_t space)
+{
+	struct stack_print print;
+	uint32_t node;
+
+	if (sample->kernel_count + sample->user_count == 0)
+		return STACKS_NONE;
+	print = stack_cache_print(stacks->cache, sample, space);
+	node = stack_cache_find(stacks->cache, &print);
+	if (node != STACKS_NONE)
+		return node;
+	node = intern(stacks, sample, space);
+	if (node != STACKS_NONE)
+		stack_cache_keep(stacks->cache, &print, node);
 	return node;
 }
 
