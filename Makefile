@@ -233,6 +233,42 @@ demo: packages
 	@if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run -- $(DEMO); \
 	else build/ktop run --headless --seconds $(DURATION) -- $(DEMO); fi
 
+# ---- Linux: ktop.ko for the newest of Debian's kernels whose headers are here, and a guest with it ----
+
+LINUX = $(shell ls /usr/src | sed -n 's/^linux-headers-\(.*[0-9]-amd64\)$$/\1/p' | sort -V | tail -1)
+LINUX_DIR = kernel-hook/ports/linux
+LINUX_DEMO = qemu-system-x86_64 -accel tcg -smp 2 -m 512 -display none -kernel build/linux/vmlinuz \
+	-initrd build/linux/initramfs -append 'console=ttyS0 quiet'
+
+build/linux/version: FORCE
+	@mkdir -p $(@D)
+	@echo $(LINUX) | cmp -s - $@ || echo $(LINUX) >$@
+
+build/linux/ktop.ko: build/linux/version $(wildcard $(LINUX_DIR)/*.[ch] $(LINUX_DIR)/include/*.h) \
+		$(LINUX_DIR)/Kbuild $(LINUX_DIR)/Makefile $(HOOK_SRC) $(wildcard kernel-hook/*.h kernel-hook/arch/*.h)
+	$(MAKE) -C $(LINUX_DIR) KDIR=/usr/src/linux-headers-$(LINUX) OUT=$(abspath build/linux) >build/linux/log 2>&1 || \
+		{ cat build/linux/log; false; }
+
+build/linux/vmlinuz: build/linux/version
+	$(LINUX_DIR)/demo/fetch $(LINUX) build/linux
+
+build/linux/work: $(LINUX_DIR)/demo/work.c
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE $(CFLAGS) -O2 -static -o $@ $<
+
+build/linux/initramfs: build/linux/vmlinuz build/linux/ktop.ko build/linux/work $(wildcard $(LINUX_DIR)/demo/*)
+	$(LINUX_DIR)/demo/pack build/linux
+
+linux-module: packages
+	./packages linux
+	$(MAKE) build/linux/ktop.ko
+
+demo-linux: packages
+	./packages linux
+	@$(MAKE) build/ktop build/linux/initramfs
+	@if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run -- $(LINUX_DEMO); \
+	else build/ktop run --headless --wait 120 --seconds $(DURATION) -- $(LINUX_DEMO); fi
+
 screenshots: packages
 	./packages screenshots
 	$(MAKE) build/ktop demo-kernel
@@ -272,6 +308,6 @@ clean:
 -include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/host/bench/*.d build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
 	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
-.PHONY: all demo-kernel unit packages demo screenshots check soak fuzz bench install uninstall deb clean
+.PHONY: FORCE all demo-kernel unit packages demo demo-linux linux-module screenshots check soak fuzz bench install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

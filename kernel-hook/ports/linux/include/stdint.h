@@ -1,0 +1,6 @@
+/* The hook's files are made for any kernel: here these names stand for Linux' own types. */
+#include <linux/limits.h>
+#include <linux/types.h>
+
+#define UINT32_MAX U32_MAX
+#define UINT64_MAX U64_MAX

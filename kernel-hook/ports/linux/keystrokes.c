@@ -1,0 +1,32 @@
+#include <linux/i8042.h>
+#include <linux/printk.h>
+
+#include "keystrokes.h"
+#include "ktop.h"
+
+enum { FROM_MOUSE = 0x20 };		/* status bit of the controller: the byte is the second port's */
+
+static struct ktop *listener;		/* NULL: the filter is not in place */
+
+/* Irq off, under the controller's lock. True: nobody else sees the byte. */
+static bool filter(unsigned char byte, unsigned char status, struct serio *serio)
+{
+	return ktop_serio(listener, status & FROM_MOUSE ? 1 : 0, byte);
+}
+
+void keystrokes_begin(struct ktop *ktop)
+{
+	listener = ktop;
+	if (i8042_install_filter(filter) == 0)
+		return;
+	listener = NULL;
+	pr_warn("ktop: the key does nothing: another module filters the keyboard; "
+		"use ktop's control commands\n");
+}
+
+void keystrokes_end(void)
+{
+	if (listener)
+		i8042_remove_filter(filter);
+	listener = NULL;
+}

@@ -1,0 +1,10 @@
+/* PS/2 bytes on their way to the kernel's drivers, shown to the hook. Thread. */
+#ifndef KTOP_LINUX_KEYSTROKES_H
+#define KTOP_LINUX_KEYSTROKES_H
+
+struct ktop;
+
+void keystrokes_begin(struct ktop *ktop);
+void keystrokes_end(void);
+
+#endif

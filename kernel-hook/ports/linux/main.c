@@ -1,0 +1,149 @@
+/* ktop.ko: the hook in a Linux kernel. Loaded, it serves the port until it is unloaded. */
+#include <linux/buildid.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/timekeeping.h>
+#include <linux/utsname.h>
+#include <linux/vmalloc.h>
+
+#include "keystrokes.h"
+#include "ktop.h"
+#include "port_file.h"
+#include "private.h"
+#include "symbols.h"
+#include "tasks.h"
+#include "text.h"
+#include "timer.h"
+
+enum { BUSY_MS = 10, QUIET_MS = 40 };	/* between two drains */
+
+static unsigned int rate = 997;
+module_param(rate, uint, 0444);
+MODULE_PARM_DESC(rate, "samples per second and CPU, 1 to 20000 (default 997)");
+
+static unsigned int ring = 256;
+module_param(ring, uint, 0444);
+MODULE_PARM_DESC(ring, "KiB of buffer for each CPU and class, a power of two (default 256)");
+
+static char *port = "org.ktop.0";
+module_param(port, charp, 0444);
+MODULE_PARM_DESC(port, "name of the virtio-serial port (default org.ktop.0)");
+
+static bool plain_keys;
+module_param(plain_keys, bool, 0444);
+MODULE_PARM_DESC(plain_keys, "A and B alone start and stop, instead of with Ctrl and Alt");
+
+static bool start;
+module_param(start, bool, 0444);
+MODULE_PARM_DESC(start, "sample from the beginning, without waiting for ktop");
+
+static struct ktop *ktop;
+static void *memory;
+static struct port_file *port_file;
+static struct task_struct *drainer;
+
+static int drain(void *unused)
+{
+	int error = port_file_attach(port_file);
+
+	if (error)
+		pr_err("ktop: nothing is sent: no memory for the port: %d\n", error);
+	while (!kthread_should_stop()) {
+		symbols_tell(ktop);
+		tasks_tell(ktop);
+		if (error || !ktop_drain(ktop))
+			schedule_timeout_interruptible(msecs_to_jiffies(
+				ktop_running(ktop) ? BUSY_MS : QUIET_MS));
+		else
+			cond_resched();
+	}
+	if (!error)
+		port_file_detach(port_file);
+	return 0;
+}
+
+static struct ktop *make_hook(void)
+{
+	struct ktop_settings settings = {
+		.rate = rate, .ring_size = ring * 1024, .plain_keys = plain_keys, .start = start,
+	};
+	struct ktop_facts facts = {
+		.kernel = "Linux", .version = init_utsname()->release, .arch = init_utsname()->machine,
+		.cpus = nr_cpu_ids, .clock_hz = NSEC_PER_SEC,
+		.epoch_ns = ktime_get_real_ns() - ktime_get_mono_fast_ns(),
+		.anchor = "_text", .anchor_address = private_address("_text"),
+		.build_id = (void *)private_address("vmlinux_build_id"),
+		.build_id_size = BUILD_ID_SIZE_MAX,
+		.symbols = symbols_after,
+	};
+	size_t size = ktop_memory_size(nr_cpu_ids, &settings);
+
+	get_random_bytes(facts.boot_id, sizeof(facts.boot_id));
+	memory = size ? vzalloc(size) : NULL;
+	return memory ? ktop_init(&facts, &settings, port_file_transport(port_file), memory, size) :
+		NULL;
+}
+
+static int __init begin(void)
+{
+	int error = private_init();
+
+	if (error)
+		return error;
+	text_init();
+	port_file = port_file_new(port);
+	if (IS_ERR(port_file))
+		return PTR_ERR(port_file);
+	error = tasks_init();
+	if (error)
+		goto no_tasks;
+	error = symbols_begin();
+	if (error)
+		goto no_symbols;
+	ktop = make_hook();
+	error = -EINVAL;
+	if (!ktop) {
+		pr_err("ktop: rate or ring is out of range, or there is no memory for the rings; "
+			"see modinfo ktop\n");
+		goto no_hook;
+	}
+	error = timer_start(ktop);
+	if (error)
+		goto no_timer;
+	drainer = kthread_run(drain, NULL, "ktop");
+	error = PTR_ERR_OR_ZERO(drainer);
+	if (error)
+		goto no_drainer;
+	keystrokes_begin(ktop);
+	return 0;
+
+no_drainer:
+	timer_stop();
+no_timer:
+no_hook:
+	vfree(memory);
+	symbols_end();
+no_symbols:
+	tasks_free();
+no_tasks:
+	port_file_free(port_file);
+	return error;
+}
+
+static void __exit end(void)
+{
+	keystrokes_end();
+	timer_stop();
+	kthread_stop(drainer);
+	symbols_end();
+	vfree(memory);
+	tasks_free();
+	port_file_free(port_file);
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("ktop: samples this kernel for the live screen on QEMU's host");

@@ -1,0 +1,81 @@
+/* What the hook asks of its kernel, of Linux. */
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+#include <asm/syscall.h>
+
+#include "ktop.h"
+#include "port.h"
+#include "tasks.h"
+#include "text.h"
+#include "wire.h"
+
+static DEFINE_PER_CPU(struct ktop_current, sampled);
+
+uint32_t ktop_port_cpu(void)
+{
+	return raw_smp_processor_id();
+}
+
+uint64_t ktop_port_clock(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+unsigned long ktop_port_irq_save(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	return flags;
+}
+
+void ktop_port_irq_restore(unsigned long flags)
+{
+	local_irq_restore(flags);
+}
+
+/* The interrupt that samples is counted itself. */
+static bool interrupted_is_idle(const struct task_struct *task)
+{
+	return is_idle_task(task) && !in_serving_softirq() && hardirq_count() <= HARDIRQ_OFFSET;
+}
+
+/* An interrupt or exception leaves -1 where a system call has its number. */
+const struct ktop_current *ktop_port_current(uint64_t pc)
+{
+	struct ktop_current *now = this_cpu_ptr(&sampled);
+	struct task_struct *task = current;
+	const struct pt_regs *user = task_pt_regs(task);
+	bool has_user = task->mm && !(task->flags & PF_KTHREAD);
+
+	*now = (struct ktop_current){
+		.process = has_user ? (uint32_t)task->tgid : KTOP_KERNEL,
+		.thread = is_idle_task(task) ? KTOP_NO_THREAD : (uint32_t)task->pid,
+		.idle = interrupted_is_idle(task),
+		.user_valid = has_user && !text_is_entry(pc),
+		.user_exact = (long)user->orig_ax == -1,
+		.user_pc = user->ip,
+		.user_fp = user->bp,
+	};
+	if (!is_idle_task(task))
+		tasks_seen(task);
+	return now;
+}
+
+bool ktop_port_read_user(uint64_t address, void *to, uint32_t size)
+{
+	return copy_from_user_nofault(to, (const void __user *)address, size) == 0;
+}
+
+/* None is paced by another CPU. */
+bool ktop_port_nmi(uint32_t cpu)
+{
+	return false;
+}

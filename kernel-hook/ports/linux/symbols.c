@@ -1,0 +1,195 @@
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/version.h>
+#include <asm/page_types.h>
+
+#include "ktop.h"
+#include "private.h"
+#include "symbols.h"
+#include "wire.h"
+
+/* Code: the kernel's own or a module's. */
+struct region {
+	struct list_head in;
+	u64 start, end, bias;
+	bool told;
+	char name[MODULE_NAME_LEN];
+};
+
+/* In order of address; under the lock, which the notifier takes too. */
+static LIST_HEAD(regions);
+static DEFINE_MUTEX(lock);
+static const char *(*lookup)(unsigned long address, unsigned long *size, unsigned long *offset,
+	char **module, char *name);
+static char name_found[KSYM_NAME_LEN];	/* the drainer's */
+
+static u64 text_of(const struct module *module, u64 *end)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+	u64 start = (u64)module->core_layout.base;
+
+	*end = start + module->core_layout.text_size;
+#else
+	u64 start = (u64)module->mem[MOD_TEXT].base;
+
+	*end = start + module->mem[MOD_TEXT].size;
+#endif
+	return start;
+}
+
+static void add(u64 start, u64 end, const char *name, u64 bias)
+{
+	struct region *region = kzalloc(sizeof(*region), GFP_KERNEL), *next;
+
+	if (!region)
+		return;
+	region->start = start;
+	region->end = end;
+	region->bias = bias;
+	strscpy(region->name, name, sizeof(region->name));
+	list_for_each_entry(next, &regions, in)
+		if (next->start >= start)
+			break;
+	list_add_tail(&region->in, &next->in);
+}
+
+static void add_module(const struct module *module)
+{
+	u64 end, start = text_of(module, &end);
+
+	if (start != end)
+		add(start, end, module->name, start);
+}
+
+static void drop(u64 start)
+{
+	struct region *region, *next;
+
+	list_for_each_entry_safe(region, next, &regions, in) {
+		if (region->start != start)
+			continue;
+		list_del(&region->in);
+		kfree(region);
+	}
+}
+
+static int notice(struct notifier_block *self, unsigned long state, void *of)
+{
+	const struct module *module = of;
+	u64 end, start = text_of(module, &end);
+
+	mutex_lock(&lock);
+	if (state == MODULE_STATE_COMING || state == MODULE_STATE_GOING)
+		drop(start);
+	if (state == MODULE_STATE_COMING)
+		add_module(module);
+	mutex_unlock(&lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block notifier = { .notifier_call = notice };
+
+/* Those that were here before the notifier; our own is among them. */
+static void add_modules(void)
+{
+	struct list_head *modules = (void *)private_address("modules");
+	struct mutex *guard = (void *)private_address("module_mutex");
+	struct module *module;
+
+	if (!modules || !guard)
+		return;
+	mutex_lock(guard);
+	mutex_lock(&lock);
+	list_for_each_entry(module, modules, list) {
+		u64 end, start = text_of(module, &end);
+
+		if (module->state == MODULE_STATE_UNFORMED)
+			continue;
+		drop(start);
+		add_module(module);
+	}
+	mutex_unlock(&lock);
+	mutex_unlock(guard);
+}
+
+/* Functions of the start are gone, but not from the stack of the idle thread. */
+int symbols_begin(void)
+{
+	u64 slide = private_address("_text") - __START_KERNEL;
+
+	lookup = (void *)private_address("kallsyms_lookup");
+	if (!lookup)
+		return -ENOENT;
+	add(private_address("_stext"), private_address("_etext"), "kernel", slide);
+	add(private_address("_sinittext"), private_address("_einittext"), "kernel", slide);
+	register_module_notifier(&notifier);
+	add_modules();
+	return 0;
+}
+
+void symbols_end(void)
+{
+	struct region *region, *next;
+
+	unregister_module_notifier(&notifier);
+	list_for_each_entry_safe(region, next, &regions, in)
+		kfree(region);
+}
+
+void symbols_tell(struct ktop *ktop)
+{
+	struct region *region;
+
+	mutex_lock(&lock);
+	list_for_each_entry(region, &regions, in) {
+		if (region->told)
+			continue;
+		region->told = true;
+		ktop_object(ktop, &(struct ktop_object){
+			.process = KTOP_KERNEL, .start = region->start, .end = region->end,
+			.bias = region->bias, .name = region->name,
+		});
+		ktop_symbols(ktop, region->start);
+	}
+	mutex_unlock(&lock);
+}
+
+/* The place at or above `from` where code is; 0: none. */
+static u64 next_code(u64 from)
+{
+	struct region *region;
+	u64 at = 0;
+
+	mutex_lock(&lock);
+	list_for_each_entry(region, &regions, in) {
+		if (from < region->end) {
+			at = max(from, region->start);
+			break;
+		}
+	}
+	mutex_unlock(&lock);
+	return at;
+}
+
+/* A region that goes meanwhile has no names: the search goes on behind it. */
+bool symbols_after(uint64_t from, struct ktop_symbol *symbol)
+{
+	unsigned long size, offset;
+	char *module;
+
+	while ((from = next_code(from)) != 0) {
+		if (!lookup(from, &size, &offset, &module, name_found) || size <= offset) {
+			from += PAGE_SIZE;
+			continue;
+		}
+		symbol->address = from - offset;
+		symbol->size = min_t(u64, size, U32_MAX);
+		symbol->name = name_found;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,21 @@
+/*
+ * Who is sampled: names of threads and processes, and what programs they have mapped. Only of those
+ * is told that show up in samples.
+ */
+#ifndef KTOP_LINUX_TASKS_H
+#define KTOP_LINUX_TASKS_H
+
+struct ktop;
+struct task_struct;
+
+/* Thread. 0, or a negative errno. */
+int tasks_init(void);
+void tasks_free(void);
+
+/* Any context, on the task's own CPU: this task is being sampled. */
+void tasks_seen(const struct task_struct *task);
+
+/* The drainer: tells of those that are new, and now and then of those that changed or ended. */
+void tasks_tell(struct ktop *ktop);
+
+#endif

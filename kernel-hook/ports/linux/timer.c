@@ -1,0 +1,110 @@
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/hrtimer.h>
+#include <linux/percpu.h>
+#include <linux/ptrace.h>
+#include <linux/smp.h>
+#include <asm/irq_regs.h>
+
+#include "ktop.h"
+#include "port.h"
+#include "timer.h"
+
+struct ticker {
+	struct hrtimer timer;
+	bool on;			/* the CPU's own: the timer may be started */
+	u64 wish;			/* of the hook's: clock value of its next tick; 0: none */
+	struct pt_regs *regs;		/* NULL outside of ktop_tick() */
+};
+
+static DEFINE_PER_CPU(struct ticker, tickers);
+static struct ktop *sampled;		/* fixed while tickers are on */
+static int hotplug;			/* state of cpuhp */
+
+static void tick(struct ticker *this, struct pt_regs *interrupted)
+{
+	struct ktop_regs regs = {
+		.pc = interrupted->ip, .sp = interrupted->sp, .fp = interrupted->bp,
+		.user = user_mode(interrupted),
+	};
+
+	if (this->wish <= ktop_port_clock())
+		this->wish = 0;		/* met: the hook wishes anew */
+	this->regs = interrupted;
+	ktop_tick(sampled, &regs);
+	this->regs = NULL;
+}
+
+/* Called from no interrupt, which would be a kernel unlike others, it tries again later. */
+static enum hrtimer_restart fire(struct hrtimer *timer)
+{
+	struct ticker *this = container_of(timer, struct ticker, timer);
+	struct pt_regs *interrupted = get_irq_regs();
+
+	if (interrupted)
+		tick(this, interrupted);
+	else
+		this->wish = ktop_port_clock() + NSEC_PER_MSEC;
+	if (!this->wish)
+		return HRTIMER_NORESTART;
+	hrtimer_set_expires(timer, ns_to_ktime(this->wish));
+	return HRTIMER_RESTART;
+}
+
+struct pt_regs *timer_regs(void)
+{
+	return this_cpu_read(tickers.regs);
+}
+
+void ktop_port_timer(uint64_t deadline)
+{
+	this_cpu_write(tickers.wish, deadline);
+}
+
+/* A tick at once; there the hook says when it wants the next. */
+static void start_here(void *unused)
+{
+	struct ticker *this = this_cpu_ptr(&tickers);
+
+	if (this->on)
+		hrtimer_start(&this->timer, 0, HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+/* Waits, so that no call is under way when the module goes. A CPU that is off is not asked. */
+void ktop_port_kick(uint32_t cpu)
+{
+	smp_call_function_single(cpu, start_here, NULL, 1);
+}
+
+/* Both run on the CPU itself, which takes no kick meanwhile. */
+static int come_online(unsigned int cpu)
+{
+	struct ticker *this = this_cpu_ptr(&tickers);
+
+	hrtimer_init(&this->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+	this->timer.function = fire;
+	this->on = true;
+	hrtimer_start(&this->timer, 0, HRTIMER_MODE_ABS_PINNED_HARD);
+	return 0;
+}
+
+static int go_offline(unsigned int cpu)
+{
+	struct ticker *this = this_cpu_ptr(&tickers);
+
+	WRITE_ONCE(this->on, false);
+	hrtimer_cancel(&this->timer);
+	return 0;
+}
+
+int timer_start(struct ktop *ktop)
+{
+	sampled = ktop;
+	hotplug = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "ktop:online", come_online, go_offline);
+	return hotplug < 0 ? hotplug : 0;
+}
+
+void timer_stop(void)
+{
+	cpuhp_remove_state(hotplug);
+}

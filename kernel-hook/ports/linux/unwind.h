@@ -1,0 +1,21 @@
+/*
+ * The kernel's stack by the unwinder that this Linux has, ORC or frame pointers; takes the place of
+ * the hook's. It follows interrupt and exception stacks by itself, and knows where a stack ends.
+ */
+#ifndef KTOP_UNWIND_H
+#define KTOP_UNWIND_H
+
+#include <stdint.h>
+
+struct ktop_current;
+struct ktop_regs;
+struct ktop_wire_sample;
+
+/*
+ * Irq off, in ktop_tick(). Sets sample->flags and sample->exact, writes at most KTOP_FRAMES_MAX
+ * addresses to `frames`, at any alignment, and returns how many there are.
+ */
+uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_current *now,
+	struct ktop_wire_sample *sample, uint8_t *frames);
+
+#endif
