@@ -40,10 +40,11 @@ FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_contr
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads test_hook_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
+TOOLS = pty liar harmless	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = layers manual completion install barriers
-E2E = demo oracle cost boot port report ctl screen books terminal config suspend unread faults_guest faults_qemu faults_qmp faults_port faults_files
+E2E = demo oracle cost boot port report ctl screen books terminal config hostile suspend unread faults_guest faults_qemu faults_qmp faults_port faults_files
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
 AGENT_SRC = $(AGENT:%=agent/%.c)
@@ -169,11 +170,16 @@ build/check/pty: tests/e2e/pty.c		# a terminal for tests/e2e/terminal
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -o $@ $<
 
+# For tests/e2e/hostile: a VM of tricks, and what reads the terminal's bytes.
+build/check/liar build/check/harmless: build/check/%: build/check/tests/e2e/%.o build/check/tests/unit/fake_qmp.o \
+		build/check/libfakes.a build/check/libtui.a build/check/libagent.a
+	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(LIBS)
+
 $(WEAK:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o build/tsan/tests/unit/fake_port.o \
 		build/host/tests/unit/weak_memory.o $(HOOK_SRC:%.c=build/tsan/%.o)
 	$(CC) $(CFLAGS) -o $@ $^ -lcmocka
 
-unit: build/check/pty $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%)
+unit: $(TOOLS:%=build/check/%) $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%)
 
 # ---- fuzzing ----
 

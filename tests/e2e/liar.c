@@ -1,0 +1,194 @@
+/*
+ * A VM whose every text is a trick upon the terminal: its kernel, what it calls its functions,
+ * objects and threads, its notes and answers, and what QMP says. Usage: liar DIR N. Serves DIR/qmp
+ * and DIR/port until standard input ends. Trick N is in the texts that there is one of; among the
+ * functions are all. Without N: says how many tricks there are.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_guest.h"
+#include "fake_qmp.h"
+#include "util.h"
+
+/* As JSON has them; a byte that is no UTF-8 is behind \x. */
+static const struct { const char *bytes, *json; } tricks[] = {
+	{ "\033[31;7777m", "\\u001b[31;7777m" },		/* a colour */
+	{ "\033[2J\033[500;500H", "\\u001b[2J\\u001b[500;500H" },	/* empties, goes elsewhere */
+	{ "\033]0;title\007", "\\u001b]0;title\\u0007" },	/* the window's title */
+	{ "\033]52;c;a3RvcA==\033\\", "\\u001b]52;c;a3RvcA==\\u001b\\\\" },	/* the clipboard */
+	{ "\033[6n\033[c\033Z", "\\u001b[6n\\u001b[c\\u001bZ" },	/* asks the terminal back */
+	{ "\033P+q544e\033\\\033_x\033\\", "\\u001bP+q544e\\u001b\\\\\\u001b_x\\u001b\\\\" },
+	{ "\033c\033#8\033(0\016", "\\u001bc\\u001b#8\\u001b(0\\u000e" },	/* resets; other letters */
+	{ "\xc2\x9b" "31m\xc2\x9d" "0;x\xc2\x9c", "\\u009b31m\\u009d0;x\\u009c" },	/* C1 in UTF-8 */
+	{ "\x9b" "31m\x9d" "0;x\x9c", "\x9b" "31m\x9d" "0;x\x9c" },	/* C1 alone */
+	{ "\a\b\b\b\t\n\v\f\r\177\005", "\\u0007\\b\\b\\t\\n\\u000b\\f\\r\\u007f\\u0005" },
+	{ "\xe2\x80\xae" "ver\xe2\x81\xa6o\xd7\x90", "\\u202ever\\u2066o\\u05d0" },	/* turns round */
+	{ "\xe2\x80\x8b\xe2\x81\xa0\xef\xbb\xbf\xc2\xad", "\\u200b\\u2060\\ufeff\\u00ad" },	/* no width */
+	{ "Z\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xe2\x83\xa3", "Z\\u0301\\u0302\\u0303\\u0304\\u20e3" },
+	{ "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7\xef\xb8\x8f", "\\ud83d\\udc69\\u200d\\ufe0f" },
+	{ "\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbf", "\\ud83c\\udde9\\ud83c\\uddea" },
+	{ "\xe6\xbc\xa2\xe5\xad\x97\xef\xbc\xa1\xea\xb0\x80", "\\u6f22\\u5b57\\uff21" },	/* wide */
+	{ "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8", "\\u1100\\u1161\\u11a8" },	/* Hangul in pieces */
+	{ "\xf3\xa0\x81\xa1\xf3\xa0\x80\xa0", "\\udb40\\udc61\\udb40\\udc20" },		/* tags */
+	{ "\xc0\x9b[31m\xed\xa0\x80\xf8\xff\xc1", "\xc0\x9b[31m\xed\xa0\x80\xf8\xff\xc1" },	/* no UTF-8 */
+};
+enum { TRICKS = sizeof tricks / sizeof *tricks, STEP_MS = 20, SAMPLES = 40 };
+enum { FIRST = 0x1000, SIZE = 0x100, COUNT = 2 * TRICKS };
+
+static void put(struct fake_guest *guest, uint16_t id, const struct body *body)
+{
+	guest->clock += FAKE_GUEST_TICKS_PER_MS;
+	packets_begin(guest->packets, KTOP_META, 0, guest->clock);
+	packets_event(guest->packets, guest->clock, id, body);
+	packets_end(guest->packets, guest->clock);
+}
+
+/* A word, and the trick behind it; many times, when it is to be long. */
+static void add_text(struct body *body, const char *word, int trick, bool is_long)
+{
+	char text[KTOP_TEXT_MAX] = "";
+	size_t used = 0, size = strlen(word) + strlen(tricks[trick].bytes);
+
+	do {
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", word,
+			tricks[trick].bytes);
+	} while (is_long && used + size < sizeof text);
+	body_text(body, text);
+}
+
+static void tell_facts(struct fake_guest *guest, int trick)
+{
+	const struct ktop_wire_guest facts = { .cpus = 2, .clock = FAKE_GUEST_HZ };
+	struct body body = { 0 };
+
+	body_fixed(&body, &facts, sizeof facts);
+	add_text(&body, "kernel", trick, false);
+	add_text(&body, "version", trick, false);
+	add_text(&body, "arch", trick, false);
+	add_text(&body, "anchor", trick, false);
+	body_list(&body, NULL, 0, 1);
+	put(guest, KTOP_EVENT_guest, &body);
+}
+
+static void tell_status(struct fake_guest *guest, int trick)
+{
+	const struct ktop_wire_status status = {
+		.running = true, .rate = 997, .sampler_cpu = KTOP_NO_CPU
+	};
+	struct body body = { 0 };
+
+	body_fixed(&body, &status, sizeof status);
+	add_text(&body, "note", trick, false);
+	put(guest, KTOP_EVENT_status, &body);
+}
+
+static void tell_names(struct fake_guest *guest, int trick)
+{
+	const struct ktop_wire_process process = { .process = 1 };
+	const struct ktop_wire_thread thread = { .thread = 7, .process = KTOP_KERNEL };
+	const struct ktop_wire_object object = {
+		.process = KTOP_KERNEL, .start = FIRST, .end = FIRST + COUNT * SIZE
+	};
+	struct body body[3] = { { 0 } };
+
+	body_fixed(&body[0], &process, sizeof process);
+	add_text(&body[0], "process", trick, false);
+	put(guest, KTOP_EVENT_process, &body[0]);
+	body_fixed(&body[1], &thread, sizeof thread);
+	add_text(&body[1], "thread", trick, false);
+	put(guest, KTOP_EVENT_thread, &body[1]);
+	body_fixed(&body[2], &object, sizeof object);
+	add_text(&body[2], "object", trick, false);
+	body_list(&body[2], NULL, 0, 1);
+	put(guest, KTOP_EVENT_object, &body[2]);
+}
+
+static void tell_functions(struct fake_guest *guest)
+{
+	for (unsigned i = 0; i < COUNT; i++) {
+		const struct ktop_wire_symbol symbol = { .address = FIRST + i * SIZE, .size = SIZE };
+		struct body body = { 0 };
+
+		body_fixed(&body, &symbol, sizeof symbol);
+		add_text(&body, i == 0 ? "function" : "", (int)(i % TRICKS), i >= TRICKS);
+		put(guest, KTOP_EVENT_symbol, &body);
+	}
+}
+
+static void sample(struct fake_guest *guest)
+{
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		unsigned leaf = i % COUNT, caller = (i + 1) % COUNT;
+
+		fake_guest_sample(guest, i % 2, 1 + COUNT - leaf, FIRST + leaf * SIZE + 8,
+			FIRST + caller * SIZE + 8);
+	}
+	fake_guest_counts(guest);
+	fake_guest_beat(guest, STEP_MS);
+}
+
+/* Each line is refused, in the words of the trick. */
+static void answer(struct fake_guest *guest, int trick)
+{
+	const struct ktop_wire_reply reply = { .ok = false };
+	struct body body = { 0 };
+	char *end = strchr(guest->lines, '\n');
+
+	if (!end)
+		return;
+	memmove(guest->lines, end + 1, strlen(end + 1) + 1);
+	body_fixed(&body, &reply, sizeof reply);
+	add_text(&body, "refused ", trick, false);
+	put(guest, KTOP_EVENT_reply, &body);
+}
+
+static struct fake_qmp *qmp(const char *path, int trick)
+{
+	struct fake_answer answers[] = {
+		{ "qmp_capabilities", "\"return\": {}" },
+		{ "query-status", "\"return\": {\"status\": \"running\"}" },
+		{ "query-cpus-fast", "\"return\": [{}, {}]" },
+		{ "query-name", util_format("\"return\": {\"name\": \"vm%s\"}", tricks[trick].json) },
+		{ "\"property\":\"kernel\"", util_format("\"return\": \"/file%s\"", tricks[trick].json) },
+		{ "/machine/unattached",
+			"\"return\": [{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
+		{ "", util_format("\"error\": {\"desc\": \"error%s\"}", tricks[trick].json) },
+		{ NULL, NULL },
+	};
+	static struct fake_answer kept[sizeof answers / sizeof *answers];
+
+	memcpy(kept, answers, sizeof answers);
+	return fake_qmp_listen(&(struct fake_script){
+		.greeting = fake_greeting, .answers = kept }, path);
+}
+
+int main(int count, char **words)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	int trick = count == 3 ? atoi(words[2]) : -1;
+	struct fake_guest *guest;
+	struct fake_qmp *monitor;
+
+	if (trick < 0 || trick >= TRICKS || chdir(words[1]) != 0)
+		return printf("%d\n", TRICKS) < 0;
+	guest = fake_guest_new("port");
+	tell_facts(guest, trick);
+	tell_names(guest, trick);
+	tell_functions(guest);
+	tell_status(guest, trick);
+	fake_guest_keys(guest);
+	monitor = qmp("qmp", trick);
+	while (poll(&input, 1, STEP_MS) == 0) {
+		fake_guest_step(guest);
+		if (guest->fd >= 0)
+			sample(guest);
+		answer(guest, trick);
+	}
+	fake_qmp_free(monitor);
+	fake_guest_free(guest);
+	return 0;
+}
