@@ -20,6 +20,7 @@ enum {
 	BATCH = 1 << 20,		/* bytes on their way */
 	WAIT_S = 600,			/* for the whole of one attack */
 	LOOK_MS = 20,
+	COST_MOST = 20,			/* times what an honest guest's sample takes */
 	HZ_PER_MS = FAKE_GUEST_TICKS_PER_MS,
 };
 
@@ -27,6 +28,7 @@ struct attack {
 	struct fake_guest *guest;
 	uint64_t seed;
 	uint32_t count;			/* of what is new each time */
+	uint64_t samples;		/* sent */
 	uint64_t begin;			/* of the window, guest clock */
 };
 
@@ -35,6 +37,11 @@ struct attack {
 static uint64_t below(struct attack *attack, uint64_t limit)
 {
 	return random_next(&attack->seed) % limit;
+}
+
+static uint64_t any_time(struct attack *attack)
+{
+	return attack->begin + below(attack, (uint64_t)WINDOW_S * FAKE_GUEST_HZ);
 }
 
 static void begin_packet(struct attack *attack, uint32_t stream, uint32_t cpu, uint64_t clock)
@@ -55,6 +62,7 @@ static void add_sample(struct attack *attack, uint64_t clock, const struct ktop_
 	body_fixed(&body, sample, sizeof(*sample));
 	body_list(&body, frames, count, sizeof(*frames));
 	body_list(&body, frames, sample->mode == KTOP_MODE_USER ? count : 0, sizeof(*frames));
+	attack->samples++;
 	add(attack, clock, KTOP_EVENT_sample, &body);
 }
 
@@ -90,6 +98,20 @@ static void send_counts(struct attack *attack)
 	uint64_t clock = attack->begin;
 
 	begin_packet(attack, KTOP_SAMPLES, 0, clock);
+	for (int i = 0; i < 400; i++) {
+		struct ktop_wire_sample sample = any_sample(attack);
+
+		add_sample(attack, clock, &sample, NULL, 0);
+	}
+	packets_end(attack->guest->packets, clock);
+}
+
+/* Counts of which none is like another, all over the time. */
+static void send_times(struct attack *attack)
+{
+	uint64_t clock = any_time(attack);
+
+	begin_packet(attack, KTOP_SAMPLES, (uint32_t)below(attack, PACKETS_CPUS), clock);
 	for (int i = 0; i < 400; i++) {
 		struct ktop_wire_sample sample = any_sample(attack);
 
@@ -175,11 +197,29 @@ static void send_symbols(struct attack *attack)
 static void send_all(struct attack *attack)
 {
 	static void (*const all[])(struct attack *attack) = {
-		send_stacks, send_counts, send_functions, send_names, send_objects,
+		send_stacks, send_times, send_counts, send_functions, send_names, send_objects,
 		send_symbols,
 	};
 
 	all[below(attack, sizeof(all) / sizeof(all[0]))](attack);
+}
+
+/* What an honest guest sends: few threads, stacks of 12 frames that come again. */
+static void send_benign(struct attack *attack)
+{
+	uint64_t clock = attack->begin + attack->count * HZ_PER_MS / 8;
+
+	begin_packet(attack, KTOP_SAMPLES, attack->count / 400 % 4, clock);
+	for (int i = 0; i < 100; i++) {
+		struct ktop_wire_sample sample = any_sample(attack);
+		uint64_t stack = below(attack, 1000), frames[12];
+
+		sample.thread = (uint32_t)stack % 64;
+		for (size_t k = 0; k < 12; k++)
+			frames[k] = 0x1000 + FUNCTION_SIZE * (12 * stack + k);
+		add_sample(attack, clock, &sample, frames, 12);
+	}
+	packets_end(attack->guest->packets, clock);
 }
 
 /* ---- the program ---- */
@@ -286,7 +326,14 @@ static const char *write_names(void)
 	return path;
 }
 
-static void check(const char *memory, size_t mib, void (*send)(struct attack *attack),
+/* What was sent, and what it was to the program. */
+struct outcome {
+	size_t peak;			/* KiB */
+	double cost;			/* CPU seconds per sample */
+};
+
+/* `size` bytes of it; the answer has to have the remark. */
+static struct outcome run(const char *memory, size_t size, void (*send)(struct attack *attack),
 	const char *remark)
 {
 	uint64_t deadline = util_now() + WAIT_S * 1000000000ull;
@@ -294,7 +341,6 @@ static void check(const char *memory, size_t mib, void (*send)(struct attack *at
 	struct attack attack = { .seed = 9 };
 	struct program program;
 	char *output;
-	size_t size;
 
 	unlink(port);
 	attack.guest = fake_guest_new(port);
@@ -302,12 +348,12 @@ static void check(const char *memory, size_t mib, void (*send)(struct attack *at
 	tell_all(attack.guest);
 	attack.begin = attack.guest->clock;
 	send_out(attack.guest, &program, deadline);
-	for (size_t sent = 0; sent < 3 * (mib << 20); sent += BATCH) {
+	for (size_t sent = 0; sent < size; sent += BATCH) {
 		while (attack.guest->packets->size < BATCH)
 			send(&attack);
 		send_out(attack.guest, &program, deadline);
 	}
-	fake_guest_beat(attack.guest, 1000 * (WINDOW_S + 100));
+	fake_guest_beat(attack.guest, 1000ull * 1000 * WINDOW_S);	/* beyond all that came */
 	fake_guest_status(attack.guest, true);
 	while (!has_ended(&program)) {
 		wait_for(attack.guest);
@@ -319,9 +365,21 @@ static void check(const char *memory, size_t mib, void (*send)(struct attack *at
 	if (!strstr(output, remark))
 		fail_msg("not said: %s: %.1000s", remark, output);
 	free(output);
-	print_message("%s MiB: peak %zu KiB, CPU %.2f s\n", memory, program.peak, program.cpu);
-	if (program.peak >= mib << 10)
-		fail_msg("%zu KiB", program.peak);
+	print_message("%s MiB: peak %zu KiB, CPU %.2f s, %.3f us a sample\n", memory, program.peak,
+		program.cpu, attack.samples ? 1e6 * program.cpu / (double)attack.samples : 0);
+	return (struct outcome){
+		.peak = program.peak,
+		.cost = attack.samples ? program.cpu / (double)attack.samples : 0,
+	};
+}
+
+static void check(const char *memory, size_t mib, void (*send)(struct attack *attack),
+	const char *remark)
+{
+	struct outcome outcome = run(memory, 3 * (mib << 20), send, remark);
+
+	if (outcome.peak >= mib << 10)
+		fail_msg("%zu KiB", outcome.peak);
 }
 
 #define ATTACK(what, remark) \
@@ -333,6 +391,20 @@ ATTACK(functions, "addresses without their function: memory is full")
 ATTACK(names, "names not kept: memory is full")
 ATTACK(objects, "the names of later ones are unknown")
 ATTACK(symbols, "functions of the guest's not kept: memory is full")
+
+/* Whatever the times, a sample takes not much more than an honest one. */
+static void times(void **state)
+{
+	struct outcome benign = run("64", 64 << 20, send_benign, ", missed 0 ");
+	struct outcome attack = run("64", 192 << 20, send_times,
+		"old ticks without their thread and CPU: memory is full");
+
+	(void)state;
+	if (attack.peak >= 64 << 10 || benign.peak >= 64 << 10)
+		fail_msg("%zu KiB, %zu KiB", attack.peak, benign.peak);
+	if (attack.cost > COST_MOST * benign.cost)
+		fail_msg("%g us, an honest one %g us", 1e6 * attack.cost, 1e6 * benign.cost);
+}
 
 /* All of it at once, with the limit that is there when none is given: long. */
 static void all_in_512_mib(void **state)
@@ -346,6 +418,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks),
 		cmocka_unit_test(counts),
+		cmocka_unit_test(times),
 		cmocka_unit_test(functions),
 		cmocka_unit_test(names),
 		cmocka_unit_test(objects),
