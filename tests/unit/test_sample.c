@@ -1,4 +1,4 @@
-/* Grid, timer and NMI samplers, trace points: what they write into the rings, and when. */
+/* Timer and NMI samplers: what they write into the rings, and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,69 +100,6 @@ static void tick_at(uint64_t clock, const struct ktop_regs *regs)
 {
 	fake_port.clock = clock;
 	ktop_tick(ktop, regs);
-}
-
-/* ---- the grid ---- */
-
-static void the_sum_of_periods_is_exact(void **state)
-{
-	unsigned seed = 11;
-
-	(void)state;
-	print_message("seed %u\n", seed);
-	for (int round = 0; round < 300; round++) {
-		struct ktop_grid grid = { .seed = (uint32_t)round + 1 };
-		uint64_t period = 1 + (uint64_t)rand_r(&seed) % 5000, begin = 77, now = begin;
-		uint64_t sum = 0, most;
-
-		ktop_grid_start(&grid, now, period);
-		for (int i = 0; i < 500; i++) {
-			uint64_t whole = (now - begin) / period;	/* the oracle */
-
-			sum += ktop_grid_due(&grid, now);
-			assert_true(sum == whole || sum + 1 == whole);
-			most = rand_r(&seed) % 8 ? period / 2 + 1 : 20 * period;
-			now += (uint64_t)rand_r(&seed) % most;
-		}
-	}
-}
-
-static void fire_times_are_spread_over_the_period(void **state)
-{
-	struct ktop_grid grid = { .seed = 5 };
-	uint64_t low = UINT64_MAX, high = 0;
-
-	(void)state;
-	ktop_grid_start(&grid, 0, 1000000);
-	for (int i = 0; i < 1000; i++) {
-		uint64_t late = grid.fire - grid.next;
-
-		low = late < low ? late : low;
-		high = late > high ? late : high;
-		assert_int_equal(ktop_grid_due(&grid, grid.fire - 1), 0);
-		assert_int_equal(ktop_grid_due(&grid, grid.fire), 1);
-	}
-	assert_int_equal(grid.next, 1001 * 1000000ull);
-	assert_true(low < 10000 && high > 990000 && high < 1000000);
-}
-
-/* Work of the sampling period itself, 30 % of each at some place in it. */
-static void work_that_keeps_step_gets_its_share(void **state)
-{
-	enum { SAMPLES = 20000 };
-
-	(void)state;
-	for (uint64_t place = 0; place < PERIOD; place += PERIOD / 5) {
-		struct ktop_grid grid = { .seed = 5 };
-		uint32_t hits = 0;
-
-		ktop_grid_start(&grid, 0, PERIOD);
-		for (int i = 0; i < SAMPLES; i++) {
-			hits += (grid.fire + place) % PERIOD < PERIOD * 3 / 10;
-			assert_int_equal(ktop_grid_due(&grid, grid.fire), 1);
-		}
-		assert_in_range(hits, SAMPLES * 28 / 100, SAMPLES * 32 / 100);
-	}
 }
 
 /* ---- by timer ---- */
@@ -507,83 +444,11 @@ static void a_sample_overtaken_by_a_switch_is_discarded(void **state)
 	assert_int_equal(ring->committed + ktop_ring_lost(ring), 0);
 }
 
-/* ---- trace points ---- */
-
-static void trace_points_write_what_they_were_given(void **state)
-{
-	struct ktop_ring *ring = ktop_ring(&ktop->cpu[2], KTOP_TRACE);
-	const struct ktop_record *record;
-	struct ktop_wire_syscall_exit exit;
-	uint32_t ids[5], count = 0;
-
-	(void)state;
-	fake_cpu = 2;
-	ktop->trace = 0x1f;
-	ktop_trace_switch(ktop, 1, 2);
-	ktop_trace_irq_enter(ktop, 3);
-	ktop_trace_irq_exit(ktop, 4);
-	ktop_trace_syscall_enter(ktop, 5, 6);
-	ktop_trace_syscall_exit(ktop, 7, 8, 9);
-	assert_int_equal(fake_port.masked, 0);
-	while ((record = ktop_ring_first(ring, ktop_ring_head(ring)))) {
-		assert_true(count < 5);
-		ids[count++] = record->id;
-		if (record->id == KTOP_EVENT_syscall_exit)
-			memcpy(&exit, record->payload, sizeof exit);
-		ktop_ring_drop(ring, record);
-	}
-	assert_int_equal(count, 5);
-	for (uint32_t i = 0; i < 5; i++)
-		assert_int_equal(ids[i], KTOP_EVENT_sched_switch + i);
-	assert_true(exit.thread == 7 && exit.number == 8 && exit.result == 9);
-	assert_int_equal(take_all(2).samples, 0);
-}
-
-static void trace_points_obey_the_mask(void **state)
-{
-	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
-
-	(void)state;
-	for (uint32_t bit = 0; bit < 5; bit++) {
-		ktop->trace = 1u << bit;
-		ktop_trace_switch(ktop, 1, 2);
-		ktop_trace_irq_enter(ktop, 3);
-		ktop_trace_irq_exit(ktop, 4);
-		ktop_trace_syscall_enter(ktop, 5, 6);
-		ktop_trace_syscall_exit(ktop, 7, 8, 9);
-		assert_int_equal(ring->committed, bit + 1);
-	}
-	ktop->cpu[0].order = 0;
-	ktop_trace_syscall_exit(ktop, 7, 8, 9);
-	assert_int_equal(ring->committed, 5);
-}
-
-static void stop_inside(void)
-{
-	ktop_sampler_wish(ktop, KTOP_NONE);
-}
-
-static void an_event_overtaken_by_a_stop_is_discarded(void **state)
-{
-	const struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
-
-	(void)state;
-	ktop->trace = 0x1f;
-	fake_port.at_clock = stop_inside;
-	ktop_trace_irq_enter(ktop, 3);
-	assert_int_equal(ktop->trace, 0);
-	assert_int_equal(ring->committed + ktop_ring_lost(ring), 0);
-	assert_false(ktop_ring_busy(ring));
-}
-
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_sum_of_periods_is_exact),
-		TEST(fire_times_are_spread_over_the_period),
-		TEST(work_that_keeps_step_gets_its_share),
 		TEST(the_first_tick_arms_the_timer),
 		TEST(off_is_off),
 		TEST(weights_sum_to_the_time_that_went_by),
@@ -601,9 +466,6 @@ int main(void)
 		TEST(an_nmi_after_the_stop_is_ours_but_takes_nothing),
 		TEST(what_was_open_at_the_stop_is_not_due_at_the_next_start),
 		TEST(a_sample_overtaken_by_a_switch_is_discarded),
-		TEST(trace_points_write_what_they_were_given),
-		TEST(trace_points_obey_the_mask),
-		TEST(an_event_overtaken_by_a_stop_is_discarded),
 	};
 
 	return cmocka_run_group_tests_name("sample", tests, NULL, NULL);
