@@ -79,11 +79,10 @@ static inline uint64_t ktop_ring_bytes(uint32_t payload)
  */
 static inline bool ktop_ring_enter(struct ktop_ring *ring)
 {
-	if (KTOP_RARE(__atomic_load_n(&ring->busy, __ATOMIC_RELAXED))) {
+	if (KTOP_RARE(__atomic_exchange_n(&ring->busy, 1, __ATOMIC_SEQ_CST))) {	/* pair 3 */
 		ktop_count(&ring->nested, 1);
 		return false;
 	}
-	__atomic_store_n(&ring->busy, 1, __ATOMIC_SEQ_CST);		/* pair 3 */
 	return true;
 }
 
