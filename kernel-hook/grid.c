@@ -9,7 +9,8 @@ void ktop_grid_start(struct ktop_grid *grid, uint64_t now, uint64_t period)
 	ktop_grid_advance(grid, 1);
 }
 
-uint64_t ktop_grid_due(struct ktop_grid *grid, uint64_t now)
+void ktop_grid_stop(struct ktop_grid *grid)
 {
-	return now < grid->fire ? 0 : ktop_grid_pass(grid, now);
+	grid->period = 0;
+	grid->fire = UINT64_MAX;
 }

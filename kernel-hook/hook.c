@@ -48,9 +48,8 @@ size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)
 
 static void init_cpu(struct ktop_cpu *cpu, uint32_t number, uint8_t *rings, uint64_t ring_size)
 {
-	*cpu = (struct ktop_cpu){
-		.grid = { .seed = (number + 1) * 2654435761u, .fire = UINT64_MAX },
-	};
+	*cpu = (struct ktop_cpu){ .grid.seed = (number + 1) * 2654435761u };
+	ktop_grid_stop(&cpu->grid);
 	for (uint32_t class = 0; class < KTOP_CLASSES; class++)
 		ktop_ring_init(&cpu->rings[class], rings + class * ring_size, ring_size);
 }

@@ -103,7 +103,7 @@ KTOP_INLINE void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop
 static void start(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t order, uint64_t now)
 {
 	cpu->started = order;
-	cpu->grid.fire = UINT64_MAX;
+	ktop_grid_stop(&cpu->grid);
 	if (order == 0)
 		return;
 	cpu->missed = 0;
@@ -121,9 +121,9 @@ KTOP_INLINE void tick(struct ktop *ktop, const struct ktop_regs *regs)
 		start(ktop, cpu, order, now);
 		return;
 	}
-	if (KTOP_RARE(now < cpu->grid.fire))
+	rounds = ktop_grid_due(&cpu->grid, now);
+	if (KTOP_RARE(rounds == 0))
 		return;
-	rounds = ktop_grid_pass(&cpu->grid, now);
 	ktop_port_timer(cpu->grid.fire);
 	take(ktop, cpu, regs, KTOP_TIMER, rounds, now);
 	ktop_count(&ktop_ring(cpu, KTOP_SAMPLES)->cost, ktop_port_clock() - now);

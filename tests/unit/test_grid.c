@@ -71,11 +71,27 @@ static void work_that_keeps_step_gets_its_share(void **state)
 	}
 }
 
+/* Whatever the clock says: it may be one that has just begun. */
+static void nothing_is_due_after_the_stop(void **state)
+{
+	static const uint64_t clocks[] = { 0, 1, PERIOD / 2, 3 * PERIOD, UINT64_MAX - 1 };
+	struct ktop_grid grid = { .seed = 5 };
+
+	(void)state;
+	ktop_grid_start(&grid, 0, PERIOD);
+	ktop_grid_stop(&grid);
+	for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++)
+		assert_int_equal(ktop_grid_due(&grid, clocks[i]), 0);
+	ktop_grid_start(&grid, PERIOD, PERIOD);
+	assert_int_equal(ktop_grid_due(&grid, 3 * PERIOD), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_sum_of_periods_is_exact),
 		cmocka_unit_test(fire_times_are_spread_over_the_period),
+		cmocka_unit_test(nothing_is_due_after_the_stop),
 		cmocka_unit_test(work_that_keeps_step_gets_its_share),
 	};
 
