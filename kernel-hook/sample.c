@@ -56,11 +56,12 @@ KTOP_INLINE uint32_t write_sample(struct ktop_record *record, const struct ktop_
 		sample->mode = KTOP_MODE_USER;
 		sample->exact = 0;
 		list = put_count(list, 0);
+		list = put_count(list, ktop_unwind_program(regs, sample, list + 2));
 	} else {
 		sample->mode = current->idle ? KTOP_MODE_IDLE : KTOP_MODE_KERNEL;
 		list = put_count(list, ktop_unwind_kernel(regs, current, sample, list + 2));
+		list = put_count(list, ktop_unwind_caller(current, sample, list + 2));
 	}
-	list = put_count(list, ktop_unwind_user(regs, current, sample, list + 2));
 	return (uint32_t)(list - record->payload);
 }
 

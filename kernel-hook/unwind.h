@@ -68,9 +68,10 @@ KTOP_INLINE bool ktop_on_stack(const struct ktop_current *current, uint64_t fp)
  * In the entry window the registers are still partly those of the interrupted context, and the
  * stack is not yet the thread's.
  */
-KTOP_INLINE bool ktop_in_entry(const struct ktop_regs *regs, const struct ktop_current *current)
+KTOP_INLINE bool ktop_in_entry(const struct ktop_regs *regs, uint64_t pc,
+	const struct ktop_current *current)
 {
-	return ktop_text_at(current, regs->pc) == KTOP_TEXT_ENTRY ||
+	return ktop_text_at(current, pc) == KTOP_TEXT_ENTRY ||
 		regs->sp < current->stack_low || regs->sp > current->stack_high ||
 		(regs->fp != 0 && !ktop_on_stack(current, regs->fp));
 }
@@ -106,9 +107,11 @@ KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64
 KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
 {
-	__builtin_memcpy(frames, &regs->pc, sizeof regs->pc);
+	const uint64_t pc = regs->pc;
+
+	__builtin_memcpy(frames, &pc, sizeof pc);
 	sample->exact = 1;
-	if (KTOP_RARE(ktop_in_entry(regs, current))) {
+	if (KTOP_RARE(ktop_in_entry(regs, pc, current))) {
 		sample->flags |= KTOP_ENTRY;
 		return 1;
 	}

@@ -13,19 +13,23 @@
 #include "wire.h"
 
 /*
- * Both set sample->flags, write at most KTOP_FRAMES_MAX addresses to `frames`, and return how many
- * there are: from the registers given; and what belongs into a sample.
+ * All set sample->flags, write at most KTOP_FRAMES_MAX addresses to `frames`, and return how many
+ * there are: from these registers on; of a program that was interrupted; of the one, if any, that
+ * was left for the kernel.
  */
 uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,
 	uint8_t *frames);
 
-KTOP_INLINE uint32_t ktop_unwind_user(const struct ktop_regs *regs,
-	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
+KTOP_INLINE uint32_t ktop_unwind_program(const struct ktop_regs *regs,
+	struct ktop_wire_sample *sample, uint8_t *frames)
 {
-	if (regs->user) {
-		sample->flags |= KTOP_USER_EXACT;
-		return ktop_walk_user(regs->pc, regs->fp, sample, frames);
-	}
+	sample->flags |= KTOP_USER_EXACT;
+	return ktop_walk_user(regs->pc, regs->fp, sample, frames);
+}
+
+KTOP_INLINE uint32_t ktop_unwind_caller(const struct ktop_current *current,
+	struct ktop_wire_sample *sample, uint8_t *frames)
+{
 	if (!current->user_valid)
 		return 0;
 	if (current->user_exact)

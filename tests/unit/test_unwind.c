@@ -78,7 +78,8 @@ static uint32_t kernel(void)
 
 static uint32_t user(void)
 {
-	uint32_t count = ktop_unwind_user(&regs, &current, &sample, frames);
+	uint32_t count = regs.user ? ktop_unwind_program(&regs, &sample, frames) :
+		ktop_unwind_caller(&current, &sample, frames);
 
 	assert_true(count <= KTOP_FRAMES_MAX);
 	assert_int_equal(frames[8 * count], 0xaa);

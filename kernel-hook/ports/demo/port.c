@@ -54,6 +54,7 @@ static void add_user(const struct thread *thread, uint64_t pc, struct ktop_curre
 {
 	const struct frame *frame = (const struct frame *)((uint64_t)thread + STACK_SIZE) - 1;
 
+	current->user_valid = false;
 	if (!frame_user(frame) || ktop_port_text(pc) == KTOP_TEXT_ENTRY ||
 			page_table() != thread->process->space)
 		return;
@@ -70,7 +71,6 @@ const struct ktop_current *ktop_port_current(uint64_t pc)
 	struct ktop_current *current = &thread->profiled;
 
 	current->idle = cpu->halted;
-	current->user_valid = false;
 	if (thread->process != NULL)
 		add_user(thread, pc, current);
 	return current;
