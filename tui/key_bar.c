@@ -5,6 +5,11 @@
 #include "keys.h"
 #include "theme.h"
 
+static bool on_bar(const struct key *key)
+{
+	return key->bar && key->codes[0];
+}
+
 static int item_width(const struct key *key)
 {
 	char name[KEYS_NAME];
@@ -18,19 +23,31 @@ static int bar_gap(const struct keys *keys, int columns)
 	int all = 1;
 
 	for (size_t i = 0; i < KEYS_ROWS; i++)
-		if (keys->rows[i].bar)
+		if (on_bar(&keys->rows[i]))
 			all += item_width(&keys->rows[i]) + 2;
 	return all <= columns ? 2 : 1;
+}
+
+/* What is kept free behind row `row`: the way out has its place on the shortest bar. */
+static int kept_free(const struct keys *keys, size_t row, int gap)
+{
+	while (++row < KEYS_ROWS)
+		if (keys->rows[row].action == ACTION_QUIT && on_bar(&keys->rows[row]))
+			return gap + item_width(&keys->rows[row]);
+	return 0;
 }
 
 /* The label at or after `*next` that still fits from `column` on; NULL when none is left. */
 static const struct key *next_label(const struct keys *keys, size_t *next, int column,
 	int columns)
 {
+	int gap = bar_gap(keys, columns);
+
 	for (; *next < KEYS_ROWS; (*next)++) {
 		const struct key *key = &keys->rows[*next];
 
-		if (key->bar && column + item_width(key) <= columns) {
+		if (on_bar(key) &&
+			column + item_width(key) + kept_free(keys, *next, gap) <= columns) {
 			(*next)++;
 			return key;
 		}

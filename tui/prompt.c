@@ -72,5 +72,6 @@ void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct plac
 		' ');
 	place.column += 3;
 	place.width = end - place.column;
-	canvas_text(canvas, place, bad ? STYLE_WARN : STYLE_DIM, bad ? bad : prompt->hint);
+	if (bad || canvas_width(canvas, prompt->hint) <= place.width)
+		canvas_text(canvas, place, bad ? STYLE_WARN : STYLE_DIM, bad ? bad : prompt->hint);
 }

@@ -13,7 +13,7 @@ enum prompt_event { PROMPT_CHANGED, PROMPT_SAME, PROMPT_DONE, PROMPT_LEFT };
 
 struct prompt {
 	const char *label;		/* NULL: no prompt is open */
-	char hint[96];			/* shown behind the text when there is room */
+	char hint[96];			/* shown behind the text where there is room for all */
 	char text[128];
 	size_t size;
 };

@@ -95,7 +95,7 @@ static int draw_key(struct canvas *canvas, struct area area, int row, const stru
 /* All of the text from this row on, of which the area shows a part. */
 static int draw_all(const struct keys *keys, struct canvas *canvas, struct area area, int row)
 {
-	row = draw_text(canvas, area, row, STYLE_TITLE, "Help: the keys, the same in every view");
+	row = draw_text(canvas, area, row, STYLE_TITLE, "Keys, the same in every view");
 	for (int i = 0; i < KEYS_ROWS; i++)
 		row = draw_key(canvas, area, row, &keys->rows[i]);
 	row = draw_text(canvas, area, row + 1, STYLE_TITLE, "How to read it");
@@ -104,23 +104,26 @@ static int draw_all(const struct keys *keys, struct canvas *canvas, struct area 
 	return row;
 }
 
+/* The last row says that there is more, when there is. */
 static void help_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct help *self = context;
 	struct area inner = { area.row, area.column + 2, area.rows, area.columns - 3 };
-	struct area nowhere = { area.row, inner.column, 0, inner.columns };
 	char more[KEYS_TEXT];
 
-	self->height = area.rows;
-	self->lines = draw_all(self->keys, canvas, nowhere, 0);
-	if (self->top > self->lines - area.rows)
-		self->top = self->lines - area.rows;
+	self->lines = draw_all(self->keys, canvas, (struct area) { 0, 0, 0, inner.columns }, 0);
+	if (self->lines > area.rows && area.rows > 1)
+		inner.rows--;
+	self->height = inner.rows;
+	if (self->top > self->lines - inner.rows)
+		self->top = self->lines - inner.rows;
 	if (self->top < 0)
 		self->top = 0;
 	draw_all(self->keys, canvas, inner, area.row - self->top);
-	if (self->top + area.rows < self->lines)
-		canvas_right(canvas, (struct place) { area.row + area.rows - 1, area.column,
-			area.columns }, STYLE_WARN, keys_text(self->keys, " more: {down}", more));
+	if (inner.rows < area.rows)
+		canvas_text(canvas, (struct place) { area.row + inner.rows, inner.column, inner.columns },
+			STYLE_WARN, keys_text(self->keys, self->top + inner.rows < self->lines ?
+			"more: {down}" : "more: {up}", more));
 }
 
 static bool help_act(void *context, enum action action)

@@ -114,11 +114,29 @@ static void test_bar(void **state)
 				assert_int_equal(key_bar_action(&keys_standard, columns,
 					(int)(at - bar)), row->action);
 		}
-		assert_true(columns < 80 || strstr(bar, "q Quit"));
+		assert_true(columns < 7 || strstr(bar, "q Quit"));
+		assert_true(columns < 16 || strstr(bar, "F1 Help"));
 		assert_int_equal(key_bar_action(&keys_standard, columns, columns), ACTION_NONE);
 		free(bar);
 		canvas_free(canvas);
 	}
+}
+
+static void test_what_has_no_key_is_not_on_the_bar(void **state)
+{
+	struct canvas *canvas = canvas_new(1, 140, true);
+	struct keys keys = keys_standard;
+	char *bar;
+
+	(void)state;
+	keys.rows[0].codes[0] = 0;
+	key_bar_draw(&keys, canvas, (struct place) { 0, 0, 140 });
+	bar = canvas_dump(canvas);
+	assert_null(strstr(bar, "Help"));
+	assert_int_equal(strncmp(bar, " F3 Search", 10), 0);
+	assert_int_equal(key_bar_action(&keys, 140, 2), ACTION_SEARCH);
+	free(bar);
+	canvas_free(canvas);
 }
 
 static void test_help_is_made_from_the_table(void **state)
@@ -166,6 +184,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_texts_name_the_keys),
 		cmocka_unit_test(test_bar),
+		cmocka_unit_test(test_what_has_no_key_is_not_on_the_bar),
 		cmocka_unit_test(test_help_is_made_from_the_table),
 		cmocka_unit_test(test_help_scrolls),
 	};

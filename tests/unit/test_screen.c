@@ -304,10 +304,10 @@ static void test_help_and_back(void **state)
 	(void)state;
 	raise_stage(&stage);
 	stage_press(&stage, KEYS_F(1));
-	stage_holds(&stage, "Help: the keys", true);
+	stage_holds(&stage, "Keys, the same", true);
 	stage_holds(&stage, "● REC", true);
 	stage_press(&stage, KEYS_ESCAPE);
-	stage_holds(&stage, "Help: the keys", false);
+	stage_holds(&stage, "Keys, the same", false);
 	stage_press(&stage, '?');
 	stage_press(&stage, '?');
 	stage_holds(&stage, "SELF%", true);
@@ -328,7 +328,7 @@ static void test_key_bar_and_wheel(void **state)
 	(void)state;
 	raise_stage(&stage);
 	stage_click(&stage, "Help");
-	stage_holds(&stage, "Help: the keys", true);
+	stage_holds(&stage, "Keys, the same", true);
 	stage_click(&stage, "Help");
 	screen_input(stage.screen, &wheel, stage.now);
 	screen_draw(stage.screen, stage.canvas);
