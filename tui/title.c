@@ -63,11 +63,11 @@ static void add_machine(struct title *title, const struct picture *picture)
 	} else {
 		add(title, STYLE_DIM, 78, 0, "guest not known yet");
 	}
-	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[picture->vm]);
 	if (picture->replay)
 		add(title, STYLE_WARN, 65, 0, "replay");
 	else
 		add(title, STYLE_TEXT, 10, 0, "hook");
+	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[picture->vm]);
 }
 
 /* Of a link that is not up, no rate is known: the state has its place as well. */
