@@ -19,6 +19,8 @@ struct question picture_question(const struct epoch *epoch, const struct session
 	struct question question = {
 		.to = wish->until_ns ? end : UINT64_MAX,
 		.filter = wish->filter,
+		.callers = wish->selected == SYMBOLS_NONE ? CALLERS_NONE : CALLERS_ONE,
+		.callee = wish->selected,
 	};
 
 	if (wish->window_ns && wish->window_ns < end)

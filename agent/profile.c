@@ -4,15 +4,18 @@
 #include "budget.h"
 #include "filter.h"
 #include "profile.h"
-#include "query.h"
 #include "stacks.h"
 #include "store.h"
 #include "symbols.h"
 #include "util.h"
 
-struct profile *profile_new(uint32_t cpu_count, struct budget *budget)
+struct profile *profile_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
+	struct budget *budget)
 {
 	struct profile *profile = util_alloc(sizeof(*profile));
+
+	profile->callers = callers;
+	profile->callee = callee;
 
 	profile->words = (cpu_count + 63) / 64;
 	if (profile->words > PROFILE_WORDS_MAX)
@@ -30,16 +33,28 @@ static size_t sum_cost(const struct profile *profile)
 		+ 4 * sizeof(struct hash_slot);
 }
 
-void profile_free(struct profile *profile)
+/* What it is made from; what it came to stays. */
+static void free_sums(struct profile *profile)
 {
-	if (!profile)
-		return;
 	hash_clear(&profile->by_function);
 	hash_clear(&profile->by_pair);
 	budget_give(profile->budget, profile->sum_room * sum_cost(profile));
 	free(profile->sums);
 	free(profile->cpus);
 	budget_free(profile->budget, profile->edges, profile->edge_room * sizeof(*profile->edges));
+	profile->sums = NULL;
+	profile->cpus = NULL;
+	profile->edges = NULL;
+	profile->sum_count = profile->sum_room = profile->edge_count = profile->edge_room = 0;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	free_sums(profile);
+	budget_free(profile->budget, profile->selfs,
+		profile->self_count * sizeof(*profile->selfs));
 	free(profile);
 }
 
@@ -82,9 +97,44 @@ static struct profile_sum *have_sum(struct profile *profile, uint32_t function)
 	return sum;
 }
 
-const struct profile_sum *profile_find(const struct profile *profile, uint32_t function)
+static int by_function(const void *left, const void *right)
 {
-	return find_sum(profile, function, hash_pair(&profile->by_function, function, 0));
+	const struct profile_self *a = left, *b = right;
+
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+void profile_trim(struct profile *profile)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < profile->sum_count; i++)
+		count += profile->sums[i].self != 0;
+	budget_charge(profile->budget, count * sizeof(*profile->selfs));
+	profile->selfs = util_grow(NULL, count, sizeof(*profile->selfs));
+	for (uint32_t i = 0; i < profile->sum_count; i++)
+		if (profile->sums[i].self)
+			profile->selfs[profile->self_count++] = (struct profile_self){
+				profile->sums[i].function, profile->sums[i].self,
+			};
+	if (count)
+		qsort(profile->selfs, count, sizeof(*profile->selfs), by_function);
+	free_sums(profile);
+	profile->trimmed = true;
+}
+
+uint64_t profile_self(const struct profile *profile, uint32_t function)
+{
+	const struct profile_self key = { .function = function }, *self;
+	const struct profile_sum *sum;
+
+	if (profile->trimmed) {
+		self = profile->self_count ? bsearch(&key, profile->selfs, profile->self_count,
+			sizeof(key), by_function) : NULL;
+		return self ? self->weight : 0;
+	}
+	sum = find_sum(profile, function, hash_pair(&profile->by_function, function, 0));
+	return sum ? sum->self : 0;
 }
 
 /* NULL: there is no room for it. */
@@ -136,8 +186,12 @@ static struct profile_sum *add_total(struct profile *profile, uint32_t function,
 
 static void add_edge(struct profile *profile, uint32_t callee, uint32_t caller, uint64_t weight)
 {
-	struct profile_edge *edge = have_edge(profile, callee, caller);
+	struct profile_edge *edge;
 
+	if (profile->callers == CALLERS_NONE
+			|| (profile->callers == CALLERS_ONE && callee != profile->callee))
+		return;
+	edge = have_edge(profile, callee, caller);
 	if (!edge) {
 		profile->edges_refused++;
 		return;

@@ -1,17 +1,18 @@
 /*
  * Sums over stacks: per function, and per pair of caller and callee. What the counts of one slice,
- * or of many, come to under a filter.
+ * or of many, come to under a filter. One that is trimmed has left of it only the functions' self.
  */
 #ifndef PROFILE_H
 #define PROFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "event.h"
 #include "hash.h"
+#include "query.h"
 
 struct budget;
-struct filter;
 struct slice;
 struct stacks;
 struct threads;
@@ -28,6 +29,11 @@ struct profile_sum {
 	uint32_t function;
 	uint64_t stamp;			/* the stack that was counted last */
 	uint64_t self, total, samples;
+};
+
+struct profile_self {
+	uint32_t function;
+	uint64_t weight;
 };
 
 struct profile_edge {
@@ -47,6 +53,12 @@ struct profile {
 	uint32_t sum_count, sum_room, words;
 	struct hash by_function;
 
+	struct profile_self *selfs;	/* trimmed: in order of function, instead of all else */
+	uint32_t self_count;
+	bool trimmed;
+
+	enum kept_callers callers;	/* which edges are here */
+	uint32_t callee;
 	struct profile_edge *edges;
 	uint32_t edge_count, edge_room;
 	struct hash by_pair;
@@ -57,14 +69,16 @@ struct profile {
 enum { PROFILE_WORDS_MAX = 16 };	/* as many CPUs as a row of query.h tells apart */
 
 /* For slices of up to this many CPUs; larger CPU numbers are counted, and not told apart. */
-struct profile *profile_new(uint32_t cpu_count, struct budget *budget);
+struct profile *profile_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
+	struct budget *budget);
 void profile_free(struct profile *profile);
 
-/* Slices in order of time. */
+/* Slices in order of time. Not once it is trimmed. */
 void profile_add(struct profile *profile, const struct profile_input *input,
 	const struct slice *slice);
 
-/* NULL: it was not met. */
-const struct profile_sum *profile_find(const struct profile *profile, uint32_t function);
+void profile_trim(struct profile *profile);
+
+uint64_t profile_self(const struct profile *profile, uint32_t function);
 
 #endif

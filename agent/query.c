@@ -194,11 +194,11 @@ void query_trend(struct query *query, const struct question *question, uint32_t 
 	seconds = trend_seconds(window);
 	for (size_t i = 0; i < window->recent_count; i++) {
 		const struct profile *profile = window->recent[i];
-		const struct profile_sum *sum = profile_find(profile, function);
+		uint64_t self = profile_self(profile, function);
 		struct seconds part = touched(seconds, profile->begin, profile->end);
 
-		for (uint64_t second = part.first; sum && second < part.end; second++)
-			trend[second + TABLE_TREND - seconds.end] += weight_of_second(sum->self,
+		for (uint64_t second = part.first; self && second < part.end; second++)
+			trend[second + TABLE_TREND - seconds.end] += weight_of_second(self,
 				profile->begin, profile->end, second);
 	}
 }
@@ -285,9 +285,14 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 	struct caller *callers, size_t size)
 {
 	struct callers all = { 0 };
+	struct question wanted = *question;
 	const struct profile *profile;
 
-	window_update(&query->window, question);
+	if (wanted.callers != CALLERS_ALL) {
+		wanted.callers = CALLERS_ONE;
+		wanted.callee = function;
+	}
+	window_update(&query->window, &wanted);
 	clear_places(query);
 	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++)
 		for (uint32_t k = 0; k < profile->edge_count; k++)

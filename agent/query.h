@@ -34,10 +34,14 @@ struct filter {
 	unsigned modes;			/* bits 1 << enum mode; 0: all */
 };
 
+enum kept_callers { CALLERS_NONE, CALLERS_ONE, CALLERS_ALL };
+
 struct question {
 	/* ns of guest time, by whole slices (span.h); to = UINT64_MAX: now, the window moves */
 	uint64_t from, to;
 	struct filter filter;
+	enum kept_callers callers;	/* kept for query_callers; that takes longer for others */
+	uint32_t callee;		/* with CALLERS_ONE: this function's */
 };
 
 enum { TABLE_TREND = 60 };		/* trend columns, newest last, one second each */

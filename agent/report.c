@@ -398,6 +398,7 @@ static void put_filter(struct report *report)
 	const struct report_request *request = &report->request;
 	struct filter *filter = &report->question.filter;
 
+	report->question.callers = request->json ? CALLERS_ALL : CALLERS_NONE;
 	filter->cpu = request->cpu;
 	filter->modes = request->mode < 0 ? 0 : 1u << request->mode;
 	if (request->thread)

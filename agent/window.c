@@ -87,19 +87,33 @@ static void follow_filter(struct window *window, const struct filter *filter)
 
 /* ---- the newest slices ---- */
 
-static struct profile *make_profile(struct window *window, const struct slice *slice)
+/* Those before the range are there for the trends, and trimmed. */
+static struct profile *make_profile(struct window *window, const struct slice *slice, bool in_range)
 {
-	struct profile *profile = profile_new(slice->cpu_count, window->inputs.budget);
+	struct profile *profile = profile_new(slice->cpu_count,
+		in_range ? window->question.callers : CALLERS_NONE, window->question.callee,
+		window->inputs.budget);
 	const struct profile_input input = input_of(window);
 
 	profile_add(profile, &input, slice);
 	return profile;
 }
 
-static bool is_of(const struct profile *profile, const struct slice *slice)
+/* Are the callers that a question wants in what was made for another? */
+static bool have_callers(enum kept_callers callers, uint32_t callee,
+	const struct question *question)
+{
+	return question->callers == CALLERS_NONE || callers == CALLERS_ALL
+		|| (callers == question->callers && callee == question->callee);
+}
+
+static bool is_of(const struct window *window, const struct profile *profile,
+	const struct slice *slice, bool in_range)
 {
 	return profile->begin == slice->begin && profile->end == slice->end
-		&& profile->version == slice->version;
+		&& profile->version == slice->version
+		&& (!in_range || (!profile->trimmed && have_callers(profile->callers,
+			profile->callee, &window->question)));
 }
 
 /* From the newest back, so that the newest are kept when the room is not enough for all. */
@@ -114,14 +128,17 @@ static void renew_recent(struct window *window)
 
 	while (at > 0 && used < RECENT_MAX && used < most) {
 		struct slice slice = store_slice(window->inputs.store, first + --at);
+		bool in_range = first + at >= window->span.first;
 
 		while (old && window->recent[old - 1]->begin > slice.begin)
 			profile_free(window->recent[--old]);
-		if (old && is_of(window->recent[old - 1], &slice))
+		if (old && is_of(window, window->recent[old - 1], &slice, in_range))
 			recent[at] = window->recent[--old];
 		else
-			recent[at] = make_profile(window, &slice);
-		used += recent[at]->sum_count + recent[at]->edge_count;
+			recent[at] = make_profile(window, &slice, in_range);
+		if (!in_range && !recent[at]->trimmed)
+			profile_trim(recent[at]);
+		used += recent[at]->sum_count + recent[at]->edge_count + recent[at]->self_count / 4;
 	}
 	while (old)
 		profile_free(window->recent[--old]);
@@ -139,7 +156,8 @@ static bool past_holds(const struct window *window, size_t end)
 	const struct store *store = window->inputs.store;
 	const struct profile *past = window->past;
 
-	if (!past || window->given_up != store_given_up(store)
+	if (!past || !have_callers(past->callers, 0, &window->question)
+			|| window->given_up != store_given_up(store)
 			|| store_slice(store, window->span.first).begin != past->begin
 			|| store_slice(store, end - 1).end < past->end)
 		return false;
@@ -166,7 +184,8 @@ static void begin_past(struct window *window, size_t end)
 			cpu_count = slice.cpu_count;
 	}
 	drop_past(window);
-	window->past = profile_new(cpu_count, window->inputs.budget);
+	window->past = profile_new(cpu_count, window->question.callers ? CALLERS_ALL : CALLERS_NONE,
+		0, window->inputs.budget);
 	window->given_up = store_given_up(window->inputs.store);
 }
 
@@ -193,6 +212,7 @@ static bool is_answered(const struct window *window, const struct question *ques
 {
 	return question->from == window->question.from && question->to == window->question.to
 		&& filter_same(&question->filter, &window->question.filter)
+		&& have_callers(window->question.callers, window->question.callee, question)
 		&& window->store_version == store_version(window->inputs.store)
 		&& window->naming.generation == symbols_generation(window->inputs.symbols)
 		&& window->threads_generation == threads_generation(window->inputs.threads);

@@ -74,6 +74,8 @@ static void random_question(struct random *random, uint64_t now, struct question
 	}
 	if (random_below(random, 3) == 0)
 		random_filter(random, &question->filter);
+	question->callers = (enum kept_callers)random_below(random, 3);
+	question->callee = (uint32_t)random_below(random, 8);
 }
 
 /* Names that come late: of a process's functions, and of threads. */
