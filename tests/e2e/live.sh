@@ -24,6 +24,21 @@ press() { $tmux send-keys -t "$@"; }
 shows() { await 30 on_screen "$@" || { text "$1"; false; }; }
 hides() { await 30 off_screen "$@" || { text "$1"; false; }; }
 
+# by_key NAME on|off: SPACE turns profiling so, by key. Where the host was too busy for a key, ktop takes the
+# port, and it is tried again.
+by_key() {
+	local other=on
+	[ "$2" = off ] || other=off
+	for _ in {1..5}; do
+		press "$1" Space
+		shows "$1" "profiling $2 \\(by" || return
+		on_screen "$1" "profiling $2 \\(by key\\)" && return
+		press "$1" Space
+		shows "$1" "profiling $other \\(by" || return
+	done
+	return 1
+}
+
 # kept NAME: what came of the oracle is on the screen still. again NAME COMMAND: by the second QMP of the machine.
 kept() { on_screen "$1" ' oracle_flat ' || { text "$1"; false; }; }
 again() { qmp "$1.again" "$2" ''; }
