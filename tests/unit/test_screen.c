@@ -320,6 +320,37 @@ static void test_help_and_back(void **state)
 	stage_strike(&stage);
 }
 
+/* With other keys, no text and no key of before is left. */
+static void test_other_keys(void **state)
+{
+	static const char *const settings[][3] = { { "quit", "x" }, { "profile", "F5" },
+		{ "back", "b" }, { "zero", "q" }, { "freeze", "none" } };
+	struct picture *off = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		char *words[] = { (char *)settings[i][1], NULL };
+
+		assert_true(keys_set(&stage.config.keys, settings[i][0], words, NULL));
+	}
+	off->running = false;
+	stage_show(&stage, off);
+	stage_holds(&stage, "F5 starts it", true);
+	stage_holds(&stage, "x Quit", true);
+	stage_press(&stage, 'q');
+	stage_holds(&stage, "b takes all again", true);
+	stage_press(&stage, 'Z');
+	stage_holds(&stage, "FROZEN", false);
+	stage_press(&stage, KEYS_F(1));
+	stage_holds(&stage, " SPACE ", false);
+	stage_resize(&stage, 3, 20, true);
+	stage_holds(&stage, "or x", true);
+	assert_int_equal(stage_press(&stage, 'x'), SCREEN_QUIT);
+	stage_strike(&stage);
+}
+
 static void test_key_bar_and_wheel(void **state)
 {
 	struct input wheel = { .kind = INPUT_SCROLL_DOWN };
@@ -383,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_help_and_back),
+		cmocka_unit_test(test_other_keys),
 		cmocka_unit_test(test_key_bar_and_wheel),
 		cmocka_unit_test(test_snapshot),
 	};
