@@ -15,6 +15,7 @@
 
 enum {
 	LINE_MAX_BYTES = 1 << 20,	/* of one message; a longer one is skipped */
+	VALUES_MAX = 3 << 14,		/* in one message, which takes up to 150 bytes for each */
 	READ_BYTES = 16384,
 	NS_PER_MS = 1000000,
 };
@@ -32,8 +33,9 @@ struct qmp {
 
 	bool greeted;
 	uint64_t last_id;		/* of the last request */
-	uint64_t call_id;		/* of the last call */
+	uint64_t call_id;		/* of the call that waits; 0: none does */
 	cJSON *answer;			/* to that one, whole; NULL: not yet */
+	bool answered;			/* the last call was */
 	uint64_t asked_id, asked_at;	/* for the state; id 0: nothing is asked */
 };
 
@@ -53,6 +55,16 @@ static void take_status(struct qmp *qmp, const cJSON *answer)
 
 	if (cJSON_IsString(status) && status->valuestring[0])
 		qmp->state = qmp_state_told(qmp->state, status->valuestring);
+}
+
+/* Few enough values: each has one of these before it. */
+static bool is_modest(const char *line, size_t size)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < size; i++)
+		count += line[i] == ',' || line[i] == '[' || line[i] == '{';
+	return count <= VALUES_MAX;
 }
 
 static void handle_line(struct qmp *qmp, const char *line, size_t size)
@@ -96,7 +108,7 @@ static void take_bytes(struct qmp *qmp, const char *bytes, size_t size)
 
 	while ((end = memchr(bytes, '\n', size))) {
 		take_line(qmp, bytes, (size_t)(end - bytes));
-		if (!qmp->skipping && qmp->size)
+		if (!qmp->skipping && qmp->size && is_modest(qmp->line, qmp->size))
 			handle_line(qmp, qmp->line, qmp->size);
 		qmp->size = 0;
 		qmp->skipping = false;
@@ -170,9 +182,14 @@ cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t
 	if (qmp_send(qmp, command, arguments))
 		while (!qmp->answer && wait_and_step(qmp, deadline))
 			;
+	qmp->call_id = 0;
+	qmp->answered = qmp->answer;
 	result = cJSON_DetachItemFromObjectCaseSensitive(qmp->answer, "return");
-	if (result)
+	if (result) {
+		cJSON_Delete(qmp->answer);
+		qmp->answer = NULL;
 		return result;
+	}
 
 	refusal = cJSON_GetObjectItemCaseSensitive(
 		cJSON_GetObjectItemCaseSensitive(qmp->answer, "error"), "desc");
@@ -197,7 +214,7 @@ cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t
 
 bool qmp_answered(const struct qmp *qmp)
 {
-	return qmp->answer;
+	return qmp->answered;
 }
 
 /* Leaves the negotiation mode, and asks how the machine is; events tell of changes from then on. */

@@ -8,7 +8,7 @@
 
 #define PORT_NAME "org.ktop.0"
 
-enum { NS_PER_MS = 1000000, CPUS_MAX = 4096 };
+enum { NS_PER_MS = 1000000, CPUS_MAX = 4096, PORTS_MAX = 256 };
 
 /* One discovery: calls end at its deadline. A refusal says that there is none; silence does not. */
 struct search {
@@ -129,25 +129,29 @@ static void look_at_port(struct search *search, const char *path)
 	free(name);
 }
 
+/* Answers may be large: the list goes before the ports in it are asked. */
 static void walk_devices(struct search *search, const char *folder)
 {
 	cJSON *devices = list_properties(search, folder);
 	const cJSON *device;
+	char *ports[PORTS_MAX];
+	size_t count = 0;
 
 	cJSON_ArrayForEach(device, devices) {
 		const char *name = member(device, "name"), *type = member(device, "type");
 
 		if (name && type && strcmp(type, "child<i8042>") == 0)
 			search->facts->i8042 = true;
-		if (name && type && !search->facts->port_present &&
-				strcmp(type, "child<virtserialport>") == 0) {
-			char *path = util_format("%s/%s", folder, name);
-
-			look_at_port(search, path);
-			free(path);
-		}
+		if (name && type && count < PORTS_MAX &&
+				strcmp(type, "child<virtserialport>") == 0)
+			ports[count++] = util_format("%s/%s", folder, name);
 	}
 	cJSON_Delete(devices);
+	for (size_t i = 0; i < count; i++) {
+		if (!search->facts->port_present)
+			look_at_port(search, ports[i]);
+		free(ports[i]);
+	}
 }
 
 static void ask_kernel(struct search *search)

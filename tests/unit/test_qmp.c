@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -312,6 +313,86 @@ static void test_events_tell_the_state(void **state)
 	fake_qmp_free(fake);
 }
 
+/* An event with so many values beside it. */
+static char *event_with_values(const char *event, size_t count)
+{
+	char *text = util_alloc(64 + 2 * count), *to = text;
+
+	to += sprintf(text, "{\"event\": \"%s\", \"data\": [0", event);
+	for (size_t i = 1; i < count; i++)
+		to = stpcpy(to, ",0");
+	strcpy(to, "]}\n");
+	return text;
+}
+
+/* However long: the client reads in between. */
+static void say_long(struct fake_qmp *fake, struct qmp *qmp, const char *text)
+{
+	char piece[8192 + 1];
+
+	for (size_t size = strlen(text), at = 0; at < size; at += sizeof(piece) - 1) {
+		snprintf(piece, sizeof(piece), "%.*s", (int)sizeof(piece) - 1, text + at);
+		fake_qmp_say(fake, piece);
+		assert_true(qmp_step(qmp));
+	}
+}
+
+/* What fits into a line may still be too much to be taken apart. */
+static void test_many_values(void **state)
+{
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine });
+	struct qmp *qmp = connect_fake(fake);
+	char *many = event_with_values("STOP", 50000), *fewer = event_with_values("STOP", 45000);
+
+	(void)state;
+	say_long(fake, qmp, many);
+	fake_qmp_say(fake, "{\"event\": \"RESET\"}\n");
+	for (int i = 0; i < 300 && qmp_resets(qmp) == 0; i++) {
+		assert_int_equal(qmp_state(qmp), VM_RUNNING);
+		usleep(1000);
+		qmp_step(qmp);
+	}
+	assert_int_equal(qmp_resets(qmp), 1);
+	say_long(fake, qmp, fewer);
+	assert_int_equal(await_state(qmp, VM_PAUSED), VM_PAUSED);
+	free(fewer);
+	free(many);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+static size_t peak_kib(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (size_t)used.ru_maxrss;
+}
+
+/* A line of 100 MB takes no more memory than one that is taken. */
+static void test_endless_line(void **state)
+{
+	enum { PIECE = 1 << 20, PIECES = 100, MOST_KIB = 30 << 10 };
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine });
+	struct qmp *qmp = connect_fake(fake);
+	char *piece = util_alloc(PIECE + 1);
+	size_t before;
+
+	(void)state;
+	memset(piece, '[', PIECE);
+	before = peak_kib();
+	for (int i = 0; i < PIECES; i++)
+		say_long(fake, qmp, piece);
+	fake_qmp_say(fake, "\n{\"event\": \"STOP\"}\n");
+	assert_int_equal(await_state(qmp, VM_PAUSED), VM_PAUSED);
+	assert_in_range(peak_kib() - before, 0, MOST_KIB);
+	free(piece);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
 static void test_keys(void **state)
 {
 	static const uint8_t chord[] = { 29, 56, 30 };
@@ -354,6 +435,8 @@ int main(void)
 		cmocka_unit_test(test_not_there),
 		cmocka_unit_test(test_closed_without_greeting),
 		cmocka_unit_test(test_events_tell_the_state),
+		cmocka_unit_test(test_many_values),
+		cmocka_unit_test(test_endless_line),
 		cmocka_unit_test(test_keys),
 	};
 
