@@ -11,6 +11,16 @@
 
 enum { CALLERS = 8 };
 
+/*
+ * A report goes out member by member, and a list row by row: it may be far larger than the memory
+ * that is left.
+ */
+struct writer {
+	FILE *out;
+	const char *before;		/* what goes before the next member or row */
+	bool failed;			/* no memory for one */
+};
+
 static const char *const mode_names[MODES] = { "kernel", "user", "idle" };
 static const char *const stream_names[STREAMS] = { "meta", "samples", "trace" };
 
@@ -19,100 +29,153 @@ static void add_count(cJSON *object, const char *name, uint64_t count)
 	cJSON_AddNumberToObject(object, name, (double)count);
 }
 
+/* Takes the value. */
+static void put_value(struct writer *writer, cJSON *value)
+{
+	char *text = cJSON_PrintUnformatted(value);
+
+	writer->failed |= !text;
+	fputs(text ? text : "null", writer->out);
+	cJSON_free(text);
+	cJSON_Delete(value);
+}
+
+/* Names need no escapes: they are ours. */
+static void put_member(struct writer *writer, const char *name, cJSON *value)
+{
+	fprintf(writer->out, "%s\"%s\": ", writer->before, name);
+	put_value(writer, value);
+	writer->before = ",\n";
+}
+
+static void begin_list(struct writer *writer, const char *name)
+{
+	fprintf(writer->out, "%s\"%s\": [", writer->before, name);
+	writer->before = "\n";
+}
+
+static void put_row(struct writer *writer, cJSON *row)
+{
+	fputs(writer->before, writer->out);
+	put_value(writer, row);
+	writer->before = ",\n";
+}
+
+static void end_list(struct writer *writer)
+{
+	fputs("]", writer->out);
+	writer->before = ",\n";
+}
+
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void add_guest(cJSON *root, const struct epoch *epoch)
+static void put_guest(struct writer *writer, const struct epoch *epoch)
 {
-	cJSON *guest = cJSON_AddObjectToObject(root, "guest");
+	cJSON *guest = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(guest, "kernel", epoch->kernel);
 	cJSON_AddStringToObject(guest, "version", epoch->version);
 	cJSON_AddStringToObject(guest, "arch", epoch->arch);
 	add_count(guest, "cpus", epoch->cpu_count);
 	add_count(guest, "clock_hz", epoch->clock_hz);
+	put_member(writer, "guest", guest);
 }
 
-static void add_profiler(cJSON *root, const struct report *report)
+static void put_count(struct writer *writer, const char *name, uint64_t count)
+{
+	put_member(writer, name, cJSON_CreateNumber((double)count));
+}
+
+static void put_text(struct writer *writer, const char *name, const char *text)
+{
+	put_member(writer, name, cJSON_CreateString(text));
+}
+
+static void put_profiler(struct writer *writer, const struct report *report)
 {
 	const struct status *status = &report->status;
 	char remarks[REMARKS_SIZE];
 
-	cJSON_AddStringToObject(root, "sampler", status->sampler == SAMPLER_NMI ? "nmi" : "timer");
+	put_text(writer, "sampler", status->sampler == SAMPLER_NMI ? "nmi" : "timer");
 	if (status->sampler == SAMPLER_NMI)
-		add_count(root, "sampler_cpu", status->sampler_cpu);
-	add_count(root, "rate", status->rate);
-	cJSON_AddNumberToObject(root, "seconds", report->seconds);
-	add_count(root, "samples", report->table->samples);
-	add_count(root, "weight", report->table->weight);
-	add_count(root, "missed", report->table->missed);
-	cJSON_AddStringToObject(root, "note", report->note);
-	cJSON_AddStringToObject(root, "remark",
-		remarks_text(report->epoch, remarks, sizeof(remarks)));
+		put_count(writer, "sampler_cpu", status->sampler_cpu);
+	put_count(writer, "rate", status->rate);
+	put_member(writer, "seconds", cJSON_CreateNumber(report->seconds));
+	put_count(writer, "samples", report->table->samples);
+	put_count(writer, "weight", report->table->weight);
+	put_count(writer, "missed", report->table->missed);
+	put_text(writer, "note", report->note);
+	put_text(writer, "remark", remarks_text(report->epoch, remarks, sizeof(remarks)));
 }
 
-static void add_book(cJSON *books, const struct report *report, uint32_t cpu, enum stream stream)
+static void put_book(struct writer *writer, const struct report *report, uint32_t cpu,
+	enum stream stream)
 {
 	struct books book = decode_books(session_decode(report->session), stream, cpu);
 	cJSON *row = cJSON_CreateObject();
 
-	cJSON_AddItemToArray(books, row);
 	add_count(row, "cpu", cpu);
 	cJSON_AddStringToObject(row, "stream", stream_names[stream]);
 	add_count(row, "taken", book.earlier + book.received + book.lost);
 	add_count(row, "received", book.received);
 	add_count(row, "lost", book.lost);
 	add_count(row, "earlier", book.earlier);
+	put_row(writer, row);
 }
 
-static void add_books(cJSON *root, const struct report *report)
+static void put_books(struct writer *writer, const struct report *report)
 {
-	cJSON *books = cJSON_AddArrayToObject(root, "books");
-
+	begin_list(writer, "books");
 	for (uint32_t cpu = 0; report_has_books(report) && cpu < report->epoch->cpus_seen; cpu++) {
-		add_book(books, report, cpu, STREAM_SAMPLES);
-		add_book(books, report, cpu, STREAM_TRACE);
+		put_book(writer, report, cpu, STREAM_SAMPLES);
+		put_book(writer, report, cpu, STREAM_TRACE);
 	}
+	end_list(writer);
 }
 
-static void add_events(cJSON *root, const struct epoch *epoch)
+static void put_event(struct writer *writer, const struct epoch *epoch, uint32_t cpu, uint32_t id)
 {
-	cJSON *events = cJSON_AddArrayToObject(root, "events");
+	cJSON *row = cJSON_CreateObject();
 
-	for (uint32_t cpu = 0; cpu < epoch->cpus_seen; cpu++)
-		for (uint32_t id = 0; id < EPOCH_IDS; id++) {
-			cJSON *row = epoch->cpus[cpu].events[id] ? cJSON_CreateObject() : NULL;
-
-			if (!row)
-				continue;
-			cJSON_AddItemToArray(events, row);
-			add_count(row, "cpu", cpu);
-			add_count(row, "id", id);
-			cJSON_AddStringToObject(row, "name", epoch->event_names[id]);
-			add_count(row, "count", epoch->cpus[cpu].events[id]);
-		}
+	add_count(row, "cpu", cpu);
+	add_count(row, "id", id);
+	cJSON_AddStringToObject(row, "name", epoch->event_names[id]);
+	add_count(row, "count", epoch->cpus[cpu].events[id]);
+	put_row(writer, row);
 }
 
-static void add_cpus(cJSON *root, const struct report *report)
+static void put_events(struct writer *writer, const struct epoch *epoch)
+{
+	begin_list(writer, "events");
+	for (uint32_t cpu = 0; cpu < epoch->cpus_seen; cpu++)
+		for (uint32_t id = 0; id < EPOCH_IDS; id++)
+			if (epoch->cpus[cpu].events[id])
+				put_event(writer, epoch, cpu, id);
+	end_list(writer);
+}
+
+static void put_cpus(struct writer *writer, const struct report *report)
 {
 	const struct epoch *epoch = report->epoch;
-	cJSON *cpus = cJSON_AddArrayToObject(root, "cpus");
 	struct cpu_series *series = calloc(epoch->cpu_count + 1, sizeof(*series));
 
+	begin_list(writer, "cpus");
 	if (series)
 		query_cpus(epoch->query, &report->question, series, epoch->cpu_count);
 	for (uint32_t i = 0; series && i < epoch->cpu_count; i++) {
 		cJSON *row = cJSON_CreateObject();
 
-		cJSON_AddItemToArray(cpus, row);
 		add_count(row, "cpu", i);
 		cJSON_AddBoolToObject(row, "sampler", epoch->cpus[i].sampler);
 		for (int mode = 0; mode < MODES; mode++)
 			add_count(row, mode_names[mode], series[i].mode[mode]);
 		add_count(row, "missed", series[i].missed);
+		put_row(writer, row);
 	}
+	end_list(writer);
 	free(series);
 }
 
@@ -141,14 +204,13 @@ static void add_callers(cJSON *function, const struct report *report, uint32_t i
 	}
 }
 
-static void add_function(cJSON *functions, const struct report *report, const struct row *row)
+static void put_function(struct writer *writer, const struct report *report, const struct row *row)
 {
 	struct symbols *symbols = report->epoch->inputs.symbols;
 	const struct function *function = symbols_get(symbols, row->function);
 	const char *line = symbols_line(symbols, row->function);
 	cJSON *object = cJSON_CreateObject();
 
-	cJSON_AddItemToArray(functions, object);
 	cJSON_AddStringToObject(object, "name", function->name);
 	cJSON_AddStringToObject(object, "object", function->object);
 	cJSON_AddStringToObject(object, "source", line ? line : "");
@@ -160,27 +222,22 @@ static void add_function(cJSON *functions, const struct report *report, const st
 	add_count(object, "samples", row->samples);
 	add_cpu_list(object, row, report->epoch->cpu_count);
 	add_callers(object, report, row->function);
+	put_row(writer, object);
 }
 
 bool report_json(const struct report *report, FILE *out)
 {
-	cJSON *root = cJSON_CreateObject();
-	cJSON *functions;
-	char *text;
+	struct writer writer = { .out = out, .before = "{\n" };
 
-	add_guest(root, report->epoch);
-	add_profiler(root, report);
-	add_cpus(root, report);
-	add_books(root, report);
-	add_events(root, report->epoch);
-	functions = cJSON_AddArrayToObject(root, "functions");
+	put_guest(&writer, report->epoch);
+	put_profiler(&writer, report);
+	put_cpus(&writer, report);
+	put_books(&writer, report);
+	put_events(&writer, report->epoch);
+	begin_list(&writer, "functions");
 	for (size_t i = 0; i < report->table->count; i++)
-		add_function(functions, report, &report->table->rows[i]);
-
-	text = cJSON_Print(root);
-	if (text)
-		fprintf(out, "%s\n", text);
-	cJSON_free(text);
-	cJSON_Delete(root);
-	return text;
+		put_function(&writer, report, &report->table->rows[i]);
+	end_list(&writer);
+	fputs("\n}\n", out);
+	return !writer.failed;
 }

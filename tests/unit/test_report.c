@@ -1,3 +1,4 @@
+#include <cjson/cJSON.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,6 +35,21 @@ static void live(struct fake_guest *guest)
 	for (int i = 0; guest->running && i < 5; i++)
 		fake_guest_sample(guest, (uint32_t)i % 2, 1, i ? 0x1210 : 0x1310, 0x1120);
 	fake_guest_beat(guest, 20);
+}
+
+/* Written piece by piece, it is one whole. */
+static void check_json(const char *text, const struct report *report)
+{
+	cJSON *root = cJSON_Parse(text);
+
+	assert_true(cJSON_IsObject(root));
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "functions")),
+		report->table->count);
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "cpus")), 2);
+	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(root, "books")) > 0);
+	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(root, "events")) > 0);
+	assert_true(cJSON_IsString(cJSON_GetObjectItem(root, "remark")));
+	cJSON_Delete(root);
 }
 
 static void test_report_is_exact(void **state)
@@ -89,6 +105,7 @@ static void test_report_is_exact(void **state)
 	assert_true(report_write(report, out, &error));
 	fclose(out);
 	assert_non_null(strstr(text, "\"caller"));
+	check_json(text, report);
 	free(text);
 	report_free(report);
 	fixture_end(&fixture);
