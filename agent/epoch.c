@@ -12,7 +12,11 @@
 #include "threads.h"
 #include "util.h"
 
-enum { CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000 };
+enum {
+	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
+	PICTURES = 4,			/* at a time: the screen's, one that waits, one in the making */
+	CPU_COST = sizeof(struct epoch_cpu) + PICTURES * (sizeof(struct cpu_series) + 64),
+};
 
 static void load_names(struct epoch *epoch, const char *names)
 {
@@ -68,6 +72,7 @@ static void epoch_free(struct epoch *epoch)
 	threads_free(epoch->inputs.threads);
 	stacks_free(epoch->inputs.stacks);
 	store_free(epoch->inputs.store);
+	budget_give(epoch->inputs.budget, epoch->cpus_seen * CPU_COST);
 	budget_release(epoch->inputs.budget);
 	free(epoch->folders[0]);
 	free(epoch->cpus);
@@ -118,11 +123,16 @@ void epoch_ticks(struct epoch *epoch, uint64_t ticks)
 		store_advance(epoch->inputs.store, epoch_now(epoch));
 }
 
+/* Made when it is new; NULL: too many, or no memory for what a picture shows of it. */
 static struct epoch_cpu *cpu_at(struct epoch *epoch, uint32_t cpu)
 {
 	if (cpu >= EVENT_CPUS)
 		return NULL;
 	if (cpu >= epoch->cpus_seen) {
+		if (!budget_take(epoch->inputs.budget, (cpu + 1 - epoch->cpus_seen) * CPU_COST)) {
+			epoch->cpus_refused++;
+			return NULL;
+		}
 		epoch->cpus = util_grow(epoch->cpus, cpu + 1, sizeof(*epoch->cpus));
 		memset(epoch->cpus + epoch->cpus_seen, 0,
 			(cpu + 1 - epoch->cpus_seen) * sizeof(*epoch->cpus));
@@ -156,7 +166,8 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 	if (first && guest->clock_hz >= CLOCK_LEAST_HZ)
 		epoch->clock_hz = guest->clock_hz;
 	epoch->known = true;
-	cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0);
+	if (!cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0))
+		epoch->cpu_count = epoch->cpus_seen;
 
 	if (symbols_wrong_build(symbols, guest->build_id.bytes, guest->build_id.size)) {
 		symbols_drop_kernel(symbols);

@@ -44,6 +44,7 @@ struct epoch {
 	uint64_t taken, span;			/* samples, and ticks in which; of all CPUs sampled */
 	uint64_t untimed;			/* weight that came before the facts: in no slice */
 	uint32_t cpus_seen;			/* in cpus[] */
+	uint64_t cpus_refused;			/* news of others, for which there was no memory */
 	struct epoch_cpu *cpus;
 	char event_names[EPOCH_IDS][32];
 	bool told;				/* the guest knows the names of its kernel */

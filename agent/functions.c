@@ -115,6 +115,20 @@ const struct function *functions_get(const struct functions *functions, uint32_t
 	return &entry_of(functions, id)->function;
 }
 
+bool functions_set_line(struct functions *functions, uint32_t id, char *line)
+{
+	size_t bytes = strlen(line) + TEXT_COST;
+	bool room = budget_take(functions->budget, bytes);
+
+	functions->paid += room ? bytes : 0;
+	if (!room) {
+		free(line);
+		line = util_copy("", 0);
+	}
+	entry_of(functions, id)->origin.line = line;
+	return room;
+}
+
 struct origin *functions_origin(struct functions *functions, uint32_t id)
 {
 	return &entry_of(functions, id)->origin;

@@ -35,7 +35,10 @@ uint64_t functions_refused(const struct functions *functions);	/* that are the "
 size_t functions_count(const struct functions *functions);
 const struct function *functions_get(const struct functions *functions, uint32_t id);
 
-/* The owner's part of a function. Its line, once set to fresh memory, belongs to `functions`. */
+/* The owner's part of a function. */
 struct origin *functions_origin(struct functions *functions, uint32_t id);
+
+/* Takes the function's line (fresh memory), once. False: there is no room for it, and it is "". */
+bool functions_set_line(struct functions *functions, uint32_t id, char *line);
 
 #endif

@@ -53,6 +53,7 @@ const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
 	add_loss(&line, threads_refused(epoch->inputs.threads), "names not kept: memory is full");
 	add_loss(&line, symbols_lines_refused(epoch->inputs.symbols),
 		"source lines not read: memory is full");
+	add_loss(&line, epoch->cpus_refused, "news of further CPUs not taken: memory is full");
 	add_loss(&line, epoch->untimed, "ticks came before the guest told its clock");
 	add_loss(&line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
 	add_loss(&line, symbols_left_out(epoch->inputs.symbols),

@@ -44,6 +44,7 @@ struct symbols {
 	uint64_t bias;			/* of the kernel's object, 0 when the guest has told none */
 	uint64_t slide;			/* run address minus link address, modulo 2^64 */
 
+	uint64_t lines_refused;
 	struct special *specials;	/* bounded by OBJECTS_NAMES_MAX and the callers' names */
 	size_t special_count;
 };
@@ -386,7 +387,7 @@ uint64_t symbols_told_refused(const struct symbols *symbols)
 
 uint64_t symbols_lines_refused(const struct symbols *symbols)
 {
-	return line_worker_refused(symbols->worker);
+	return symbols->lines_refused + line_worker_refused(symbols->worker);
 }
 
 size_t symbols_functions(const struct symbols *symbols)
@@ -407,8 +408,9 @@ static void take_lines(struct symbols *symbols)
 	char *line;
 
 	while (line_worker_take(symbols->worker, &function, &line)) {
-		functions_origin(symbols->functions, function)->line
-			= line ? util_printable(line, strnlen(line, LINE_SHOWN)) : util_copy("", 0);
+		if (!functions_set_line(symbols->functions, function, line ?
+				util_printable(line, strnlen(line, LINE_SHOWN)) : util_copy("", 0)))
+			symbols->lines_refused++;
 		free(line);
 	}
 }
