@@ -47,6 +47,7 @@ struct session {
 	struct session_wish wish;
 	bool wish_is_new, changed;	/* since the last picture */
 	uint64_t pictured;		/* when that was made */
+	uint64_t picture_took;		/* ns, to make it */
 	uint64_t generation;
 	enum link_state shown_link;
 	enum vm_state shown_vm;
@@ -288,19 +289,24 @@ static void take_orders(struct session *session)
 
 /* ---- pictures ---- */
 
-/* When the next picture is due, given what has changed; UINT64_MAX: not before something does. */
+/*
+ * When the next picture is due, given what has changed; UINT64_MAX: not before something does. As
+ * long as the last one took is left to what comes: a guest whose pictures are dear is still read.
+ */
 static uint64_t picture_due(const struct session *session)
 {
 	bool changed = session->changed || session->shown_link != shown_link(session) ||
 		session->shown_vm != link_vm(session->link);
+	uint64_t pause = (uint64_t)(session->wish_is_new ? WISH_MS : PICTURE_MS) * NS_PER_MS;
 
-	if (session->wish_is_new)
-		return session->pictured + (uint64_t)WISH_MS * NS_PER_MS;
-	return changed ? session->pictured + (uint64_t)PICTURE_MS * NS_PER_MS : UINT64_MAX;
+	if (!session->wish_is_new && !changed)
+		return UINT64_MAX;
+	return session->pictured + (pause > session->picture_took ? pause : session->picture_took);
 }
 
 static void make_picture(struct session *session)
 {
+	uint64_t begin = util_now();
 	char trouble[TROUBLE];
 	struct picture_inputs inputs = {
 		.epoch = session->epoch,
@@ -318,6 +324,7 @@ static void make_picture(struct session *session)
 	session->shown_link = inputs.link;
 	session->shown_vm = inputs.vm;
 	session->pictured = util_now();
+	session->picture_took = session->pictured - begin;
 }
 
 /* ---- the whole ---- */
