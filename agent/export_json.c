@@ -179,11 +179,12 @@ static void put_cpus(struct writer *writer, const struct report *report)
 	free(series);
 }
 
-static void add_cpu_list(cJSON *function, const struct row *row, uint32_t cpu_count)
+static void add_cpu_list(cJSON *function, const struct table *table, const struct row *row,
+	uint32_t cpu_count)
 {
 	cJSON *cpus = cJSON_AddArrayToObject(function, "cpus");
 
-	for (uint32_t i = 0; i < cpu_count && i < 8 * sizeof(row->cpus); i++)
+	for (uint32_t i = 0; i < cpu_count && i < 64 * table->words; i++)
 		if (row->cpus[i / 64] >> i % 64 & 1)
 			cJSON_AddItemToArray(cpus, cJSON_CreateNumber(i));
 }
@@ -220,7 +221,7 @@ static void put_function(struct writer *writer, const struct report *report, con
 	cJSON_AddNumberToObject(object, "total_percent",
 		percent(row->total, report->table->weight));
 	add_count(object, "samples", row->samples);
-	add_cpu_list(object, row, report->epoch->cpu_count);
+	add_cpu_list(object, report->table, row, report->epoch->cpu_count);
 	add_callers(object, report, row->function);
 	put_row(writer, object);
 }

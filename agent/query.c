@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget.h"
 #include "pattern.h"
 #include "query.h"
 #include "query_state.h"
@@ -55,14 +54,8 @@ static struct row *have_row(struct query *query, struct table *table, uint32_t f
 
 	if (*place != NOWHERE)
 		return &table->rows[*place];
-	if (table->count == table->room) {
-		budget_charge(table->budget, (table->room + 256) * sizeof(*table->rows));
-		table->room = 2 * table->room + 256;
-		table->rows = util_grow(table->rows, table->room, sizeof(*table->rows));
-	}
 	*place = (uint32_t)table->count;
-	table->rows[table->count] = (struct row){ .function = function };
-	return &table->rows[table->count++];
+	return table_add(table, function);
 }
 
 static void add_rows(struct query *query, struct table *table, const struct profile *profile)
@@ -79,6 +72,17 @@ static void add_rows(struct query *query, struct table *table, const struct prof
 	}
 }
 
+/* As many rows as in the last answer: there are hardly more. */
+static struct table *new_table(const struct query *query)
+{
+	const struct profile *profile;
+	uint32_t words = 0;
+
+	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++)
+		words = profile->words > words ? profile->words : words;
+	return table_new(query->window.inputs.budget, query->rows, words);
+}
+
 static void add_whole(struct table *table, const struct profile *profile)
 {
 	table->weight += profile->weight;
@@ -88,22 +92,26 @@ static void add_whole(struct table *table, const struct profile *profile)
 		table->mode[mode] += profile->mode[mode];
 }
 
+/* What a row is stays in its place; what it says moves. */
+static void copy_row(const struct table *table, struct row *to, const struct row *from)
+{
+	uint64_t *cpus = to->cpus;
+
+	if (to == from)
+		return;
+	memcpy(cpus, from->cpus, table->words * sizeof(*cpus));
+	*to = *from;
+	to->cpus = cpus;
+}
+
 static void keep_matching(struct table *table, const struct symbols *symbols, const char *pattern)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < table->count; i++)
 		if (pattern_match(symbols_get(symbols, table->rows[i].function)->name, pattern))
-			table->rows[kept++] = table->rows[i];
+			copy_row(table, &table->rows[kept++], &table->rows[i]);
 	table->count = kept;
-}
-
-/* It lives on in pictures: what it has no rows for is given back. */
-static void shrink(struct table *table)
-{
-	budget_give(table->budget, (table->room - table->count) * sizeof(*table->rows));
-	table->rows = util_grow(table->rows, table->count, sizeof(*table->rows));
-	table->room = table->count;
 }
 
 /* What was added is whole slices: from the beginning of the first to the end of the last. */
@@ -128,19 +136,20 @@ static void set_range(struct table *table, const struct window *window)
 
 struct table *query_table(struct query *query, const struct question *question)
 {
-	struct table *table = util_alloc(sizeof(*table));
 	const struct profile *profile;
+	struct table *table;
 
-	table->budget = query->window.inputs.budget;
 	window_update(&query->window, question);
+	table = new_table(query);
 	clear_places(query);
 	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++) {
 		add_whole(table, profile);
 		add_rows(query, table, profile);
 	}
+	query->rows = table->count;
 	if (question->filter.pattern[0])
 		keep_matching(table, query->window.inputs.symbols, question->filter.pattern);
-	shrink(table);
+	table_shrink(table);
 	set_range(table, &query->window);
 	return table;
 }

@@ -51,7 +51,7 @@ struct row {
 	uint32_t function;
 	uint64_t self, total;		/* weights; total counts a function once per stack */
 	uint64_t samples;		/* with this function as the leaf, not weighted */
-	uint64_t cpus[16];		/* that ran it: bit set, CPU 0 to 1023 */
+	uint64_t *cpus;			/* that ran it: a bit each, table->words words */
 };
 
 struct caller {
@@ -66,6 +66,8 @@ struct table {
 	uint64_t missed;		/* in gaps, of any thread and mode; not in `weight` */
 	size_t count, room;
 	struct row *rows;
+	uint64_t *cpus;			/* of all rows */
+	uint32_t words;
 	struct budget *budget;		/* that has paid for the room */
 };
 
@@ -80,6 +82,11 @@ struct query *query_new(const struct query_inputs *inputs);
 void query_free(struct query *query);
 
 struct table *query_table(struct query *query, const struct question *question);
+
+/* An empty table of so many rows at first, for CPUs below 64 * words; and one row more in it. */
+struct table *table_new(struct budget *budget, size_t room, uint32_t words);
+struct row *table_add(struct table *table, uint32_t function);
+void table_shrink(struct table *table);		/* to the rows that it has */
 void table_free(struct table *table);
 
 /*
@@ -91,7 +98,7 @@ void table_sort(struct table *table, const struct symbols *symbols, enum table_c
 	bool invert);
 
 /* "0-2,7": the CPUs that ran it; a "+" stands for what does not fit. Returns `text`. */
-const char *table_cpus(const struct row *row, char *text, size_t size);
+const char *table_cpus(const struct table *table, const struct row *row, char *text, size_t size);
 
 /*
  * Self weight of one function in each of the last whole seconds before the range's end, also those

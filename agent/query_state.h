@@ -11,6 +11,7 @@ struct query {
 	struct window window;
 	uint32_t *places;		/* by function: where it stands in the answer being made */
 	size_t place_count;
+	size_t rows;			/* of the last table */
 };
 
 #endif

@@ -57,7 +57,7 @@ static void print_row(const struct report *report, const struct row *row, FILE *
 	const char *line = symbols_line(symbols, row->function);
 	char cpus[12];
 
-	table_cpus(row, cpus, sizeof(cpus));
+	table_cpus(report->table, row, cpus, sizeof(cpus));
 	fprintf(out, "%7.2f %7.2f %9.0f  %-11s %-32s %-16s %s\n",
 		percent(row->self, report->table->weight),
 		percent(row->total, report->table->weight),

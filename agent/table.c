@@ -1,5 +1,6 @@
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,34 +8,82 @@
 #include "budget.h"
 #include "query.h"
 #include "symbols.h"
+#include "util.h"
 
-enum { CPUS = 8 * sizeof(((struct row *)NULL)->cpus) };
+static size_t row_size(const struct table *table)
+{
+	return sizeof(*table->rows) + table->words * sizeof(*table->cpus);
+}
+
+/* Rows that are not sorted yet. */
+static void resize(struct table *table, size_t room)
+{
+	budget_charge(table->budget, room * row_size(table));
+	budget_give(table->budget, table->room * row_size(table));
+	table->room = room;
+	table->rows = util_grow(table->rows, room, sizeof(*table->rows));
+	table->cpus = util_grow(table->cpus, room * table->words, sizeof(*table->cpus));
+	for (size_t i = 0; i < table->count; i++)
+		table->rows[i].cpus = table->cpus + i * table->words;
+}
+
+struct table *table_new(struct budget *budget, size_t room, uint32_t words)
+{
+	struct table *table = util_alloc(sizeof(*table));
+
+	table->budget = budget;
+	table->words = words;
+	resize(table, room);
+	return table;
+}
+
+struct row *table_add(struct table *table, uint32_t function)
+{
+	struct row *row;
+
+	if (table->count == table->room)
+		resize(table, 2 * table->room + 256);
+	row = &table->rows[table->count];
+	*row = (struct row){
+		.function = function, .cpus = table->cpus + table->count * table->words,
+	};
+	memset(row->cpus, 0, table->words * sizeof(*row->cpus));
+	table->count++;
+	return row;
+}
+
+void table_shrink(struct table *table)
+{
+	resize(table, table->count);
+}
 
 void table_free(struct table *table)
 {
 	if (!table)
 		return;
-	budget_free(table->budget, table->rows, table->room * sizeof(*table->rows));
+	budget_give(table->budget, table->room * row_size(table));
+	free(table->rows);
+	free(table->cpus);
 	free(table);
 }
 
-static bool has_cpu(const struct row *row, unsigned cpu)
+static bool has_cpu(const struct table *table, const struct row *row, unsigned cpu)
 {
-	return cpu < CPUS && row->cpus[cpu / 64] >> cpu % 64 & 1;
+	return cpu < 64 * table->words && row->cpus[cpu / 64] >> cpu % 64 & 1;
 }
 
-const char *table_cpus(const struct row *row, char *text, size_t size)
+const char *table_cpus(const struct table *table, const struct row *row, char *text, size_t size)
 {
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (unsigned cpu = 0, last; cpu < CPUS; cpu = last + 1) {
+	for (unsigned cpu = 0, last; cpu < 64 * table->words; cpu = last + 1) {
 		char part[32];
 		int length;
 
-		for (last = cpu; has_cpu(row, last) && has_cpu(row, last + 1); last++)
-			;
-		if (!has_cpu(row, cpu))
+		for (last = cpu; has_cpu(table, row, last) && has_cpu(table, row, last + 1); )
+			last++;
+		if (!has_cpu(table, row, cpu))
 			continue;
 		length = snprintf(part, sizeof(part), "%s%u", used ? "," : "", cpu);
 		if (last > cpu)
@@ -50,11 +99,20 @@ const char *table_cpus(const struct row *row, char *text, size_t size)
 	return text;
 }
 
-/* ---- order: negative when `a` stands above `b` ---- */
+/* ---- order ---- */
 
-struct pair {
-	const struct row *a, *b;
-	const struct function *f, *g;	/* theirs */
+/* A row as it is sorted: what decides, most of the time, stands in it. */
+struct key {
+	uint64_t value;			/* of the column, where that is a number */
+	uint64_t self, total;
+	const struct function *function;
+	uint32_t id, row;
+};
+
+struct order {
+	const struct table *table;
+	int (*by)(const struct table *table, const struct key *a, const struct key *b);
+	bool invert;
 };
 
 static int larger_first(uint64_t a, uint64_t b)
@@ -62,93 +120,107 @@ static int larger_first(uint64_t a, uint64_t b)
 	return (a < b) - (a > b);
 }
 
-static int by_self(const struct pair *pair)
+static int by_value(const struct table *table, const struct key *a, const struct key *b)
 {
-	return larger_first(pair->a->self, pair->b->self);
-}
-
-static int by_total(const struct pair *pair)
-{
-	return larger_first(pair->a->total, pair->b->total);
-}
-
-static int by_hits(const struct pair *pair)
-{
-	return larger_first(pair->a->samples, pair->b->samples);
+	(void)table;
+	return larger_first(a->value, b->value);
 }
 
 /* The lowest CPU in which they differ decides: {0} {0,1} {0,2} {1}. */
-static int by_cpu(const struct pair *pair)
+static int by_cpu(const struct table *table, const struct key *a, const struct key *b)
 {
-	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-		unsigned next = cpu + 1;
-		bool first = has_cpu(pair->a, cpu);
-		const struct row *other = first ? pair->b : pair->a;
+	const struct row *left = &table->rows[a->row], *right = &table->rows[b->row];
 
-		if (first == has_cpu(pair->b, cpu))
+	for (unsigned cpu = 0; cpu < 64 * table->words; cpu++) {
+		unsigned next = cpu + 1;
+		bool first = has_cpu(table, left, cpu);
+		const struct row *other = first ? right : left;
+
+		if (first == has_cpu(table, right, cpu))
 			continue;
-		while (next < CPUS && !has_cpu(other, next))
+		while (next < 64 * table->words && !has_cpu(table, other, next))
 			next++;
-		return first == (next < CPUS) ? -1 : 1;
+		return first == (next < 64 * table->words) ? -1 : 1;
 	}
 	return 0;
 }
 
-static int by_function(const struct pair *pair)
+static int by_function(const struct table *table, const struct key *a, const struct key *b)
 {
-	return strcmp(pair->f->name, pair->g->name);
+	(void)table;
+	return strcmp(a->function->name, b->function->name);
 }
 
-static int by_object(const struct pair *pair)
+static int by_object(const struct table *table, const struct key *a, const struct key *b)
 {
-	return strcmp(pair->f->object, pair->g->object);
+	(void)table;
+	return strcmp(a->function->object, b->function->object);
 }
 
 /* Lines come late, and for the visible rows alone; the linker keeps the order of the sources. */
-static int by_source(const struct pair *pair)
+static int by_source(const struct table *table, const struct key *a, const struct key *b)
 {
-	int order = by_object(pair);
+	int order = by_object(table, a, b);
 
-	return order ? order : -larger_first(pair->f->address, pair->g->address);
+	return order ? order : -larger_first(a->function->address, b->function->address);
 }
 
-static int (*const orders[TABLE_COLUMNS])(const struct pair *pair) = {
-	[COLUMN_SELF] = by_self, [COLUMN_TOTAL] = by_total, [COLUMN_HITS] = by_hits,
+static int (*const orders[TABLE_COLUMNS])(const struct table *table, const struct key *a,
+	const struct key *b) = {
+	[COLUMN_SELF] = by_value, [COLUMN_TOTAL] = by_value, [COLUMN_HITS] = by_value,
 	[COLUMN_CPU] = by_cpu, [COLUMN_FUNCTION] = by_function, [COLUMN_OBJECT] = by_object,
 	[COLUMN_SOURCE] = by_source,
-};
-
-struct order {
-	const struct symbols *symbols;
-	enum table_column column;
-	bool invert;
 };
 
 static int compare(const void *left, const void *right, void *context)
 {
 	const struct order *order = context;
-	const struct row *a = left, *b = right;
-	const struct pair pair = {
-		.a = a, .f = symbols_get(order->symbols, a->function),
-		.b = b, .g = symbols_get(order->symbols, b->function),
-	};
-	int result = orders[order->column](&pair);
+	const struct key *a = left, *b = right;
+	int result = order->by(order->table, a, b);
 
 	if (result)
 		return order->invert ? -result : result;
-	result = by_self(&pair);
-	if (!result)
-		result = by_total(&pair);
-	if (!result)
-		result = by_function(&pair);
-	return result ? result : (a->function > b->function) - (a->function < b->function);
+	if (a->self != b->self)
+		return larger_first(a->self, b->self);
+	if (a->total != b->total)
+		return larger_first(a->total, b->total);
+	result = strcmp(a->function->name, b->function->name);
+	return result ? result : (a->id > b->id) - (a->id < b->id);
+}
+
+static uint64_t value_of(const struct row *row, enum table_column column)
+{
+	switch (column) {
+	case COLUMN_SELF:
+		return row->self;
+	case COLUMN_TOTAL:
+		return row->total;
+	default:
+		return row->samples;
+	}
 }
 
 void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
 	bool invert)
 {
-	struct order order = { .symbols = symbols, .column = column, .invert = invert };
+	struct order order = { .table = table, .by = orders[column], .invert = invert };
+	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
+	struct row *sorted = util_grow(NULL, table->room, sizeof(*sorted));
 
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i];
+
+		keys[i] = (struct key){
+			.value = value_of(row, column), .self = row->self, .total = row->total,
+			.function = symbols_get(symbols, row->function), .id = row->function,
+			.row = i,
+		};
+	}
 	if (table->count)
-		qsort_r(table->rows, table->count, sizeof(*table->rows), compare, &order);
+		qsort_r(keys, table->count, sizeof(*keys), compare, &order);
+	for (size_t i = 0; i < table->count; i++)
+		sorted[i] = table->rows[keys[i].row];
+	free(table->rows);
+	free(keys);
+	table->rows = sorted;
 }

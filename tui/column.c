@@ -118,7 +118,8 @@ static void draw_cpus(struct canvas *canvas, struct place place, const struct co
 	size_t size = (size_t)place.width + 1;
 
 	canvas_text(canvas, place, STYLE_TEXT,
-		table_cpus(row->row, text, size < sizeof text ? size : sizeof text));
+		table_cpus(row->picture->table, row->row, text,
+			size < sizeof text ? size : sizeof text));
 }
 
 static void draw_function(struct canvas *canvas, struct place place, const struct column_row *row)

@@ -53,21 +53,18 @@ static void take_state(struct fuzz_input *input, struct picture *picture)
 
 static void take_functions(struct fuzz_input *input, struct picture *picture, struct symbols *symbols)
 {
-	struct table *table = util_alloc(sizeof *table);
+	struct table *table = table_new(NULL, FUNCTIONS, 16);
 	char name[1024] = "";
 
 	table->from = picture->now - 10 * SECOND;
 	table->to = picture->now;
-	table->rows = util_alloc(FUNCTIONS * sizeof *table->rows);
 	while (input->left > 0 && table->count < FUNCTIONS) {
-		struct row *row = &table->rows[table->count++];
+		struct row *row;
 
 		take_text(input, name, sizeof name);
-		*row = (struct row) {
-			.function = symbols_special(symbols, name),
-			.self = input->left, .total = input->left, .samples = input->left,
-		};
-		memcpy(row->cpus, name, sizeof row->cpus);
+		row = table_add(table, symbols_special(symbols, name));
+		row->self = row->total = row->samples = input->left;
+		memcpy(row->cpus, name, table->words * sizeof *row->cpus);
 		table->weight += row->self;
 		table->mode[MODE_KERNEL] = table->weight;
 	}

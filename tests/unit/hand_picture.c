@@ -71,17 +71,17 @@ struct symbols *hand_kernel(const char *const *names, size_t count, uint32_t *fu
 
 static struct table *hand_table(const uint32_t functions[HAND_FUNCTIONS])
 {
-	struct table *table = util_alloc(sizeof *table);
+	struct table *table = table_new(NULL, HAND_FUNCTIONS, 1);
 
 	table->from = 182000000000;
 	table->to = 192000000000;
-	table->count = HAND_FUNCTIONS;
-	table->rows = util_alloc(HAND_FUNCTIONS * sizeof *table->rows);
 	for (int i = 0; i < HAND_FUNCTIONS; i++) {
-		table->rows[i] = (struct row) {
-			.function = functions[i], .self = rows[i].self, .total = rows[i].total,
-			.samples = rows[i].samples, .cpus = { rows[i].cpus },
-		};
+		struct row *row = table_add(table, functions[i]);
+
+		row->self = rows[i].self;
+		row->total = rows[i].total;
+		row->samples = rows[i].samples;
+		row->cpus[0] = rows[i].cpus;
 		table->weight += rows[i].self;
 		table->samples += rows[i].samples;
 	}
@@ -111,20 +111,17 @@ static void hand_visible(struct picture *picture, size_t count)
 void hand_rows(struct picture *picture, struct symbols *symbols, const uint32_t *functions,
 	size_t count)
 {
-	struct table *table = util_alloc(sizeof *table);
+	struct table *table = table_new(NULL, count, 1);
 
-	*table = (struct table) {
-		.from = 182000000000, .to = 192000000000, .count = count,
-		.rows = util_alloc(count * sizeof *table->rows),
-	};
+	table->from = 182000000000;
+	table->to = 192000000000;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t self = 10000 / (i + 1);
+		struct row *row = table_add(table, functions[i]);
 
-		table->rows[i] = (struct row) {
-			.function = functions[i], .self = self, .total = self + i % 7 * 100,
-			.samples = self, .cpus = { 0x5 << i % 3 },
-		};
-		table->weight += self;
+		row->self = row->samples = 10000 / (i + 1);
+		row->total = row->self + i % 7 * 100;
+		row->cpus[0] = 0x5 << i % 3;
+		table->weight += row->self;
 	}
 	table->samples = table->mode[MODE_KERNEL] = table->weight;
 	table_free(picture->table);

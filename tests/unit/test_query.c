@@ -567,9 +567,10 @@ static void rows_stand_in_the_order_of_a_column(void **state)
 static const char *cpus_text(uint64_t low, uint64_t second, size_t size)
 {
 	static char text[64];
-	const struct row row = { .cpus = { low, second } };
+	const struct table table = { .words = 2 };
+	const struct row row = { .cpus = (uint64_t[]){ low, second } };
 
-	return table_cpus(&row, text, size);
+	return table_cpus(&table, &row, text, size);
 }
 
 static void cpus_are_told_as_ranges(void **state)

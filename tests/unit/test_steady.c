@@ -57,7 +57,7 @@ static void any_table(struct random *random, struct picture *picture)
 
 		row->self = of_any_size(random);
 		row->samples = row->self / (1 + random_below(random, 8));
-		for (int word = 0; word < 16; word++)
+		for (uint32_t word = 0; word < table->words; word++)
 			row->cpus[word] = random_next(random) & random_next(random);
 		table->weight += row->self;
 		table->samples += row->samples;

@@ -258,8 +258,10 @@ static struct picture *without_rows(void)
 {
 	struct picture *picture = hand_picture(symbols, functions);
 
-	free(picture->table->rows);
-	*picture->table = (struct table) { .from = 182000000000, .to = 192000000000 };
+	table_free(picture->table);
+	picture->table = table_new(NULL, 0, 1);
+	picture->table->from = 182000000000;
+	picture->table->to = 192000000000;
 	return picture;
 }
 
