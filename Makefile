@@ -33,7 +33,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_trace test_dra
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
-	test_link test_session test_session_files test_control_socket test_report \
+	test_link test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
 	test_list test_prompt test_header test_view_functions test_screen test_states test_steady
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
@@ -134,7 +134,7 @@ build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit
 build/check/test_record build/check/test_guest_symbols: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
 build/check/test_session build/check/test_link: build/check/tests/unit/fake_qmp.o
-build/check/test_session build/check/test_session_files build/check/test_control_socket build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
+build/check/test_session build/check/test_session_files build/check/test_control_socket build/check/test_private build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop
 build/check/test_absurd_files: build/ktop
