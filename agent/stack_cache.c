@@ -141,17 +141,21 @@ struct stack_print stack_cache_print(const struct stack_cache *cache, const stru
 
 /* ---- the sets ---- */
 
+/* Without a branch on which of them it is: nobody can foresee that. */
 uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print)
 {
-	const struct set *set;
+	const struct set *set = &cache->sets[print->set];
+	uint32_t node = 0;
 
 	if (cache->count == 0)
 		return STACKS_NONE;
-	set = &cache->sets[print->set];
-	for (uint32_t i = 0; i < WAYS; i++)
-		if (set->prints[i].low == print->low && set->prints[i].high == print->high)
-			return set->nodes[i] - 1;
-	return STACKS_NONE;
+	for (uint32_t i = 0; i < WAYS; i++) {
+		uint64_t differ = (set->prints[i].low ^ print->low) |
+			(set->prints[i].high ^ print->high);
+
+		node |= set->nodes[i] & -(uint32_t)(differ == 0);
+	}
+	return node - 1;
 }
 
 void stack_cache_keep(struct stack_cache *cache, const struct stack_print *print, uint32_t node)
