@@ -37,8 +37,8 @@ static char *folder_of(const char *path)
 	return end ? util_copy(path, (size_t)(end + 1 - path)) : util_copy(".", 1);
 }
 
-struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *image,
-	struct budget *budget)
+struct epoch *epoch_new(const uint8_t *boot_id, const char *names, struct symbols *symbols,
+	const char *image, struct budget *budget)
 {
 	struct epoch *epoch = util_alloc(sizeof(*epoch));
 
@@ -50,11 +50,12 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *i
 		.budget = budget_hold(budget),
 		.store = store_new(budget, STORE_COUNTS_MAX),
 		.stacks = stacks_new(budget),
-		.symbols = symbols_new(budget),
+		.symbols = symbols ? symbols : symbols_new(budget),
 		.threads = threads_new(budget),
 	};
 	epoch->query = query_new(&epoch->inputs);
-	load_names(epoch, names);
+	if (!symbols)
+		load_names(epoch, names);
 	return epoch;
 }
 

@@ -54,11 +54,12 @@ struct epoch {
 };
 
 /*
- * `names`: the file with the kernel's names, as symbols.h takes it. Programs' files are looked for
- * beside `image`, the kernel's. Each may be NULL.
+ * `names`: the file with the kernel's names, as symbols.h takes it; `symbols`: what was read of it
+ * already, which is the epoch's from then on. Programs' files are looked for beside `image`, the
+ * kernel's. Each may be NULL.
  */
-struct epoch *epoch_new(const uint8_t *boot_id, const char *names, const char *image,
-	struct budget *budget);
+struct epoch *epoch_new(const uint8_t *boot_id, const char *names, struct symbols *symbols,
+	const char *image, struct budget *budget);
 struct epoch *epoch_hold(struct epoch *epoch);
 void epoch_release(struct epoch *epoch);	/* any thread; goes with the last holder, never waits */
 

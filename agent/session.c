@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "decode.h"
 #include "epoch.h"
+#include "kernel_names.h"
 #include "link.h"
 #include "mailbox.h"
 #include "meter.h"
@@ -14,7 +15,6 @@
 #include "saver.h"
 #include "session.h"
 #include "source.h"
-#include "spool.h"
 #include "symbols.h"
 #include "util.h"
 
@@ -22,8 +22,7 @@ enum {
 	READ_BYTES = 262144,
 	READS_PER_STEP = 8,		/* then others have their turn */
 	PICTURE_MS = 100,
-	PIPE_MS = 30000,		/* for the writer of a pipe of names: nm may take its time */
-	WISH_MS = 20,			/* a wish is answered at once, but not more often */
+	SOON_MS = 20,			/* a wish and the first sample wait no longer */
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
@@ -39,13 +38,14 @@ struct session {
 	struct epoch *epoch;		/* NULL: no boot seen yet */
 	struct meter meter;
 	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
-	struct spool names;		/* likewise, or that image; a path of NULL: as QMP tells */
+	struct kernel_names *names;	/* likewise, or of that image; NULL: as QMP tells */
 	uint64_t resets;		/* of the VM, as far as handled */
 
 	struct profiler_drive profiler;
 
 	struct session_wish wish;
 	bool wish_is_new, changed;	/* since the last picture */
+	bool begun;			/* a picture had a sample */
 	uint64_t pictured;		/* when that was made */
 	uint64_t picture_took;		/* ns, to make it */
 	uint64_t generation;
@@ -89,14 +89,15 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 {
 	struct session *session = context;
 	const char *image = session->image ? session->image : link_facts(session->link)->kernel;
-	const char *names = session->names.path;
+	const char *names = session->names ? kernel_names_path(session->names) : image;
+	struct symbols *symbols = session->names ? kernel_names_take(session->names) : NULL;
 
 	if (session->epoch) {
 		commands_drop(session->commands, "the guest was reset or put back");
 		greet(session);
 	}
 	epoch_release(session->epoch);
-	session->epoch = epoch_new(boot_id, names ? names : image, image, session->budget);
+	session->epoch = epoch_new(boot_id, names, symbols, image, session->budget);
 	meter_clear(&session->meter);
 }
 
@@ -297,7 +298,8 @@ static uint64_t picture_due(const struct session *session)
 {
 	bool changed = session->changed || session->shown_link != shown_link(session) ||
 		session->shown_vm != link_vm(session->link);
-	uint64_t pause = (uint64_t)(session->wish_is_new ? WISH_MS : PICTURE_MS) * NS_PER_MS;
+	bool soon = session->wish_is_new || !session->begun;
+	uint64_t pause = (uint64_t)(soon ? SOON_MS : PICTURE_MS) * NS_PER_MS;
 
 	if (!session->wish_is_new && !changed)
 		return UINT64_MAX;
@@ -308,6 +310,7 @@ static void make_picture(struct session *session)
 {
 	uint64_t begin = util_now();
 	char trouble[TROUBLE];
+	struct picture *picture;
 	struct picture_inputs inputs = {
 		.epoch = session->epoch,
 		.decode = session->decode,
@@ -319,7 +322,9 @@ static void make_picture(struct session *session)
 		.generation = ++session->generation,
 	};
 
-	mailbox_picture(session->mailbox, picture_new(&inputs));
+	picture = picture_new(&inputs);
+	session->begun = session->begun || (picture->table && picture->table->samples);
+	mailbox_picture(session->mailbox, picture);
 	session->wish_is_new = session->changed = false;
 	session->shown_link = inputs.link;
 	session->shown_vm = inputs.vm;
@@ -362,16 +367,6 @@ void session_step(struct session *session, int timeout_ms)
 		make_picture(session);
 }
 
-/* A file that the user names must be there: he learns it now, not at the guest's first packet. */
-static bool check_kernel(struct budget *budget, const char *path, char **error)
-{
-	struct symbols *symbols = symbols_new(budget);
-	bool good = symbols_load_kernel(symbols, path, error);
-
-	symbols_free(symbols);
-	return good;
-}
-
 static bool open_all(struct session *session, const struct session_options *options, char **error)
 {
 	const struct decode_sink sink = {
@@ -382,8 +377,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 	};
 	const char *names = options->symbols ? options->symbols : options->kernel;
 
-	if (names && (!spool_open(&session->names, names, PIPE_MS, session->budget, error) ||
-			!check_kernel(session->budget, session->names.path, error)))
+	if (names && !(session->names = kernel_names_open(names, session->budget, error)))
 		return false;
 	session->link = link_new(options->qmp, options->port, error);
 	if (!session->link)
@@ -404,7 +398,6 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->commands = commands_new();
 	session->buffer = util_alloc(READ_BYTES);
 	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
-	session->names.fd = -1;
 	session->wish.filter.cpu = EVENT_NONE;
 	session->wish.selected = SYMBOLS_NONE;
 	session->changed = true;
@@ -427,7 +420,7 @@ void session_free(struct session *session)
 	saver_free(session->saver);
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);
-	spool_close(&session->names);
+	kernel_names_free(session->names);
 	budget_release(session->budget);
 	free(session->image);
 	free(session->buffer);

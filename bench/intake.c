@@ -20,7 +20,7 @@ static void begin(void *context, const uint8_t *boot_id)
 	struct intake *intake = context;
 
 	epoch_release(intake->epoch);
-	intake->epoch = epoch_new(boot_id, intake->names, intake->names, NULL);
+	intake->epoch = epoch_new(boot_id, intake->names, NULL, intake->names, NULL);
 }
 
 static void take_packet(void *context, const struct packet *packet)

@@ -19,6 +19,7 @@ struct app {
 	uint64_t drawn;			/* when the last frame was shown */
 	bool changed;			/* there is something to draw */
 	bool answering;			/* to a key: at once */
+	bool begun;			/* a table was shown */
 	bool done;
 };
 
@@ -27,15 +28,20 @@ bool app_possible(char **error)
 	return term_possible(error);
 }
 
-/* May a frame be shown, of those that nobody has pressed a key for? */
+/* When a frame may be shown that nobody has pressed a key for; the first table may at once. */
+static uint64_t next_frame(const struct app *app)
+{
+	return app->begun ? app->drawn + frame_ns : app->drawn;
+}
+
 static bool is_time(const struct app *app)
 {
-	return util_now() - app->drawn >= frame_ns;
+	return util_now() >= next_frame(app);
 }
 
 static int wait_ms(const struct app *app)
 {
-	uint64_t next = app->drawn + frame_ns, now = util_now();
+	uint64_t next = next_frame(app), now = util_now();
 
 	if (!app->changed && !app->answering)
 		return TICK_MS;
@@ -89,6 +95,7 @@ static void draw(struct app *app)
 	screen_draw(app->screen, app->canvas);
 	term_show(app->canvas);
 	app->drawn = util_now();
+	app->begun = app->begun || screen_has_table(app->screen);
 	app->changed = false;
 	app->answering = false;
 }

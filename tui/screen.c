@@ -120,6 +120,13 @@ bool screen_step(struct screen *screen, uint64_t now)
 	return changed;
 }
 
+bool screen_has_table(const struct screen *screen)
+{
+	const struct picture *picture = screen->picture;
+
+	return picture && picture->table && picture->table->count;
+}
+
 static bool search(struct screen *screen, const char *pattern, enum list_search where)
 {
 	const struct view *view = views[screen->current];

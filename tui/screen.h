@@ -23,6 +23,9 @@ void screen_free(struct screen *screen);
 /* Takes what the session has; true when there is something new to draw. */
 bool screen_step(struct screen *screen, uint64_t now);
 
+/* Of the picture taken last: has it a table with something in it? */
+bool screen_has_table(const struct screen *screen);
+
 enum screen_wish { SCREEN_NOTHING, SCREEN_REDRAW, SCREEN_SUSPEND, SCREEN_QUIT };
 enum screen_wish screen_input(struct screen *screen, const struct input *input, uint64_t now);
 

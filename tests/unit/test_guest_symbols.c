@@ -246,7 +246,7 @@ static void the_same_name_in_another_module_is_another_function(void **state)
 static void no_file_is_missed(void **state)
 {
 	static const uint8_t boot_id[16];
-	struct epoch *epoch = epoch_new(boot_id, NULL, NULL, NULL);
+	struct epoch *epoch = epoch_new(boot_id, NULL, NULL, NULL, NULL);
 	struct event event = {
 		.kind = EVENT_SYMBOL, .id = 10,
 		.symbol = { .address = KERNEL, .size = 16, .name = text_of("do_work") },
