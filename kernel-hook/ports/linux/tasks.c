@@ -16,7 +16,7 @@
 #include "tasks.h"
 #include "wire.h"
 
-enum { MARKS = 64, QUEUE = 256, KNOWN_BITS = 10, LOOK_JIFFIES = HZ / 4 };
+enum { MARKS = 64, QUEUE = 256, KNOWN_BITS = 10, LOOK_JIFFIES = HZ / 4, PATH_SHOWN = 63 };
 
 /*
  * Of one CPU. A mark is a thread that was queued lately, with the program that it then ran; a
@@ -82,12 +82,15 @@ static struct known *add(pid_t pid)
 
 /* ---- what a process has mapped ---- */
 
+/* The hook cuts long names at their end: of a long path that would be the file's name. */
 static void tell_map(struct ktop *ktop, pid_t process, const struct vm_area_struct *area)
 {
 	u64 start = area->vm_start;
 	u64 skipped = (u64)area->vm_pgoff << PAGE_SHIFT;
-	char *name = d_path(&area->vm_file->f_path, path, PATH_MAX);
+	const char *name = d_path(&area->vm_file->f_path, path, PATH_MAX);
 
+	if (!IS_ERR(name) && strlen(name) > PATH_SHOWN)
+		name = kbasename(name);
 	if (!IS_ERR(name))
 		ktop_object(ktop, &(struct ktop_object){
 			.process = process, .start = start, .end = area->vm_end,
