@@ -44,7 +44,7 @@ TOOLS = pty liar harmless	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = layers manual completion install barriers
-E2E = demo oracle cost boot port report ctl screen books terminal config hostile suspend unread faults_guest faults_qemu faults_qmp faults_port faults_files
+E2E = demo oracle cost boot port report ctl screen books terminal config hostile suspend unread faults_guest faults_qemu faults_qmp faults_port faults_files linux linux_boots
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
 AGENT_SRC = $(AGENT:%=agent/%.c)
@@ -244,7 +244,7 @@ demo: packages
 LINUX = $(shell ls /usr/src | sed -n 's/^linux-headers-\(.*[0-9]-amd64\)$$/\1/p' | sort -V | tail -1)
 LINUX_DIR = kernel-hook/ports/linux
 LINUX_DEMO = qemu-system-x86_64 -accel tcg -smp 2 -m 512 -display none -kernel build/linux/vmlinuz \
-	-initrd build/linux/initramfs -append 'console=ttyS0 quiet'
+	-initrd build/linux/initramfs -append 'console=ttyS0 quiet tsc=reliable'
 
 build/linux/version: FORCE
 	@mkdir -p $(@D)
@@ -282,6 +282,7 @@ screenshots: packages
 
 check: packages
 	$(MAKE) build/ktop demo-kernel unit build/lint
+	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
 	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%)
 
 # All attacks on the memory at once; the books, for SOAK_MINUTES.

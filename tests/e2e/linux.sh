@@ -1,0 +1,57 @@
+# For the tests that boot Debian's own Linux kernel; sourced after lib.sh, which is sourced without
+# a count: the plan is said here, `. tests/e2e/linux.sh 7`, or that all is skipped.
+ktop=build/ktop
+
+# One result that is no failure.
+skip() {
+	echo 1..1
+	echo "ok 1 - Linux # SKIP $1"
+	exit 0
+}
+(./packages && ./packages linux) >"$dir/packages" 2>&1 || skip 'its packages cannot be had'
+make -s build/linux/vmlinuz >"$dir/packages" 2>&1 || skip 'its kernel cannot be had'
+echo "1..$1"
+if ! make -s build/ktop build/linux/initramfs >"$dir/make" 2>&1; then
+	sed 's/^/# /' "$dir/make"
+	exit 1
+fi
+
+# linux NAME WORDS QEMU-OPTIONS...: the guest with WORDS on its command line, and a shell in it that
+# reads what `guest` says; its console is in $dir/NAME.console, its port's device is called `ktop`.
+linux() {
+	local name=$1 words=$2
+	shift 2
+	mkfifo "$dir/$name.in"
+	qemu-system-x86_64 -accel tcg -m 256 -display none -nodefaults -no-reboot \
+		-kernel build/linux/vmlinuz -initrd build/linux/initramfs \
+		-append "console=ttyS0 quiet tsc=reliable work=shell $words" \
+		-serial "file:$dir/$name.console" -qmp "unix:$dir/$name.qmp,server=on,wait=off" \
+		-device virtio-serial-pci -chardev stdio,id=shell,signal=off \
+		-device virtserialport,nr=2,chardev=shell,name=shell \
+		-chardev "socket,id=ktop,path=$dir/$name.port,server=on,wait=off" \
+		-device virtserialport,nr=1,chardev=ktop,name=org.ktop.0,id=ktop \
+		"$@" <>"$dir/$name.in" >"$dir/$name.log" 2>"$dir/$name.qemu" &
+	pid=$!
+	started+=("$pid")
+}
+
+booted() { await 200 grep -q "^init: ready" "$dir/$1.log"; }
+
+# guest NAME COMMANDS: done in the guest; what they print is in $dir/answer.
+guest() {
+	local mark=$RANDOM$RANDOM
+	printf 'echo begin-%s\n%s\necho end-%s\n' "$mark" "$2" "$mark" >"$dir/$1.in"
+	await 120 grep -q "^end-$mark" "$dir/$1.log"
+	sed "1,/^begin-$mark/d; /^end-$mark/,\$d" "$dir/$1.log" >"$dir/answer"
+}
+answers() { guest "$1" "$2"; grep -qxF -- "$3" "$dir/answer" || { cat "$dir/answer"; false; }; }
+
+# report NAME OPTIONS...: a report in $dir/report.
+report() {
+	local name=$1
+	shift
+	timeout 120 $ktop report --qmp "$dir/$name.qmp" --wait 60 "$@" >"$dir/report" 2>&1 </dev/null
+}
+
+# row FUNCTION OBJECT: has the report such a row?
+row() { awk -v f="$1" -v o="$2" '$5 == f && $6 == o {found = 1} END {exit !found}' "$dir/report"; }
