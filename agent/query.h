@@ -91,8 +91,8 @@ void table_free(struct table *table);
 
 /*
  * Numbers: larger first, texts in order; `invert` turns that round. Source: object, then address,
- * which is the order of lines within a file. Equal rows stand by self, total, name, id: in one
- * order from table to table.
+ * which is the order of lines within a file. Equal rows stand by self, total, id: in one order
+ * from table to table.
  */
 void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
 	bool invert);

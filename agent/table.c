@@ -184,8 +184,7 @@ static int compare(const void *left, const void *right, void *context)
 		return larger_first(a->self, b->self);
 	if (a->total != b->total)
 		return larger_first(a->total, b->total);
-	result = strcmp(a->function->name, b->function->name);
-	return result ? result : (a->id > b->id) - (a->id < b->id);
+	return (a->id > b->id) - (a->id < b->id);
 }
 
 static uint64_t value_of(const struct row *row, enum table_column column)

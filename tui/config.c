@@ -32,8 +32,8 @@ static bool set_sort(struct config *config, char *const *words, char **error)
 	int column = column_named(words[0]);
 
 	if (words[1] || column == COLUMNS || column_sort(column) == TABLE_COLUMNS)
-		return util_fail(error, "nothing to sort by; give self, total, hits, cpu, function, "
-			"object or source");
+		return util_fail(error, "nothing to sort by; give self, total, hits, cpu, "
+			"function, object or source");
 	config->sort = column_sort(column);
 	return true;
 }
@@ -54,8 +54,8 @@ static bool set_columns(struct config *config, char *const *words, char **error)
 		int column = column_named(*words);
 
 		if (column == COLUMNS)
-			return util_fail(error, "%.40s: no such column; give self, total, hits, trend, "
-				"cpu, function, object, source", *words);
+			return util_fail(error, "%.40s: no such column; give self, total, hits, "
+				"trend, cpu, function, object, source", *words);
 		if (has(&columns, column))
 			return util_fail(error, "%s: twice; give it once", *words);
 		columns.order[columns.count++] = column;
@@ -144,7 +144,8 @@ void config_write(const struct config *config, FILE *to)
 		keys_write(&config->keys.rows[i], to);
 		fputs("\n", to);
 	}
-	fputs("\n# With 256 colours / with fewer: a colour, on another; bold, dim, underline, reverse.\n"
+	fputs("\n# With 256 colours / with fewer: a colour, on another; "
+		"bold, dim, underline, reverse.\n"
 		"# Colours: default; black, red, green, yellow, blue, magenta, cyan, white, and\n"
 		"# bright-black and so on; 0 to 255.\n", to);
 	for (int i = 0; i < STYLES; i++) {

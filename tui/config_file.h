@@ -8,8 +8,8 @@ struct config;
 
 /*
  * The standard configuration, and over it the settings of $XDG_CONFIG_HOME/ktop/config, or without
- * that, of $HOME/.config/ktop/config: it need not be there. False with "PATH:LINE: NAME: why; what to
- * do" in `error`.
+ * that, of $HOME/.config/ktop/config: it need not be there. False with "PATH:LINE: NAME: why; what
+ * to do" in `error`.
  */
 bool config_file_load(struct config *config, char **error);
 

@@ -26,7 +26,8 @@ static const struct emptiness by_vm[] = {
 	[VM_UNKNOWN] = { NULL, NULL }, [VM_RUNNING] = { NULL, NULL },
 	[VM_PAUSED] = { "The VM is paused.", "`cont` in QEMU's monitor lets it run again." },
 	[VM_SHUTDOWN] = { "The guest has shut down.", "{quit} leaves." },
-	[VM_PANICKED] = { "The guest's kernel has panicked.", "A reset begins anew; {quit} leaves." },
+	[VM_PANICKED] = { "The guest's kernel has panicked.",
+		"A reset begins anew; {quit} leaves." },
 	[VM_HANGS] = { "QEMU does not answer.",
 		"It is stopped, or its host is busy; it is waited for." },
 	[VM_GONE] = { "QEMU is gone.",
@@ -40,7 +41,8 @@ struct emptiness emptiness_of_news(const struct picture *picture)
 	if (picture->link != LINK_UP)
 		return by_link[picture->link];
 	if (!picture->running)
-		return (struct emptiness) { "Profiling is off in the guest.", "{profile} starts it." };
+		return (struct emptiness) { "Profiling is off in the guest.",
+			"{profile} starts it." };
 	return (struct emptiness) { NULL, NULL };
 }
 
@@ -48,13 +50,15 @@ static struct emptiness of_range(const struct picture *picture, const struct sco
 {
 	if (scope->filter_text[0] != '\0')
 		return (struct emptiness) { "No sample in this window passes the filter.",
-			"{filter} changes the filter, an empty one shows all; {window} takes a longer window." };
+			"{filter} changes the filter, an empty one shows all; "
+			"{window} takes a longer window." };
 	if (scope->until_ns)
 		return (struct emptiness) { "No sample in the frozen window.",
 			"{freeze} goes back to now." };
 	if (!picture->running)
 		return (struct emptiness) { "Profiling is off in the guest.",
-			"{profile} starts it; {window} takes a longer window, which shows what there was." };
+			"{profile} starts it; {window} takes a longer window, "
+			"which shows what there was." };
 	if (scope->zero_ns)
 		return (struct emptiness) { "No sample since the count was zeroed.",
 			"{back} takes all again." };

@@ -59,8 +59,8 @@ const char *keys_text(const struct keys *keys, const char *text, char filled[KEY
 
 /*
  * The keys of the action with this name: words as keys_name says them, or "none"; the last word is
- * NULL. Another action that had one of them has it no more. False with "why; what to do" in `error`,
- * and nothing changed.
+ * NULL. Another action that had one of them has it no more. False with "why; what to do" in
+ * `error`, and nothing changed.
  */
 bool keys_set(struct keys *keys, const char *name, char *const *words, char **error);
 void keys_write(const struct key *row, FILE *to);	/* such words, each behind a space */

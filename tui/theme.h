@@ -45,11 +45,11 @@ extern const struct theme theme_standard;
 
 /*
  * The look of the style with this name: "209 bold / red on black" with 256 colours, and with fewer;
- * where one look is enough for both, it stands alone. The last word is NULL. False with "why; what to
- * do" in `error`, and nothing changed.
+ * where one look is enough for both, it stands alone. The last word is NULL. False with "why; what
+ * to do" in `error`, and nothing changed.
  */
 bool theme_set(struct theme *theme, const char *name, char *const *words, char **error);
-void theme_write(const struct theme_entry *entry, FILE *to);	/* such words, each behind a space */
+void theme_write(const struct theme_entry *entry, FILE *to);	/* such words, behind spaces */
 
 struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style);
 

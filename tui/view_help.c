@@ -121,8 +121,8 @@ static void help_draw(void *context, struct canvas *canvas, struct area area)
 		self->top = 0;
 	draw_all(self->keys, canvas, inner, area.row - self->top);
 	if (inner.rows < area.rows)
-		canvas_text(canvas, (struct place) { area.row + inner.rows, inner.column, inner.columns },
-			STYLE_WARN, keys_text(self->keys, self->top + inner.rows < self->lines ?
+		canvas_text(canvas, (struct place) { area.row + inner.rows, inner.column,
+			inner.columns }, STYLE_WARN, keys_text(self->keys, self->top + inner.rows < self->lines ?
 			"more: {down}" : "more: {up}", more));
 }
 

@@ -1,7 +1,8 @@
 /*
  * Reads what a program sent to a terminal of type ktop-strict (tests/e2e/hostile) and ROWS rows of
  * COLUMNS columns, and says where it is anything but the few sequences that this type has, and
- * characters that stand for themselves, each row within the screen. Usage: harmless ROWS COLUMNS <LOG
+ * characters that stand for themselves, each row within the screen.
+ * Usage: harmless ROWS COLUMNS <LOG
  */
 #include <locale.h>
 #include <stdbool.h>
@@ -54,7 +55,9 @@ static bool is_look(const char *text, size_t size)
 
 static bool is_mode(const char *text, size_t size)
 {
-	static const char *const modes[] = { "?1049", "?25", "?2004", "?1006;1000", "?1000", "?1006" };
+	static const char *const modes[] = {
+		"?1049", "?25", "?2004", "?1006;1000", "?1000", "?1006"
+	};
 
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
 		if (strlen(modes[i]) == size && memcmp(modes[i], text, size) == 0)

@@ -14,27 +14,26 @@
 #include "fake_qmp.h"
 #include "util.h"
 
-/* As JSON has them; a byte that is no UTF-8 is behind \x. */
-static const struct { const char *bytes, *json; } tricks[] = {
-	{ "\033[31;7777m", "\\u001b[31;7777m" },		/* a colour */
-	{ "\033[2J\033[500;500H", "\\u001b[2J\\u001b[500;500H" },	/* empties, goes elsewhere */
-	{ "\033]0;title\007", "\\u001b]0;title\\u0007" },	/* the window's title */
-	{ "\033]52;c;a3RvcA==\033\\", "\\u001b]52;c;a3RvcA==\\u001b\\\\" },	/* the clipboard */
-	{ "\033[6n\033[c\033Z", "\\u001b[6n\\u001b[c\\u001bZ" },	/* asks the terminal back */
-	{ "\033P+q544e\033\\\033_x\033\\", "\\u001bP+q544e\\u001b\\\\\\u001b_x\\u001b\\\\" },
-	{ "\033c\033#8\033(0\016", "\\u001bc\\u001b#8\\u001b(0\\u000e" },	/* resets; other letters */
-	{ "\xc2\x9b" "31m\xc2\x9d" "0;x\xc2\x9c", "\\u009b31m\\u009d0;x\\u009c" },	/* C1 in UTF-8 */
-	{ "\x9b" "31m\x9d" "0;x\x9c", "\x9b" "31m\x9d" "0;x\x9c" },	/* C1 alone */
-	{ "\a\b\b\b\t\n\v\f\r\177\005", "\\u0007\\b\\b\\t\\n\\u000b\\f\\r\\u007f\\u0005" },
-	{ "\xe2\x80\xae" "ver\xe2\x81\xa6o\xd7\x90", "\\u202ever\\u2066o\\u05d0" },	/* turns round */
-	{ "\xe2\x80\x8b\xe2\x81\xa0\xef\xbb\xbf\xc2\xad", "\\u200b\\u2060\\ufeff\\u00ad" },	/* no width */
-	{ "Z\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xe2\x83\xa3", "Z\\u0301\\u0302\\u0303\\u0304\\u20e3" },
-	{ "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7\xef\xb8\x8f", "\\ud83d\\udc69\\u200d\\ufe0f" },
-	{ "\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbf", "\\ud83c\\udde9\\ud83c\\uddea" },
-	{ "\xe6\xbc\xa2\xe5\xad\x97\xef\xbc\xa1\xea\xb0\x80", "\\u6f22\\u5b57\\uff21" },	/* wide */
-	{ "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8", "\\u1100\\u1161\\u11a8" },	/* Hangul in pieces */
-	{ "\xf3\xa0\x81\xa1\xf3\xa0\x80\xa0", "\\udb40\\udc61\\udb40\\udc20" },		/* tags */
-	{ "\xc0\x9b[31m\xed\xa0\x80\xf8\xff\xc1", "\xc0\x9b[31m\xed\xa0\x80\xf8\xff\xc1" },	/* no UTF-8 */
+static const char *const tricks[] = {
+	"\033[31;7777m",	/* a colour */
+	"\033[2J\033[500;500H",	/* empties, goes elsewhere */
+	"\033]0;title\007",	/* the window's title */
+	"\033]52;c;a3RvcA==\033\\",	/* the clipboard */
+	"\033[6n\033[c\033Z",	/* asks the terminal back */
+	"\033P+q544e\033\\\033_x\033\\",
+	"\033c\033#8\033(0\016",	/* resets; other letters */
+	"\xc2\x9b" "31m\xc2\x9d" "0;x\xc2\x9c",	/* C1 in UTF-8 */
+	"\x9b" "31m\x9d" "0;x\x9c",	/* C1 alone */
+	"\a\b\b\b\t\n\v\f\r\177\005",
+	"\xe2\x80\xae" "ver\xe2\x81\xa6o\xd7\x90",	/* turns round */
+	"\xe2\x80\x8b\xe2\x81\xa0\xef\xbb\xbf\xc2\xad",	/* no width */
+	"Z\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xe2\x83\xa3",
+	"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7\xef\xb8\x8f",
+	"\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbf",
+	"\xe6\xbc\xa2\xe5\xad\x97\xef\xbc\xa1\xea\xb0\x80",	/* wide */
+	"\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8",	/* Hangul in pieces */
+	"\xf3\xa0\x81\xa1\xf3\xa0\x80\xa0",	/* tags */
+	"\xc0\x9b[31m\xed\xa0\x80\xf8\xff\xc1",	/* no UTF-8 */
 };
 enum { TRICKS = sizeof tricks / sizeof *tricks, STEP_MS = 20, SAMPLES = 40 };
 enum { FIRST = 0x1000, SIZE = 0x100, COUNT = 2 * TRICKS };
@@ -51,11 +50,11 @@ static void put(struct fake_guest *guest, uint16_t id, const struct body *body)
 static void add_text(struct body *body, const char *word, int trick, bool is_long)
 {
 	char text[KTOP_TEXT_MAX] = "";
-	size_t used = 0, size = strlen(word) + strlen(tricks[trick].bytes);
+	size_t used = 0, size = strlen(word) + strlen(tricks[trick]);
 
 	do {
 		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", word,
-			tricks[trick].bytes);
+			tricks[trick]);
 	} while (is_long && used + size < sizeof text);
 	body_text(body, text);
 }
@@ -110,7 +109,9 @@ static void tell_names(struct fake_guest *guest, int trick)
 static void tell_functions(struct fake_guest *guest)
 {
 	for (unsigned i = 0; i < COUNT; i++) {
-		const struct ktop_wire_symbol symbol = { .address = FIRST + i * SIZE, .size = SIZE };
+		const struct ktop_wire_symbol symbol = {
+			.address = FIRST + i * SIZE, .size = SIZE
+		};
 		struct body body = { 0 };
 
 		body_fixed(&body, &symbol, sizeof symbol);
@@ -146,21 +147,36 @@ static void answer(struct fake_guest *guest, int trick)
 	put(guest, KTOP_EVENT_reply, &body);
 }
 
+/* As a string in JSON may hold it. */
+static char *in_json(const char *text)
+{
+	char *json = util_alloc(6 * strlen(text) + 1), *to = json;
+
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == '\\' || *text == '"')
+			to += sprintf(to, "\\u%04x", (unsigned char)*text);
+		else
+			*to++ = *text;
+	return json;
+}
+
 static struct fake_qmp *qmp(const char *path, int trick)
 {
+	char *json = in_json(tricks[trick]);
 	struct fake_answer answers[] = {
 		{ "qmp_capabilities", "\"return\": {}" },
 		{ "query-status", "\"return\": {\"status\": \"running\"}" },
 		{ "query-cpus-fast", "\"return\": [{}, {}]" },
-		{ "query-name", util_format("\"return\": {\"name\": \"vm%s\"}", tricks[trick].json) },
-		{ "\"property\":\"kernel\"", util_format("\"return\": \"/file%s\"", tricks[trick].json) },
+		{ "query-name", util_format("\"return\": {\"name\": \"vm%s\"}", json) },
+		{ "\"property\":\"kernel\"", util_format("\"return\": \"/file%s\"", json) },
 		{ "/machine/unattached",
 			"\"return\": [{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
-		{ "", util_format("\"error\": {\"desc\": \"error%s\"}", tricks[trick].json) },
+		{ "", util_format("\"error\": {\"desc\": \"error%s\"}", json) },
 		{ NULL, NULL },
 	};
 	static struct fake_answer kept[sizeof answers / sizeof *answers];
 
+	free(json);
 	memcpy(kept, answers, sizeof answers);
 	return fake_qmp_listen(&(struct fake_script){
 		.greeting = fake_greeting, .answers = kept }, path);

@@ -109,8 +109,8 @@ static void test_one_look_alone(void **state)
 static void test_every_key_by_its_name(void **state)
 {
 	static const uint32_t codes[] = { ' ', '!', '/', '#', '=', '~', 'a', KEYS_CTRL('A'),
-		KEYS_CTRL('Z'), KEYS_TAB, KEYS_ENTER, KEYS_ESCAPE, KEYS_BACKSPACE, KEYS_UP, KEYS_LEFT,
-		KEYS_PAGE_UP, KEYS_PAGE_DOWN, KEYS_HOME, KEYS_END, KEYS_F(1), KEYS_F(12) };
+		KEYS_CTRL('Z'), KEYS_TAB, KEYS_ENTER, KEYS_ESCAPE, KEYS_BACKSPACE, KEYS_UP,
+		KEYS_LEFT, KEYS_PAGE_UP, KEYS_PAGE_DOWN, KEYS_HOME, KEYS_END, KEYS_F(1), KEYS_F(12) };
 	char name[KEYS_NAME], *line, *error = NULL;
 	struct config config;
 
@@ -210,7 +210,7 @@ static void test_refusals(void **state)
 	refuses("key.help = \xc3\xa4", "no such key");
 	refuses("key.help = 1 2 3 4 5", ":1: key.help: too many keys; give up to 4");
 	refuses("colour.sky = blue", ":1: colour.sky: no such style");
-	refuses("colour.hot = blau", ":1: colour.hot: blau: neither a colour nor an attribute; give");
+	refuses("colour.hot = blau", ":1: colour.hot: blau: neither a colour nor an attribute");
 	refuses("colour.hot = 256", "256: neither");
 	refuses("colour.hot = -1", "-1: neither");
 	refuses("colour.hot = 1x", "1x: neither");
