@@ -356,7 +356,7 @@ static bool make_room(struct store *store)
 static bool is_over(const struct store *store)
 {
 	return store->counts > store->counts_max
-		|| budget_left(store->budget) < budget_share(store->budget, 8);
+		|| budget_left(store->budget) < budget_share(store->budget, 6);
 }
 
 void store_settle(struct store *store)

@@ -3,7 +3,7 @@
  * (stack, cpu, thread, mode). Slices are a quarter of a second for the last two minutes, 1 s for
  * ten minutes, 10 s for two hours, 60 s for a day; what is older is one slice, and so is the oldest
  * part of what would not fit otherwise. When that one alone is half of everything, it forgets who
- * ran its stacks. An eighth of the budget is left to others. There is a slice only where something
+ * ran its stacks. A sixth of the budget is left to others. There is a slice only where something
  * came. One owner thread.
  */
 #ifndef STORE_H
