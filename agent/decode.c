@@ -20,6 +20,11 @@ struct lane {
 	uint64_t next_sequence, taken, end;	/* as its last packet had them */
 };
 
+struct slot {
+	struct event event;
+	struct payload_frames frames;		/* of a sample */
+};
+
 struct decode {
 	struct decode_sink sink;
 	struct decode_counts counts;
@@ -30,7 +35,7 @@ struct decode {
 	struct lane *lanes[STREAMS];
 	size_t lane_counts[STREAMS];
 
-	struct payload_frames frames;		/* of one sample */
+	struct slot slots[2];			/* an event, and the one behind it */
 
 	size_t head, tail;			/* bytes not yet handled */
 	size_t searched;			/* bytes at head in which no other packet begins */
@@ -99,22 +104,28 @@ static bool is_whole(const uint8_t *bytes, size_t size)
 	return at == size;
 }
 
-/* Hands out one event. True when it counts as received. */
-static bool deliver_event(struct decode *decode, const struct packet *packet, struct event *event,
-	const uint8_t *payload, size_t size)
+/* Reads one event. True when it counts as received; *known: it is to be handed out. */
+static bool read_event(struct decode *decode, const struct packet *packet, const uint8_t *payload,
+	size_t size, struct slot *slot, bool *known)
 {
-	uint32_t stream = payload_stream(event->id);
+	uint32_t stream = payload_stream(slot->event.id);
 
-	if (stream == STREAMS) {
+	*known = stream == packet->stream &&
+		payload_read(payload, size, &slot->frames, &slot->event);
+	if (stream == STREAMS)
 		decode->counts.unknown_events++;
-		return true;
-	}
-	if (stream != packet->stream || !payload_read(payload, size, &decode->frames, event)) {
+	else if (!*known)
 		decode->counts.bad_events++;
-		return false;
-	}
-	decode->sink.event(decode->sink.context, event);
-	return true;
+	return *known || stream == STREAMS;
+}
+
+/* Announces the event of this slot, and hands out the one before it: both of them may be NULL. */
+static void hand_out(const struct decode *decode, const struct slot *slot, const struct slot *before)
+{
+	if (slot && decode->sink.soon)
+		decode->sink.soon(decode->sink.context, &slot->event);
+	if (before)
+		decode->sink.event(decode->sink.context, &before->event);
 }
 
 /* Returns how many events the packet holds; *received: how many of them were good. */
@@ -122,22 +133,30 @@ static uint64_t deliver_events(struct decode *decode, const struct packet *packe
 	uint64_t *received)
 {
 	uint64_t count = 0, last = packet->begin;
+	struct slot *slot = decode->slots, *before = NULL;
 
 	*received = 0;
 	for (size_t at = HEADER; at < packet->size; count++) {
 		struct ktop_wire_event wire = event_at(packet->bytes + at);
 		uint64_t time = last + (uint32_t)(wire.time - (uint32_t)last);
-		struct event event = { .id = wire.id, .cpu = packet->cpu, .time = time };
+		const uint8_t *payload = packet->bytes + at + sizeof(wire);
+		bool known;
 
-		at += sizeof(wire);
+		at += sizeof(wire) + wire.size;
 		if (time < last || time > packet->end) {
 			decode->counts.bad_events++;
-		} else {
-			last = time;
-			*received += deliver_event(decode, packet, &event, packet->bytes + at, wire.size);
+			continue;
 		}
-		at += wire.size;
+		last = time;
+		slot->event = (struct event){ .id = wire.id, .cpu = packet->cpu, .time = time };
+		*received += read_event(decode, packet, payload, wire.size, slot, &known);
+		if (!known)
+			continue;
+		hand_out(decode, slot, before);
+		before = slot;
+		slot = slot == decode->slots ? slot + 1 : decode->slots;
 	}
+	hand_out(decode, NULL, before);
 	return count;
 }
 

@@ -27,6 +27,11 @@ struct decode_sink {
 	void (*boot)(void *context, const uint8_t *boot_id);
 	void (*packet)(void *context, const struct packet *packet);	/* before its events */
 	void (*event)(void *context, const struct event *event);	/* of a known kind, whole */
+	/*
+	 * The event that comes after the next one of this packet, or first in it: whoever will need
+	 * memory for it can fetch that meanwhile. NULL: nobody does.
+	 */
+	void (*soon)(void *context, const struct event *event);
 };
 
 /*
@@ -47,7 +52,7 @@ struct decode_counts {
 	uint64_t unknown_events, bad_events;
 };
 
-struct decode *decode_new(const struct decode_sink *sink);	/* all three functions are needed */
+struct decode *decode_new(const struct decode_sink *sink);	/* `soon` alone may be NULL */
 void decode_free(struct decode *decode);
 
 void decode_feed(struct decode *decode, const void *bytes, size_t size);

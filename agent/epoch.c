@@ -230,10 +230,15 @@ static size_t take_keys(uint8_t keys[EPOCH_KEYS], struct text codes)
 	return count;
 }
 
+static uint32_t space_of(struct epoch *epoch, const struct sample *sample)
+{
+	return sample->user_count ? symbols_space(epoch->inputs.symbols, sample->process) :
+		EVENT_NONE;
+}
+
 static void take_sample(struct epoch *epoch, const struct event *event)
 {
 	const struct sample *sample = &event->sample;
-	uint32_t space = EVENT_NONE;
 	struct store_key key = {
 		.stack = STACKS_NONE,
 		.who = {
@@ -249,9 +254,7 @@ static void take_sample(struct epoch *epoch, const struct event *event)
 		return;
 	}
 	threads_seen(epoch->inputs.threads, sample->thread, sample->process);
-	if (sample->user_count)
-		space = symbols_space(epoch->inputs.symbols, sample->process);
-	key.stack = stacks_intern(epoch->inputs.stacks, sample, space);
+	key.stack = stacks_intern(epoch->inputs.stacks, sample, space_of(epoch, sample));
 	store_add(epoch->inputs.store, epoch_ns(epoch, event->time), &key, sample->weight);
 }
 
@@ -262,6 +265,12 @@ static void take_missed(struct epoch *epoch, const struct event *event)
 			event->missed.ticks);
 	else
 		epoch->untimed += event->missed.ticks;
+}
+
+void epoch_soon(struct epoch *epoch, const struct event *event)
+{
+	if (event->kind == EVENT_SAMPLE)
+		stacks_fetch(epoch->inputs.stacks, &event->sample, space_of(epoch, &event->sample));
 }
 
 void epoch_event(struct epoch *epoch, const struct event *event)

@@ -123,6 +123,13 @@ static void take_event(void *context, const struct event *event)
 			event->reply.text.size);
 }
 
+static void expect_event(void *context, const struct event *event)
+{
+	struct session *session = context;
+
+	epoch_soon(session->epoch, event);
+}
+
 static void measure(struct session *session)
 {
 	const struct epoch *epoch = session->epoch;
@@ -374,6 +381,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 		.boot = begin_epoch,
 		.packet = take_packet,
 		.event = take_event,
+		.soon = expect_event,
 	};
 	const char *names = options->symbols ? options->symbols : options->kernel;
 

@@ -123,6 +123,25 @@ static uint64_t head(const struct sample *sample, uint32_t space)
 		sample->user_count << 8 | sample->kernel_count;
 }
 
+/* The words alone, in no order: what other stacks have the same sum share a set. */
+static uint32_t set_of(const struct stack_cache *cache, uint64_t words)
+{
+	return (uint32_t)hash_mix(words, cache->set_key) & (cache->count - 1);
+}
+
+void stack_cache_fetch(const struct stack_cache *cache, const struct sample *sample,
+	uint32_t space)
+{
+	uint64_t words = head(sample, space) + sample->exact;
+
+	for (uint32_t i = 0; i < sample->kernel_count; i++)
+		words += sample->kernel[i];
+	for (uint32_t i = 0; i < sample->user_count; i++)
+		words += sample->user[i];
+	if (cache->count)
+		__builtin_prefetch(&cache->sets[set_of(cache, words)]);
+}
+
 struct stack_print stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
 	uint32_t space)
 {
@@ -135,7 +154,7 @@ struct stack_print stack_cache_print(const struct stack_cache *cache, const stru
 	return (struct stack_print){
 		.low = (uint64_t)sums.products,
 		.high = (uint64_t)(sums.products >> 64),
-		.set = (uint32_t)hash_mix(sums.words, cache->set_key) & (cache->count - 1),
+		.set = set_of(cache, sums.words),
 	};
 }
 

@@ -35,6 +35,10 @@ void stack_cache_free(struct stack_cache *cache);
 struct stack_print stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
 	uint32_t space);
 
+/* Has the memory fetched in which this sample will be looked for. */
+void stack_cache_fetch(const struct stack_cache *cache, const struct sample *sample,
+	uint32_t space);
+
 /* STACKS_NONE: not kept, or not any more. */
 uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print);
 

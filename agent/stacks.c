@@ -190,6 +190,11 @@ uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint3
 	return node;
 }
 
+void stacks_fetch(const struct stacks *stacks, const struct sample *sample, uint32_t space)
+{
+	stack_cache_fetch(stacks->cache, sample, space);
+}
+
 uint32_t stacks_nodes(const struct stacks *stacks)
 {
 	return stacks->count;

@@ -33,6 +33,9 @@ void stacks_free(struct stacks *stacks);
  */
 uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint32_t space);
 
+/* The same will be asked soon: has memory fetched for it. */
+void stacks_fetch(const struct stacks *stacks, const struct sample *sample, uint32_t space);
+
 uint32_t stacks_nodes(const struct stacks *stacks);
 struct node stacks_node(const struct stacks *stacks, uint32_t node);
 uint64_t stacks_refused(const struct stacks *stacks);	/* samples without a stack, at the limit */

@@ -37,11 +37,19 @@ static void take_event(void *context, const struct event *event)
 	epoch_event(intake->epoch, event);
 }
 
+static void expect_event(void *context, const struct event *event)
+{
+	struct intake *intake = context;
+
+	epoch_soon(intake->epoch, event);
+}
+
 struct intake *intake_new(const char *names)
 {
 	struct intake *intake = util_alloc(sizeof(*intake));
 	const struct decode_sink sink = {
 		.context = intake, .boot = begin, .packet = take_packet, .event = take_event,
+		.soon = expect_event,
 	};
 
 	intake->names = names;
