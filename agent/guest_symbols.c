@@ -126,10 +126,13 @@ static bool is_known(const struct guest_symbols *symbols, uint64_t address, uint
 	const char *name, size_t size)
 {
 	uint32_t at = position(symbols, address);
-	const struct guest_symbol *row = symbols->rows + at;
+	const struct guest_symbol *row;
 	const char *known;
 
-	if (at == symbols->sorted || row->address != address || row->end != end)
+	if (at == symbols->sorted)
+		return false;
+	row = &symbols->rows[at];
+	if (row->address != address || row->end != end)
 		return false;
 	known = guest_symbols_name(symbols, row);
 	return strncmp(known, name, size) == 0 && known[size] == '\0';
