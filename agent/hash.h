@@ -49,6 +49,13 @@ static inline uint64_t hash_pair(const struct hash *hash, uint64_t a, uint64_t b
 	return hash_mix(a ^ hash->seed, b ^ (hash->seed >> 7) ^ 0x9e3779b97f4a7c15u);
 }
 
+/* This value will be asked for soon: has the memory fetched. */
+static inline void hash_fetch(const struct hash *hash, uint64_t value)
+{
+	if (hash->size)
+		__builtin_prefetch(&hash->slots[(uint32_t)value & (hash->size - 1)]);
+}
+
 /* Each position under this value: `at` starts at 0; HASH_NONE ends it. */
 static inline uint32_t hash_next(const struct hash *hash, uint64_t value, uint32_t *at)
 {

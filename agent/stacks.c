@@ -98,6 +98,7 @@ static void make_hashes(const struct stacks *stacks, struct path *path)
 		hash = hash_pair(&stacks->by_hash, hash + frame->address,
 			hash + ((uint64_t)frame->cut << 32 | frame->space));
 		path->hashes[i] = hash;
+		hash_fetch(&stacks->by_hash, hash);
 	}
 }
 
