@@ -83,11 +83,27 @@ static char *read_all(int fd, uint64_t deadline, size_t *size)
 	return bytes;
 }
 
+/* Leaves the text. False: not all of it has come. */
+static bool take_head(char *answer, size_t *size, bool *ok)
+{
+	char *text = strchr(answer, '\n'), *number = strchr(answer, ' ');
+
+	if (!text || !number)
+		return false;
+	text++;
+	*size -= (size_t)(text - answer);
+	if (strtoull(number, NULL, 10) != *size)
+		return false;
+	*ok = strncmp(answer, "ok ", 3) == 0;
+	memmove(answer, text, *size + 1);
+	return true;
+}
+
 char *control_client_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
 	bool *ok, size_t *size, char **error)
 {
 	char *line = util_join(words, count, CONTROL_SEPARATOR), *request = util_format("%s\n", line);
-	char *answer = NULL, *end;
+	char *answer = NULL;
 	size_t length = strlen(request);
 	int fd = unix_socket_connect(path);
 
@@ -106,15 +122,10 @@ char *control_client_ask(const char *path, char *const *words, size_t count, uin
 	if (!answer)
 		return NULL;
 
-	end = strchr(answer, '\n');
-	if (!end) {
-		util_fail(error, "the live ktop gave no answer: it has ended, or is suspended (Ctrl-Z); "
-			"bring it back by fg in its terminal, and ask again");
-		free(answer);
-		return NULL;
-	}
-	*ok = strncmp(answer, "ok\n", 3) == 0;
-	*size -= (size_t)(end + 1 - answer);
-	memmove(answer, end + 1, *size + 1);
-	return answer;
+	if (take_head(answer, size, ok))
+		return answer;
+	util_fail(error, "the live ktop gave no answer, or half of one: it has ended, or is suspended "
+		"(Ctrl-Z); bring it back by fg in its terminal, and ask again");
+	free(answer);
+	return NULL;
 }

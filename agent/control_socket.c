@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 enum {
 	REQUEST_MAX = CONTROL_REQUEST_MAX,
 	WORDS_MAX = CONTROL_WORDS_MAX,
+	HEAD_MAX = 32,			/* bytes of an answer's first line */
 };
 
 struct client {
@@ -276,11 +278,12 @@ void control_socket_answer(struct control_socket *control, unsigned client, bool
 	const char *text, size_t size)
 {
 	struct client *to = &control->clients[client];
-	const char *head = ok ? "ok\n" : "failed\n";
-	size_t head_size = strlen(head);
+	char head[HEAD_MAX];
+	size_t head_size;
 
 	if (to->fd < 0 || to->answer)
 		return;
+	head_size = (size_t)snprintf(head, sizeof(head), "%s %zu\n", ok ? "ok" : "failed", size);
 	to->answer = util_alloc(head_size + size);
 	memcpy(to->answer, head, head_size);
 	memcpy(to->answer + head_size, text, size);

@@ -1,8 +1,8 @@
 /*
  * A private socket of a live ktop, by which other ktops of the same user work beside it: QEMU
  * serves one client a socket. It lies in a folder of mode 0700, named by the QMP socket's device
- * and inode. A request is one line of words, divided by 0x1f; the answer "ok" or "failed" on a
- * line, then text.
+ * and inode. A request is one line of words, divided by 0x1f; the answer "ok" or "failed" and
+ * the size of a text, on a line, then that text.
  */
 #ifndef CONTROL_SOCKET_H
 #define CONTROL_SOCKET_H

@@ -119,7 +119,7 @@ static int run(char *const *words, size_t count)
 		status = attach(&options, &request);
 	else
 		status = command_usage(&command_report,
-			util_format("which VM? Give --qmp SOCKET (there is not one live ktop)"));
+			util_format("which VM? Give --qmp SOCKET (there is no live ktop, or more than one)"));
 	free(live);
 	return status;
 }

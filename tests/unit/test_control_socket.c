@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -44,15 +45,20 @@ static char *path_of(const char *vm)
 	return path;
 }
 
-/* What a killed ktop leaves: a socket that nobody listens at. */
-static void leave_dead(const char *path)
+static int bound(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	strncat(address.sun_path, path, sizeof(address.sun_path) - 1);
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	close(fd);
+	return fd;
+}
+
+/* What a killed ktop leaves: a socket that nobody listens at. */
+static void leave_dead(const char *path)
+{
+	close(bound(path));
 	assert_int_equal(access(path, F_OK), 0);
 }
 
@@ -101,6 +107,52 @@ static void test_the_living_are_left_alone(void **state)
 	free(other);
 }
 
+/* What one hears of a live ktop that sends these bytes and ends. NULL: an error that says so. */
+static char *hear(const char *sent, bool *ok)
+{
+	const char *path = scratch_path("speaker");
+	char *words[] = { (char []){ "ctl" } }, *error = NULL, *text, request[8];
+	int listener = bound(path), fd, status;
+	size_t size;
+	pid_t speaker;
+
+	assert_int_equal(listen(listener, 1), 0);
+	speaker = fork();
+	if (speaker == 0) {
+		fd = accept(listener, NULL, NULL);
+		_exit(recv(fd, request, sizeof(request), 0) != 4 || write(fd, sent, strlen(sent)) < 0);
+	}
+	text = control_client_ask(path, words, 1, UINT64_MAX, ok, &size, &error);
+	assert_int_equal(waitpid(speaker, &status, 0), speaker);
+	assert_int_equal(status, 0);
+	assert_int_equal(text ? strlen(text) : 0, text ? size : 0);
+	assert_true(text || strstr(error, "gave no answer, or half of one"));
+	free(error);
+	close(listener);
+	unlink(path);
+	return text;
+}
+
+static void test_half_an_answer_is_none(void **state)
+{
+	bool ok = false;
+	char *text = hear("ok 5\nwhole", &ok);
+
+	(void)state;
+	assert_string_equal(text, "whole");
+	assert_true(ok);
+	free(text);
+	text = hear("failed 4\nwhy\n", &ok);
+	assert_string_equal(text, "why\n");
+	assert_false(ok);
+	free(text);
+	assert_null(hear("ok 5\nwhol", &ok));
+	assert_null(hear("ok 5\n", &ok));
+	assert_null(hear("ok 5", &ok));
+	assert_null(hear("ok\nwhole", &ok));
+	assert_null(hear("", &ok));
+}
+
 /* A VM that was started anew at the same path has another socket: the service is found by it. */
 static void test_service_follows_its_vm(void **state)
 {
@@ -137,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_dead_are_not_asked_and_go),
 		cmocka_unit_test(test_the_living_are_left_alone),
+		cmocka_unit_test(test_half_an_answer_is_none),
 		cmocka_unit_test(test_service_follows_its_vm),
 	};
 
