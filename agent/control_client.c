@@ -16,6 +16,7 @@ enum {
 	ANSWER_MAX = 64 << 20,		/* bytes; more than any report */
 	WAIT_MS = 100,
 };
+static const uint64_t hurry_ns = 10000000000;	/* how long one that is to answer now may take */
 
 static char *find_only(void)
 {
@@ -52,8 +53,10 @@ char *control_client_find(const char *socket)
 }
 
 /* All bytes until the other side closes, or can be seen to stand still. */
-static char *read_all(int fd, uint64_t deadline, size_t *size)
+static char *read_all(int fd, const struct control_question *question, size_t *size)
 {
+	uint64_t deadline = question->deadline;
+	bool hurries = false;
 	size_t room = 65536;
 	char *bytes = util_alloc(room);
 
@@ -63,6 +66,10 @@ static char *read_all(int fd, uint64_t deadline, size_t *size)
 
 		if (util_now() >= deadline)
 			break;
+		if (!hurries && question->enough && question->enough()) {
+			hurries = shutdown(fd, SHUT_WR) == 0;
+			deadline = util_now() + hurry_ns;
+		}
 		if (poll(&ready, 1, WAIT_MS) <= 0) {
 			if (peer_stopped(fd))
 				break;
@@ -99,22 +106,24 @@ static bool take_head(char *answer, size_t *size, bool *ok)
 	return true;
 }
 
-char *control_client_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
-	bool *ok, size_t *size, char **error)
+char *control_client_ask(const char *path, const struct control_question *question, bool *ok,
+	size_t *size, char **error)
 {
-	char *line = util_join(words, count, CONTROL_SEPARATOR), *request = util_format("%s\n", line);
+	char *line = util_join(question->words, question->count, CONTROL_SEPARATOR);
+	char *request = util_format("%s\n", line);
 	char *answer = NULL;
 	size_t length = strlen(request);
 	int fd = unix_socket_connect(path);
 
-	if (strchr(line, '\n') || length > CONTROL_REQUEST_MAX || count > CONTROL_WORDS_MAX)
+	if (strchr(line, '\n') || length > CONTROL_REQUEST_MAX ||
+			question->count > CONTROL_WORDS_MAX)
 		util_fail(error,
 			"words for the live ktop: too many, too long, or of several lines");
 	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
 		util_fail(error, "%s: the live ktop does not answer: %s; is it suspended?", path,
 			strerror(errno));
 	else
-		answer = read_all(fd, deadline, size);
+		answer = read_all(fd, question, size);
 	if (fd >= 0)
 		close(fd);
 	free(request);

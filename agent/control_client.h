@@ -9,11 +9,18 @@
 /* Is there a live ktop for this VM (socket NULL: exactly one at all)? Its path, or NULL. */
 char *control_client_find(const char *socket);
 
+struct control_question {
+	char *const *words;
+	size_t count;
+	uint64_t deadline;		/* util_now */
+	bool (*enough)(void);		/* NULL: never; asked often: is it to answer with what it has? */
+};
+
 /*
  * Asks and waits for the answer, in fresh memory, ended by a zero behind `size` bytes; *ok as the
- * other side says. NULL with `error` set when it cannot be asked, or at the deadline (util_now).
+ * other side says. NULL with `error` set when it cannot be asked, or at the deadline.
  */
-char *control_client_ask(const char *path, char *const *words, size_t count, uint64_t deadline,
-	bool *ok, size_t *size, char **error);
+char *control_client_ask(const char *path, const struct control_question *question, bool *ok,
+	size_t *size, char **error);
 
 #endif

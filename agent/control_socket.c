@@ -25,6 +25,7 @@ struct client {
 	char request[REQUEST_MAX + 1];
 	size_t size;
 	bool asked;			/* a whole request came; the answer is on its way */
+	bool hurried;			/* and is wanted now */
 	char *answer;			/* NULL: not yet */
 	size_t answer_size, sent;
 };
@@ -228,14 +229,20 @@ static void read_request(struct control_socket *control, unsigned index)
 	}
 }
 
-/* While the answer is made, nothing more may come: what can be read is the end. */
+/* While the answer is made, nothing more may come but the end: of one side, or of both. */
 static void watch(struct control_socket *control, unsigned index)
 {
-	char byte;
-	ssize_t got = recv(control->clients[index].fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+	struct client *client = &control->clients[index];
+	struct pollfd is = { .fd = client->fd, .events = POLLIN | POLLRDHUP };
 
-	if (got >= 0 || (errno != EAGAIN && errno != EINTR))
+	if (poll(&is, 1, 0) <= 0)
+		return;
+	if (is.revents & (POLLHUP | POLLERR) || !(is.revents & POLLRDHUP)) {
 		give_up(control, index);
+	} else if (!client->hurried) {
+		client->hurried = true;
+		control->sink.hurried(control->sink.context, index);
+	}
 }
 
 static void write_answer(struct client *client)

@@ -2,7 +2,8 @@
  * A private socket of a live ktop, by which other ktops of the same user work beside it: QEMU
  * serves one client a socket. It lies in a folder of mode 0700, named by the QMP socket's device
  * and inode. A request is one line of words, divided by 0x1f; the answer "ok" or "failed" and
- * the size of a text, on a line, then that text.
+ * the size of a text, on a line, then that text. Who has closed its side for writing wants
+ * the answer now.
  */
 #ifndef CONTROL_SOCKET_H
 #define CONTROL_SOCKET_H
@@ -29,6 +30,7 @@ struct control_sink {
 	void *context;
 	/* To be answered by control_socket_answer. Words are good for the call only. */
 	void (*request)(void *context, unsigned client, char *const *words, size_t count);
+	void (*hurried)(void *context, unsigned client);	/* it wants its answer now */
 	void (*gone)(void *context, unsigned client);	/* it will not wait for its answer */
 };
 

@@ -149,6 +149,14 @@ static void take_request(void *context, unsigned client, char *const *words, siz
 		answer(job, false, "the live ktop is of another version and does not know this");
 }
 
+static void client_hurried(void *context, unsigned client)
+{
+	struct service *service = context;
+
+	if (service->jobs[client].report)
+		report_cut(service->jobs[client].report, "interrupted");
+}
+
 static void client_gone(void *context, unsigned client)
 {
 	struct service *service = context;
@@ -163,7 +171,8 @@ struct service *service_new(struct session *session, const char *socket, char **
 
 	service->socket = util_copy(socket, strlen(socket));
 	service->sink = (struct control_sink){
-		.context = service, .request = take_request, .gone = client_gone };
+		.context = service, .request = take_request, .hurried = client_hurried,
+		.gone = client_gone };
 	service->session = session;
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		service->jobs[i].service = service;

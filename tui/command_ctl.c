@@ -36,14 +36,16 @@ static int finish(bool ok, char *text)
 static int ask_live(const char *live, char *const *words, size_t count)
 {
 	char **asked = util_alloc((count + 1) * sizeof(*asked)), *answer, *error = NULL;
+	struct control_question question;
 	char name[] = "ctl";
 	bool ok = false;
 	size_t size;
 
 	asked[0] = name;
 	memcpy(asked + 1, words, count * sizeof(*asked));
-	answer = control_client_ask(live, asked, count + 1,
-		util_now() + (uint64_t)ANSWER_MS * NS_PER_MS, &ok, &size, &error);
+	question = (struct control_question){ .words = asked, .count = count + 1,
+		.deadline = util_now() + (uint64_t)ANSWER_MS * NS_PER_MS };
+	answer = control_client_ask(live, &question, &ok, &size, &error);
 	free(asked);
 	return answer ? finish(ok, answer) : command_fail(error);
 }

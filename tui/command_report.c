@@ -54,6 +54,7 @@ static char *absolute(const char *path)
 static int ask_live(const char *live, const struct report_request *request)
 {
 	struct report_request asked = *request;
+	struct control_question question;
 	char *folded = request->folded ? absolute(request->folded) : NULL, *answer, *error = NULL;
 	char **words, **line;
 	size_t count = 0, size;
@@ -66,7 +67,10 @@ static int ask_live(const char *live, const struct report_request *request)
 	line = util_alloc((count + 1) * sizeof(*line));
 	line[0] = (char []){ "report" };
 	memcpy(line + 1, words, count * sizeof(*line));
-	answer = control_client_ask(live, line, count + 1, UINT64_MAX, &ok, &size, &error);
+	command_hold_signals();
+	question = (struct control_question){ .words = line, .count = count + 1,
+		.deadline = UINT64_MAX, .enough = command_stopped };
+	answer = control_client_ask(live, &question, &ok, &size, &error);
 	if (answer && ok)
 		fwrite(answer, 1, size, stdout);
 	else if (answer)

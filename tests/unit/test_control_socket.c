@@ -17,6 +17,7 @@
 #include "scratch.h"
 #include "service.h"
 #include "session_fixture.h"
+#include "unix_socket.h"
 #include "util.h"
 
 static void on_request(void *context, unsigned client, char *const *words, size_t count)
@@ -27,13 +28,23 @@ static void on_request(void *context, unsigned client, char *const *words, size_
 	(void)count;
 }
 
-static void on_gone(void *context, unsigned client)
+struct seen {
+	int hurries, ends;
+};
+
+static void on_hurry(void *context, unsigned client)
 {
-	(void)context;
 	(void)client;
+	((struct seen *)context)->hurries++;
 }
 
-static const struct control_sink sink = { .request = on_request, .gone = on_gone };
+static void on_gone(void *context, unsigned client)
+{
+	(void)client;
+	((struct seen *)context)->ends++;
+}
+
+static const struct control_sink sink = { .request = on_request };
 
 /* The control socket of a VM of this name; its folder is this test's own. */
 static char *path_of(const char *vm)
@@ -122,7 +133,8 @@ static char *hear(const char *sent, bool *ok)
 		fd = accept(listener, NULL, NULL);
 		_exit(recv(fd, request, sizeof(request), 0) != 4 || write(fd, sent, strlen(sent)) < 0);
 	}
-	text = control_client_ask(path, words, 1, UINT64_MAX, ok, &size, &error);
+	text = control_client_ask(path, &(struct control_question){ .words = words, .count = 1,
+		.deadline = UINT64_MAX }, ok, &size, &error);
 	assert_int_equal(waitpid(speaker, &status, 0), speaker);
 	assert_int_equal(status, 0);
 	assert_int_equal(text ? strlen(text) : 0, text ? size : 0);
@@ -151,6 +163,49 @@ static void test_half_an_answer_is_none(void **state)
 	assert_null(hear("ok 5", &ok));
 	assert_null(hear("ok\nwhole", &ok));
 	assert_null(hear("", &ok));
+}
+
+static int asks(struct control_socket *control)
+{
+	int fd = unix_socket_connect(control_socket_at(control));
+
+	assert_int_equal(send(fd, "ctl\n", 4, 0), 4);
+	for (int i = 0; i < 3; i++)
+		control_socket_step(control);
+	return fd;
+}
+
+/* Who closes one side wants its answer now, and gets it; who closes both wants none. */
+static void test_a_hurry_is_no_end(void **state)
+{
+	char *mine = path_of("mine"), *error = NULL, text[16] = "";
+	struct seen seen = { 0 };
+	const struct control_sink counts = {
+		.context = &seen, .request = on_request, .hurried = on_hurry, .gone = on_gone,
+	};
+	struct control_socket *control = control_socket_new(mine, &counts, &error);
+	int fd;
+
+	(void)state;
+	assert_non_null(control);
+	fd = asks(control);
+	assert_int_equal(seen.hurries, 0);
+	shutdown(fd, SHUT_WR);
+	control_socket_step(control);
+	control_socket_step(control);
+	assert_int_equal(seen.hurries, 1);
+	control_socket_answer(control, 0, true, "so far", 6);
+	assert_int_equal(recv(fd, text, sizeof(text) - 1, MSG_WAITALL), 11);
+	assert_string_equal(text, "ok 6\nso far");
+	close(fd);
+	assert_int_equal(seen.ends, 0);
+	close(asks(control));
+	control_socket_step(control);
+	assert_int_equal(seen.ends, 1);
+	assert_int_equal(seen.hurries, 1);
+	assert_true(control_socket_idle(control));
+	control_socket_free(control);
+	free(mine);
 }
 
 /* A VM that was started anew at the same path has another socket: the service is found by it. */
@@ -190,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_the_dead_are_not_asked_and_go),
 		cmocka_unit_test(test_the_living_are_left_alone),
 		cmocka_unit_test(test_half_an_answer_is_none),
+		cmocka_unit_test(test_a_hurry_is_no_end),
 		cmocka_unit_test(test_service_follows_its_vm),
 	};
 
