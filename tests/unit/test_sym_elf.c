@@ -290,6 +290,26 @@ static void test_build_ids(void **state)
 	assert_false(build_id_contradicts(&a, &b));
 }
 
+/* More sections of code than are known: those beyond have no names. */
+static void test_many_sections(void **state)
+{
+	FILE *out = fopen(scratch_path("many.s"), "w");
+	struct symbol_table *table;
+	struct build_id id;
+	uint64_t address;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++)
+		fprintf(out, ".section code.%d,\"ax\"\n.globl f%d\n.type f%d, @function\nf%d: nop\n",
+			i, i, i, i);
+	assert_int_equal(fclose(out), 0);
+	scratch_run("gcc -nostdlib -static -Wl,-e,f0 -o many many.s");
+	table = read_elf(scratch_path("many"), &id);
+	address_of(table, "f0");
+	assert_false(symbol_table_address(table, "f1999", &address));
+	symbol_table_free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_build_ids),
+		cmocka_unit_test(test_many_sections),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
