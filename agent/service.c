@@ -104,16 +104,20 @@ static void begin_report(struct job *job, char *const *words, size_t count)
 static void finish_report(struct job *job)
 {
 	char *text = NULL, *error = NULL;
+	const char *why = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	if (out && report_write(job->report, out, &error) && fclose(out) == 0) {
-		control_socket_answer(job->service->control, client_of(job), true, text, size);
-	} else {
-		answer(job, false, error ? error : "no memory for the report");
-		if (out && error)
-			fclose(out);
+	if (out) {
+		report_write(job->report, out, &error);
+		why = error ? error : job->report->error;
+		if (why)
+			fprintf(out, CONTROL_SEPARATOR "%s", why);
 	}
+	if (out && fclose(out) == 0)
+		control_socket_answer(job->service->control, client_of(job), !why, text, size);
+	else
+		answer(job, false, "no memory for the report");
 	free(error);
 	free(text);
 	forget(job);

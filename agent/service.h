@@ -1,4 +1,7 @@
-/* What a live ktop does for others by its control socket: ctl WORDS, report OPTIONS. */
+/*
+ * What a live ktop does for others by its control socket: ctl WORDS, report OPTIONS. A report that
+ * failed is answered by what there is of it, CONTROL_SEPARATOR, and why.
+ */
 #ifndef SERVICE_H
 #define SERVICE_H
 

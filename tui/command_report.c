@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "control_client.h"
+#include "control_socket.h"
 #include "report.h"
 #include "session.h"
 #include "util.h"
@@ -51,6 +52,18 @@ static char *absolute(const char *path)
 	return whole;
 }
 
+/* What there is of a report that failed is printed. Returns why it did, in fresh memory. */
+static char *take_failed(const char *answer)
+{
+	const char *why = strrchr(answer, CONTROL_SEPARATOR[0]);
+
+	if (why)
+		fwrite(answer, 1, (size_t)(why++ - answer), stdout);
+	else
+		why = answer;
+	return util_copy(why, strlen(why));
+}
+
 static int ask_live(const char *live, const struct report_request *request)
 {
 	struct report_request asked = *request;
@@ -74,7 +87,7 @@ static int ask_live(const char *live, const struct report_request *request)
 	if (answer && ok)
 		fwrite(answer, 1, size, stdout);
 	else if (answer)
-		error = util_copy(answer, size);
+		error = take_failed(answer);
 	free(answer);
 	free(line);
 	options_words_free(words);
