@@ -1,22 +1,18 @@
-#include <linux/dcache.h>
-#include <linux/file.h>
-#include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/hashtable.h>
-#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "ktop.h"
+#include "maps.h"
 #include "tasks.h"
 #include "wire.h"
 
-enum { MARKS = 64, QUEUE = 256, KNOWN_BITS = 10, LOOK_JIFFIES = HZ / 4, PATH_SHOWN = 63 };
+enum { MARKS = 64, QUEUE = 256, KNOWN_BITS = 10, LOOK_JIFFIES = HZ / 4 };
 
 /*
  * Of one CPU. A mark is a thread that was queued lately, with the program that it then ran; a
@@ -44,7 +40,6 @@ struct known {
 static DEFINE_PER_CPU(struct seen, seen);
 static DEFINE_HASHTABLE(known, KNOWN_BITS);
 static unsigned long looked_at;		/* jiffies, of the last look at all */
-static char *path;			/* PATH_MAX bytes */
 
 void tasks_seen(const struct task_struct *task)
 {
@@ -80,53 +75,6 @@ static struct known *add(pid_t pid)
 	return one;
 }
 
-/* ---- what a process has mapped ---- */
-
-/* The hook cuts long names at their end: of a long path that would be the file's name. */
-static void tell_map(struct ktop *ktop, pid_t process, const struct vm_area_struct *area)
-{
-	u64 start = area->vm_start;
-	u64 skipped = (u64)area->vm_pgoff << PAGE_SHIFT;
-	const char *name = d_path(&area->vm_file->f_path, path, PATH_MAX);
-
-	if (!IS_ERR(name) && strlen(name) > PATH_SHOWN)
-		name = kbasename(name);
-	if (!IS_ERR(name))
-		ktop_object(ktop, &(struct ktop_object){
-			.process = process, .start = start, .end = area->vm_end,
-			.bias = start - skipped, .name = name,
-		});
-}
-
-static void tell_maps(struct ktop *ktop, struct known *one, struct task_struct *task)
-{
-	struct mm_struct *mm = get_task_mm(task);
-	struct vm_area_struct *area;
-
-	if (!mm)
-		return;
-	if (mmap_read_trylock(mm)) {
-		VMA_ITERATOR(areas, mm, 0);
-
-		for_each_vma(areas, area)
-			if ((area->vm_flags & VM_EXEC) && area->vm_file)
-				tell_map(ktop, task->tgid, area);
-		one->mapped = mm->exec_vm;
-		mmap_read_unlock(mm);
-	}
-	mmput(mm);
-}
-
-static bool maps_changed(const struct known *one, struct task_struct *task)
-{
-	struct mm_struct *mm = get_task_mm(task);
-	bool changed = mm && READ_ONCE(mm->exec_vm) != one->mapped;
-
-	if (mm)
-		mmput(mm);
-	return changed;
-}
-
 /* ---- one task ---- */
 
 /* A process is told of by its first thread. */
@@ -147,8 +95,8 @@ static void tell(struct ktop *ktop, struct known *one, struct task_struct *task)
 	one->start = task->start_time;
 	one->program = task->self_exec_id;
 	strscpy(one->name, name, sizeof(one->name));
-	if (is_process && (is_new || maps_changed(one, task)))
-		tell_maps(ktop, one, task);
+	if (is_process && (is_new || maps_pages(task) != one->mapped))
+		one->mapped = maps_tell(ktop, task);
 }
 
 static void forget(struct ktop *ktop, struct known *one)
@@ -228,8 +176,7 @@ void tasks_tell(struct ktop *ktop)
 
 int tasks_init(void)
 {
-	path = kmalloc(PATH_MAX, GFP_KERNEL);
-	return path ? 0 : -ENOMEM;
+	return maps_init();
 }
 
 void tasks_free(void)
@@ -242,5 +189,5 @@ void tasks_free(void)
 		hash_del(&one->node);
 		kfree(one);
 	}
-	kfree(path);
+	maps_free();
 }

@@ -1,0 +1,18 @@
+/* Which files a process has mapped as code, and where. The drainer. */
+#ifndef KTOP_LINUX_MAPS_H
+#define KTOP_LINUX_MAPS_H
+
+struct ktop;
+struct task_struct;
+
+/* 0, or a negative errno. */
+int maps_init(void);
+void maps_free(void);
+
+/* Pages of code that the process has: when they are others, so are its maps. 0: it has no memory. */
+unsigned long maps_pages(struct task_struct *process);
+
+/* Tells of them; and returns maps_pages(), or 0 when the process was busy: later, then. */
+unsigned long maps_tell(struct ktop *ktop, struct task_struct *process);
+
+#endif
