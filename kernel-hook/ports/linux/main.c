@@ -17,7 +17,7 @@
 #include "text.h"
 #include "timer.h"
 
-enum { BUSY_MS = 10, QUIET_MS = 40 };	/* between two drains */
+enum { DRAIN_MS = 40 };			/* between two drains, at most 50: ktop.h */
 
 static unsigned int rate = 997;
 module_param(rate, uint, 0444);
@@ -54,8 +54,7 @@ static int drain(void *unused)
 		symbols_tell(ktop);
 		tasks_tell(ktop);
 		if (error || !ktop_drain(ktop))
-			schedule_timeout_interruptible(msecs_to_jiffies(
-				ktop_running(ktop) ? BUSY_MS : QUIET_MS));
+			schedule_timeout_interruptible(msecs_to_jiffies(DRAIN_MS));
 		else
 			cond_resched();
 	}
