@@ -31,8 +31,15 @@ struct objects {
 	uint32_t refused;
 	char *names[OBJECTS_NAMES_MAX];
 	size_t name_count;
+	char *sysroot;			/* NULL: the guest's files are not at hand */
 	char note[256];
 };
+
+void objects_set_sysroot(struct objects *objects, const char *folder)
+{
+	free(objects->sysroot);
+	objects->sysroot = util_copy(folder, strlen(folder));
+}
 
 struct objects *objects_new(struct budget *budget)
 {
@@ -53,6 +60,7 @@ void objects_free(struct objects *objects)
 	}
 	for (size_t i = 0; i < objects->name_count; i++)
 		free(objects->names[i]);
+	free(objects->sysroot);
 	hash_clear(&objects->by_content);
 	budget_free(objects->budget, objects->mappings,
 		objects->room * sizeof(*objects->mappings));
@@ -170,26 +178,45 @@ static bool is_file_name(struct text base)
 		&& !(base.size <= 2 && memcmp(base.bytes, "..", base.size) == 0);
 }
 
+/* The file at a path (fresh memory), when it is no other build than the guest's. */
+static struct image *try_file(struct objects *objects, const struct mapping *mapping, char *path)
+{
+	struct image *image = open_file(objects, path);
+
+	free(path);
+	if (!image || !build_id_contradicts(&image->build_id, &mapping->build_id))
+		return image;
+	snprintf(objects->note, sizeof(objects->note),
+		"%s in the guest is another build than the file: no names", mapping->name);
+	return NULL;
+}
+
+/* A path that begins at the root, and does not lead above it. */
+static bool is_path(struct text path)
+{
+	if (path.size == 0 || path.bytes[0] != '/' || memchr(path.bytes, '\0', path.size))
+		return false;
+	for (size_t at = 0; at + 2 < path.size; at++)
+		if (memcmp(path.bytes + at, "/..", 3) == 0)
+			return false;
+	return true;
+}
+
 static struct image *find_file(struct objects *objects, const struct object *object,
 	const struct mapping *mapping, const char *const *folders)
 {
-	struct text base = base_name(object->name);
+	struct text name = object->name, base = base_name(name);
+	struct image *image = NULL;
 
+	if (objects->sysroot && is_path(name))
+		image = try_file(objects, mapping,
+			util_format("%s%.*s", objects->sysroot, (int)name.size, name.bytes));
 	if (!is_file_name(base))
-		return NULL;
-	for (; folders && *folders; folders++) {
-		char *path = util_format("%s/%.*s", *folders, (int)base.size, base.bytes);
-		struct image *image = open_file(objects, path);
-
-		free(path);
-		if (image && !build_id_contradicts(&image->build_id, &mapping->build_id))
-			return image;
-		if (image)
-			snprintf(objects->note, sizeof(objects->note),
-				"%s in the guest is another build than the file: no names",
-				mapping->name);
-	}
-	return NULL;
+		return image;
+	for (; !image && folders && *folders; folders++)
+		image = try_file(objects, mapping,
+			util_format("%s/%.*s", *folders, (int)base.size, base.bytes));
+	return image;
 }
 
 static bool is_same(const struct mapping *a, const struct mapping *b)

@@ -1,7 +1,7 @@
 /*
  * Objects of the guest: which file lies at which addresses. The same in many processes is one. What
  * the guest says is a hint: a file is only looked for by its base name in folders that the caller
- * names.
+ * names, and by its path below a folder with a copy of the guest's files.
  */
 #ifndef OBJECTS_H
 #define OBJECTS_H
@@ -33,6 +33,9 @@ struct mapping {
 
 struct objects *objects_new(struct budget *budget);
 void objects_free(struct objects *objects);
+
+/* Where the guest's files are, for objects that are mapped from now on. */
+void objects_set_sysroot(struct objects *objects, const char *folder);
 
 /* The base name, made printable; lives until objects_free. */
 const char *objects_name(struct objects *objects, struct text name);

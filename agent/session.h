@@ -24,6 +24,7 @@ struct session_options {
 	const char *port;		/* overrides what QMP says */
 	const char *kernel;		/* ELF, likewise */
 	const char *symbols;		/* nm or System.map text */
+	const char *sysroot;		/* folder with the guest's files, or NULL */
 	const char *record;		/* folder of a raw recording, or NULL */
 	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
 };

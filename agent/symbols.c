@@ -201,6 +201,11 @@ static bool is_kernel(const struct symbols *symbols, const struct object *object
 		|| has_build_id(symbols->kernel, object->build_id);
 }
 
+void symbols_set_sysroot(struct symbols *symbols, const char *folder)
+{
+	objects_set_sysroot(symbols->objects, folder);
+}
+
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders)
 {
 	uint32_t mapping;

@@ -41,6 +41,9 @@ bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t addr
 /* True when the guest's build-id contradicts the loaded kernel's. Unknown on either side: false. */
 bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size);
 
+/* A folder with a copy of the guest's files, at their paths: where programs' files are, too. */
+void symbols_set_sysroot(struct symbols *symbols, const char *folder);
+
 /*
  * A mapped object of the guest. Its file is looked for in `folders` (NULL-terminated) by the base
  * of its name, and taken when the build-id agrees; host files only.

@@ -26,6 +26,7 @@ const struct option_row command_attach[] = {
 	OPTION("kernel", "ELF", kernel, "the kernel's file, with symbols"),
 	OPTION("symbols", "FILE", symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file"),
+	OPTION("sysroot", "FOLDER", sysroot, "a copy of the guest's files: names in its programs"),
 	{ 0 },
 };
 

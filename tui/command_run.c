@@ -29,6 +29,8 @@ static const struct option_row run_rows[] = {
 		"the kernel's file, with symbols, when it is not QEMU's -kernel"),
 	OPTION("symbols", "FILE", OPTION_TEXT, attach.symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file"),
+	OPTION("sysroot", "FOLDER", OPTION_TEXT, attach.sysroot,
+		"a copy of the guest's files: names in its programs"),
 	{ 0 },
 };
 

@@ -282,6 +282,30 @@ static void test_programs(void **state)
 	symbols_free(symbols);
 }
 
+/* The file is at the guest's path below the folder, and a path does not lead out of it. */
+static void test_sysroot(void **state)
+{
+	static const char *const elsewhere[] = { "/bin/../rooted", "/..", "bin/rooted", "/bin/none", "/" };
+	struct symbols *symbols = symbols_new(NULL);
+	struct object object = object_of(1, "/bin/rooted", 0x400000, 0);
+	uint64_t spin;
+
+	(void)state;
+	build("rooted", "-no-pie");
+	spin = nm_address("rooted", "spin");
+	scratch_run("mkdir -p root/bin && mv rooted root/bin/rooted && cp root/bin/rooted root/rooted");
+	symbols_set_sysroot(symbols, scratch_path("root"));
+	for (uint32_t i = 0; i < 5; i++) {
+		struct object other = object_of(10 + i, elsewhere[i], 0x400000, 0);
+
+		symbols_map(symbols, &other, NULL);
+		assert_false(at(symbols, 10 + i, spin)->known);
+	}
+	symbols_map(symbols, &object, NULL);
+	check(symbols, 1, spin, "spin", "rooted");
+	symbols_free(symbols);
+}
+
 static void test_program_of_another_build(void **state)
 {
 	struct symbols *symbols = symbols_new(NULL);
@@ -523,6 +547,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_elf_kernel_with_lines),
 		cmocka_unit_test(test_programs),
+		cmocka_unit_test(test_sysroot),
 		cmocka_unit_test(test_program_of_another_build),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_mapped_again),
