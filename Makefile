@@ -44,7 +44,7 @@ TOOLS = pty liar harmless	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = layers manual completion install barriers
-E2E = linux linux_boots demo cost boot port report ctl screen books terminal config hostile suspend faults_guest faults_qemu faults_qmp faults_port faults_files
+E2E = linux linux_goes linux_boots demo cost boot port report ctl screen books terminal config hostile suspend faults_guest faults_qemu faults_qmp faults_port faults_files
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
@@ -220,6 +220,12 @@ bench: packages
 	$(MAKE) build/ktop demo-kernel $(BENCH:%=build/bench/%)
 	bench/run
 
+bench-linux: packages
+	./packages bench
+	./packages linux
+	$(MAKE) build/linux/initramfs
+	bench/linux
+
 # clang reads every file too, with the same warnings.
 build/lint: $(HOST_SRC) $(HOOK_SRC) $(DEMO_SRC) $(BENCH_SRC)
 	$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(HOST_SRC) $(HOOK_SRC)
@@ -316,6 +322,6 @@ clean:
 -include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/host/bench/*.d build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
 	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
-.PHONY: FORCE all demo-kernel unit packages demo demo-linux linux-module screenshots check soak fuzz bench install uninstall deb clean
+.PHONY: FORCE all demo-kernel unit packages demo demo-linux linux-module screenshots check soak fuzz bench bench-linux install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

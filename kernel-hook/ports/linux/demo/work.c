@@ -1,8 +1,12 @@
-/* Work whose share in each function is known: `work getppid`, `work zero`; until it is ended. */
+/*
+ * Work whose share in each function is known: `work getppid`, `work zero`, until it is ended; and
+ * `work mix`, which is the same each time, and prints how many ns it took.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static __attribute__((noinline)) void getppid_loop(void)
@@ -19,6 +23,45 @@ static __attribute__((noinline)) void zero_loop(int zero)
 		;
 }
 
+static long long now(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return at.tv_sec * 1000000000LL + at.tv_nsec;
+}
+
+static void read_file(const char *path)
+{
+	char text[4096];
+	int file = open(path, O_RDONLY);
+
+	while (read(file, text, sizeof(text)) > 0)
+		;
+	close(file);
+}
+
+static void mix(void)
+{
+	volatile unsigned sum = 0;
+
+	for (int i = 0; i < 200000; i++)
+		syscall(SYS_getppid);
+	for (int i = 0; i < 2000; i++)
+		read_file("/proc/self/stat");
+	for (unsigned i = 0; i < 20000000; i++)
+		sum += i;
+}
+
+static int timed_mix(void)
+{
+	long long begin = now();
+
+	mix();
+	printf("%lld\n", now() - begin);
+	return 0;
+}
+
 int main(int count, char **words)
 {
 	const char *work = count == 2 ? words[1] : "";
@@ -27,6 +70,8 @@ int main(int count, char **words)
 		getppid_loop();
 	if (strcmp(work, "zero") == 0)
 		zero_loop(open("/dev/zero", O_RDONLY));
-	fprintf(stderr, "work: getppid or zero\n");
+	if (strcmp(work, "mix") == 0)
+		return timed_mix();
+	fprintf(stderr, "work: getppid, zero or mix\n");
 	return 2;
 }
