@@ -59,7 +59,7 @@ static void test_report_is_exact(void **state)
 	struct report *report;
 	uint64_t taken;
 	char *text = NULL, *error = NULL;
-	size_t size;
+	size_t size, rows;
 	FILE *out = open_memstream(&text, &size);
 
 	(void)state;
@@ -99,7 +99,16 @@ static void test_report_is_exact(void **state)
 	assert_true(report_write(report, out, &error));
 	fclose(out);
 	assert_non_null(strstr(text, " hot "));
+	assert_null(strstr(text, "no sample"));
 	free(text);
+	out = open_memstream(&text, &size);
+	rows = report->table->count;
+	report->table->count = 0;
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, "(no sample was taken, or none passes what was asked for)"));
+	free(text);
+	report->table->count = rows;
 	out = open_memstream(&text, &size);
 	report->request.json = true;
 	assert_true(report_write(report, out, &error));
