@@ -6,7 +6,7 @@
 #include "budget.h"
 #include "util.h"
 
-enum { LARGE = 128 << 10 };
+enum { LARGE = 1 << 20 };
 
 struct budget {
 	size_t limit;			/* bytes */
@@ -22,6 +22,8 @@ struct budget *budget_new(size_t mib)
 	atomic_init(&budget->used, BUDGET_BASE);
 	atomic_init(&budget->holders, 1);
 	mallopt(M_MMAP_THRESHOLD, LARGE);
+	mallopt(M_TRIM_THRESHOLD, LARGE);
+	mallopt(M_TOP_PAD, LARGE);
 	mallopt(M_ARENA_MAX, 1);
 	return budget;
 }

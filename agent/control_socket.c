@@ -258,10 +258,15 @@ static void write_answer(struct client *client)
 
 static void accept_clients(struct control_socket *control)
 {
-	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		if (control->clients[i].fd < 0)
-			control->clients[i].fd =
-				accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	bool more = true;
+
+	for (int i = 0; i < CONTROL_CLIENTS && more; i++) {
+		if (control->clients[i].fd >= 0)
+			continue;
+		control->clients[i].fd =
+			accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		more = control->clients[i].fd >= 0;
+	}
 }
 
 void control_socket_step(struct control_socket *control)

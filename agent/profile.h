@@ -44,6 +44,7 @@ struct profile_edge {
 
 struct profile {
 	uint64_t begin, end, version;	/* of the slices in it */
+	uint64_t serial;		/* the window's: another one whenever it has changed */
 	uint32_t newest;		/* the highest leaf in it; 0 when there is none */
 	uint64_t weight, samples, mode[MODES], missed;
 

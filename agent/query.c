@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "pattern.h"
 #include "query.h"
 #include "query_state.h"
@@ -10,6 +11,8 @@
 
 #define SECOND 1000000000ull
 #define NOWHERE 0xffffffffu
+
+enum { NEWEST = 2 };			/* profiles that change with each picture */
 
 struct query *query_new(const struct query_inputs *inputs)
 {
@@ -24,6 +27,7 @@ void query_free(struct query *query)
 	if (!query)
 		return;
 	window_clear(&query->window);
+	table_free(query->steady);
 	free(query->places);
 	free(query);
 }
@@ -70,17 +74,6 @@ static void add_rows(struct query *query, struct table *table, const struct prof
 		for (uint32_t word = 0; word < profile->words; word++)
 			row->cpus[word] |= profile->cpus[(size_t)i * profile->words + word];
 	}
-}
-
-/* As many rows as in the last answer: there are hardly more. */
-static struct table *new_table(const struct query *query)
-{
-	const struct profile *profile;
-	uint32_t words = 0;
-
-	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++)
-		words = profile->words > words ? profile->words : words;
-	return table_new(query->window.inputs.budget, query->rows, words);
 }
 
 static void add_whole(struct table *table, const struct profile *profile)
@@ -134,19 +127,58 @@ static void set_range(struct table *table, const struct window *window)
 		table->to = store_slice(store, window->span.end).begin;
 }
 
+static void add_profiles(struct query *query, struct table *table, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		const struct profile *profile = window_profile(&query->window, i);
+
+		add_whole(table, profile);
+		add_rows(query, table, profile);
+	}
+}
+
+/* Where the rows of a table stand. */
+static void place_rows(struct query *query, const struct table *table)
+{
+	clear_places(query);
+	for (size_t i = 0; i < table->count; i++)
+		query->places[table->rows[i].function] = (uint32_t)i;
+}
+
+/*
+ * The sum of so many profiles, in no order: made anew only when one of them has changed, as several
+ * pictures are of one slice, and only the newest profiles change with each.
+ */
+static const struct table *steady_table(struct query *query, size_t count, uint32_t words)
+{
+	uint64_t mark = words;
+
+	for (size_t i = 0; i < count; i++)
+		mark = hash_mix(mark + 1, window_profile(&query->window, i)->serial);
+	if (query->steady && query->steady_mark == mark)
+		return query->steady;
+	table_free(query->steady);
+	query->steady = table_new(query->window.inputs.budget, 256, words);
+	query->steady_mark = mark;
+	clear_places(query);
+	add_profiles(query, query->steady, 0, count);
+	return query->steady;
+}
+
 struct table *query_table(struct query *query, const struct question *question)
 {
 	const struct profile *profile;
 	struct table *table;
+	uint32_t words = 0;
+	size_t count = 0, steady;
 
 	window_update(&query->window, question);
-	table = new_table(query);
-	clear_places(query);
-	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++) {
-		add_whole(table, profile);
-		add_rows(query, table, profile);
-	}
-	query->rows = table->count;
+	for (; (profile = window_profile(&query->window, count)); count++)
+		words = profile->words > words ? profile->words : words;
+	steady = count > NEWEST ? count - NEWEST : 0;
+	table = table_copy(steady_table(query, steady, words));
+	place_rows(query, table);
+	add_profiles(query, table, steady, count);
 	if (question->filter.pattern[0])
 		keep_matching(table, query->window.inputs.symbols, question->filter.pattern);
 	table_shrink(table);

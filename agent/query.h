@@ -86,6 +86,7 @@ struct table *query_table(struct query *query, const struct question *question);
 /* An empty table of so many rows at first, for CPUs below 64 * words; and one row more in it. */
 struct table *table_new(struct budget *budget, size_t room, uint32_t words);
 struct row *table_add(struct table *table, uint32_t function);
+struct table *table_copy(const struct table *table);
 void table_shrink(struct table *table);		/* to the rows that it has */
 void table_free(struct table *table);
 

@@ -11,7 +11,8 @@ struct query {
 	struct window window;
 	uint32_t *places;		/* by function: where it stands in the answer being made */
 	size_t place_count;
-	size_t rows;			/* of the last table */
+	struct table *steady;		/* of all profiles but the newest; or NULL */
+	uint64_t steady_mark;		/* of these */
 };
 
 #endif

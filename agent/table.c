@@ -52,6 +52,24 @@ struct row *table_add(struct table *table, uint32_t function)
 	return row;
 }
 
+struct table *table_copy(const struct table *table)
+{
+	struct table *copy = table_new(table->budget, table->count + table->count / 8, table->words);
+	struct table room = *copy;
+
+	*copy = *table;
+	copy->room = room.room;
+	copy->rows = room.rows;
+	copy->cpus = room.cpus;
+	for (size_t i = 0; i < table->count; i++) {
+		copy->rows[i] = table->rows[i];
+		copy->rows[i].cpus = copy->cpus + i * copy->words;
+		memcpy(copy->rows[i].cpus, table->rows[i].cpus,
+			copy->words * sizeof(*copy->cpus));
+	}
+	return copy;
+}
+
 void table_shrink(struct table *table)
 {
 	resize(table, table->count);

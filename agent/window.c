@@ -96,6 +96,7 @@ static struct profile *make_profile(struct window *window, const struct slice *s
 	const struct profile_input input = input_of(window);
 
 	profile_add(profile, &input, slice);
+	profile->serial = ++window->serial;
 	return profile;
 }
 
@@ -203,8 +204,10 @@ static void renew_past(struct window *window)
 	for (size_t i = window->span.first; i < end; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
-		if (slice.begin >= window->past->end)
-			profile_add(window->past, &input, &slice);
+		if (slice.begin < window->past->end)
+			continue;
+		profile_add(window->past, &input, &slice);
+		window->past->serial = ++window->serial;
 	}
 }
 

@@ -27,6 +27,7 @@ struct window {
 	uint64_t to;			/* its end: never beyond now */
 	uint64_t given_up;		/* of the store, when `past` was begun */
 
+	uint64_t serial;		/* of the profile that was changed last */
 	struct profile **recent;	/* one slice each, up to span.end */
 	size_t recent_count;
 	struct profile *past;		/* span.first up to `recent`; or NULL */
