@@ -1,7 +1,10 @@
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "budget.h"
@@ -202,15 +205,34 @@ static bool is_path(struct text path)
 	return true;
 }
 
+/* Where a path of the guest leads, its links too, without leaving the folder; NULL: nowhere. */
+static char *path_below(const char *folder, struct text path)
+{
+	const struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	char *name = util_copy(path.bytes, path.size), *found = NULL;
+	int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	long fd = root < 0 ? -1 : syscall(SYS_openat2, root, name, &how, sizeof(how));
+
+	if (fd >= 0) {
+		char *link = util_format("/proc/self/fd/%ld", fd);
+
+		found = realpath(link, NULL);
+		free(link);
+		close((int)fd);
+	}
+	if (root >= 0)
+		close(root);
+	free(name);
+	return found;
+}
+
 static struct image *find_file(struct objects *objects, const struct object *object,
 	const struct mapping *mapping, const char *const *folders)
 {
 	struct text name = object->name, base = base_name(name);
-	struct image *image = NULL;
+	char *path = objects->sysroot && is_path(name) ? path_below(objects->sysroot, name) : NULL;
+	struct image *image = path ? try_file(objects, mapping, path) : NULL;
 
-	if (objects->sysroot && is_path(name))
-		image = try_file(objects, mapping,
-			util_format("%s%.*s", objects->sysroot, (int)name.size, name.bytes));
 	if (!is_file_name(base))
 		return image;
 	for (; !image && folders && *folders; folders++)

@@ -285,17 +285,23 @@ static void test_programs(void **state)
 /* The file is at the guest's path below the folder, and a path does not lead out of it. */
 static void test_sysroot(void **state)
 {
-	static const char *const elsewhere[] = { "/bin/../rooted", "/..", "bin/rooted", "/bin/none", "/" };
+	static const char *const elsewhere[] = {
+		"/bin/../rooted", "/..", "bin/rooted", "/bin/none", "/", "/out", "/up", "/loop",
+	};
+	enum { ELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
 	struct symbols *symbols = symbols_new(NULL);
 	struct object object = object_of(1, "/bin/rooted", 0x400000, 0);
+	struct object linked = object_of(2, "/link", 0x400000, 0);
 	uint64_t spin;
 
 	(void)state;
 	build("rooted", "-no-pie");
 	spin = nm_address("rooted", "spin");
-	scratch_run("mkdir -p root/bin && mv rooted root/bin/rooted && cp root/bin/rooted root/rooted");
+	scratch_run("mkdir -p root/bin && mv rooted root/bin/rooted && cp root/bin/rooted root/rooted && "
+		"ln root/bin/rooted outside && ln -s $PWD/outside root/out && ln -s ../outside root/up && "
+		"ln -s loop root/loop && ln -s /bin/rooted root/link");
 	symbols_set_sysroot(symbols, scratch_path("root"));
-	for (uint32_t i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < ELSEWHERE; i++) {
 		struct object other = object_of(10 + i, elsewhere[i], 0x400000, 0);
 
 		symbols_map(symbols, &other, NULL);
@@ -303,6 +309,8 @@ static void test_sysroot(void **state)
 	}
 	symbols_map(symbols, &object, NULL);
 	check(symbols, 1, spin, "spin", "rooted");
+	symbols_map(symbols, &linked, NULL);
+	check(symbols, 2, spin, "spin", "rooted");
 	symbols_free(symbols);
 }
 
