@@ -251,7 +251,7 @@ demo: packages
 LINUX = $(shell ls /usr/src | sed -n 's/^linux-headers-\(.*[0-9]-amd64\)$$/\1/p' | sort -V | tail -1)
 LINUX_DIR = kernel-hook/ports/linux
 LINUX_DEMO = qemu-system-x86_64 -accel tcg -smp 2 -m 512 -display none -kernel build/linux/vmlinuz \
-	-initrd build/linux/initramfs -append 'console=ttyS0 quiet tsc=reliable'
+	-initrd build/linux/initramfs -append 'console=ttyS0 quiet tsc=reliable no_timer_check'
 
 build/linux/version: FORCE
 	@mkdir -p $(@D)

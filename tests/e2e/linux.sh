@@ -26,7 +26,7 @@ linux() {
 	mkfifo "$dir/$name.in"
 	qemu-system-x86_64 -accel tcg -m 256 -display none -nodefaults -no-reboot \
 		-kernel build/linux/vmlinuz -initrd build/linux/initramfs \
-		-append "console=ttyS0 quiet tsc=reliable work=shell $words" \
+		-append "console=ttyS0 quiet tsc=reliable no_timer_check work=shell $words" \
 		-serial "file:$dir/$name.console" -qmp "unix:$dir/$name.qmp,server=on,wait=off" \
 		-device virtio-serial-pci -chardev stdio,id=shell,signal=off \
 		-device virtserialport,nr=2,chardev=shell,name=shell \
