@@ -566,18 +566,18 @@ static void test_full_time(void **state)
 	packets_free(packets);
 }
 
-static void test_two_boots(void **state)
+static void check_two_boots(bool clock_goes_on)
 {
 	struct packets *packets = packets_new(1);
 	struct decode *decode = log_decode(&out);
-	uint64_t seed = 8;
+	uint64_t seed = 8, time;
 
-	(void)state;
 	in.count = 0;
-	add_packet(packets, &in, KTOP_SAMPLES, 0, 1000, 5, &seed, 5);
+	time = add_packet(packets, &in, KTOP_SAMPLES, 0, 1000, 5, &seed, 5);
+	time = clock_goes_on ? time + 10 : 10;
 	packets_boot(packets, 2);
-	add_packet(packets, &in, KTOP_SAMPLES, 0, 10, 4, &seed, 5);
-	add_packet(packets, &in, KTOP_SAMPLES, 1, 20, 3, &seed, 5);
+	add_packet(packets, &in, KTOP_SAMPLES, 0, time, 4, &seed, 5);
+	add_packet(packets, &in, KTOP_SAMPLES, 1, time + 10, 3, &seed, 5);
 	decode_feed(decode, packets->bytes, packets->size);
 	assert_true(log_same(&in, &out));
 	assert_int_equal(out.boots, 2);
@@ -586,6 +586,14 @@ static void test_two_boots(void **state)
 	assert_int_equal(decode_books(decode, STREAM_SAMPLES, 0).earlier, 0);
 	decode_free(decode);
 	packets_free(packets);
+}
+
+/* Its clock begins anew, or goes on. */
+static void test_two_boots(void **state)
+{
+	(void)state;
+	check_two_boots(false);
+	check_two_boots(true);
 }
 
 static void test_machine_put_back(void **state)
