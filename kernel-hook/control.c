@@ -88,6 +88,16 @@ static bool on_or_off(const char *word, bool *on)
 	return *on || ktop_str_same(word, "off");
 }
 
+static void no_such_cpu(struct ktop *ktop, uint32_t cpu)
+{
+	struct ktop_str *text = answer(ktop, "cpu ");
+
+	ktop_str_number(text, cpu);
+	ktop_str_add(text, " is not there: the last one is ");
+	ktop_str_number(text, ktop->cpus - 1);
+	ktop->meta.reply_ok = false;
+}
+
 static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 {
 	bool all = ktop_str_same(words[0], "all"), changed = false, on;
@@ -96,8 +106,12 @@ static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 	(void)count;
 	if (!on_or_off(words[1], &on))
 		return false;
-	if (!all && (!ktop_str_parse(words[0], &cpu) || cpu >= ktop->cpus))
+	if (!all && !ktop_str_parse(words[0], &cpu))
 		return false;
+	if (cpu >= ktop->cpus) {
+		no_such_cpu(ktop, cpu);
+		return true;
+	}
 	for (uint32_t i = all ? 0 : cpu; i < (all ? ktop->cpus : cpu + 1); i++) {
 		changed |= ktop->cpu[i].enabled != on;
 		ktop->cpu[i].enabled = on;

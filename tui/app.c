@@ -31,7 +31,9 @@ bool app_possible(char **error)
 /* When a frame may be shown that nobody has pressed a key for; the first table may at once. */
 static uint64_t next_frame(const struct app *app)
 {
-	return app->begun ? app->drawn + frame_ns : app->drawn;
+	bool first = !app->begun && screen_has_table(app->screen);
+
+	return first ? app->drawn : app->drawn + frame_ns;
 }
 
 static bool is_time(const struct app *app)

@@ -48,6 +48,10 @@ struct emptiness emptiness_of_news(const struct picture *picture)
 
 static struct emptiness of_range(const struct picture *picture, const struct scope *scope)
 {
+	if (!picture->running && !scope->until_ns)
+		return (struct emptiness) { "Profiling is off in the guest.",
+			"{profile} starts it; {window} takes a longer window, "
+			"which shows what there was." };
 	if (scope->filter_text[0] != '\0')
 		return (struct emptiness) { "No sample in this window passes the filter.",
 			"{filter} changes the filter, an empty one shows all; "
@@ -55,10 +59,6 @@ static struct emptiness of_range(const struct picture *picture, const struct sco
 	if (scope->until_ns)
 		return (struct emptiness) { "No sample in the frozen window.",
 			"{freeze} goes back to now." };
-	if (!picture->running)
-		return (struct emptiness) { "Profiling is off in the guest.",
-			"{profile} starts it; {window} takes a longer window, "
-			"which shows what there was." };
 	if (scope->zero_ns)
 		return (struct emptiness) { "No sample since the count was zeroed.",
 			"{back} takes all again." };

@@ -245,7 +245,7 @@ static void freeze(struct screen *screen, uint64_t now)
 
 	screen->scope.until_ns = frozen ? 0 : picture->table ? picture->table->to : picture->now;
 	say(screen, now, frozen ? "live again" :
-		"frozen: the picture is held, collection goes on; {freeze} lets go");
+		"frozen: the window is held, collection goes on; {freeze} lets go");
 }
 
 static void go_back(struct screen *screen, uint64_t now)

@@ -40,7 +40,7 @@ static const struct { const char *name, *text; } notes[] = {
 	{ "cost", "the hook's own time: for a sample, and of the guest's time" },
 	{ "timer", "sampled by each CPU's own tick: code with interrupts off is charged where "
 		"they come on. nmi sees it, and takes one CPU." },
-	{ "FROZEN", "the picture is held; collection goes on" },
+	{ "FROZEN", "the window is held; collection goes on" },
 };
 enum { NOTES = sizeof notes / sizeof *notes };
 

@@ -151,7 +151,7 @@ static void cpus(void **state)
 	assert_int_equal(ktop->cpu[1].order, 0);
 	assert_int_not_equal(ktop->cpu[2].order, 0);
 	done("cpu all on\n", "cpu all on");
-	refused("cpu 4 on\n", bad);
+	refused("cpu 4 on\n", "cpu 4 is not there: the last one is 3");
 	refused("cpu 1\n", bad);
 	refused("cpu one on\n", bad);
 	refused("cpu 1 maybe\n", bad);
