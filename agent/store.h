@@ -18,7 +18,7 @@
 #define STORE_SLICE_NS 250000000u
 
 /* Counts of all slices: more would make the answer to a question about all of them too slow. */
-enum { STORE_COUNTS_MAX = 24 << 20 };
+enum { STORE_COUNTS_MAX = 8 << 20 };
 
 struct budget;
 struct store;
