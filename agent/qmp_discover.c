@@ -4,74 +4,23 @@
 
 #include "peer.h"
 #include "qmp.h"
+#include "qmp_qom.h"
 #include "util.h"
 
 #define PORT_NAME "org.ktop.0"
 
 enum { NS_PER_MS = 1000000, CPUS_MAX = 4096, PORTS_MAX = 256 };
 
-/* One discovery: calls end at its deadline. A refusal says that there is none; silence does not. */
+/* One discovery. */
 struct search {
-	struct qmp *qmp;
-	uint64_t deadline;
+	struct qom qom;
 	struct qmp_facts *facts;
-	char *error;			/* of the first call that was not answered */
 };
-
-static cJSON *call(struct search *search, const char *command, cJSON *arguments)
-{
-	char *error = NULL;
-	cJSON *answer;
-
-	if (search->error) {
-		cJSON_Delete(arguments);
-		return NULL;
-	}
-	answer = qmp_call(search->qmp, command, arguments, search->deadline, &error);
-	if (!answer && !qmp_answered(search->qmp))
-		search->error = error;
-	else
-		free(error);
-	return answer;
-}
-
-static const char *text_of(const cJSON *item)
-{
-	return cJSON_IsString(item) ? item->valuestring : NULL;
-}
-
-static const char *member(const cJSON *object, const char *name)
-{
-	return text_of(cJSON_GetObjectItemCaseSensitive(object, name));
-}
-
-/* A property's text in fresh memory; NULL when it is empty, another type, or not there. */
-static char *get_property(struct search *search, const char *path, const char *property)
-{
-	cJSON *arguments = cJSON_CreateObject(), *answer;
-	char *copy = NULL;
-
-	cJSON_AddStringToObject(arguments, "path", path);
-	cJSON_AddStringToObject(arguments, "property", property);
-	answer = call(search, "qom-get", arguments);
-	if (text_of(answer) && answer->valuestring[0])
-		copy = util_copy(answer->valuestring, strlen(answer->valuestring));
-	cJSON_Delete(answer);
-	return copy;
-}
-
-static cJSON *list_properties(struct search *search, const char *path)
-{
-	cJSON *arguments = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(arguments, "path", path);
-	return call(search, "qom-list", arguments);
-}
 
 /* QEMU's paths are relative to its own working directory. */
 static char *absolute_path(struct search *search, const char *path)
 {
-	char *folder = path[0] == '/' ? NULL : peer_folder(qmp_fd(search->qmp));
+	char *folder = path[0] == '/' ? NULL : peer_folder(qmp_fd(search->qom.qmp));
 	char *absolute =
 		folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
 
@@ -103,11 +52,11 @@ static void take_chardev(struct search *search, const char *filename)
 
 static void find_chardev(struct search *search, const char *label)
 {
-	cJSON *answer = call(search, "query-chardev", NULL);
+	cJSON *answer = qom_call(&search->qom, "query-chardev", NULL);
 	const cJSON *row;
 
 	cJSON_ArrayForEach(row, answer) {
-		const char *name = member(row, "label"), *filename = member(row, "filename");
+		const char *name = qom_member(row, "label"), *filename = qom_member(row, "filename");
 
 		if (name && filename && !search->facts->port && strcmp(name, label) == 0)
 			take_chardev(search, filename);
@@ -117,9 +66,9 @@ static void find_chardev(struct search *search, const char *label)
 
 static void look_at_port(struct search *search, const char *path)
 {
-	char *name = get_property(search, path, "name");
+	char *name = qom_text(&search->qom, path, "name");
 	char *label =
-		name && strcmp(name, PORT_NAME) == 0 ? get_property(search, path, "chardev") : NULL;
+		name && strcmp(name, PORT_NAME) == 0 ? qom_text(&search->qom, path, "chardev") : NULL;
 
 	if (name && strcmp(name, PORT_NAME) == 0)
 		search->facts->port_present = true;
@@ -132,13 +81,13 @@ static void look_at_port(struct search *search, const char *path)
 /* Answers may be large: the list goes before the ports in it are asked. */
 static void walk_devices(struct search *search, const char *folder)
 {
-	cJSON *devices = list_properties(search, folder);
+	cJSON *devices = qom_list(&search->qom, folder);
 	const cJSON *device;
 	char *ports[PORTS_MAX];
 	size_t count = 0;
 
 	cJSON_ArrayForEach(device, devices) {
-		const char *name = member(device, "name"), *type = member(device, "type");
+		const char *name = qom_member(device, "name"), *type = qom_member(device, "type");
 
 		if (name && type && strcmp(type, "child<i8042>") == 0)
 			search->facts->i8042 = true;
@@ -156,7 +105,7 @@ static void walk_devices(struct search *search, const char *folder)
 
 static void ask_kernel(struct search *search)
 {
-	char *kernel = get_property(search, "/machine", "kernel");
+	char *kernel = qom_text(&search->qom, "/machine", "kernel");
 
 	if (kernel)
 		search->facts->kernel = absolute_path(search, kernel);
@@ -165,8 +114,8 @@ static void ask_kernel(struct search *search)
 
 static void ask_name(struct search *search)
 {
-	cJSON *answer = call(search, "query-name", NULL);
-	const char *name = member(answer, "name");
+	cJSON *answer = qom_call(&search->qom, "query-name", NULL);
+	const char *name = qom_member(answer, "name");
 
 	if (name)
 		search->facts->name = util_printable(name, strlen(name));
@@ -175,7 +124,7 @@ static void ask_name(struct search *search)
 
 static void ask_version(struct search *search)
 {
-	cJSON *answer = call(search, "query-version", NULL);
+	cJSON *answer = qom_call(&search->qom, "query-version", NULL);
 	const cJSON *qemu = cJSON_GetObjectItemCaseSensitive(answer, "qemu");
 	const cJSON *major = cJSON_GetObjectItemCaseSensitive(qemu, "major");
 	const cJSON *minor = cJSON_GetObjectItemCaseSensitive(qemu, "minor");
@@ -189,7 +138,7 @@ static void ask_version(struct search *search)
 
 static void ask_cpus(struct search *search)
 {
-	cJSON *answer = call(search, "query-cpus-fast", NULL);
+	cJSON *answer = qom_call(&search->qom, "query-cpus-fast", NULL);
 	int count = cJSON_IsArray(answer) ? cJSON_GetArraySize(answer) : 0;
 
 	search->facts->cpus = (uint32_t)(count < CPUS_MAX ? count : CPUS_MAX);
@@ -199,7 +148,10 @@ static void ask_cpus(struct search *search)
 bool qmp_discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error)
 {
 	uint64_t deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS;
-	struct search search = { .qmp = qmp, .deadline = deadline, .facts = facts };
+	struct search search = {
+		.qom = { .qmp = qmp, .deadline = deadline },
+		.facts = facts,
+	};
 
 	*facts = (struct qmp_facts){ 0 };
 	ask_cpus(&search);
@@ -209,15 +161,15 @@ bool qmp_discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char
 	walk_devices(&search, "/machine/peripheral");
 	walk_devices(&search, "/machine/peripheral-anon");
 	walk_devices(&search, "/machine/unattached");
-	if (!search.error)
+	if (!search.qom.error)
 		return true;
 	qmp_facts_clear(facts);
 	if (qmp_step(qmp))
 		util_fail(error, "QMP: QEMU did not answer all in %.4g s: it hangs, or the host is "
 			"busy; try again", timeout_ms / 1000.0);
 	else
-		util_fail(error, "%s", search.error);
-	free(search.error);
+		util_fail(error, "%s", search.qom.error);
+	free(search.qom.error);
 	return false;
 }
 
