@@ -17,7 +17,7 @@ AGENT = util budget unix_socket source payload decode metadata record hash recen
 	symbols guest_symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf \
 	line_worker demangle \
 	export_folded export_json \
-	peer qmp qmp_state qmp_keys qmp_qom qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox saver spool kernel_names session \
+	peer qmp qmp_state qmp_keys qmp_qom qmp_buses qmp_plug qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox saver spool kernel_names session \
 	options report report_options report_text control_socket control_client service launch launch_folder
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile books \
@@ -33,7 +33,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_trace test_dra
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf \
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
-	test_link test_kernel_names test_session test_session_files test_control_socket test_private test_report \
+	test_link test_plug test_kernel_names test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
 	test_list test_prompt test_header test_view_functions test_screen test_states test_steady
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
@@ -134,7 +134,7 @@ build/check/test_virtio_serial: build/check/tests/unit/fake_serial.o
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
 build/check/test_record build/check/test_guest_symbols: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
-build/check/test_session build/check/test_link: build/check/tests/unit/fake_qmp.o
+build/check/test_session build/check/test_link build/check/test_plug: build/check/tests/unit/fake_qmp.o
 build/check/test_session build/check/test_session_files build/check/test_control_socket build/check/test_private build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop

@@ -4,6 +4,7 @@
 
 #include "link.h"
 #include "peer.h"
+#include "qmp_plug.h"
 #include "source.h"
 #include "util.h"
 
@@ -12,6 +13,9 @@ enum {
 	DISCOVER_MS = 10000,
 	GREETING_AGAIN_MS = 100,	/* while the guest's bytes must not wait */
 	DISCOVER_AGAIN_MS = 3000,
+	PLUG_MS = 5000,
+	UNPLUG_MS = 2000,
+	UNPLUG_PAUSED_MS = 200,		/* nobody lets a controller go then */
 	LOOK_MS = 1000,			/* into a silence */
 	HANGS_MS = 2000,		/* without an answer */
 	NS_PER_MS = 1000000,
@@ -30,6 +34,10 @@ struct link {
 	bool heard;			/* bytes came since it was connected */
 	uint64_t retry_at;
 	enum vm_state last;		/* of a QMP that was closed */
+
+	bool plug;			/* a port that is not there may be plugged in */
+	bool plug_refused;		/* it was, by this QEMU */
+	struct qmp_plugged plugged;
 
 	/* silence: the VM should run, and nothing comes */
 	uint64_t heard_at;		/* or connected, or let run */
@@ -54,6 +62,9 @@ static bool connect_qmp(struct link *link, int greeting_ms, int discover_ms, cha
 	qmp_facts_clear(&link->facts);
 	link->facts = facts;
 	link->qmp = qmp;
+	link->plug_refused = false;
+	if (!facts.port_plugged)
+		link->plugged = (struct qmp_plugged){ 0 };
 	return true;
 }
 
@@ -77,33 +88,59 @@ static const char *port_path(const struct link *link)
 	return link->port_path ? link->port_path : link->facts.port;
 }
 
-static bool connect_port(struct link *link, char **error)
+/* With QMP alone, and once for each: who refuses now refuses later, too. */
+static bool plug_port(struct link *link, char **error)
 {
-	const char *path = port_path(link);
+	int fd;
 
-	if (!path && link->facts.port_present)
-		return util_fail(error,
-			"port org.ktop.0: its chardev is not a listening unix socket; "
-			"give QEMU -chardev socket,id=...,path=...,server=on,wait=off");
-	if (!path)
+	if (!link->plug)
 		return util_fail(error,
 			"port org.ktop.0: %s has none; start QEMU with " PORT_OPTIONS,
 			link->facts.name ? link->facts.name : "this VM");
+	if (link->plug_refused)
+		return false;
+	fd = qmp_plug(link->qmp, PLUG_MS, &link->plugged, error);
+	link->plug_refused = fd < 0;
+	if (fd >= 0) {
+		link->source = source_from_fd(fd);
+		link->facts.port_present = link->facts.port_plugged = true;
+	}
+	return fd >= 0;
+}
+
+static bool open_port(struct link *link, char **error)
+{
+	const char *path = port_path(link);
+
+	if (!path && (!link->facts.port_present || link->facts.port_plugged))
+		return plug_port(link, error);
+	if (!path)
+		return util_fail(error,
+			"port org.ktop.0: its chardev is not a listening unix socket; "
+			"give QEMU -chardev socket,id=...,path=...,server=on,wait=off");
 	if (refuse_taken(link, path, error))
 		return false;
 	link->source = source_connect(path, error);
-	link->heard = false;
-	link->heard_at = util_now();
-	link->was_connected |= link->source != NULL;
 	return link->source;
 }
 
-struct link *link_new(const char *qmp, const char *port, char **error)
+static bool connect_port(struct link *link, char **error)
+{
+	bool connected = open_port(link, error);
+
+	link->heard = false;
+	link->heard_at = util_now();
+	link->was_connected |= connected;
+	return connected;
+}
+
+struct link *link_new(const char *qmp, const char *port, bool plug, char **error)
 {
 	struct link *link = util_alloc(sizeof(*link));
 
 	link->qmp_path = qmp ? util_copy(qmp, strlen(qmp)) : NULL;
 	link->port_path = port ? util_copy(port, strlen(port)) : NULL;
+	link->plug = plug;
 	if ((!qmp || connect_qmp(link, GREETING_MS, DISCOVER_MS, error)) &&
 			connect_port(link, error))
 		return link;
@@ -115,6 +152,7 @@ void link_free(struct link *link)
 {
 	if (!link)
 		return;
+	link_unplug(link);
 	qmp_free(link->qmp);
 	source_free(link->source);
 	qmp_facts_clear(&link->facts);
@@ -122,6 +160,23 @@ void link_free(struct link *link)
 	free(link->qmp_path);
 	free(link->port_path);
 	free(link);
+}
+
+const char *link_plugged(const struct link *link, char *text, size_t size)
+{
+	snprintf(text, size, !link->plugged.bus[0] ? "" : link->plugged.controller ?
+		"the port org.ktop.0 is plugged in, with a virtio-serial controller on bus %s" :
+		"the port org.ktop.0 is plugged in, on bus %s", link->plugged.bus);
+	return text;
+}
+
+bool link_unplug(struct link *link)
+{
+	bool plugged = link->plugged.bus[0];
+	int wait = link_vm(link) == VM_RUNNING ? UNPLUG_MS : UNPLUG_PAUSED_MS;
+
+	link->plugged = (struct qmp_plugged){ 0 };
+	return !plugged || !link->qmp || qmp_unplug(link->qmp, wait);
 }
 
 static void step_qmp(struct link *link)
@@ -138,11 +193,12 @@ static void step_qmp(struct link *link)
 /* Is it QEMU that says nothing, or does it serve somebody else, or is it the guest? */
 static void look_into_silence(struct link *link, uint64_t now)
 {
+	const char *path = port_path(link);
 	int fd = source_fd(link->source);
 
 	free(link->holder);
-	link->holder = link->heard ? NULL : peer_client(port_path(link), fd);
-	link->stopped = peer_stopped(fd);
+	link->holder = link->heard || !path ? NULL : peer_client(path, fd);
+	link->stopped = path ? peer_stopped(fd) : link->qmp ? peer_stopped(qmp_fd(link->qmp)) : 0;
 	if (link->qmp)
 		qmp_ask(link->qmp);
 	link->look_at = now + (uint64_t)LOOK_MS * NS_PER_MS;
@@ -180,7 +236,8 @@ static void watch_silence(struct link *link, uint64_t now)
  */
 static void try_again(struct link *link)
 {
-	if (!link->silent || link->heard || link->holder || link->hangs || link->tried_again)
+	if (!link->silent || link->heard || link->holder || link->hangs || link->tried_again ||
+			!port_path(link))
 		return;
 	link->tried_again = true;
 	link_lost_port(link);
@@ -269,6 +326,9 @@ static char *port_remark(const struct link *link, enum link_state state)
 	if (state == LINK_TAKEN)
 		return util_format("the port is taken by %s: QEMU serves one client at a time; "
 			"end that one", link->holder);
+	if (state == LINK_NOT_OPENED && link->silent && link->plugged.controller)
+		return util_format("its controller was plugged in just now: a kernel that looks for "
+			"one only as it starts, as the hook's own driver does, finds it after a reset");
 	if (state == LINK_SILENT)
 		return util_format("nothing comes from the guest: does its kernel hang, or not drain "
 			"its rings (ktop_drain)?");

@@ -22,11 +22,18 @@ enum {
 };
 
 /*
- * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Waits for QEMU's answers
- * 20 s at most. NULL with `error` set: what is missing, what to do.
+ * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Where QMP tells of none,
+ * it is plugged in, if `plug`. Waits for QEMU's answers 25 s at most. NULL with `error` set: what is
+ * missing, what to do.
  */
-struct link *link_new(const char *qmp, const char *port, char **error);
+struct link *link_new(const char *qmp, const char *port, bool plug, char **error);
 void link_free(struct link *link);
+
+/* What was plugged in, and where, in a line; "" if nothing. Returns `text`. */
+const char *link_plugged(const struct link *link, char *text, size_t size);
+
+/* Takes that out again, in 2 s at most; the link is of no use then. False: not all is gone. */
+bool link_unplug(struct link *link);
 
 /*
  * Handles QMP's events, tries again what is broken, looks into what is silent. True: the port has

@@ -149,7 +149,7 @@ static bool wait_and_step(struct qmp *qmp, uint64_t deadline)
  * Requests are small, and QEMU reads them before it does anything else: a socket that does not
  * take a whole one at once is given up.
  */
-bool qmp_send(struct qmp *qmp, const char *command, cJSON *arguments)
+static bool send_request(struct qmp *qmp, const char *command, cJSON *arguments, int passed)
 {
 	cJSON *request = cJSON_CreateObject();
 	char *text, *line;
@@ -162,7 +162,7 @@ bool qmp_send(struct qmp *qmp, const char *command, cJSON *arguments)
 	text = cJSON_PrintUnformatted(request);
 	line = util_format("%s\n", text ? text : "");
 	size = strlen(line);
-	if (send(qmp->fd, line, size, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)size)
+	if (!unix_socket_send(qmp->fd, line, size, passed))
 		qmp->gone = true;
 	free(line);
 	cJSON_free(text);
@@ -170,46 +170,74 @@ bool qmp_send(struct qmp *qmp, const char *command, cJSON *arguments)
 	return !qmp->gone;
 }
 
-cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t deadline,
-	char **error)
+bool qmp_send(struct qmp *qmp, const char *command, cJSON *arguments)
 {
-	const cJSON *refusal;
+	return send_request(qmp, command, arguments, -1);
+}
+
+char *qmp_refusal(const struct qmp *qmp)
+{
+	const cJSON *refusal = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(qmp->answer, "error"), "desc");
+
+	return cJSON_IsString(refusal) ?
+		util_printable(refusal->valuestring, strlen(refusal->valuestring)) : NULL;
+}
+
+static void explain(const struct qmp *qmp, const char *command, char **error)
+{
+	char *why = qmp_refusal(qmp);
+
+	if (why)
+		util_fail(error,
+			"QMP %s: QEMU refuses: %.200s; is this a QMP socket of a full QEMU?",
+			command, why);
+	else if (qmp->gone)
+		util_fail(error,
+			"QMP %s: the connection was closed; is the virtual machine still there?",
+			command);
+	else
+		util_fail(error,
+			"QMP %s: no answer in time: QEMU hangs, or the host is busy; try again",
+			command);
+	free(why);
+}
+
+static cJSON *call(struct qmp *qmp, const char *command, cJSON *arguments, int passed,
+	uint64_t deadline, char **error)
+{
 	cJSON *result;
 
 	cJSON_Delete(qmp->answer);
 	qmp->answer = NULL;
 	qmp->call_id = qmp->last_id + 1;
-	if (qmp_send(qmp, command, arguments))
+	if (send_request(qmp, command, arguments, passed))
 		while (!qmp->answer && wait_and_step(qmp, deadline))
 			;
 	qmp->call_id = 0;
 	qmp->answered = qmp->answer;
 	result = cJSON_DetachItemFromObjectCaseSensitive(qmp->answer, "return");
-	if (result) {
-		cJSON_Delete(qmp->answer);
-		qmp->answer = NULL;
-		return result;
-	}
+	if (!result)
+		explain(qmp, command, error);
+	return result;
+}
 
-	refusal = cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetObjectItemCaseSensitive(qmp->answer, "error"), "desc");
-	if (cJSON_IsString(refusal)) {
-		char *why = util_printable(refusal->valuestring, strlen(refusal->valuestring));
+cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t deadline,
+	char **error)
+{
+	return call(qmp, command, arguments, -1, deadline, error);
+}
 
-		util_fail(error,
-			"QMP %s: QEMU refuses: %.200s; is this a QMP socket of a full QEMU?",
-			command, why);
-		free(why);
-	} else if (qmp->gone) {
-		util_fail(error,
-			"QMP %s: the connection was closed; is the virtual machine still there?",
-			command);
-	} else {
-		util_fail(error,
-			"QMP %s: no answer in time: QEMU hangs, or the host is busy; try again",
-			command);
-	}
-	return NULL;
+bool qmp_pass(struct qmp *qmp, int fd, const char *name, uint64_t deadline, char **error)
+{
+	cJSON *arguments = cJSON_CreateObject(), *answer;
+	bool taken;
+
+	cJSON_AddStringToObject(arguments, "fdname", name);
+	answer = call(qmp, "getfd", arguments, fd, deadline, error);
+	taken = answer;
+	cJSON_Delete(answer);
+	return taken;
 }
 
 bool qmp_answered(const struct qmp *qmp)

@@ -23,6 +23,7 @@ struct qmp_facts {
 	char *kernel;			/* image given by -kernel */
 	char *port;			/* socket of the virtserialport org.ktop.0 */
 	bool port_present;		/* the port exists, whatever its chardev */
+	bool port_plugged;		/* by a ktop (qmp_plug.h), and has no socket for others */
 	bool port_taken;		/* its socket has a client already */
 	bool i8042;			/* keys can arrive by PS/2 */
 	uint32_t cpus;
@@ -47,6 +48,10 @@ struct cJSON *qmp_call(struct qmp *qmp, const char *command, struct cJSON *argum
 	uint64_t deadline, char **error);
 bool qmp_send(struct qmp *qmp, const char *command, struct cJSON *arguments);	/* no answer wanted */
 bool qmp_answered(const struct qmp *qmp);	/* the last one was, be it by a refusal */
+char *qmp_refusal(const struct qmp *qmp);	/* what that said, in fresh memory; NULL: nothing */
+
+/* Gives QEMU a descriptor as well, by this name; false with `error` set. */
+bool qmp_pass(struct qmp *qmp, int fd, const char *name, uint64_t deadline, char **error);
 
 int qmp_fd(const struct qmp *qmp);
 

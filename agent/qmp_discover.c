@@ -4,6 +4,7 @@
 
 #include "peer.h"
 #include "qmp.h"
+#include "qmp_plug.h"
 #include "qmp_qom.h"
 #include "util.h"
 
@@ -72,7 +73,9 @@ static void look_at_port(struct search *search, const char *path)
 
 	if (name && strcmp(name, PORT_NAME) == 0)
 		search->facts->port_present = true;
-	if (label)
+	if (label && strcmp(label, QMP_PLUG_PORT) == 0)
+		search->facts->port_plugged = true;
+	else if (label)
 		find_chardev(search, label);
 	free(label);
 	free(name);

@@ -76,6 +76,14 @@ static void tell_reply(void *context, bool ok, const char *text)
 	tell(context, !ok, true, text);
 }
 
+static void tell_plugged(struct session *session)
+{
+	char text[TROUBLE];
+
+	if (session_plugged(session, text, sizeof(text))[0])
+		tell(session, false, false, text);
+}
+
 /* The guest tells all of itself again. */
 static void greet(struct session *session)
 {
@@ -217,6 +225,16 @@ static enum link_state shown_link(const struct session *session)
 const char *session_trouble(const struct session *session, char *text, size_t size)
 {
 	return link_remark(session->link, shown_link(session), text, size);
+}
+
+const char *session_plugged(const struct session *session, char *text, size_t size)
+{
+	return link_plugged(session->link, text, size);
+}
+
+bool session_unplug(struct session *session)
+{
+	return link_unplug(session->link);
 }
 
 enum vm_state session_vm(const struct session *session)
@@ -390,7 +408,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 
 	if (names && !(session->names = kernel_names_open(names, session->budget, error)))
 		return false;
-	session->link = link_new(options->qmp, options->port, error);
+	session->link = link_new(options->qmp, options->port, !options->no_plug, error);
 	if (!session->link)
 		return false;
 	session->decode = decode_new(&sink);
@@ -414,6 +432,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->wish.selected = SYMBOLS_NONE;
 	session->changed = true;
 	if (open_all(session, options, error)) {
+		tell_plugged(session);
 		greet(session);
 		return session;
 	}

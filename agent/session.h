@@ -27,6 +27,7 @@ struct session_options {
 	const char *sysroot;		/* folder with the guest's files, or NULL */
 	const char *record;		/* folder of a raw recording, or NULL */
 	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
+	bool no_plug;			/* a VM without the port is left alone */
 };
 
 /* Connects and discovers; waits at most a few seconds. NULL with `error` set. */
@@ -44,6 +45,10 @@ enum vm_state session_vm(const struct session *session);
 
 /* What ails the connections, as link_remark tells it. */
 const char *session_trouble(const struct session *session, char *text, size_t size);
+
+/* What was plugged into the VM for this session, and taking it out; as link.h. */
+const char *session_plugged(const struct session *session, char *text, size_t size);
+bool session_unplug(struct session *session);
 
 /*
  * A control line for the guest; starting and stopping. The sink is called from a later step, or at

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -31,4 +32,25 @@ int unix_socket_connect(const char *path)
 	close(fd);
 	errno = why;
 	return -1;
+}
+
+bool unix_socket_send(int fd, const void *bytes, size_t size, int passed)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .header = {
+		.cmsg_len = CMSG_LEN(sizeof(int)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	} };
+	struct iovec part = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (passed >= 0) {
+		memcpy(CMSG_DATA(&control.header), &passed, sizeof(passed));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.room);
+	}
+	return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
 }

@@ -3,6 +3,7 @@
 #define UNIX_SOCKET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct sockaddr_un;
 
@@ -13,5 +14,8 @@ bool unix_socket_address(struct sockaddr_un *address, const char *path);	/* fals
  * takes nobody now; ENAMETOOLONG: the path is longer than an address.
  */
 int unix_socket_connect(const char *path);
+
+/* All of it at once, or false; with it a descriptor for the other side, if that is not -1. */
+bool unix_socket_send(int fd, const void *bytes, size_t size, int passed);
 
 #endif

@@ -27,6 +27,9 @@ const struct option_row command_attach[] = {
 	OPTION("symbols", "FILE", symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file"),
 	OPTION("sysroot", "FOLDER", sysroot, "a copy of the guest's files: names in its programs"),
+	{ .name = "no-plug", .kind = OPTION_FLAG,
+		.help = "a VM without that port is left as it is: nothing is plugged in",
+		.offset = offsetof(struct session_options, no_plug) },
 	{ 0 },
 };
 
@@ -56,6 +59,24 @@ int command_usage(const struct command *command, char *error)
 	command_tell(util_format("%s: %s; see ktop %s --help", command->name, error, command->name));
 	free(error);
 	return COMMAND_USAGE;
+}
+
+struct session *command_attach_to(const struct session_options *options, char **error)
+{
+	struct session *session = session_new(options, error);
+	char text[128];
+
+	if (session && session_plugged(session, text, sizeof(text))[0])
+		command_tell(util_format("%s, until ktop ends", text));
+	return session;
+}
+
+void command_detach(struct session *session)
+{
+	if (!session_unplug(session))
+		command_tell(util_format("the virtio-serial controller that was plugged in stays, "
+			"until the guest lets it go or is reset"));
+	session_free(session);
 }
 
 static sigset_t held_signals(void)

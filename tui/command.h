@@ -45,6 +45,11 @@ bool command_stopped(void);		/* one has come */
 
 struct config;
 struct session;
+struct session_options;
+
+/* Tells of what is plugged into the VM for it; takes that out and frees the session, telling what stays. */
+struct session *command_attach_to(const struct session_options *options, char **error);
+void command_detach(struct session *session);
 
 /* The live screen on a session, until its user leaves; start: profile as soon as it can be. */
 int command_screen(struct session *session, const struct config *config, const char *socket,

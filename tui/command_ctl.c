@@ -76,13 +76,13 @@ static int attach(const struct session_options *options, char *const *words, siz
 	int status;
 
 	command_hold_signals();
-	session = session_new(options, &error);
+	session = command_attach_to(options, &error);
 	if (!session)
 		return command_fail(error);
 	line = util_join(words, count, " ");
 	status = ask_guest(session, line);
 	free(line);
-	session_free(session);
+	command_detach(session);
 	return status;
 }
 

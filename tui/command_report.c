@@ -102,11 +102,11 @@ static int attach(const struct session_options *options, const struct report_req
 	int status;
 
 	command_hold_signals();
-	session = session_new(options, &error);
+	session = command_attach_to(options, &error);
 	if (!session)
 		return command_fail(error);
 	status = command_profile(session, request);
-	session_free(session);
+	command_detach(session);
 	return status;
 }
 

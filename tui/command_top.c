@@ -102,7 +102,7 @@ static int run(char *const *words, size_t count)
 		return command_fail(error);
 	status = command_screen(session, &config, options.qmp ? options.qmp : options.port, false);
 	remind(session, &options);
-	session_free(session);
+	command_detach(session);
 	return status;
 }
 

@@ -41,23 +41,31 @@ static void say(const struct fake_qmp *fake, int fd, const char *text)
 	}
 }
 
-static void answer(const struct fake_qmp *fake, int fd, const char *line)
+static const char *find_answer(const struct fake_qmp *fake, const char *line)
 {
 	const struct fake_answer *row = fake->script.answers;
-	const char *id = strstr(line, "\"id\":");
-	char *text;
 
+	if (fake->script.machine)
+		return fake->script.machine(fake->script.context, line);
 	while (row && row->request && !strstr(line, row->request))
 		row++;
-	if (!row || !row->request || !row->answer || !id)
+	return row && row->request ? row->answer : NULL;
+}
+
+static void answer(const struct fake_qmp *fake, int fd, const char *line)
+{
+	const char *found = find_answer(fake, line), *id = strstr(line, "\"id\":");
+	char *text;
+
+	if (!found || !id)
 		return;
-	if (!row->answer[0]) {
+	if (!found[0]) {
 		shutdown(fd, SHUT_RDWR);
 		return;
 	}
 	if (fake->script.before)
 		say(fake, fd, fake->script.before);
-	text = util_format("{\"id\": %d, %s}\r\n", atoi(id + 5), row->answer);
+	text = util_format("{\"id\": %d, %s}\r\n", atoi(id + 5), found);
 	say(fake, fd, text);
 	free(text);
 }

@@ -20,6 +20,10 @@ struct fake_script {
 	const char *before;		/* sent before each answer */
 	size_t piece;			/* bytes of one write; 0: all at once */
 	const struct fake_answer *answers;	/* the first that matches; the last is empty */
+
+	/* Or this one, as a row's answer would be, in the server's thread; NULL: the table's. */
+	const char *(*machine)(void *context, const char *line);
+	void *context;
 };
 
 extern const char fake_greeting[];

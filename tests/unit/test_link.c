@@ -53,7 +53,7 @@ static struct vm begin(bool with_qmp)
 	vm.qmp_path = util_format("%s", scratch_path(qmp));
 	vm.guest = fake_guest_new(vm.port_path);
 	vm.qmp = with_qmp ? listen_qmp(vm.qmp_path) : NULL;
-	vm.link = link_new(with_qmp ? vm.qmp_path : NULL, vm.port_path, &error);
+	vm.link = link_new(with_qmp ? vm.qmp_path : NULL, vm.port_path, false, &error);
 	if (!vm.link)
 		fail_msg("%s", error);
 	fake_guest_step(vm.guest);
