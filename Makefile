@@ -135,6 +135,7 @@ build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit
 build/check/test_record build/check/test_guest_symbols: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
 build/check/test_session build/check/test_link build/check/test_plug: build/check/tests/unit/fake_qmp.o
+build/check/test_plug: build/check/tests/unit/fake_machine.o
 build/check/test_session build/check/test_session_files build/check/test_control_socket build/check/test_private build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop

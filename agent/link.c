@@ -134,6 +134,13 @@ static bool connect_port(struct link *link, char **error)
 	return connected;
 }
 
+/* A machine that does not run, or is yet to come by migration, must not be changed. */
+static bool awaits_vm(const struct link *link)
+{
+	return link->plug && !port_path(link) && link_vm(link) != VM_RUNNING &&
+		(!link->facts.port_present || link->facts.port_plugged);
+}
+
 struct link *link_new(const char *qmp, const char *port, bool plug, char **error)
 {
 	struct link *link = util_alloc(sizeof(*link));
@@ -142,7 +149,7 @@ struct link *link_new(const char *qmp, const char *port, bool plug, char **error
 	link->port_path = port ? util_copy(port, strlen(port)) : NULL;
 	link->plug = plug;
 	if ((!qmp || connect_qmp(link, GREETING_MS, DISCOVER_MS, error)) &&
-			connect_port(link, error))
+			(awaits_vm(link) || connect_port(link, error)))
 		return link;
 	link_free(link);
 	return NULL;
@@ -164,9 +171,12 @@ void link_free(struct link *link)
 
 const char *link_plugged(const struct link *link, char *text, size_t size)
 {
-	snprintf(text, size, !link->plugged.bus[0] ? "" : link->plugged.controller ?
-		"the port org.ktop.0 is plugged in, with a virtio-serial controller on bus %s" :
-		"the port org.ktop.0 is plugged in, on bus %s", link->plugged.bus);
+	const char *bus = link->plugged.bus;
+
+	snprintf(text, size, "%s%s%s",
+		bus[0] ? "the port org.ktop.0 is plugged in, " : "",
+		link->plugged.controller ? "with a virtio-serial controller on bus " :
+			bus[0] ? "on bus " : "", bus);
 	return text;
 }
 
@@ -254,7 +264,7 @@ bool link_step(struct link *link, uint64_t now)
 	if (link->qmp_path && !link->qmp)
 		connect_qmp(link, GREETING_AGAIN_MS, DISCOVER_AGAIN_MS, NULL);
 	link->retry_at = util_now() + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
-	if (link->source || (link->qmp_path && !link->qmp))
+	if (link->source || (link->qmp_path && !link->qmp) || awaits_vm(link))
 		return false;
 	return connect_port(link, NULL);
 }

@@ -23,8 +23,8 @@ enum {
 
 /*
  * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Where QMP tells of none,
- * it is plugged in, if `plug`. Waits for QEMU's answers 25 s at most. NULL with `error` set: what is
- * missing, what to do.
+ * it is plugged in, if `plug`, as soon as the VM runs. Waits for QEMU's answers 25 s at most. NULL
+ * with `error` set: what is missing, what to do.
  */
 struct link *link_new(const char *qmp, const char *port, bool plug, char **error);
 void link_free(struct link *link);

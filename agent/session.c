@@ -76,14 +76,6 @@ static void tell_reply(void *context, bool ok, const char *text)
 	tell(context, !ok, true, text);
 }
 
-static void tell_plugged(struct session *session)
-{
-	char text[TROUBLE];
-
-	if (session_plugged(session, text, sizeof(text))[0])
-		tell(session, false, false, text);
-}
-
 /* The guest tells all of itself again. */
 static void greet(struct session *session)
 {
@@ -170,11 +162,20 @@ static void lose_port(struct session *session)
 	link_lost_port(session->link);
 }
 
+static void tell_plugged(struct session *session)
+{
+	char text[TROUBLE];
+
+	if (session_plugged(session, text, sizeof(text))[0])
+		tell(session, false, false, text);
+}
+
 static void begin_port(struct session *session)
 {
 	forget_status(session);
 	decode_cut(session->decode);
 	commands_drop(session->commands, "the guest's port was silent, and connected anew");
+	tell_plugged(session);
 	greet(session);
 }
 

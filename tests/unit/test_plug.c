@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "fake_machine.h"
 #include "fake_qmp.h"
 #include "link.h"
 #include "qmp.h"
@@ -15,162 +17,7 @@
 #include "scratch.h"
 #include "util.h"
 
-enum { PATIENCE_MS = 3000, SHORT_MS = 100 };
-
-#define DONE "\"return\": {}"
-#define REFUSED "\"error\": {\"desc\": \"not today\"}"
-#define NAMED(name, type) "{\"name\": \"" name "\", \"type\": \"child<" type ">\"}"
-#define NOTHING "\"return\": []"
-
-/*
- * A machine that takes devices. What changes it has a number, from 1; the one that is `odd` goes
- * wrong.
- */
-struct machine {
-	const char *type;
-	const char *board, *devices;	/* in the lists of /machine and of peripheral-anon */
-	const char *controller;		/* children of those devices, and of the board's bridge */
-	bool hotplug;			/* of the bus on the board */
-	bool full;			/* the controller takes no more port */
-	bool keeps;			/* the guest lets no controller go */
-	unsigned busy;			/* how often a chardev that is free is busy yet */
-
-	bool passed, chardev, held, port, plugged;	/* what there is; plugged: a controller */
-	int changes, odd;
-	const char *oddity;		/* as fake_answer */
-	char *text;
-};
-
-static const struct machine pc = {
-	.type = "pc-i440fx-7.2-machine",
-	.board = NAMED("i440fx", "i440FX-pcihost"), .devices = "", .controller = NULL,
-	.hotplug = true,
-};
-
-static const struct machine with_controller = {
-	.type = "pc-q35-7.2-machine",
-	.board = NAMED("q35", "q35-pcihost"),
-	.devices = NAMED("device[0]", "virtio-serial-pci-non-transitional"),
-	.controller = NAMED("virtio-serial-bus.0", "virtio-serial-bus"),
-};
-
-static const struct machine q35 = {
-	.type = "pc-q35-7.2-machine", .board = NAMED("q35", "q35-pcihost"), .devices = "",
-};
-
-static const struct machine microvm = {
-	.type = "microvm-machine", .board = NAMED("fw_cfg", "fw_cfg_mem"), .devices = "",
-};
-
-static const char *array(struct machine *machine, const char *rows)
-{
-	free(machine->text);
-	machine->text = util_format("\"return\": [%s]", rows);
-	return machine->text;
-}
-
-static bool asks(const char *line, const char *part)
-{
-	return strstr(line, part);
-}
-
-static const char *list(struct machine *machine, const char *line)
-{
-	const char *root = machine->hotplug ? NAMED("pci.0", "PCI") : NAMED("pcie.0", "PCIE");
-
-	if (asks(line, "\"path\":\"/machine\""))
-		return array(machine, machine->board);
-	if (asks(line, "\"path\":\"/machine/i440fx\"") || asks(line, "\"path\":\"/machine/q35\""))
-		return array(machine, root);
-	if (asks(line, "\"path\":\"/machine/peripheral-anon\""))
-		return array(machine, machine->devices);
-	if (asks(line, "/device[0]/virtio-backend\"") && machine->controller)
-		return array(machine, machine->controller);
-	if (!asks(line, "\"path\":\"/machine/peripheral\""))
-		return NOTHING;
-	return machine->port && machine->plugged ? "\"return\": ["
-		NAMED(QMP_PLUG_PORT, "virtserialport") "," NAMED(QMP_PLUG_CONTROLLER, "x") "]" :
-		machine->port ? "\"return\": [" NAMED(QMP_PLUG_PORT, "virtserialport") "]" :
-		machine->plugged ? "\"return\": [" NAMED(QMP_PLUG_CONTROLLER, "x") "]" : NOTHING;
-}
-
-static const char *add_device(struct machine *machine, const char *line)
-{
-	bool own = asks(line, "\"bus\":\"" QMP_PLUG_CONTROLLER ".0\"");
-
-	if (asks(line, "\"virtio-serial-pci\"")) {
-		if (!machine->hotplug || machine->plugged)
-			return "\"error\": {\"desc\": \"Bus 'pcie.0' does not support hotplugging\"}";
-		machine->plugged = true;
-		return DONE;
-	}
-	if (machine->port || !machine->chardev || (own ? !machine->plugged :
-			!machine->controller || machine->full))
-		return "\"error\": {\"desc\": \"Maximum port limit reached\"}";
-	machine->port = true;
-	return DONE;
-}
-
-static const char *delete_device(struct machine *machine, const char *line)
-{
-	bool *there = asks(line, "\"" QMP_PLUG_PORT "\"") ? &machine->port : &machine->plugged;
-
-	if (!*there)
-		return REFUSED;
-	if (there == &machine->port || !machine->keeps)
-		*there = false;
-	return DONE;
-}
-
-static const char *change_chardev(struct machine *machine, const char *line)
-{
-	bool adds = asks(line, "chardev-add");
-
-	if (adds == machine->chardev || (adds && !machine->passed) ||
-			(!adds && (machine->port || (machine->busy && machine->busy--))))
-		return REFUSED;
-	machine->chardev = machine->held = adds;
-	machine->passed = false;
-	return DONE;
-}
-
-static const char *serve(void *context, const char *line)
-{
-	struct machine *machine = context;
-	bool changes = asks(line, "getfd") || asks(line, "chardev-add") || asks(line, "device_add");
-
-	if (changes && ++machine->changes == machine->odd)
-		return machine->oddity;
-	if (asks(line, "qom-list"))
-		return list(machine, line);
-	if (asks(line, "query-status"))
-		return "\"return\": {\"status\": \"running\"}";
-	if (asks(line, "query-chardev"))
-		return !machine->chardev ? NOTHING : machine->held ?
-			"\"return\": [{\"label\": \"ktop-plugged\", \"filename\": \"unix:\"}]" :
-			"\"return\": [{\"label\": \"ktop-plugged\", \"filename\": \"disconnected:fd:x\"}]";
-	if (asks(line, "qom-get") && asks(line, "\"type\"")) {
-		free(machine->text);
-		machine->text = util_format("\"return\": \"%s\"", machine->type);
-		return machine->text;
-	}
-	if (asks(line, "qom-get") && asks(line, QMP_PLUG_PORT))
-		return asks(line, "\"name\"") ? "\"return\": \"org.ktop.0\"" :
-			"\"return\": \"" QMP_PLUG_PORT "\"";
-	if (asks(line, "device_add"))
-		return add_device(machine, line);
-	if (asks(line, "device_del"))
-		return delete_device(machine, line);
-	if (asks(line, "getfd") || asks(line, "closefd")) {
-		machine->passed = asks(line, "getfd");
-		return DONE;
-	}
-	if (asks(line, "chardev-"))
-		return change_chardev(machine, line);
-	return asks(line, "qmp_capabilities") ? DONE : REFUSED;
-}
-
-/* ---- a client of that ---- */
+enum { PATIENCE_MS = 3000, SHORT_MS = 100, STEPS = 300, STEP_MS = 10 };
 
 struct vm {
 	struct machine machine;
@@ -184,7 +31,7 @@ static void begin(struct vm *vm, const struct machine *machine)
 {
 	*vm = (struct vm){ .machine = *machine };
 	vm->fake = fake_qmp_new(&(struct fake_script){
-		.greeting = fake_greeting, .machine = serve, .context = &vm->machine });
+		.greeting = fake_greeting, .machine = machine_answer, .context = &vm->machine });
 	vm->qmp = qmp_from_fd(fake_qmp_fd(vm->fake), "fake", PATIENCE_MS, &vm->error);
 	if (!vm->qmp)
 		fail_msg("%s", vm->error);
@@ -230,7 +77,7 @@ static void test_a_port_on_a_controller(void **state)
 	struct vm vm;
 
 	(void)state;
-	begin(&vm, &with_controller);
+	begin(&vm, &machine_with_controller);
 	assert_true(plug(&vm, PATIENCE_MS));
 	assert_true(vm.machine.port && vm.machine.chardev && !vm.machine.plugged);
 	assert_string_equal(vm.plugged.bus, "virtio-serial-bus.0");
@@ -243,15 +90,15 @@ static void test_a_port_on_a_controller(void **state)
 
 static void test_a_controller_as_well(void **state)
 {
-	struct machine full = pc;
+	struct machine full = machine_pc;
 	struct vm vm;
 
 	(void)state;
-	full.devices = with_controller.devices;
-	full.controller = with_controller.controller;
+	full.devices = machine_with_controller.devices;
+	full.controller = machine_with_controller.controller;
 	full.full = true;
 	for (int i = 0; i < 2; i++) {
-		begin(&vm, i ? &full : &pc);
+		begin(&vm, i ? &full : &machine_pc);
 		assert_true(plug(&vm, PATIENCE_MS));
 		assert_true(vm.machine.port && vm.machine.chardev && vm.machine.plugged);
 		assert_string_equal(vm.plugged.bus, "pci.0");
@@ -265,14 +112,14 @@ static void test_a_controller_as_well(void **state)
 /* Each change of the machine refused: nothing of those before is left. */
 static void test_all_or_nothing(void **state)
 {
-	static const char *const oddities[] = { REFUSED, "\"error\": 7", "\"error\": {\"desc\": {}}",
-		"\"other\": 1" };
+	static const char *const oddities[] = { MACHINE_REFUSES, "\"error\": 7",
+		"\"error\": {\"desc\": {}}", "\"other\": 1" };
 	int refused = 0;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++)
 		for (int odd = 1; odd <= 5; odd++) {
-			struct machine machine = pc;
+			struct machine machine = machine_pc;
 			struct vm vm;
 
 			machine.odd = odd;
@@ -294,7 +141,7 @@ static void test_no_answer(void **state)
 {
 	(void)state;
 	for (int odd = 1; odd <= 4; odd++) {
-		struct machine machine = pc;
+		struct machine machine = machine_pc;
 		struct vm vm;
 
 		machine.odd = odd;
@@ -316,14 +163,14 @@ static void test_where_it_cannot_be(void **state)
 	struct vm vm;
 
 	(void)state;
-	begin(&vm, &q35);
+	begin(&vm, &machine_q35);
 	assert_false(plug(&vm, PATIENCE_MS));
 	check_error(&vm, "Bus 'pcie.0' does not support hotplugging; start QEMU with "
 		"-device virtio-serial-pci, ");
 	check_nothing_is_left(&vm.machine);
 	end(&vm);
 
-	begin(&vm, &microvm);
+	begin(&vm, &machine_microvm);
 	assert_false(plug(&vm, PATIENCE_MS));
 	check_error(&vm, "no bus that it could be plugged into; start QEMU with "
 		"-device virtio-serial-device, ");
@@ -339,7 +186,7 @@ static void test_where_it_cannot_be(void **state)
 /* Another ktop has it: nothing is touched. */
 static void test_two_at_once(void **state)
 {
-	struct machine machine = pc;
+	struct machine machine = machine_pc;
 	struct vm vm;
 
 	(void)state;
@@ -357,7 +204,7 @@ static void test_what_was_left(void **state)
 {
 	(void)state;
 	for (int left = 0; left < 8; left++) {
-		struct machine machine = pc;
+		struct machine machine = machine_pc;
 		struct vm vm;
 
 		machine.chardev = left & 1 || left & 2;
@@ -372,7 +219,7 @@ static void test_what_was_left(void **state)
 
 static void test_a_guest_that_keeps_its_controller(void **state)
 {
-	struct machine machine = pc;
+	struct machine machine = machine_pc;
 	struct vm vm;
 
 	(void)state;
@@ -392,7 +239,7 @@ static void test_lies(void **state)
 {
 	static const char *const devices[] = { "7", "{\"name\": 1, \"type\": \"child<x>\"}",
 		"{}, [], null", "{\"name\": \"\\u001b[2J\", \"type\": \"child<virtio-serial-pci>\"}" };
-	struct machine machine = with_controller;
+	struct machine machine = machine_with_controller;
 	struct vm vm;
 
 	(void)state;
@@ -403,9 +250,9 @@ static void test_lies(void **state)
 		check_nothing_is_left(&vm.machine);
 		end(&vm);
 	}
-	machine = with_controller;
-	machine.controller = NAMED("\\u001b[2J a bus with a name that is so long that there is no "
-		"room for all of it in what is told", "virtio-serial-bus");
+	machine = machine_with_controller;
+	machine.controller = MACHINE_HAS("\\u001b[2J a bus with a name that is so long that there is "
+		"no room for all of it in what is told", "virtio-serial-bus");
 	begin(&vm, &machine);
 	assert_true(plug(&vm, PATIENCE_MS));
 	assert_int_equal(strlen(vm.plugged.bus), sizeof(vm.plugged.bus) - 1);
@@ -420,7 +267,7 @@ static struct link *attach(struct machine *machine, struct fake_qmp **fake, bool
 	char *name = util_format("plug%d.qmp", ++number);
 	struct link *link;
 
-	*fake = fake_qmp_listen(&(struct fake_script){ .greeting = fake_greeting, .machine = serve,
+	*fake = fake_qmp_listen(&(struct fake_script){ .greeting = fake_greeting, .machine = machine_answer,
 		.context = machine }, scratch_path(name));
 	link = link_new(scratch_path(name), NULL, may_plug, error);
 	free(name);
@@ -430,7 +277,7 @@ static struct link *attach(struct machine *machine, struct fake_qmp **fake, bool
 /* Plugged in for as long as the link is there. */
 static void test_a_link_plugs(void **state)
 {
-	struct machine machine = pc;
+	struct machine machine = machine_pc;
 	struct fake_qmp *fake;
 	char *error = NULL, line[256];
 	struct link *link = attach(&machine, &fake, true, &error);
@@ -452,9 +299,36 @@ static void test_a_link_plugs(void **state)
 	free(machine.text);
 }
 
+/* Not before it runs: it may be one that is to come by migration. */
+static void test_a_machine_that_stands(void **state)
+{
+	struct machine machine = machine_pc;
+	struct fake_qmp *fake;
+	char *error = NULL;
+	struct link *link;
+
+	(void)state;
+	machine.paused = true;
+	link = attach(&machine, &fake, true, &error);
+	if (!link)
+		fail_msg("%s", error);
+	assert_false(link_step(link, util_now()));
+	assert_int_equal(link_port_state(link), LINK_NO_PORT);
+	assert_int_equal(link_vm(link), VM_PAUSED);
+	assert_int_equal(machine.changes, 0);
+	fake_qmp_say(fake, "{\"event\": \"RESUME\"}\r\n");
+	for (int i = 0; i < STEPS && !link_step(link, util_now()); i++)
+		poll(NULL, 0, STEP_MS);
+	assert_true(machine.port && machine.plugged);
+	link_free(link);
+	check_nothing_is_left(&machine);
+	fake_qmp_free(fake);
+	free(machine.text);
+}
+
 static void test_a_link_that_must_not(void **state)
 {
-	struct machine machine = pc;
+	struct machine machine = machine_pc;
 	struct fake_qmp *fake;
 	char *error = NULL;
 
@@ -480,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_a_guest_that_keeps_its_controller),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_a_link_plugs),
+		cmocka_unit_test(test_a_machine_that_stands),
 		cmocka_unit_test(test_a_link_that_must_not),
 	};
 
