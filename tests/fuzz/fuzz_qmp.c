@@ -8,9 +8,23 @@
 
 #include "fuzz.h"
 #include "qmp.h"
+#include "qmp_plug.h"
 #include "util.h"
 
-enum { PIECES = 64, WAIT_MS = 1000 };
+enum { PIECES = 64, WAIT_MS = 1000, PLUG_MS = 20 };
+
+static void plug(struct qmp *qmp)
+{
+	struct qmp_plugged plugged;
+	char *error = NULL;
+	int fd = qmp_plug(qmp, PLUG_MS, &plugged, &error);
+
+	require((fd < 0) == (error != NULL));
+	if (fd >= 0)
+		close(fd);
+	free(error);
+	qmp_unplug(qmp, PLUG_MS);
+}
 
 static void ask(struct qmp *qmp)
 {
@@ -23,6 +37,7 @@ static void ask(struct qmp *qmp)
 	else
 		require(error);
 	free(error);
+	plug(qmp);
 	qmp_send_keys(qmp, codes, sizeof(codes));
 	while (qmp_step(qmp))
 		;
