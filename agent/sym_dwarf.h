@@ -1,4 +1,4 @@
-/* Source lines of addresses, from DWARF. The only file that knows libdw. One thread per handle. */
+/* Source lines of addresses, from DWARF. Only its files know libdw. One thread per handle. */
 #ifndef SYM_DWARF_H
 #define SYM_DWARF_H
 
