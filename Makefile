@@ -14,7 +14,7 @@ HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
 AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells store \
 	filter naming span profile window query query_stacks table \
-	symbols guest_symbols objects layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf sym_dwarf_lines \
+	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text sym_dwarf sym_dwarf_lines \
 	line_worker demangle \
 	export_folded export_json \
 	peer qmp qmp_state qmp_keys qmp_qom qmp_buses qmp_plug qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox saver spool kernel_names session \

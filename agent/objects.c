@@ -1,10 +1,7 @@
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "budget.h"
@@ -13,6 +10,7 @@
 #include "image.h"
 #include "objects.h"
 #include "symbol_table.h"
+#include "sysroot.h"
 #include "util.h"
 
 enum { NAME_MAX_SHOWN = 64 };		/* bytes of an object's name */
@@ -194,43 +192,11 @@ static struct image *try_file(struct objects *objects, const struct mapping *map
 	return NULL;
 }
 
-/* A path that begins at the root, and does not lead above it. */
-static bool is_path(struct text path)
-{
-	if (path.size == 0 || path.bytes[0] != '/' || memchr(path.bytes, '\0', path.size))
-		return false;
-	for (size_t at = 0; at + 2 < path.size; at++)
-		if (memcmp(path.bytes + at, "/..", 3) == 0)
-			return false;
-	return true;
-}
-
-/* Where a path of the guest leads, its links too, without leaving the folder; NULL: nowhere. */
-static char *path_below(const char *folder, struct text path)
-{
-	const struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	char *name = util_copy(path.bytes, path.size), *found = NULL;
-	int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	long fd = root < 0 ? -1 : syscall(SYS_openat2, root, name, &how, sizeof(how));
-
-	if (fd >= 0) {
-		char *link = util_format("/proc/self/fd/%ld", fd);
-
-		found = realpath(link, NULL);
-		free(link);
-		close((int)fd);
-	}
-	if (root >= 0)
-		close(root);
-	free(name);
-	return found;
-}
-
 static struct image *find_file(struct objects *objects, const struct object *object,
 	const struct mapping *mapping, const char *const *folders)
 {
 	struct text name = object->name, base = base_name(name);
-	char *path = objects->sysroot && is_path(name) ? path_below(objects->sysroot, name) : NULL;
+	char *path = objects->sysroot ? sysroot_path(objects->sysroot, name.bytes, name.size) : NULL;
 	struct image *image = path ? try_file(objects, mapping, path) : NULL;
 
 	if (!is_file_name(base))
