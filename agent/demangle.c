@@ -1,5 +1,6 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "demangle.h"
@@ -55,4 +56,14 @@ char *demangle(const char *name)
 		done = demangle_cxx(name, &output);
 	}
 	return done && output.size ? util_copy(output.text, output.size) : NULL;
+}
+
+char *demangle_shown(const char *name)
+{
+	char *plain = demangle(name);
+	const char *text = plain ? plain : name;
+	char *shown = util_printable(text, strlen(text));
+
+	free(plain);
+	return shown;
 }

@@ -10,4 +10,7 @@ enum {
 /* Fresh memory; NULL when the name is not mangled or its text would be too long. Any thread. */
 char *demangle(const char *name);
 
+/* As it is shown: demangled, where it is mangled, and printable; fresh memory. */
+char *demangle_shown(const char *name);
+
 #endif

@@ -176,6 +176,7 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 			"the image is not the kernel that runs: their build-ids differ; "
 			"give the right one by --kernel ELF");
 	}
+	symbols_set_build(symbols, guest->build_id.bytes, guest->build_id.size, epoch->version);
 	/* Once: the search is long, and a guest may send its facts as often as it likes. */
 	if (first && guest->anchor.size) {
 		char *anchor = util_copy(guest->anchor.bytes, guest->anchor.size);

@@ -72,7 +72,7 @@ static bool pay(struct functions *functions, const struct function *function)
 }
 
 static uint32_t add(struct functions *functions, const struct function *function,
-	const struct image *image)
+	const struct debug_object *object)
 {
 	uint32_t id = functions->count;
 	struct entry *entry;
@@ -81,16 +81,16 @@ static uint32_t add(struct functions *functions, const struct function *function
 		functions->chunks[id / CHUNK] = util_alloc(CHUNK * sizeof(struct entry));
 	entry = entry_of(functions, id);
 	entry->function = *function;
-	entry->origin.image = image;
+	entry->origin.object = object;
 	atomic_store_explicit(&functions->count, id + 1, memory_order_release);
 	return id;
 }
 
 uint32_t functions_add(struct functions *functions, const struct function *function,
-	const struct image *image)
+	const struct debug_object *object)
 {
 	if (functions->rest == NO_REST && pay(functions, function))
-		return add(functions, function, image);
+		return add(functions, function, object);
 	free((char *)function->name);
 	functions->refused++;
 	if (functions->rest == NO_REST)

@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 struct budget;
+struct debug_object;
 struct function;
 struct functions;
-struct image;
 
 /* At most, and a quarter of the budget: with its rows in pictures each may come to 1 KiB. */
 enum { FUNCTIONS_MAX = 4 << 20, FUNCTIONS_COST = 1 << 10 };
 
 /* Where a function's line is to be read. */
 struct origin {
-	const struct image *image;	/* NULL: nowhere */
+	const struct debug_object *object;	/* NULL: nowhere */
 	const char *line;		/* NULL: not known yet */
 	bool asked;
 };
@@ -29,7 +29,7 @@ void functions_free(struct functions *functions);
 
 /* Takes the function's name (fresh memory). All that is beyond the limit is one "[unknown]". */
 uint32_t functions_add(struct functions *functions, const struct function *function,
-	const struct image *image);
+	const struct debug_object *object);
 
 uint64_t functions_refused(const struct functions *functions);	/* that are the "[unknown]" */
 size_t functions_count(const struct functions *functions);

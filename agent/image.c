@@ -132,5 +132,8 @@ struct image *image_load(const char *path, enum image_kinds kinds, struct budget
 		return NULL;
 	}
 	symbol_table_sort(image->table);
+	image->debug = (struct debug_object){
+		.fd = image->fd, .path = image->path, .build_id = image->build_id,
+	};
 	return image;
 }

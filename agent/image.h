@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "debug_file.h"
 #include "sym_elf.h"
 
 struct budget;
@@ -14,6 +15,7 @@ struct image {
 	int fd;				/* for its lines; -1: a list of symbols has none */
 	struct build_id build_id;
 	struct symbol_table *table;
+	struct debug_object debug;	/* of this very file; not for a list */
 	uint32_t *functions;		/* symbols.c: ids by symbol, SYMBOLS_NONE: not made */
 };
 

@@ -1,23 +1,23 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "debug_file.h"
 #include "line_worker.h"
 #include "sym_dwarf.h"
 #include "util.h"
 
-enum { HANDLES = 4 };			/* files open at a time: each may be large */
+enum { HANDLES = 8 };			/* files open at a time: each may be large */
 
 struct handle {
-	bool used, full;
-	int fd;
-	struct sym_dwarf *dwarf;	/* NULL: the file has no line information */
-};
-
-struct answer {
-	uint32_t ticket;
-	char *line;
+	const struct debug_object *object;	/* NULL: empty */
+	bool full;
+	int fd;				/* of the debug file; -1: its own, or none */
+	struct sym_dwarf *dwarf;	/* NULL: there is no DWARF */
+	uint64_t used;			/* higher: later */
 };
 
 /* Counters run on; the slot is the counter modulo LINE_QUEUE. taken <= answered <= asked. */
@@ -31,7 +31,8 @@ struct line_worker {
 
 	/* the thread's */
 	struct handle handles[HANDLES];
-	size_t next_handle;
+	uint64_t uses;
+	struct debug_folders folders;
 
 	/* under `lock` */
 	pthread_mutex_t lock;
@@ -39,7 +40,8 @@ struct line_worker {
 	bool stop;
 	uint64_t asked, answered, taken;
 	struct line_question questions[LINE_QUEUE];
-	struct answer answers[LINE_QUEUE];
+	struct line_answer answers[LINE_QUEUE];
+	char note[256];
 };
 
 struct line_worker *line_worker_new(struct budget *budget)
@@ -47,43 +49,103 @@ struct line_worker *line_worker_new(struct budget *budget)
 	struct line_worker *worker = util_alloc(sizeof(*worker));
 
 	worker->budget = budget;
+	for (size_t i = 0; i < HANDLES; i++)
+		worker->handles[i].fd = -1;
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->asked_more, NULL);
 	return worker;
 }
 
-static struct handle *open_dwarf(struct line_worker *worker, int fd)
+void line_worker_set(struct line_worker *worker, const struct debug_folders *folders)
 {
-	struct handle *handle;
-
-	for (size_t i = 0; i < HANDLES; i++) {
-		handle = &worker->handles[i];
-		if (handle->used && handle->fd == fd)
-			return handle;
-	}
-	handle = &worker->handles[worker->next_handle++ % HANDLES];
-	sym_dwarf_close(handle->dwarf);
-	*handle = (struct handle){ .used = true, .fd = fd };
-	handle->dwarf = sym_dwarf_open(fd, worker->budget, &handle->full);
-	return handle;
+	worker->folders = *folders;
 }
 
-/* A handle that has no room for more lines is opened anew: that lets go of those it has. */
-static char *find_line(struct line_worker *worker, const struct line_question *question)
+static void close_handle(struct handle *handle)
 {
-	struct handle *handle = open_dwarf(worker, question->fd);
-	char *line = NULL;
+	sym_dwarf_close(handle->dwarf);
+	if (handle->fd >= 0)
+		close(handle->fd);
+	*handle = (struct handle){ .fd = -1 };
+}
 
-	if (handle->dwarf)
-		line = sym_dwarf_line(handle->dwarf, question->address, &handle->full);
+static void note(struct line_worker *worker, const char *text)
+{
+	pthread_mutex_lock(&worker->lock);
+	snprintf(worker->note, sizeof(worker->note), "%s", text);
+	pthread_mutex_unlock(&worker->lock);
+}
+
+/* Its own file, or else the debug file of that build. */
+static void open_dwarf(struct line_worker *worker, struct handle *handle)
+{
+	const struct debug_object *object = handle->object;
+	char remark[sizeof(worker->note)] = "";
+
+	if (handle->fd < 0 && object->fd >= 0)
+		handle->dwarf = sym_dwarf_open(object->fd, &worker->folders, worker->budget,
+			&handle->full);
+	if (handle->dwarf || handle->full)
+		return;
+	if (handle->fd < 0)
+		handle->fd = debug_file_open(&worker->folders, object, worker->budget, remark,
+			sizeof(remark));
+	if (handle->fd >= 0)
+		handle->dwarf = sym_dwarf_open(handle->fd, &worker->folders, worker->budget,
+			&handle->full);
+	else if (remark[0])
+		note(worker, remark);
+}
+
+/* The object's handle; the one that was used least of late gives way for a new one. */
+static struct handle *have_handle(struct line_worker *worker, const struct debug_object *object)
+{
+	struct handle *oldest = worker->handles;
+
+	for (size_t i = 0; i < HANDLES; i++) {
+		struct handle *handle = &worker->handles[i];
+
+		if (handle->object == object)
+			return handle;
+		if (handle->used < oldest->used)
+			oldest = handle;
+	}
+	close_handle(oldest);
+	oldest->object = object;
+	open_dwarf(worker, oldest);
+	return oldest;
+}
+
+static char *read_answer(struct handle *handle, const struct line_question *question)
+{
+	if (!handle->dwarf)
+		return NULL;
+	return question->inlined ?
+		sym_dwarf_inlined(handle->dwarf, question->address, &handle->full) :
+		sym_dwarf_line(handle->dwarf, question->address, &handle->full);
+}
+
+/* A handle that has no room for more is opened anew: that lets go of what it has. */
+static struct line_answer find_answer(struct line_worker *worker,
+	const struct line_question *question)
+{
+	struct handle *handle = have_handle(worker, question->object);
+	struct line_answer answer = {
+		.ticket = question->ticket, .inlined = question->inlined,
+		.text = read_answer(handle, question),
+	};
+
+	handle->used = ++worker->uses;
 	if (handle->dwarf && handle->full) {
 		sym_dwarf_close(handle->dwarf);
-		handle->dwarf = sym_dwarf_open(question->fd, worker->budget, &handle->full);
-		if (handle->dwarf)
-			line = sym_dwarf_line(handle->dwarf, question->address, &handle->full);
+		handle->dwarf = NULL;
+		handle->full = false;
+		open_dwarf(worker, handle);
+		free(answer.text);
+		answer.text = read_answer(handle, question);
 	}
 	worker->refused += handle->full;
-	return line;
+	return answer;
 }
 
 /* Waits for a question; false: it is time to end. */
@@ -110,17 +172,14 @@ static void *work(void *context)
 	sigfillset(&signals);			/* they are for the threads that expect them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	while (next_question(worker, &question)) {
-		char *line = find_line(worker, &question);
+		struct line_answer answer = find_answer(worker, &question);
 
 		pthread_mutex_lock(&worker->lock);
-		worker->answers[worker->answered++ % LINE_QUEUE] = (struct answer){
-			.ticket = question.ticket,
-			.line = line,
-		};
+		worker->answers[worker->answered++ % LINE_QUEUE] = answer;
 		pthread_mutex_unlock(&worker->lock);
 	}
 	for (size_t i = 0; i < HANDLES; i++)
-		sym_dwarf_close(worker->handles[i].dwarf);
+		close_handle(&worker->handles[i]);
 	return NULL;
 }
 
@@ -140,20 +199,24 @@ bool line_worker_ask(struct line_worker *worker, const struct line_question *que
 	return room;
 }
 
-bool line_worker_take(struct line_worker *worker, uint32_t *ticket, char **line)
+bool line_worker_take(struct line_worker *worker, struct line_answer *answer)
 {
 	bool any;
 
 	pthread_mutex_lock(&worker->lock);
 	any = worker->taken < worker->answered;
-	if (any) {
-		struct answer *answer = &worker->answers[worker->taken++ % LINE_QUEUE];
-
-		*ticket = answer->ticket;
-		*line = answer->line;
-	}
+	if (any)
+		*answer = worker->answers[worker->taken++ % LINE_QUEUE];
 	pthread_mutex_unlock(&worker->lock);
 	return any;
+}
+
+const char *line_worker_note(struct line_worker *worker, char *text, size_t size)
+{
+	pthread_mutex_lock(&worker->lock);
+	snprintf(text, size, "%s", worker->note);
+	pthread_mutex_unlock(&worker->lock);
+	return text;
 }
 
 uint64_t line_worker_refused(const struct line_worker *worker)
@@ -163,8 +226,7 @@ uint64_t line_worker_refused(const struct line_worker *worker)
 
 void line_worker_free(struct line_worker *worker)
 {
-	uint32_t ticket;
-	char *line;
+	struct line_answer answer;
 
 	if (!worker)
 		return;
@@ -174,8 +236,8 @@ void line_worker_free(struct line_worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 	if (worker->started)
 		pthread_join(worker->thread, NULL);
-	while (line_worker_take(worker, &ticket, &line))
-		free(line);
+	while (line_worker_take(worker, &answer))
+		free(answer.text);
 	pthread_cond_destroy(&worker->asked_more);
 	pthread_mutex_destroy(&worker->lock);
 	free(worker);

@@ -1,26 +1,40 @@
 /*
- * A thread that looks up source lines, so that nobody waits for DWARF. One owner asks and takes;
- * the thread starts with the first question.
+ * A thread that reads source lines and inlined functions, so that nobody waits for DWARF, or for
+ * the file that has it. One owner asks and takes; the thread starts with the first question.
  */
 #ifndef LINE_WORKER_H
 #define LINE_WORKER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { LINE_QUEUE = 512 };		/* questions whose answers are not taken yet */
 
 struct budget;
+struct debug_folders;
+struct debug_object;
 struct line_worker;
 
 struct line_question {
-	uint32_t ticket;		/* comes back with the answer */
-	int fd;				/* of an ELF file; stays open until line_worker_free */
+	const struct debug_object *object;	/* stays until line_worker_free, as its file does */
 	uint64_t address;		/* link address */
+	uint32_t ticket;		/* comes back with the answer */
+	bool inlined;			/* these are asked for, not the line */
+};
+
+struct line_answer {
+	uint32_t ticket;
+	bool inlined;
+	bool later;			/* the file is not here yet: ask again */
+	char *text;			/* as sym_dwarf.h has it; NULL: none */
 };
 
 struct line_worker *line_worker_new(struct budget *budget);
 void line_worker_free(struct line_worker *worker);	/* waits for the question in work */
+
+/* Where debug files are, before the first question; the texts stay the caller's. */
+void line_worker_set(struct line_worker *worker, const struct debug_folders *folders);
 
 /* False: the queue is full, ask again later. */
 bool line_worker_ask(struct line_worker *worker, const struct line_question *question);
@@ -28,7 +42,10 @@ bool line_worker_ask(struct line_worker *worker, const struct line_question *que
 /* Questions without an answer: there was no memory for the file's lines. */
 uint64_t line_worker_refused(const struct line_worker *worker);
 
-/* The next answer, if any: in fresh memory, NULL when there is no line. */
-bool line_worker_take(struct line_worker *worker, uint32_t *ticket, char **line);
+/* The next answer, if any; its text is the caller's. */
+bool line_worker_take(struct line_worker *worker, struct line_answer *answer);
+
+/* What ails the files, "" if nothing. Returns `text`. */
+const char *line_worker_note(struct line_worker *worker, char *text, size_t size);
 
 #endif

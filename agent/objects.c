@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "debug_file.h"
 #include "event.h"
 #include "hash.h"
 #include "image.h"
@@ -33,6 +34,7 @@ struct objects {
 	char *names[OBJECTS_NAMES_MAX];
 	size_t name_count;
 	char *sysroot;			/* NULL: the guest's files are not at hand */
+	char *version;			/* of the kernel; NULL: not told */
 	char note[256];
 };
 
@@ -40,6 +42,12 @@ void objects_set_sysroot(struct objects *objects, const char *folder)
 {
 	free(objects->sysroot);
 	objects->sysroot = util_copy(folder, strlen(folder));
+}
+
+void objects_set_version(struct objects *objects, const char *version)
+{
+	if (!objects->version)
+		objects->version = util_copy(version, strlen(version));
 }
 
 struct objects *objects_new(struct budget *budget)
@@ -61,7 +69,11 @@ void objects_free(struct objects *objects)
 	}
 	for (size_t i = 0; i < objects->name_count; i++)
 		free(objects->names[i]);
+	for (uint32_t i = 0; i < objects->count; i++)
+		budget_free(objects->budget, objects->mappings[i].debug,
+			objects->mappings[i].debug ? sizeof(struct debug_object) : 0);
 	free(objects->sysroot);
+	free(objects->version);
 	hash_clear(&objects->by_content);
 	budget_free(objects->budget, objects->mappings,
 		objects->room * sizeof(*objects->mappings));
@@ -236,6 +248,20 @@ static bool have_room(struct objects *objects)
 	return mappings && objects->count < OBJECTS_MAX;
 }
 
+/* Where the lines of a module may be; NULL: nobody can know, or no memory. */
+static struct debug_object *debug_of(const struct objects *objects, const struct mapping *mapping)
+{
+	struct debug_object *debug = build_id_known(&mapping->build_id) ?
+		budget_resize(objects->budget, NULL, 0, sizeof(*debug)) : NULL;
+
+	if (debug)
+		*debug = (struct debug_object){
+			.kind = DEBUG_MODULE, .fd = -1, .name = mapping->name,
+			.version = objects->version, .build_id = mapping->build_id,
+		};
+	return debug;
+}
+
 /* Its id, made when there is none; OBJECTS_NONE when there is no more room. */
 static uint32_t have_mapping(struct objects *objects, const struct mapping *mapping)
 {
@@ -274,6 +300,8 @@ uint32_t objects_map(struct objects *objects, const struct object *object,
 	id = have_mapping(objects, &mapping);
 	if (id == OBJECTS_NONE)
 		return OBJECTS_NONE;
+	if (object->process == EVENT_KERNEL && !objects->mappings[id].debug)
+		objects->mappings[id].debug = debug_of(objects, &mapping);
 	image = &objects->mappings[id].image;
 	if (!*image) {
 		*image = find_file(objects, object, &mapping, folders);

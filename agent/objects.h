@@ -29,6 +29,7 @@ struct mapping {
 	const char *name;		/* printable base name; lives until objects_free */
 	struct build_id build_id;
 	struct image *image;		/* NULL: no file */
+	struct debug_object *debug;	/* a module's, lives as long; NULL: its build is unknown */
 };
 
 struct objects *objects_new(struct budget *budget);
@@ -36,6 +37,9 @@ void objects_free(struct objects *objects);
 
 /* Where the guest's files are, for objects that are mapped from now on. */
 void objects_set_sysroot(struct objects *objects, const char *folder);
+
+/* The kernel's version, a name of a folder of its modules: once, for those mapped from now on. */
+void objects_set_version(struct objects *objects, const char *version);
 
 /* The base name, made printable; lives until objects_free. */
 const char *objects_name(struct objects *objects, struct text name);

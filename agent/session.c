@@ -37,7 +37,7 @@ struct session {
 	struct saver *saver;
 	struct epoch *epoch;		/* NULL: no boot seen yet */
 	struct meter meter;
-	char *sysroot;			/* NULL: none */
+	char *sysroot, *debug;		/* folders; NULL: none */
 	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
 	struct kernel_names *names;	/* likewise, or of that image; NULL: as QMP tells */
 	uint64_t resets;		/* of the VM, as far as handled */
@@ -99,8 +99,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	}
 	epoch_release(session->epoch);
 	session->epoch = epoch_new(boot_id, names, symbols, image, session->budget);
-	if (session->sysroot)
-		symbols_set_sysroot(session->epoch->inputs.symbols, session->sysroot);
+	symbols_set_folders(session->epoch->inputs.symbols, session->sysroot, session->debug);
 	meter_clear(&session->meter);
 }
 
@@ -429,6 +428,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->buffer = util_alloc(READ_BYTES);
 	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
 	session->sysroot = options->sysroot ? util_format("%s", options->sysroot) : NULL;
+	session->debug = options->debug ? util_format("%s", options->debug) : NULL;
 	session->wish.filter.cpu = EVENT_NONE;
 	session->wish.selected = SYMBOLS_NONE;
 	session->changed = true;
@@ -455,6 +455,7 @@ void session_free(struct session *session)
 	kernel_names_free(session->names);
 	budget_release(session->budget);
 	free(session->sysroot);
+	free(session->debug);
 	free(session->image);
 	free(session->buffer);
 	free(session);

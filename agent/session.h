@@ -25,6 +25,7 @@ struct session_options {
 	const char *kernel;		/* ELF, likewise */
 	const char *symbols;		/* nm or System.map text */
 	const char *sysroot;		/* folder with the guest's files, or NULL */
+	const char *debug;		/* folder with debug files, or NULL */
 	const char *record;		/* folder of a raw recording, or NULL */
 	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
 	bool no_plug;			/* a VM without the port is left alone */

@@ -1,5 +1,5 @@
 #include <endian.h>
-#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "debug_file.h"
 #include "sym_dwarf.h"
 #include "sym_dwarf_state.h"
 #include "util.h"
@@ -133,18 +134,24 @@ static bool texts_end(Elf *elf)
 	return true;
 }
 
-bool sym_dwarf_text_ends(const struct sym_dwarf *dwarf, const char *text)
+static bool is_in(Elf *elf, const char *text)
 {
 	Elf_Scn *section = NULL;
 	const Elf_Data *data;
 
-	while ((section = sym_dwarf_section(dwarf->elf, section, has_texts, &data))) {
+	while (elf && (section = sym_dwarf_section(elf, section, has_texts, &data))) {
 		uintptr_t at = (uintptr_t)text - (uintptr_t)data->d_buf;
 
 		if (at < data->d_size && memchr(text, '\0', data->d_size - at))
 			return true;
 	}
 	return false;
+}
+
+bool sym_dwarf_text_ends(const struct sym_dwarf *dwarf, const char *text)
+{
+	return is_in(dwarf->elf ? dwarf->elf : dwarf->relocated, text) ||
+		is_in(dwarf->shared_elf, text);
 }
 
 /* What a compressed section says that it holds; 0 when it is not compressed. */
@@ -164,16 +171,16 @@ static uint64_t inflated(int fd, Elf_Scn *section, const GElf_Shdr *header)
 }
 
 /* For all that may be read into memory; false when there is no room for it. */
-static bool pay_sections(struct sym_dwarf *dwarf, int fd, bool mapped)
+static bool pay_sections(struct sym_dwarf *dwarf, Elf *elf, int fd, bool mapped)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	size_t count = 0;
 
-	if (elf_getshdrnum(dwarf->elf, &count) != 0 || count > UINT32_MAX
+	if (elf_getshdrnum(elf, &count) != 0 || count > UINT32_MAX
 			|| !sym_dwarf_pay(dwarf, count * SECTION_COST))
 		return false;
-	while ((section = elf_nextscn(dwarf->elf, section))) {
+	while ((section = elf_nextscn(elf, section))) {
 		uint64_t size;
 
 		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS
@@ -186,30 +193,86 @@ static bool pay_sections(struct sym_dwarf *dwarf, int fd, bool mapped)
 	return true;
 }
 
-static bool open_dwarf(struct sym_dwarf *dwarf, int fd)
+static Elf *open_elf(const struct sym_dwarf *dwarf, int fd, bool *mapped)
 {
 	size_t most = budget_share(dwarf->budget, READ_SHARE);
 	struct stat facts;
-	bool mapped;
+	Elf *elf;
 
-	mapped = fstat(fd, &facts) != 0 || facts.st_size > READ_MAX || (size_t)facts.st_size > most;
+	*mapped = fstat(fd, &facts) != 0 || facts.st_size > READ_MAX
+		|| (size_t)facts.st_size > most;
 	elf_version(EV_CURRENT);
-	dwarf->elf = elf_begin(fd, mapped ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
-	if (!dwarf->elf || elf_kind(dwarf->elf) != ELF_K_ELF)
-		return true;
-	if (!pay_sections(dwarf, fd, mapped))
-		return false;
-	dwarf->dwarf = dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
-	return !dwarf->dwarf || !texts_end(dwarf->elf)	/* by now without compression */
-		|| walk_units(dwarf);
+	elf = elf_begin(fd, *mapped ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		return elf;
+	elf_end(elf);
+	return NULL;
 }
 
-struct sym_dwarf *sym_dwarf_open(int fd, struct budget *budget, bool *full)
+/*
+ * What several files share: dwz(1) puts it into another one. It is never libdw that looks for that,
+ * by whatever path the file says. False: it is not there, or there is no room for it.
+ */
+static bool open_shared(struct sym_dwarf *dwarf, const struct debug_folders *folders, bool *full)
+{
+	const char *name;
+	const void *bytes;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf->dwarf, &name, &bytes);
+	struct build_id id;
+	bool mapped;
+
+	if (size == 0)
+		return true;
+	if (size < 0 || !folders || !build_id_set(&id, bytes, (size_t)size))
+		return false;
+	dwarf->shared_fd = debug_file_open_shared(folders, name, &id, dwarf->budget);
+	if (dwarf->shared_fd < 0 || !(dwarf->shared_elf = open_elf(dwarf, dwarf->shared_fd, &mapped)))
+		return false;
+	*full = !pay_sections(dwarf, dwarf->shared_elf, dwarf->shared_fd, mapped);
+	if (*full)
+		return false;
+	dwarf->shared = dwarf_begin_elf(dwarf->shared_elf, DWARF_C_READ, NULL);
+	if (!dwarf->shared || !texts_end(dwarf->shared_elf)
+			|| dwelf_dwarf_gnu_debugaltlink(dwarf->shared, &name, &bytes) != 0)
+		return false;
+	dwarf_setalt(dwarf->dwarf, dwarf->shared);
+	return true;
+}
+
+static bool is_module(Elf *elf)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(elf, &header) && header.e_type == ET_REL;
+}
+
+/* A module's sections are changed in memory: they are not mapped. */
+static bool open_dwarf(struct sym_dwarf *dwarf, int fd, const struct debug_folders *folders)
+{
+	bool mapped, full = false;
+
+	dwarf->elf = open_elf(dwarf, fd, &mapped);
+	if (!dwarf->elf || (mapped && is_module(dwarf->elf)))
+		return true;
+	if (!pay_sections(dwarf, dwarf->elf, fd, mapped))
+		return false;
+	dwarf->dwarf = is_module(dwarf->elf) ? sym_dwarf_open_module(dwarf) :
+		dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
+	if (!dwarf->dwarf || !texts_end(dwarf->elf ? dwarf->elf : dwarf->relocated))
+		return true;			/* by now without compression */
+	if (!open_shared(dwarf, folders, &full))
+		return !full;
+	return walk_units(dwarf);
+}
+
+struct sym_dwarf *sym_dwarf_open(int fd, const struct debug_folders *folders,
+	struct budget *budget, bool *full)
 {
 	struct sym_dwarf *dwarf = util_alloc(sizeof(*dwarf));
 
 	dwarf->budget = budget;
-	*full = !open_dwarf(dwarf, fd);
+	dwarf->shared_fd = -1;
+	*full = !open_dwarf(dwarf, fd, folders);
 	if (!*full && dwarf->count)
 		return dwarf;
 	sym_dwarf_close(dwarf);
@@ -220,10 +283,32 @@ void sym_dwarf_close(struct sym_dwarf *dwarf)
 {
 	if (!dwarf)
 		return;
-	dwarf_end(dwarf->dwarf);
+	if (dwarf->dwfl)
+		sym_dwarf_close_module(dwarf);
+	else
+		dwarf_end(dwarf->dwarf);
 	elf_end(dwarf->elf);
+	dwarf_end(dwarf->shared);
+	elf_end(dwarf->shared_elf);
+	if (dwarf->shared_fd >= 0)
+		close(dwarf->shared_fd);
 	budget_free(dwarf->budget, dwarf->units, dwarf->unit_room * sizeof(*dwarf->units));
 	budget_free(dwarf->budget, dwarf->ranges, dwarf->room * sizeof(*dwarf->ranges));
 	budget_give(dwarf->budget, dwarf->paid);
 	free(dwarf);
+}
+
+uint32_t sym_dwarf_ranges_from(const struct sym_dwarf *dwarf, uint64_t address)
+{
+	uint32_t low = 0, high = dwarf->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (dwarf->ranges[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }

@@ -1,4 +1,4 @@
-/* Source lines of addresses, from DWARF. Only its files know libdw. One thread per handle. */
+/* Source lines and inlined functions at addresses, from DWARF. One thread per handle. */
 #ifndef SYM_DWARF_H
 #define SYM_DWARF_H
 
@@ -6,13 +6,16 @@
 #include <stdint.h>
 
 struct budget;
+struct debug_folders;
 struct sym_dwarf;
 
 /*
- * The descriptor stays the caller's and outlives the handle. NULL: no line information, or, when
- * `full` is set, no memory for it. Slow.
+ * The descriptor stays the caller's and outlives the handle; `folders`, where what it shares with
+ * others is looked for, may be NULL. NULL: no line information, or, when `full` is set, no memory
+ * for it. Slow.
  */
-struct sym_dwarf *sym_dwarf_open(int fd, struct budget *budget, bool *full);
+struct sym_dwarf *sym_dwarf_open(int fd, const struct debug_folders *folders,
+	struct budget *budget, bool *full);
 void sym_dwarf_close(struct sym_dwarf *dwarf);
 
 /*
@@ -21,5 +24,11 @@ void sym_dwarf_close(struct sym_dwarf *dwarf);
  * when `full` is set, no memory: a handle opened anew has room again.
  */
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full);
+
+/*
+ * The functions that were inlined at a link address, the outermost first, as the file has them
+ * (mangled, any bytes), each ended by a newline, in fresh memory. NULL: none, or as above.
+ */
+char *sym_dwarf_inlined(struct sym_dwarf *dwarf, uint64_t address, bool *full);
 
 #endif

@@ -151,19 +151,11 @@ static char *line_in(struct sym_dwarf *dwarf, const struct range *range, uint64_
  */
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 {
-	size_t low = 0, high = dwarf->count;
+	uint32_t at = sym_dwarf_ranges_from(dwarf, address);
 	char *text = NULL;
 
 	*full = false;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dwarf->ranges[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (int tried = 0; !text && !*full && low > 0 && tried < RANGES_TRIED_MAX; tried++)
-		text = line_in(dwarf, &dwarf->ranges[--low], address, full);
+	for (int tried = 0; !text && !*full && at > 0 && tried < RANGES_TRIED_MAX; tried++)
+		text = line_in(dwarf, &dwarf->ranges[--at], address, full);
 	return text;
 }

@@ -259,11 +259,52 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 	}
 }
 
-static bool read_elf(struct reader *reader, struct symbol_table *table, struct build_id *id,
-	const char **why)
+/* The name at the beginning of a section, as gdb's manual has it in "Separate Debug Files". */
+static void read_link(Elf_Scn *section, char link[256])
+{
+	const Elf_Data *data = elf_getdata(section, NULL);
+	size_t size = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
+
+	if (size && size < data->d_size && size < 256)
+		memcpy(link, data->d_buf, size + 1);
+}
+
+static void read_identity(const struct reader *reader, struct elf_identity *identity)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	read_build_id(reader, &identity->build_id);
+	if (elf_getshdrstrndx(reader->elf, &names) != 0)
+		return;
+	while ((section = elf_nextscn(reader->elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ?
+			elf_strptr(reader->elf, names, header.sh_name) : NULL;
+
+		if (!name || header.sh_type == SHT_NOBITS)
+			continue;
+		if (strcmp(name, ".gnu_debuglink") == 0 && header.sh_size <= NOTES_MAX)
+			read_link(section, identity->link);
+		identity->lines |= strcmp(name, ".debug_info") == 0 ||
+			strcmp(name, ".zdebug_info") == 0;
+	}
+}
+
+static bool pay_headers(struct reader *reader, const char **why)
 {
 	size_t sections;
 
+	*why = "it is damaged: its sections are beyond its end";
+	if (elf_getshdrnum(reader->elf, &sections) != 0 || (reader->header.e_shoff && !sections))
+		return false;
+	*why = "there is no memory for its sections: --memory gives more; or";
+	return sections <= SIZE_MAX / SECTION_COST && pay(reader, sections * SECTION_COST);
+}
+
+static bool read_elf(struct reader *reader, struct symbol_table *table, struct build_id *id,
+	const char **why)
+{
 	*why = "not an ELF file, or a damaged one";
 	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF
 		|| !gelf_getehdr(reader->elf, &reader->header))
@@ -271,11 +312,7 @@ static bool read_elf(struct reader *reader, struct symbol_table *table, struct b
 	*why = "neither an executable nor a shared object";
 	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
 		return false;
-	*why = "it is damaged: its sections are beyond its end";
-	if (elf_getshdrnum(reader->elf, &sections) != 0 || (reader->header.e_shoff && !sections))
-		return false;
-	*why = "there is no memory for its sections: --memory gives more; or";
-	if (sections > SIZE_MAX / SECTION_COST || !pay(reader, sections * SECTION_COST))
+	if (!pay_headers(reader, why))
 		return false;
 	note_code(reader);
 	read_build_id(reader, id);
@@ -283,18 +320,46 @@ static bool read_elf(struct reader *reader, struct symbol_table *table, struct b
 }
 
 /* Read into memory, not mapped: a file that is cut while it is mapped would kill the program. */
-bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
-	struct budget *budget, char **error)
+static struct reader *open_reader(int fd, struct budget *budget)
 {
 	struct reader *reader = util_alloc(sizeof(*reader));
 	struct stat facts;
-	const char *why;
-	bool done;
 
 	reader->budget = budget;
 	reader->size = fstat(fd, &facts) == 0 ? (uint64_t)facts.st_size : 0;
 	elf_version(EV_CURRENT);
 	reader->elf = elf_begin(fd, ELF_C_READ, NULL);
+	return reader;
+}
+
+static void close_reader(struct reader *reader)
+{
+	elf_end(reader->elf);
+	budget_give(reader->budget, reader->taken);
+	free(reader);
+}
+
+bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budget)
+{
+	struct reader *reader = open_reader(fd, budget);
+	const char *why;
+	bool done = reader->elf && elf_kind(reader->elf) == ELF_K_ELF
+		&& gelf_getehdr(reader->elf, &reader->header) && pay_headers(reader, &why);
+
+	*identity = (struct elf_identity){ .lines = false };
+	if (done)
+		read_identity(reader, identity);
+	close_reader(reader);
+	return done;
+}
+
+bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
+	struct budget *budget, char **error)
+{
+	struct reader *reader = open_reader(fd, budget);
+	const char *why;
+	bool done;
+
 	done = read_elf(reader, table, id, &why);
 	if (!done)
 		util_fail(error,

@@ -23,6 +23,16 @@ bool build_id_contradicts(const struct build_id *a, const struct build_id *b);
 /* Does the file behind the descriptor start like an ELF file? */
 bool sym_elf_is(int fd);
 
+/* What tells the debug file of an ELF file from others. */
+struct elf_identity {
+	struct build_id build_id;
+	char link[256];			/* the name in .gnu_debuglink, "" if none; any bytes */
+	bool lines;			/* it has DWARF itself */
+};
+
+/* False when it is no ELF file, or there is no memory for its sections. */
+bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budget);
+
 /*
  * Functions of .symtab, else of .dynsym, of an executable or a shared object: FUNC, GNU_IFUNC and
  * NOTYPE symbols in executable sections (ELF gABI 4.1, chapter 4). A file without any is fine: its

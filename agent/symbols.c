@@ -3,19 +3,18 @@
 
 #include "address_cache.h"
 #include "budget.h"
+#include "debug_file.h"
 #include "demangle.h"
 #include "event.h"
 #include "functions.h"
 #include "guest_symbols.h"
 #include "image.h"
 #include "layouts.h"
-#include "line_worker.h"
 #include "objects.h"
+#include "sources.h"
 #include "symbol_table.h"
 #include "symbols.h"
 #include "util.h"
-
-enum { LINE_SHOWN = 256 };		/* bytes of "file.c:41" */
 
 static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
 
@@ -31,7 +30,7 @@ struct symbols {
 	struct objects *objects;
 	struct layouts *layouts;
 	struct address_cache *cache;
-	struct line_worker *worker;
+	struct sources *sources;
 	uint64_t generation, cached_generation;
 
 	struct guest_symbols *told;	/* by the guest, of its kernel */
@@ -44,7 +43,9 @@ struct symbols {
 	uint64_t bias;			/* of the kernel's object, 0 when the guest has told none */
 	uint64_t slide;			/* run address minus link address, modulo 2^64 */
 
-	uint64_t lines_refused;
+	char *sysroot, *debug, *version;	/* NULL: not told */
+	struct debug_object built;	/* the guest's kernel, by build-id */
+	char note[256];
 	struct special *specials;	/* bounded by OBJECTS_NAMES_MAX and the callers' names */
 	size_t special_count;
 };
@@ -59,16 +60,17 @@ struct symbols *symbols_new(struct budget *budget)
 	symbols->layouts = layouts_new(symbols->objects, budget);
 	symbols->cache = address_cache_new(budget);
 	symbols->told = guest_symbols_new(budget);
-	symbols->worker = line_worker_new(budget);
+	symbols->sources = sources_new(symbols->functions, budget);
+	symbols_set_folders(symbols, NULL, NULL);
 	return symbols;
 }
 
-/* The worker goes first: it reads from files that the others hold. */
+/* Sources go first: a worker reads from files that the others hold. */
 void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	line_worker_free(symbols->worker);
+	sources_free(symbols->sources);
 	address_cache_free(symbols->cache);
 	functions_free(symbols->functions);
 	layouts_free(symbols->layouts);
@@ -79,6 +81,9 @@ void symbols_free(struct symbols *symbols)
 		image_free(symbols->retired[i]);
 	free(symbols->retired);
 	free(symbols->anchor);
+	free(symbols->sysroot);
+	free(symbols->debug);
+	free(symbols->version);
 	free(symbols->specials);
 	free(symbols);
 }
@@ -94,11 +99,13 @@ uint64_t symbols_generation(const struct symbols *symbols)
 	return symbols->generation;
 }
 
-const char *symbols_note(const struct symbols *symbols)
+const char *symbols_note(struct symbols *symbols)
 {
 	const char *note = objects_note(symbols->objects);
 
-	return *note ? note : layouts_note(symbols->layouts);
+	if (!*note)
+		note = layouts_note(symbols->layouts);
+	return *note ? note : sources_note(symbols->sources, symbols->note, sizeof(symbols->note));
 }
 
 uint64_t symbols_left_out(const struct symbols *symbols)
@@ -201,9 +208,36 @@ static bool is_kernel(const struct symbols *symbols, const struct object *object
 		|| has_build_id(symbols->kernel, object->build_id);
 }
 
-void symbols_set_sysroot(struct symbols *symbols, const char *folder)
+static char *copy(const char *text)
 {
-	objects_set_sysroot(symbols->objects, folder);
+	return text ? util_copy(text, strlen(text)) : NULL;
+}
+
+void symbols_set_folders(struct symbols *symbols, const char *sysroot, const char *debug)
+{
+	free(symbols->sysroot);
+	free(symbols->debug);
+	symbols->sysroot = copy(sysroot);
+	symbols->debug = copy(debug);
+	if (sysroot)
+		objects_set_sysroot(symbols->objects, sysroot);
+	sources_set(symbols->sources, &(struct debug_folders){
+		.own = symbols->debug, .sysroot = symbols->sysroot, .system = DEBUG_SYSTEM });
+}
+
+void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,
+	const char *version)
+{
+	if (symbols->version)
+		return;
+	symbols->version = copy(version);
+	objects_set_version(symbols->objects, version);
+	symbols->built = (struct debug_object){
+		.kind = DEBUG_KERNEL, .version = symbols->version,
+		.fd = symbols->kernel ? symbols->kernel->fd : -1,
+		.path = symbols->kernel ? symbols->kernel->path : NULL,
+	};
+	build_id_set(&symbols->built.build_id, build_id, size);
 }
 
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders)
@@ -263,30 +297,20 @@ uint32_t symbols_special(struct symbols *symbols, const char *name)
 	return special(symbols, name, "", false);
 }
 
-static char *shown_name(const char *name)
-{
-	char *plain = demangle(name);
-	const char *text = plain ? plain : name;
-	char *shown = util_printable(text, strlen(text));
-
-	free(plain);
-	return shown;
-}
-
 static uint32_t add_function(struct symbols *symbols, const struct image *image, uint32_t index,
 	const char *object, bool kernel)
 {
 	struct symbol symbol = symbol_table_get(image->table, index);
 	struct text module = { .bytes = symbol.module, .size = strlen(symbol.module) };
 	struct function function = {
-		.name = shown_name(symbol.name),
+		.name = demangle_shown(symbol.name),
 		.object = module.size ? objects_name(symbols->objects, module) : object,
 		.address = symbol.address,
 		.kernel = kernel,
 		.known = true,
 	};
 
-	return functions_add(symbols->functions, &function, image);
+	return functions_add(symbols->functions, &function, &image->debug);
 }
 
 /* Made once per symbol of an image. */
@@ -317,8 +341,9 @@ static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symb
 
 	if (symbol->function == SYMBOLS_NONE || functions_get(symbols->functions,
 			symbol->function)->object != function.object) {
-		function.name = shown_name(guest_symbols_name(symbols->told, symbol));
-		symbol->function = functions_add(symbols->functions, &function, NULL);
+		function.name = demangle_shown(guest_symbols_name(symbols->told, symbol));
+		symbol->function = functions_add(symbols->functions, &function,
+			mapping ? mapping->debug : NULL);
 	}
 	return symbol->function;
 }
@@ -392,7 +417,7 @@ uint64_t symbols_told_refused(const struct symbols *symbols)
 
 uint64_t symbols_lines_refused(const struct symbols *symbols)
 {
-	return symbols->lines_refused + line_worker_refused(symbols->worker);
+	return sources_refused(symbols->sources);
 }
 
 size_t symbols_functions(const struct symbols *symbols)
@@ -405,33 +430,51 @@ const struct function *symbols_get(const struct symbols *symbols, uint32_t funct
 	return functions_get(symbols->functions, function);
 }
 
-/* ---- lines ---- */
+/* ---- lines, and what was inlined ---- */
 
-static void take_lines(struct symbols *symbols)
+static bool is_file(const struct debug_object *object)
 {
-	uint32_t function;
-	char *line;
+	return object && (object->fd >= 0 || build_id_known(&object->build_id));
+}
 
-	while (line_worker_take(symbols->worker, &function, &line)) {
-		if (!functions_set_line(symbols->functions, function, line ?
-				util_printable(line, strnlen(line, LINE_SHOWN)) : util_copy("", 0)))
-			symbols->lines_refused++;
-		free(line);
-	}
+/* NULL: nobody knows its source. The kernel's is the file that was given, or that of its build. */
+static const struct debug_object *object_of(struct symbols *symbols, uint32_t function)
+{
+	const struct debug_object *object = functions_origin(symbols->functions, function)->object;
+	const struct function *facts = functions_get(symbols->functions, function);
+	bool kernel = facts->kernel && facts->known && strcmp(facts->object, kernel_name) == 0;
+
+	if (kernel && symbols->version
+			&& (!object || (symbols->kernel && object == &symbols->kernel->debug)))
+		object = &symbols->built;
+	return is_file(object) ? object : NULL;
 }
 
 const char *symbols_line(struct symbols *symbols, uint32_t function)
 {
-	struct origin *origin = functions_origin(symbols->functions, function);
-	struct line_question question = { .ticket = function };
+	const struct debug_object *object = object_of(symbols, function);
 
-	if (!origin->image || origin->image->fd < 0)
-		return "";
-	take_lines(symbols);
-	if (!origin->line && !origin->asked) {
-		question.fd = origin->image->fd;
-		question.address = functions_get(symbols->functions, function)->address;
-		origin->asked = line_worker_ask(symbols->worker, &question);
-	}
-	return origin->line;
+	return object ? sources_line(symbols->sources, function, object) : "";
+}
+
+/* Run address minus link address of a function that is at this one. */
+static uint64_t bias_at(struct symbols *symbols, uint32_t space, uint64_t address,
+	const struct debug_object *object)
+{
+	const struct mapping *mapping = layouts_find(symbols->layouts, space, address);
+
+	if (!mapping || (symbols->kernel && object == &symbols->built))
+		return symbols->slide;
+	return mapping->bias;
+}
+
+bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
+	struct inlined *inlined)
+{
+	uint32_t function = symbols_function(symbols, space, address);
+	const struct debug_object *object = object_of(symbols, function);
+
+	*inlined = (struct inlined){ .count = 0 };
+	return !object || sources_inlined(symbols->sources, object,
+		address - bias_at(symbols, space, address, object), function, inlined);
 }

@@ -23,6 +23,7 @@ struct function {
 	uint64_t address;		/* link address of its start; 0 when unknown */
 	bool kernel;
 	bool known;			/* false: [unknown] of that object or space */
+	bool inlined;			/* the compiler put it into others: symbols_inlined alone has it */
 };
 
 struct symbols *symbols_new(struct budget *budget);
@@ -41,8 +42,15 @@ bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t addr
 /* True when the guest's build-id contradicts the loaded kernel's. Unknown on either side: false. */
 bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size);
 
-/* A folder with a copy of the guest's files, at their paths: where programs' files are, too. */
-void symbols_set_sysroot(struct symbols *symbols, const char *folder);
+/*
+ * Where files are, before anything is mapped or asked for: a copy of the guest's, at their paths,
+ * with its programs; and debug files, beside the system's. Each may be NULL.
+ */
+void symbols_set_folders(struct symbols *symbols, const char *sysroot, const char *debug);
+
+/* What the guest's kernel is, once: its debug file is found by that. */
+void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,
+	const char *version);
 
 /*
  * A mapped object of the guest. Its file is looked for in `folders` (NULL-terminated) by the base
@@ -53,8 +61,8 @@ void symbols_map(struct symbols *symbols, const struct object *object, const cha
 /* The guest tells of a function of its kernel, as guest_symbols.h has it. */
 void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name);
 
-/* A standing remark about objects whose names are missing, "" if none. */
-const char *symbols_note(const struct symbols *symbols);
+/* A standing remark about objects whose names are missing, "" if none. Good until the next. */
+const char *symbols_note(struct symbols *symbols);
 
 /* Symbols, or lines of a list, that make no sense: of all files that are read. */
 uint64_t symbols_left_out(const struct symbols *symbols);
@@ -85,5 +93,17 @@ const struct function *symbols_get(const struct symbols *symbols, uint32_t funct
  * for by this very call. "" when there is none.
  */
 const char *symbols_line(struct symbols *symbols, uint32_t function);
+
+/*
+ * The functions that the compiler put in line at an address of a space, inside of the one that
+ * symbols_function gives, the outermost first. False until a worker has read them, asked for by
+ * this very call. The list is good until the next call.
+ */
+struct inlined {
+	const uint32_t *functions;
+	uint32_t count;
+};
+bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
+	struct inlined *inlined);
 
 #endif

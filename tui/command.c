@@ -27,6 +27,8 @@ const struct option_row command_attach[] = {
 	OPTION("symbols", "FILE", symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file"),
 	OPTION("sysroot", "FOLDER", sysroot, "a copy of the guest's files: names in its programs"),
+	OPTION("debug-dir", "FOLDER", debug,
+		"debug files, laid out as /usr/lib/debug, or side by side"),
 	{ .name = "no-plug", .kind = OPTION_FLAG,
 		.help = "a VM without that port is left as it is: nothing is plugged in",
 		.offset = offsetof(struct session_options, no_plug) },

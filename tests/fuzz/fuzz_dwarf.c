@@ -1,4 +1,4 @@
-/* Any bytes as an ELF file with DWARF: the lines of its symbols and of addresses beside them. */
+/* Any bytes as an ELF file with DWARF: lines, and what is inlined, at its symbols and beside. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,11 +15,13 @@ static void look_up(struct sym_dwarf *dwarf, const struct symbol_table *table)
 {
 	free(sym_dwarf_line(dwarf, 0, &full));
 	free(sym_dwarf_line(dwarf, UINT64_MAX, &full));
+	free(sym_dwarf_inlined(dwarf, 0, &full));
 	for (uint32_t i = 0; i < symbol_table_count(table) && i < SYMBOLS; i++) {
 		uint64_t address = symbol_table_get(table, i).address;
 
 		free(sym_dwarf_line(dwarf, address, &full));
 		free(sym_dwarf_line(dwarf, address + 1, &full));
+		free(sym_dwarf_inlined(dwarf, address + 1, &full));
 	}
 }
 
@@ -33,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	require(write(fd, bytes, size) == (ssize_t)size);
 	sym_elf_read(fd, "a file", table, &id, NULL, NULL);
 	symbol_table_sort(table);
-	dwarf = sym_dwarf_open(fd, NULL, &full);
+	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
 	if (dwarf)
 		look_up(dwarf, table);
 	sym_dwarf_close(dwarf);

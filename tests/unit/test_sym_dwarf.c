@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "line_worker.h"
 #include "scratch.h"
 #include "sym_dwarf.h"
 #include "sym_elf.h"
@@ -58,7 +57,7 @@ static void check_line(struct sym_dwarf *dwarf, uint64_t address, const char *ex
 static void check_program(const char *path)
 {
 	int fd = open(path, O_RDONLY);
-	struct sym_dwarf *dwarf = sym_dwarf_open(fd, NULL, &full);
+	struct sym_dwarf *dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
 
 	assert_true(fd >= 0);
 	assert_non_null(dwarf);
@@ -102,9 +101,103 @@ static void test_inlined_start(void **state)
 	scratch_run("gcc -O2 -g -nostdlib -ffreestanding -static -o inlined outer.c");
 	fd = open(scratch_path("inlined"), O_RDONLY);
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, &full);
+	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
 	assert_non_null(dwarf);
 	check_line(dwarf, address_of(fd, "outer"), "outer.c:4");	/* its brace */
+	sym_dwarf_close(dwarf);
+	close(fd);
+}
+
+static void check_inlined(struct sym_dwarf *dwarf, uint64_t address, const char *expected)
+{
+	char *names = sym_dwarf_inlined(dwarf, address, &full);
+
+	assert_string_equal(names ? names : "", expected);
+	free(names);
+}
+
+static const char nested_source[] =
+	"static inline int innermost(volatile int *x)\n{\n\tint y = *x;\n\n"
+	"\tasm volatile(\".globl deep\\ndeep: nop\");\n\treturn y;\n}\n"
+	"static inline int inner(volatile int *x)\n{\n\treturn innermost(x) + *x;\n}\n"
+	"int outer(volatile int *x)\n{\n\tif (*x) {\n\t\tint z = inner(x);\n\n"
+	"\t\tasm volatile(\".globl outside\\noutside: nop\");\n\t\treturn z;\n\t}\n\treturn 0;\n}\n"
+	"void _start(void)\n{\n}\n";
+
+static void check_nested(const char *options)
+{
+	char *command = util_format("gcc -O2 -g -nostdlib -ffreestanding -static %s -o nested nested.c",
+		options);
+	struct sym_dwarf *dwarf;
+	int fd;
+
+	scratch_text("nested.c", nested_source);
+	scratch_run(command);
+	fd = open(scratch_path("nested"), O_RDONLY);
+	assert_true(fd >= 0);
+	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	assert_non_null(dwarf);
+	check_inlined(dwarf, address_of(fd, "deep"), "inner\ninnermost\n");
+	check_inlined(dwarf, address_of(fd, "outside"), "");
+	check_inlined(dwarf, 0, "");
+	check_inlined(dwarf, UINT64_MAX, "");
+	sym_dwarf_close(dwarf);
+	close(fd);
+	free(command);
+}
+
+static void test_inlined(void **state)
+{
+	(void)state;
+	check_nested("-gdwarf-4");
+	check_nested("-gdwarf-5");
+	check_nested("-gz=zlib");
+}
+
+/* Its name has its namespaces in it, to be demangled. */
+static void test_inlined_cxx(void **state)
+{
+	struct sym_dwarf *dwarf;
+	int fd;
+
+	(void)state;
+	scratch_text("space.c", "namespace a { struct B { int n;\n"
+		"__attribute__((always_inline)) int get() {\n"
+		"asm volatile(\".globl deep\\ndeep: nop\"); return n; } };\n"
+		"int ask(B &b) { return b.get(); } }\nextern \"C\" void _start() {}\n");
+	scratch_run("clang -x c++ -O2 -g -nostdlib -ffreestanding -static -o space space.c");
+	fd = open(scratch_path("space"), O_RDONLY);
+	assert_true(fd >= 0);
+	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	assert_non_null(dwarf);
+	check_inlined(dwarf, address_of(fd, "deep"), "_ZN1a1B3getEv\n");
+	sym_dwarf_close(dwarf);
+	close(fd);
+}
+
+/*
+ * An object file, as a kernel module is one: its code sections lie one behind another, the one that
+ * is there for the start alone elsewhere.
+ */
+static void test_module(void **state)
+{
+	struct sym_dwarf *dwarf;
+	int fd;
+
+	(void)state;
+	scratch_text("module.c",
+		"__attribute__((section(\".init.text\"))) int begin(void)\n{\n\treturn 1;\n}\n"
+		"__attribute__((aligned(64))) int first(void)\n{\n\treturn 2;\n}\n"
+		"__attribute__((section(\".text.unlikely\"), aligned(64))) int second(void)\n{\n"
+		"\treturn 3;\n}\n");
+	scratch_run("gcc -O0 -g -ffreestanding -c -o module.ko module.c");
+	fd = open(scratch_path("module.ko"), O_RDONLY);
+	assert_true(fd >= 0);
+	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	assert_non_null(dwarf);
+	check_line(dwarf, 0, "module.c:6");
+	check_line(dwarf, 64, "module.c:10");
+	check_line(dwarf, 4096, NULL);
 	sym_dwarf_close(dwarf);
 	close(fd);
 }
@@ -121,7 +214,7 @@ static void test_outside(void **state)
 		"-o ../outside ../start.c ../lib/math/twice.c");
 	fd = open(scratch_path("outside"), O_RDONLY);
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, &full);
+	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
 	assert_non_null(dwarf);
 	check_line(dwarf, address_of(fd, "_start"), "start.c:3");
 	check_line(dwarf, address_of(fd, "twice"), "math/twice.c:2");
@@ -161,7 +254,7 @@ static bool check_nm_line(struct sym_dwarf *dwarf, const char *text)
 static void test_against_nm(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
-	struct sym_dwarf *dwarf = sym_dwarf_open(fd, NULL, &full);
+	struct sym_dwarf *dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
 	char *command = util_format("nm -l /proc/%d/exe > lines", (int)getpid()), *text;
 	size_t size, compared = 0;
 
@@ -188,10 +281,10 @@ static void test_none(void **state)
 		int fd = open(paths[i], O_RDONLY);
 
 		assert_true(fd >= 0);
-		assert_null(sym_dwarf_open(fd, NULL, &full));
+		assert_null(sym_dwarf_open(fd, NULL, NULL, &full));
 		close(fd);
 	}
-	assert_null(sym_dwarf_open(-1, NULL, &full));
+	assert_null(sym_dwarf_open(-1, NULL, NULL, &full));
 }
 
 static void try_bytes(const char *bytes, size_t size, uint64_t address)
@@ -200,25 +293,22 @@ static void try_bytes(const char *bytes, size_t size, uint64_t address)
 	struct sym_dwarf *dwarf;
 
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, &full);
-	if (dwarf)
+	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	if (dwarf) {
 		free(sym_dwarf_line(dwarf, address, &full));
+		free(sym_dwarf_inlined(dwarf, address, &full));
+	}
 	sym_dwarf_close(dwarf);
 	close(fd);
 }
 
-static void test_damaged(void **state)
+static void damage(const char *path, uint64_t address)
 {
-	const char *path = build("whole", "gcc", "-g");
-	int fd = open(path, O_RDONLY);
-	uint64_t address = address_of(fd, "twice");
 	size_t size;
 	char *bytes = scratch_read(path, &size), *copy = malloc(size);
 	uint32_t seed = 11;
 
-	(void)state;
 	assert_non_null(copy);
-	close(fd);
 	for (size_t cut = 0; cut < size; cut += 131)
 		try_bytes(bytes, cut, address);
 	for (int round = 0; round < 300; round++) {
@@ -233,80 +323,16 @@ static void test_damaged(void **state)
 	free(bytes);
 }
 
-/* ---- the thread around it ---- */
-
-static char *await_answer(struct line_worker *worker, uint32_t *ticket)
+static void test_damaged(void **state)
 {
-	uint64_t deadline = util_now() + 60000000000u;
-	char *line = NULL;
-
-	while (!line_worker_take(worker, ticket, &line)) {
-		if (util_now() > deadline)
-			fail_msg("no answer in a minute");
-		usleep(1000);
-	}
-	return line;
-}
-
-static void test_worker_answers_in_order(void **state)
-{
-	int fd = open(build("asked", "gcc", "-g"), O_RDONLY), none = open("/dev/null", O_RDONLY);
-	struct line_question question = { .fd = fd, .address = address_of(fd, "twice") };
-	struct line_worker *worker = line_worker_new(NULL);
+	const char *path = build("whole", "gcc", "-g");
+	int fd = open(path, O_RDONLY);
 
 	(void)state;
-	for (uint32_t i = 0; i < 100; i++) {
-		question.ticket = i;
-		question.fd = i % 3 ? fd : none;
-		assert_true(line_worker_ask(worker, &question));
-	}
-	for (uint32_t i = 0; i < 100; i++) {
-		uint32_t ticket;
-		char *line = await_answer(worker, &ticket);
-
-		assert_int_equal(ticket, i);
-		if (i % 3)
-			assert_string_equal(line, "math/twice.c:2");
-		else
-			assert_null(line);
-		free(line);
-	}
-	line_worker_free(worker);
+	damage(path, address_of(fd, "twice"));
 	close(fd);
-	close(none);
-}
-
-static void test_worker_queue_is_bounded(void **state)
-{
-	int fd = open("/dev/null", O_RDONLY);
-	struct line_worker *worker = line_worker_new(NULL);
-	struct line_question question = { .fd = fd };
-	uint32_t ticket;
-
-	(void)state;
-	for (int i = 0; i < LINE_QUEUE; i++)
-		assert_true(line_worker_ask(worker, &question));
-	assert_false(line_worker_ask(worker, &question));
-	free(await_answer(worker, &ticket));
-	assert_true(line_worker_ask(worker, &question));
-	line_worker_free(worker);
-	close(fd);
-}
-
-static void test_worker_ends_early(void **state)
-{
-	int fd = open("/proc/self/exe", O_RDONLY);
-	struct line_worker *worker = line_worker_new(NULL);
-	struct line_question question = { .fd = fd, .address = 0x1000 };
-
-	(void)state;
-	line_worker_free(worker);
-	worker = line_worker_new(NULL);
-	for (int i = 0; i < LINE_QUEUE; i++)
-		assert_true(line_worker_ask(worker, &question));
-	line_worker_free(worker);
-	line_worker_free(NULL);
-	close(fd);
+	scratch_run("gcc -O0 -g -ffreestanding -c -o module.ko lib/math/twice.c");
+	damage(scratch_path("module.ko"), 0);
 }
 
 int main(void)
@@ -316,12 +342,12 @@ int main(void)
 		cmocka_unit_test(test_without_aranges),
 		cmocka_unit_test(test_outside),
 		cmocka_unit_test(test_inlined_start),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_inlined_cxx),
+		cmocka_unit_test(test_module),
 		cmocka_unit_test(test_against_nm),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_worker_answers_in_order),
-		cmocka_unit_test(test_worker_queue_is_bounded),
-		cmocka_unit_test(test_worker_ends_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

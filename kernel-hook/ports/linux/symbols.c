@@ -1,3 +1,7 @@
+#include <linux/buildid.h>
+#include <linux/elf.h>
+#include <linux/err.h>
+#include <linux/fs.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
@@ -12,11 +16,14 @@
 #include "symbols.h"
 #include "wire.h"
 
+#define NOTE_OF "/sys/module/%s/notes/.note.gnu.build-id"
+
 /* Code: the kernel's own or a module's. */
 struct region {
 	struct list_head in;
 	u64 start, end, bias;
-	bool told;
+	bool module;			/* or the kernel itself */
+	bool told, named, identified;	/* as an object, its functions, its build-id */
 	char name[MODULE_NAME_LEN];
 };
 
@@ -41,7 +48,7 @@ static u64 text_of(const struct module *module, u64 *end)
 	return start;
 }
 
-static void add(u64 start, u64 end, const char *name, u64 bias)
+static void add(u64 start, u64 end, const char *name, u64 bias, bool module)
 {
 	struct region *region = kzalloc(sizeof(*region), GFP_KERNEL), *next;
 
@@ -50,6 +57,7 @@ static void add(u64 start, u64 end, const char *name, u64 bias)
 	region->start = start;
 	region->end = end;
 	region->bias = bias;
+	region->module = module;
 	strscpy(region->name, name, sizeof(region->name));
 	list_for_each_entry(next, &regions, in)
 		if (next->start >= start)
@@ -62,7 +70,7 @@ static void add_module(const struct module *module)
 	u64 end, start = text_of(module, &end);
 
 	if (start != end)
-		add(start, end, module->name, start);
+		add(start, end, module->name, start, true);
 }
 
 static void drop(u64 start)
@@ -77,6 +85,16 @@ static void drop(u64 start)
 	}
 }
 
+/* The module's notes are there: it can say now of which build it is. */
+static void tell_again(u64 start)
+{
+	struct region *region;
+
+	list_for_each_entry(region, &regions, in)
+		if (region->start == start)
+			region->told = region->identified;
+}
+
 static int notice(struct notifier_block *self, unsigned long state, void *of)
 {
 	const struct module *module = of;
@@ -87,6 +105,8 @@ static int notice(struct notifier_block *self, unsigned long state, void *of)
 		drop(start);
 	if (state == MODULE_STATE_COMING)
 		add_module(module);
+	if (state == MODULE_STATE_LIVE)
+		tell_again(start);
 	mutex_unlock(&lock);
 	return NOTIFY_OK;
 }
@@ -124,8 +144,8 @@ int symbols_begin(void)
 	lookup = (void *)private_address("kallsyms_lookup");
 	if (!lookup)
 		return -ENOENT;
-	add(private_address("_stext"), private_address("_etext"), "kernel", slide);
-	add(private_address("_sinittext"), private_address("_einittext"), "kernel", slide);
+	add(private_address("_stext"), private_address("_etext"), "kernel", slide, false);
+	add(private_address("_sinittext"), private_address("_einittext"), "kernel", slide, false);
 	register_module_notifier(&notifier);
 	add_modules();
 	return 0;
@@ -140,21 +160,56 @@ void symbols_end(void)
 		kfree(region);
 }
 
+/* The size of a module's build-id, from the note that the linker has made of it; 0: none. */
+static u32 read_build_id(const char *module, u8 id[BUILD_ID_SIZE_MAX])
+{
+	struct {
+		struct elf32_note head;
+		char owner[4];
+		u8 id[BUILD_ID_SIZE_MAX];
+	} note;
+	char path[sizeof(NOTE_OF) + MODULE_NAME_LEN];
+	struct file *file;
+	loff_t at = 0;
+	ssize_t size;
+
+	snprintf(path, sizeof(path), NOTE_OF, module);
+	file = filp_open(path, O_RDONLY, 0);
+	if (IS_ERR(file))
+		return 0;
+	size = kernel_read(file, &note, sizeof(note), &at);
+	filp_close(file, NULL);
+	if (size < (ssize_t)offsetof(typeof(note), id) || note.head.n_descsz > sizeof(note.id) ||
+			size < (ssize_t)(offsetof(typeof(note), id) + note.head.n_descsz))
+		return 0;
+	memcpy(id, note.id, note.head.n_descsz);
+	return note.head.n_descsz;
+}
+
+static void tell_region(struct ktop *ktop, struct region *region)
+{
+	u8 id[BUILD_ID_SIZE_MAX];
+	u32 size = region->module ? read_build_id(region->name, id) : 0;
+
+	ktop_object(ktop, &(struct ktop_object){
+		.process = KTOP_KERNEL, .start = region->start, .end = region->end,
+		.bias = region->bias, .name = region->name,
+		.build_id = size ? id : NULL, .build_id_size = size,
+	});
+	if (!region->named)
+		ktop_symbols(ktop, region->start);
+	region->told = region->named = true;
+	region->identified = size != 0;
+}
+
 void symbols_tell(struct ktop *ktop)
 {
 	struct region *region;
 
 	mutex_lock(&lock);
-	list_for_each_entry(region, &regions, in) {
-		if (region->told)
-			continue;
-		region->told = true;
-		ktop_object(ktop, &(struct ktop_object){
-			.process = KTOP_KERNEL, .start = region->start, .end = region->end,
-			.bias = region->bias, .name = region->name,
-		});
-		ktop_symbols(ktop, region->start);
-	}
+	list_for_each_entry(region, &regions, in)
+		if (!region->told)
+			tell_region(ktop, region);
 	mutex_unlock(&lock);
 }
 
