@@ -101,14 +101,31 @@ static void refuse_value(const struct option_row *row, const char *value, char *
 }
 
 static const struct option_row *find_row(const struct option_set *sets, size_t set_count,
-	const char *name, size_t size, void **into)
+	const char *name, size_t size, const struct option_set **set)
 {
-	for (size_t i = 0; i < set_count; i++)
-		for (const struct option_row *row = sets[i].rows; row->name; row++)
-			if (strlen(row->name) == size && memcmp(row->name, name, size) == 0) {
-				*into = sets[i].into;
+	for (*set = sets; *set < sets + set_count; (*set)++)
+		for (const struct option_row *row = (*set)->rows; row->name; row++)
+			if (strlen(row->name) == size && memcmp(row->name, name, size) == 0)
 				return row;
-			}
+	return NULL;
+}
+
+/* The record that an option belongs to; NULL with `error` set: it is not to be given again. */
+static void *record_for(const struct option_set *set, const struct option_row *row,
+	const char *value, char **error)
+{
+	char *record = (char *)set->into + (set->most ? (*set->count - 1) * set->size : 0);
+
+	if (!row->once || !*(const char *const *)(const void *)(record + row->offset))
+		return record;
+	if (set->most && *set->count < set->most) {
+		++*set->count;
+		return record + set->size;
+	}
+	if (set->most)
+		util_fail(error, "--%s %s: too many; give %zu at most", row->name, value, set->most);
+	else
+		util_fail(error, "--%s %s: a second one; %s", row->name, value, row->once);
 	return NULL;
 }
 
@@ -118,9 +135,10 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 {
 	const char *name = words[0] + 2, *value = strchr(name, '=');
 	size_t size = value ? (size_t)(value - name) : strlen(name);
-	void *into = NULL;
-	const struct option_row *row = find_row(sets, set_count, name, size, &into);
+	const struct option_set *set;
+	const struct option_row *row = find_row(sets, set_count, name, size, &set);
 	size_t taken = 1;
+	void *into;
 
 	if (!row) {
 		util_fail(error, "--%.*s: no such option", (int)size, name);
@@ -140,6 +158,9 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 		value = words[1];
 		taken = 2;
 	}
+	into = record_for(set, row, value, error);
+	if (!into)
+		return 0;
 	if (take_value(row, into, value ? value : ""))
 		return taken;
 	refuse_value(row, value, error);

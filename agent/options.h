@@ -23,11 +23,16 @@ struct option_row {
 	enum option_kind kind;
 	size_t offset;			/* of the member in what the set points to */
 	uint32_t least, most;		/* of a number; most 0: any */
+	const char *once;		/* a text for one time in a record: why; NULL: the last counts */
 };
 
 struct option_set {
 	const struct option_row *rows;	/* ended by one without a name */
-	void *into;
+	void *into;			/* a record, or the first of several */
+
+	/* Of several: a `once` that the last one has already begins the next. */
+	size_t size, most;		/* of a record, in bytes; of records; 0: there is one */
+	size_t *count;			/* of those begun, 1 or more */
 };
 
 /*

@@ -8,9 +8,9 @@
 #include "session.h"
 #include "util.h"
 
-#define OPTION(word, takes, member, text) \
+#define OPTION(word, takes, member, text, ...) \
 	{ .name = word, .value = takes, .help = text, .kind = OPTION_TEXT, \
-		.offset = offsetof(struct session_options, member) }
+		.offset = offsetof(struct session_options, member), __VA_ARGS__ }
 
 const struct option_row command_limits[] = {
 	{ .name = "memory", .value = "MIB", .kind = OPTION_NUMBER,
@@ -20,9 +20,11 @@ const struct option_row command_limits[] = {
 	{ 0 },
 };
 
+static const char one_vm[] = "give one VM at a time";
+
 const struct option_row command_attach[] = {
-	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest"),
-	OPTION("port", "SOCKET", port, "socket of the port org.ktop.0"),
+	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest", .once = one_vm),
+	OPTION("port", "SOCKET", port, "socket of the port org.ktop.0", .once = one_vm),
 	OPTION("kernel", "ELF", kernel, "the kernel's file, with symbols"),
 	OPTION("symbols", "FILE", symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file"),

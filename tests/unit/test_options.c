@@ -161,9 +161,80 @@ static void test_words_of_a_request(void **state)
 	options_words_free(words);
 }
 
+struct place {				/* a record of options */
+	const char *house, *street;
+	const char *remark;
+};
+
+static const struct option_row place_rows[] = {
+	{ .name = "house", .value = "N", .kind = OPTION_TEXT, .once = "one house",
+		.offset = offsetof(struct place, house) },
+	{ .name = "street", .value = "NAME", .kind = OPTION_TEXT, .once = "one street",
+		.offset = offsetof(struct place, street) },
+	{ .name = "remark", .value = "TEXT", .kind = OPTION_TEXT,
+		.offset = offsetof(struct place, remark) },
+	{ 0 },
+};
+
+/* Up to so many places; returns the error, or NULL. */
+static char *parse_places(const char *line, struct place *places, size_t most, size_t *count)
+{
+	static char copy[256];
+	const struct option_set set = { .rows = place_rows, .into = places,
+		.size = sizeof(*places), .most = most, .count = count };
+	char *words[WORDS], *error = NULL;
+	size_t word_count = 0, used;
+
+	*count = 1;
+	memset(places, 0, (most ? most : 1) * sizeof(*places));
+	strncpy(copy, line, sizeof(copy) - 1);
+	for (char *word = strtok(copy, " "); word && word_count < WORDS; word = strtok(NULL, " "))
+		words[word_count++] = word;
+	assert_true(options_parse(words, word_count, &set, 1, &used, &error) == !error);
+	return error;
+}
+
+/* What a place has already begins the next; all else belongs to the last begun. */
+static void test_records(void **state)
+{
+	struct place places[3];
+	size_t count;
+
+	(void)state;
+	assert_null(parse_places("--remark before --house 1 --street=a --street b --remark=x "
+		"--remark=y --house=2 --house 3", places, 3, &count));
+	assert_int_equal(count, 3);
+	assert_string_equal(places[0].house, "1");
+	assert_string_equal(places[0].street, "a");
+	assert_string_equal(places[0].remark, "before");
+	assert_string_equal(places[1].house, "2");
+	assert_string_equal(places[1].street, "b");
+	assert_string_equal(places[1].remark, "y");
+	assert_string_equal(places[2].house, "3");
+	assert_null(places[2].street);
+	assert_null(places[2].remark);
+}
+
+static void test_too_many_records(void **state)
+{
+	struct place places[2];
+	char *error;
+	size_t count;
+
+	(void)state;
+	error = parse_places("--house=1 --house=2 --house=3", places, 2, &count);
+	assert_string_equal(error, "--house 3: too many; give 2 at most");
+	free(error);
+	error = parse_places("--house=1 --house=2", places, 0, &count);
+	assert_string_equal(error, "--house 2: a second one; one house");
+	free(error);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_too_many_records),
 		cmocka_unit_test(test_each_kind),
 		cmocka_unit_test(test_choices_are_the_enums),
 		cmocka_unit_test(test_where_options_end),
