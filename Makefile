@@ -17,7 +17,7 @@ AGENT = util budget unix_socket source payload decode metadata record hash recen
 	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text debug_file sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \
 	export_folded export_json \
-	peer qmp qmp_state qmp_keys qmp_qom qmp_buses qmp_plug qmp_discover link commands profiler profiler_drive meter epoch remarks picture mailbox saver spool kernel_names session \
+	peer qmp qmp_state qmp_keys qmp_qom qmp_buses qmp_plug qmp_discover link commands profiler profiler_drive meter epoch remarks picture fleet fleet_names mailbox saver spool kernel_names session \
 	options report report_options report_text control_socket control_client service launch launch_folder
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile books \
@@ -33,7 +33,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_trace test_dra
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file \
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
-	test_link test_plug test_kernel_names test_session test_session_files test_control_socket test_private test_report \
+	test_link test_plug test_kernel_names test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
 	test_list test_prompt test_header test_view_functions test_screen test_states test_steady
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
@@ -144,7 +144,7 @@ build/check/test_query build/check/test_export: build/check/tests/unit/fake_symb
 build/check/test_query: build/check/tests/unit/query_world.o
 build/check/test_store: build/check/tests/unit/counts.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
-build/check/test_header build/check/test_view_functions build/check/test_screen build/check/test_states: \
+build/check/test_fleet build/check/test_header build/check/test_view_functions build/check/test_screen build/check/test_states: \
 	build/check/tests/unit/golden.o build/check/tests/unit/hand_picture.o
 build/check/test_screen build/check/test_states build/check/test_steady: build/check/tests/unit/stage.o \
 	build/check/tests/unit/fake_session.o

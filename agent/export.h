@@ -15,6 +15,7 @@ struct export_result {
 struct folded_options {
 	bool kernel_mark;		/* "_[k]" behind kernel frames: as flame graphs expect */
 	bool thread_first;		/* the thread's name as the root frame */
+	char root[48];			/* a frame before all, "": none */
 };
 
 /* The stacks of a query at one moment. NULL can be freed. */

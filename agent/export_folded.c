@@ -176,8 +176,13 @@ static void write_line(struct folded *folded, const struct line *line, uint64_t 
 	FILE *stream)
 {
 	struct reader reader = read_from(folded, line, 0);
+	const char *root = folded->options.root;
 	char c;
 
+	while (*root)
+		putc(harmless(*root++), stream);
+	if (folded->options.root[0])
+		putc(';', stream);
 	do {
 		c = next_char(&reader);
 		putc(c, stream);

@@ -46,26 +46,34 @@ struct link {
 	bool tried_again;		/* connected anew because of it, in vain so far */
 	char *holder;			/* who is served instead of us; NULL: nobody is known */
 	pid_t stopped;			/* QEMU, when it is; 0: it is not */
+	char *why;			/* what is tried again failed last; NULL: it did not */
 };
+
+static bool discover(struct link *link, struct qmp *qmp, int timeout_ms, char **error)
+{
+	struct qmp_facts facts;
+
+	if (!qmp_discover(qmp, timeout_ms, &facts, error))
+		return false;
+	qmp_facts_clear(&link->facts);
+	link->facts = facts;
+	if (!facts.port_plugged)
+		link->plugged = (struct qmp_plugged){ 0 };
+	return true;
+}
 
 static bool connect_qmp(struct link *link, int greeting_ms, int discover_ms, char **error)
 {
-	struct qmp_facts facts;
 	struct qmp *qmp = qmp_connect(link->qmp_path, greeting_ms, error);
 
 	if (!qmp)
 		return false;
-	if (!qmp_discover(qmp, discover_ms, &facts, error)) {
+	if (discover(link, qmp, discover_ms, error))
+		link->qmp = qmp;
+	else
 		qmp_free(qmp);
-		return false;
-	}
-	qmp_facts_clear(&link->facts);
-	link->facts = facts;
-	link->qmp = qmp;
-	link->plug_refused = false;
-	if (!facts.port_plugged)
-		link->plugged = (struct qmp_plugged){ 0 };
-	return true;
+	link->plug_refused = link->plug_refused && !link->qmp;
+	return link->qmp;
 }
 
 /* Before our own first connection: has the port a client? */
@@ -141,13 +149,20 @@ static bool awaits_vm(const struct link *link)
 		(!link->facts.port_present || link->facts.port_plugged);
 }
 
-struct link *link_new(const char *qmp, const char *port, bool plug, char **error)
+struct link *link_wait(const char *qmp, const char *port, bool plug)
 {
 	struct link *link = util_alloc(sizeof(*link));
 
 	link->qmp_path = qmp ? util_copy(qmp, strlen(qmp)) : NULL;
 	link->port_path = port ? util_copy(port, strlen(port)) : NULL;
 	link->plug = plug;
+	return link;
+}
+
+struct link *link_new(const char *qmp, const char *port, bool plug, char **error)
+{
+	struct link *link = link_wait(qmp, port, plug);
+
 	if ((!qmp || connect_qmp(link, GREETING_MS, DISCOVER_MS, error)) &&
 			(awaits_vm(link) || connect_port(link, error)))
 		return link;
@@ -164,6 +179,7 @@ void link_free(struct link *link)
 	source_free(link->source);
 	qmp_facts_clear(&link->facts);
 	free(link->holder);
+	free(link->why);
 	free(link->qmp_path);
 	free(link->port_path);
 	free(link);
@@ -254,19 +270,35 @@ static void try_again(struct link *link)
 	link->retry_at = 0;
 }
 
+/* What is not connected; true: the port is now. Before it was once, QMP is asked again for it. */
+static bool connect_all(struct link *link, char **why)
+{
+	if (link->qmp_path && !link->qmp)
+		connect_qmp(link, GREETING_AGAIN_MS, DISCOVER_AGAIN_MS, why);
+	else if (link->qmp && !link->was_connected && !awaits_vm(link))
+		discover(link, link->qmp, DISCOVER_AGAIN_MS, why);
+	link->retry_at = util_now() + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
+	if (link->source || (link->qmp_path && !link->qmp) || awaits_vm(link))
+		return false;
+	return connect_port(link, why && *why ? NULL : why);
+}
+
 bool link_step(struct link *link, uint64_t now)
 {
+	bool connected;
+	char *why = NULL;
+
 	step_qmp(link);
 	watch_silence(link, now);
 	try_again(link);
 	if ((link->source && (link->qmp || !link->qmp_path)) || now < link->retry_at)
 		return false;
-	if (link->qmp_path && !link->qmp)
-		connect_qmp(link, GREETING_AGAIN_MS, DISCOVER_AGAIN_MS, NULL);
-	link->retry_at = util_now() + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
-	if (link->source || (link->qmp_path && !link->qmp) || awaits_vm(link))
-		return false;
-	return connect_port(link, NULL);
+	connected = connect_all(link, link->was_connected ? NULL : &why);
+	if (why || connected || !link->plug_refused) {
+		free(link->why);
+		link->why = why;
+	}
+	return connected;
 }
 
 struct qmp *link_qmp(const struct link *link)
@@ -290,7 +322,7 @@ enum vm_state link_vm(const struct link *link)
 		return VM_HANGS;
 	if (link->qmp)
 		return qmp_state(link->qmp);
-	return link->qmp_path && !link->source ? VM_GONE : VM_UNKNOWN;
+	return link->qmp_path && !link->source && link->was_connected ? VM_GONE : VM_UNKNOWN;
 }
 
 enum link_state link_port_state(const struct link *link)
@@ -348,7 +380,8 @@ static char *port_remark(const struct link *link, enum link_state state)
 
 const char *link_remark(const struct link *link, enum link_state state, char *text, size_t size)
 {
-	char *remark = vm_remark(link);
+	char *remark = link->why && !link->was_connected ? util_format("%s", link->why) :
+		vm_remark(link);
 
 	if (!remark)
 		remark = port_remark(link, state);

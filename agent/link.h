@@ -27,6 +27,9 @@ enum {
  * with `error` set: what is missing, what to do.
  */
 struct link *link_new(const char *qmp, const char *port, bool plug, char **error);
+
+/* One that only the steps connect: never waits. */
+struct link *link_wait(const char *qmp, const char *port, bool plug);
 void link_free(struct link *link);
 
 /* What was plugged in, and where, in a line; "" if nothing. Returns `text`. */

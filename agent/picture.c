@@ -137,8 +137,11 @@ struct picture *picture_new(const struct picture_inputs *inputs)
 	struct picture *picture = util_alloc(sizeof(*picture));
 	struct question question;
 
+	picture->reader = inputs->wish->reader;
+	picture->brief = inputs->wish->brief;
 	picture->link = inputs->link;
 	picture->vm = inputs->vm;
+	snprintf(picture->name, sizeof(picture->name), "%s", inputs->name ? inputs->name : "");
 	picture->generation = inputs->generation;
 	picture->skipped_bytes = decode_counts(inputs->decode).skipped_bytes;
 	picture->selected = SYMBOLS_NONE;
@@ -153,6 +156,8 @@ struct picture *picture_new(const struct picture_inputs *inputs)
 	picture->from = question.from;
 	tell_guest(picture, inputs->epoch);
 	tell_profiler(picture, inputs);
+	if (picture->brief)
+		return picture;
 	picture->table = query_table(inputs->epoch->query, &question);
 	tell_cpus(picture, inputs, &question);
 	tell_rows(picture, inputs, &question);
@@ -163,7 +168,10 @@ void picture_free(struct picture *picture)
 {
 	if (!picture)
 		return;
+	for (size_t i = 0; i < picture->machine_count; i++)
+		epoch_release(picture->machines[i].epoch);
 	table_free(picture->table);
+	free(picture->machines);
 	free(picture->cpus);
 	free(picture->visible);
 	epoch_release(picture->epoch);

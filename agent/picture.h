@@ -42,8 +42,23 @@ struct picture_row {			/* what a visible row has beyond the table */
 	const char *line;		/* NULL: not known yet */
 };
 
+struct picture_machine {		/* of a picture over all, as fleet.h makes it */
+	char name[48];
+	bool known;			/* a picture of it has come */
+	bool running;
+	uint32_t cpu_count;
+	enum link_state link;
+	enum vm_state vm;
+	uint64_t total;			/* of the selected function */
+	struct epoch *epoch;		/* held, as the picture's own */
+};
+
 struct picture {
+	uint32_t reader;		/* as the wish had it */
+	bool brief;			/* without table, CPUs and rows */
+
 	/* the guest */
+	char name[64];			/* of the VM, as QEMU's user gave it; "": none */
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
 	uint64_t now, from;		/* guest ns; start of the window */
@@ -71,6 +86,9 @@ struct picture {
 	size_t caller_count;
 	uint32_t selected;
 
+	struct picture_machine *machines;	/* machine_count of them; NULL: it is of one machine */
+	size_t machine_count;
+
 	const struct symbols *symbols;	/* for symbols_get, which any thread may call */
 	uint64_t generation;		/* changes with everything that a screen would show */
 	struct epoch *epoch;		/* held: keeps the texts; NULL before the first */
@@ -85,6 +103,7 @@ struct picture_inputs {
 	enum link_state link;
 	enum vm_state vm;
 	const char *trouble;		/* as link_remark tells it */
+	const char *name;		/* of the VM; NULL: none is known */
 	uint64_t generation;
 };
 

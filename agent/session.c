@@ -22,6 +22,7 @@ enum {
 	READ_BYTES = 262144,
 	READS_PER_STEP = 8,		/* then others have their turn */
 	PICTURE_MS = 100,
+	BRIEF_MS = 500,			/* of which nobody looks at more than a mark */
 	SOON_MS = 20,			/* a wish and the first sample wait no longer */
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
@@ -326,8 +327,9 @@ static uint64_t picture_due(const struct session *session)
 {
 	bool changed = session->changed || session->shown_link != shown_link(session) ||
 		session->shown_vm != link_vm(session->link);
-	bool soon = session->wish_is_new || !session->begun;
-	uint64_t pause = (uint64_t)(soon ? SOON_MS : PICTURE_MS) * NS_PER_MS;
+	bool brief = session->wish.brief;
+	bool soon = session->wish_is_new || (!session->begun && !brief);
+	uint64_t pause = (uint64_t)(soon ? SOON_MS : brief ? BRIEF_MS : PICTURE_MS) * NS_PER_MS;
 
 	if (!session->wish_is_new && !changed)
 		return UINT64_MAX;
@@ -347,6 +349,7 @@ static void make_picture(struct session *session)
 		.link = shown_link(session),
 		.trouble = session_trouble(session, trouble, sizeof(trouble)),
 		.vm = link_vm(session->link),
+		.name = link_facts(session->link)->name,
 		.generation = ++session->generation,
 	};
 
@@ -408,7 +411,9 @@ static bool open_all(struct session *session, const struct session_options *opti
 
 	if (names && !(session->names = kernel_names_open(names, session->budget, error)))
 		return false;
-	session->link = link_new(options->qmp, options->port, !options->no_plug, error);
+	session->link = options->patient ?
+		link_wait(options->qmp, options->port, !options->no_plug) :
+		link_new(options->qmp, options->port, !options->no_plug, error);
 	if (!session->link)
 		return false;
 	session->decode = decode_new(&sink);

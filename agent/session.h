@@ -29,9 +29,10 @@ struct session_options {
 	const char *record;		/* folder of a raw recording, or NULL */
 	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
 	bool no_plug;			/* a VM without the port is left alone */
+	bool patient;			/* a VM that is not there is waited for, by the steps */
 };
 
-/* Connects and discovers; waits at most a few seconds. NULL with `error` set. */
+/* Connects and discovers; waits a few seconds at most, patient: not. NULL with `error` set. */
 struct session *session_new(const struct session_options *options, char **error);
 void session_free(struct session *session);
 
@@ -70,6 +71,8 @@ struct session_wish {
 	uint32_t visible[256];		/* functions whose trend and line are wanted */
 	size_t visible_count;
 	uint32_t selected;		/* function whose callers are wanted; SYMBOLS_NONE */
+	uint32_t reader;		/* for whom it is: told again in the picture */
+	bool brief;			/* nobody looks at it: no table, no CPUs, seldom */
 };
 void session_wish(struct session *session, const struct session_wish *wish);
 

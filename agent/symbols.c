@@ -297,6 +297,17 @@ uint32_t symbols_special(struct symbols *symbols, const char *name)
 	return special(symbols, name, "", false);
 }
 
+uint32_t symbols_add(struct symbols *symbols, const struct function *function)
+{
+	const char *object = function->object;
+	struct function copy = *function;
+
+	copy.name = util_copy(function->name, strlen(function->name));
+	copy.object = *object ? objects_name(symbols->objects,
+		(struct text){ .bytes = object, .size = strlen(object) }) : "";
+	return functions_add(symbols->functions, &copy, NULL);
+}
+
 static uint32_t add_function(struct symbols *symbols, const struct image *image, uint32_t index,
 	const char *object, bool kernel)
 {

@@ -79,6 +79,9 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 /* Functions that are not code: [idle], [missed], [unknown]... made once per name. */
 uint32_t symbols_special(struct symbols *symbols, const char *name);
 
+/* A function that other symbols have, under its name and object; copied, and not looked for. */
+uint32_t symbols_add(struct symbols *symbols, const struct function *function);
+
 /* What the budget had no room for. */
 uint64_t symbols_refused(const struct symbols *symbols);	/* functions, asked for by address */
 uint64_t symbols_told_refused(const struct symbols *symbols);	/* functions that the guest told of */
