@@ -25,8 +25,8 @@ DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp tr
 DEMO_WORK = oracle cost oracle_shapes checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet
 DEMO_PROGRAMS = hash primes queens sort pulse
 TUI = canvas theme glyphs keys key_bar list scope prompt status title header emptiness column config config_file \
-	view_functions view_help snapshot screen tty term term_keys app
-PROGRAM = main command command_top command_report command_ctl command_run command_config
+	view_functions view_help snapshot screen machine overview tab_row tabs tty term term_keys app
+PROGRAM = main command command_screen command_top command_report command_ctl command_run command_config
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_grid test_sample test_trace test_drain test_meta test_control test_keys \
@@ -35,7 +35,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_trace test_dra
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_plug test_kernel_names test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
-	test_list test_prompt test_header test_view_functions test_screen test_states test_steady
+	test_list test_prompt test_header test_view_functions test_screen test_states test_steady test_tabs
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads test_hook_threads
@@ -144,10 +144,11 @@ build/check/test_query build/check/test_export: build/check/tests/unit/fake_symb
 build/check/test_query: build/check/tests/unit/query_world.o
 build/check/test_store: build/check/tests/unit/counts.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
-build/check/test_fleet build/check/test_header build/check/test_view_functions build/check/test_screen build/check/test_states: \
+build/check/test_fleet build/check/test_tabs build/check/test_header build/check/test_view_functions build/check/test_screen build/check/test_states: \
 	build/check/tests/unit/golden.o build/check/tests/unit/hand_picture.o
 build/check/test_screen build/check/test_states build/check/test_steady: build/check/tests/unit/stage.o \
 	build/check/tests/unit/fake_session.o
+build/check/test_tabs: build/check/tests/unit/fake_session.o
 build/check/test_canvas: build/check/tests/unit/safe_canvas.o
 build/check/test_steady: build/check/tests/unit/hand_picture.o
 build/check/test_states: build/check/tests/unit/sheet.o

@@ -5,7 +5,7 @@
 #include "config.h"
 #include "input.h"
 #include "screen.h"
-#include "session.h"
+#include "tabs.h"
 #include "term.h"
 #include "util.h"
 
@@ -13,8 +13,7 @@ static const uint64_t frame_ns = 100000000u;	/* ten frames a second at most */
 enum { TICK_MS = 250 };				/* for what ends by itself: messages */
 
 struct app {
-	struct session *session;
-	struct screen *screen;
+	struct tabs *tabs;
 	struct canvas *canvas;
 	uint64_t drawn;			/* when the last frame was shown */
 	bool changed;			/* there is something to draw */
@@ -31,7 +30,7 @@ bool app_possible(char **error)
 /* When a frame may be shown that nobody has pressed a key for; the first table may at once. */
 static uint64_t next_frame(const struct app *app)
 {
-	bool first = !app->begun && screen_has_table(app->screen);
+	bool first = !app->begun && tabs_has_table(app->tabs);
 
 	return first ? app->drawn : app->drawn + frame_ns;
 }
@@ -52,10 +51,10 @@ static int wait_ms(const struct app *app)
 
 static void await(const struct app *app)
 {
-	struct pollfd fds[TERM_FDS + 1];
+	struct pollfd fds[TERM_FDS + TABS_FDS];
 	int count = term_fds(fds);
 
-	fds[count++] = (struct pollfd) { .fd = session_picture_fd(app->session), .events = POLLIN };
+	count += tabs_fds(app->tabs, fds + count);
 	poll(fds, (nfds_t)count, wait_ms(app));
 }
 
@@ -72,7 +71,7 @@ static void take_input(struct app *app, const struct input *input)
 		term_resume();
 	if (input->kind == INPUT_CONTINUE || input->kind == INPUT_RESIZE)
 		resize(app);
-	switch (screen_input(app->screen, input, util_now())) {
+	switch (tabs_input(app->tabs, input, util_now())) {
 	case SCREEN_QUIT:
 		app->done = true;
 		break;
@@ -84,6 +83,8 @@ static void take_input(struct app *app, const struct input *input)
 		resize(app);
 		break;
 	case SCREEN_NOTHING:
+	case SCREEN_NEXT_TAB:
+	case SCREEN_PREVIOUS_TAB:
 		break;
 	}
 	if (input->kind == INPUT_RESIZE)
@@ -94,10 +95,10 @@ static void take_input(struct app *app, const struct input *input)
 
 static void draw(struct app *app)
 {
-	screen_draw(app->screen, app->canvas);
+	tabs_draw(app->tabs, app->canvas);
 	term_show(app->canvas);
 	app->drawn = util_now();
-	app->begun = app->begun || screen_has_table(app->screen);
+	app->begun = app->begun || tabs_has_table(app->tabs);
 	app->changed = false;
 	app->answering = false;
 }
@@ -117,7 +118,7 @@ static void step(struct app *app)
 		if (more)
 			take_input(app, &input);
 	}
-	if (screen_step(app->screen, util_now()))
+	if (tabs_step(app->tabs, util_now()))
 		app->changed = true;
 	if (app->done)
 		return;
@@ -125,20 +126,18 @@ static void step(struct app *app)
 		draw(app);
 }
 
-bool app_run(struct session *session, const struct config *config, char **error)
+bool app_run(struct tabs *tabs, const struct config *config, char **error)
 {
-	struct app app = { .session = session };
+	struct app app = { .tabs = tabs };
 
 	if (!term_open(&config->theme, error))
 		return false;
-	app.screen = screen_new(session, config);
 	app.canvas = term_canvas();
 	draw(&app);
 	while (!app.done)
 		step(&app);
 	term_close();
 	canvas_free(app.canvas);
-	screen_free(app.screen);
 	return !term_gone() || util_fail(error,
 		"the screen ended: its terminal is gone; start ktop again in another");
 }

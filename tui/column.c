@@ -289,7 +289,7 @@ struct column_layout column_layout(const struct columns *wanted, int columns)
 }
 
 void column_heads(struct canvas *canvas, struct place place, const struct column_layout *layout,
-	enum table_column sort, bool invert)
+	enum table_column sort, bool invert, bool machines)
 {
 	for (int i = 0; i < place.width; i++)
 		canvas_put(canvas, (struct place) { place.row, place.column + i, 1 }, STYLE_HEAD,
@@ -298,10 +298,11 @@ void column_heads(struct canvas *canvas, struct place place, const struct column
 		const struct column_slot *slot = &layout->slots[i];
 		const struct column *column = &columns_table[slot->index];
 		struct place at = { place.row, place.column + slot->column, slot->width };
+		const char *head = machines && slot->index == AT_CPU ? "VM" : column->head;
 		bool sorted = column->sort == sort;
 		char text[32];
 
-		snprintf(text, sizeof text, "%s%s", column->head,
+		snprintf(text, sizeof text, "%s%s", head,
 			sorted ? glyphs_text(canvas, invert ? GLYPH_UP : GLYPH_DOWN) : "");
 		(column->right ? canvas_right : canvas_text)(canvas, at,
 			sorted ? STYLE_SORTED : STYLE_HEAD, text);

@@ -41,9 +41,9 @@ struct column_layout {
 /* The least important columns go first; what room is left, the others share. */
 struct column_layout column_layout(const struct columns *wanted, int columns);
 
-/* `sort` is marked with an arrow. */
+/* `sort` is marked with an arrow; `machines`: where a CPU is a machine. */
 void column_heads(struct canvas *canvas, struct place place, const struct column_layout *layout,
-	enum table_column sort, bool invert);
+	enum table_column sort, bool invert, bool machines);
 
 /* What the head at this column of the area sorts by, the trend's by self; TABLE_COLUMNS: nothing. */
 enum table_column column_at(const struct column_layout *layout, int column);

@@ -43,6 +43,7 @@ int command_usage(const struct command *command, char *error);
 void command_hold_signals(void);
 bool command_stopped(void);		/* one has come */
 
+struct budget;
 struct config;
 struct session;
 struct session_options;
@@ -51,9 +52,18 @@ struct session_options;
 struct session *command_attach_to(const struct session_options *options, char **error);
 void command_detach(struct session *session);
 
-/* The live screen on a session, until its user leaves; start: profile as soon as it can be. */
-int command_screen(struct session *session, const struct config *config, const char *socket,
-	bool start);
+struct command_vm {
+	struct session *session;
+	const char *socket;		/* QMP's, else the port's */
+	char *label;			/* what a tab is called while the VM's name is not known */
+};
+
+/*
+ * The live screen on so many sessions, until its user leaves; start: profile as soon as it can be.
+ * `budget`: of what is shown over all, NULL for one.
+ */
+int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
+	const struct config *config, bool start);
 
 /* Profiles, writes the report to stdout. */
 struct report_request;

@@ -64,6 +64,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 	struct session_options attach = options->attach;
 	char *error = NULL;
 	struct session *session;
+	struct command_vm vm;
 	int status;
 
 	attach.qmp = launch_qmp(launch);
@@ -71,8 +72,9 @@ static int watch(struct launch *launch, const struct run_options *options,
 	session = session_new(&attach, &error);
 	if (!session)
 		return explain(launch, error);
+	vm = (struct command_vm) { .session = session, .socket = attach.qmp };
 	status = options->headless ? command_profile(session, request) :
-		command_screen(session, config, attach.qmp, true);
+		command_screen(&vm, 1, NULL, config, true);
 	session_free(session);
 	if (status != COMMAND_DONE)
 		quote(launch);

@@ -1,69 +1,149 @@
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app.h"
+#include "budget.h"
 #include "command.h"
 #include "config.h"
 #include "config_file.h"
 #include "epoch.h"
-#include "service.h"
+#include "fleet.h"
 #include "session.h"
 #include "util.h"
 
-enum { STEP_MS = 50 };
-
-struct ingest {
-	struct session *session;
-	struct service *service;	/* NULL: none */
-	atomic_bool end;		/* the screen's thread sets it */
-	bool start;			/* profiling is to be started, when it can be */
+enum {
+	BASE_MIB = BUDGET_BASE >> 20,
+	PART_MIB = BUDGET_LEAST_MIB - BASE_MIB,		/* what one machine needs beyond that */
 };
 
-static bool can_start(const struct session *session)
+struct top {
+	struct session_options options[FLEET_MOST];
+	struct command_vm vms[FLEET_MOST];
+	size_t count;
+};
+
+static const char *socket_of(const struct session_options *options)
 {
-	return session_link(session) == LINK_UP && session_epoch(session)->status_known;
+	return options->qmp ? options->qmp : options->port;
 }
 
-static void *run_ingest(void *context)
-{
-	struct ingest *ingest = context;
+/* ---- which machines ---- */
 
-	while (!atomic_load(&ingest->end)) {
-		session_step(ingest->session, STEP_MS);
-		if (ingest->service)
-			service_step(ingest->service);
-		if (ingest->start && can_start(ingest->session)) {
-			session_run_profiler(ingest->session, true);
-			ingest->start = false;
+static bool is_same_socket(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	if (!a || !b)
+		return false;
+	return strcmp(a, b) == 0 || (stat(a, &one) == 0 && stat(b, &other) == 0 &&
+		one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+}
+
+static bool refuse_same(const struct top *top, char **error)
+{
+	for (size_t i = 0; i < top->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct session_options *a = &top->options[i], *b = &top->options[k];
+			bool qmp = is_same_socket(a->qmp, b->qmp);
+
+			if (qmp || is_same_socket(a->port, b->port))
+				return util_fail(error, "--%s %s: twice the same VM; give each once",
+					qmp ? "qmp" : "port", qmp ? a->qmp : a->port);
+		}
+	return true;
+}
+
+/*
+ * The limit is one for all: what the program takes, and a part for each machine and for what is
+ * shown over all. One that was not asked for gives way to what they need at least.
+ */
+static bool divide_memory(struct top *top, char **error)
+{
+	uint32_t parts = (uint32_t)top->count + 1, least = BASE_MIB + parts * PART_MIB;
+	uint32_t asked = top->options[0].memory, all = asked ? asked : BUDGET_MIB;
+
+	if (top->count == 1)
+		return true;
+	if (asked && asked < least)
+		return util_fail(error, "--memory %u: too little for %zu machines; give %u or more",
+			asked, top->count, least);
+	all = all < least ? least : all;
+	for (size_t i = 0; i < top->count; i++) {
+		top->options[i].memory = BASE_MIB + (all - BASE_MIB) / parts;
+		top->options[i].patient = true;
+	}
+	return true;
+}
+
+/* ---- what they are called ---- */
+
+static size_t base_size(const char *base)
+{
+	const char *end = strrchr(base, '.');
+
+	return end && end != base ? (size_t)(end - base) : strlen(base);
+}
+
+/* The last names of a path, without what is behind the last dot. */
+static const char *last_names(const char *path, int names)
+{
+	const char *at = path + strlen(path);
+
+	while (at > path && (at[-1] != '/' || --names > 0))
+		at--;
+	return at;
+}
+
+static char *label_of(const char *socket, int names)
+{
+	const char *last = last_names(socket, names);
+
+	return util_copy(last, strlen(last) - strlen(last_names(socket, 1)) +
+		base_size(last_names(socket, 1)));
+}
+
+/* The socket's name, with its folder's where another one has the same. */
+static char *label(const struct top *top, size_t index)
+{
+	char *own = label_of(socket_of(&top->options[index]), 1);
+
+	for (size_t i = 0; i < top->count; i++) {
+		char *other = label_of(socket_of(&top->options[i]), 1);
+		bool same = i != index && strcmp(own, other) == 0;
+
+		free(other);
+		if (same) {
+			free(own);
+			return label_of(socket_of(&top->options[index]), 2);
 		}
 	}
-	return NULL;
+	return own;
 }
 
-int command_screen(struct session *session, const struct config *config, const char *socket,
-	bool start)
-{
-	struct ingest ingest = { .session = session, .start = start };
-	pthread_t thread;
-	char *error = NULL;
-	bool shown = false;
+/* ---- the whole ---- */
 
-	/* Without the socket, others cannot work beside this one; the screen can. */
-	ingest.service = service_new(session, socket, NULL);
-	if (pthread_create(&thread, NULL, run_ingest, &ingest) == 0) {
-		shown = app_run(session, config, &error);
-		atomic_store(&ingest.end, true);
-		pthread_join(thread, NULL);
-	} else {
-		util_fail(&error,
-			"no thread for the guest's data: the system gives none; close others");
+static bool open_all(struct top *top, char **error)
+{
+	for (size_t i = 0; i < top->count; i++) {
+		struct command_vm *vm = &top->vms[i];
+
+		vm->socket = socket_of(&top->options[i]);
+		vm->label = label(top, i);
+		vm->session = session_new(&top->options[i], error);
+		if (!vm->session)
+			return false;
 	}
-	service_free(ingest.service);
-	if (!session_close_recording(session, shown ? &error : NULL))
-		shown = false;
-	return shown ? COMMAND_DONE : command_fail(error);
+	return true;
+}
+
+static void close_all(struct top *top)
+{
+	for (size_t i = 0; i < top->count; i++) {
+		if (top->vms[i].session)
+			command_detach(top->vms[i].session);
+		free(top->vms[i].label);
+	}
 }
 
 static void remind(const struct session *session, const struct session_options *options)
@@ -71,18 +151,34 @@ static void remind(const struct session *session, const struct session_options *
 	if (session_link(session) == LINK_UP && session_epoch(session)->status.running)
 		command_tell(util_format("profiling is still on in the guest: it costs time there; "
 			"`ktop ctl --%s %s stop` ends it", options->qmp ? "qmp" : "port",
-			options->qmp ? options->qmp : options->port));
+			socket_of(options)));
+}
+
+static int watch(struct top *top, const struct config *config)
+{
+	struct budget *budget;
+	char *error = NULL;
+	int status;
+
+	if (!open_all(top, &error))
+		return command_fail(error);
+	budget = top->count > 1 ? budget_new(top->options[0].memory) : NULL;
+	status = command_screen(top->vms, top->count, budget, config, false);
+	for (size_t i = 0; i < top->count; i++)
+		remind(top->vms[i].session, &top->options[i]);
+	budget_release(budget);
+	return status;
 }
 
 static int run(char *const *words, size_t count)
 {
-	struct session_options options = { 0 };
+	struct top top = { .count = 1 };
 	const struct option_set sets[] = {
-		{ .rows = command_attach, .into = &options },
-		{ .rows = command_limits, .into = &options },
+		{ .rows = command_attach, .into = top.options, .size = sizeof top.options[0],
+			.most = FLEET_MOST, .count = &top.count },
+		{ .rows = command_limits, .into = top.options },
 	};
 	struct config config;
-	struct session *session;
 	char *error = NULL;
 	size_t used;
 	int status;
@@ -91,25 +187,25 @@ static int run(char *const *words, size_t count)
 		return command_usage(&command_top, error);
 	if (used < count)
 		return command_usage(&command_top, util_format("%s: not understood", words[used]));
-	if (!options.qmp && !options.port)
+	if (!socket_of(&top.options[0]))
 		return command_usage(&command_top, util_format("which VM? Give --qmp SOCKET"));
+	if (!refuse_same(&top, &error) || !divide_memory(&top, &error))
+		return command_usage(&command_top, error);
 	if (!config_file_load(&config, &error) || !app_possible(&error))
 		return command_fail(error);
 
 	command_hold_signals();
-	session = session_new(&options, &error);
-	if (!session)
-		return command_fail(error);
-	status = command_screen(session, &config, options.qmp ? options.qmp : options.port, false);
-	remind(session, &options);
-	command_detach(session);
+	status = watch(&top, &config);
+	close_all(&top);
 	return status;
 }
 
 const struct command command_top = {
 	.name = "top",
 	.words = "[options]",
-	.help = "The live screen (also without the word top).",
-	.options = { { "Which VM:", command_attach }, { "Limits:", command_limits } },
+	.help = "The live screen (also without the word top), on one VM or on many.",
+	.options = {
+		{ "Which VM; a second --qmp or --port begins the next, 16 at most:", command_attach },
+		{ "Limits:", command_limits } },
 	.run = run,
 };

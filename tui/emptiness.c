@@ -40,6 +40,9 @@ struct emptiness emptiness_of_news(const struct picture *picture)
 		return by_vm[picture->vm];
 	if (picture->link != LINK_UP)
 		return by_link[picture->link];
+	if (!picture->running && picture->machines)
+		return (struct emptiness) { "Profiling is not on in all guests.",
+			"{profile} starts it." };
 	if (!picture->running)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it." };

@@ -198,12 +198,42 @@ static int draw_summary(struct canvas *canvas, struct area area, const struct pi
 
 	for (uint32_t i = 0; i < picture->cpu_count; i++)
 		add_series(&all, &picture->cpus[i].series);
-	snprintf(label, sizeof label, "%u cpus", picture->cpu_count);
+	snprintf(label, sizeof label, "%u %s", picture->cpu_count,
+		picture->machines ? "machines" : "cpus");
 	draw_cpu(canvas, (struct place) { area.row, area.column, area.columns },
 		meter_layout((int)strlen(label), area.columns), label, NULL, &all);
 	area.row++;
 	area.rows--;
 	return 1 + draw_strip(canvas, area, picture);
+}
+
+/* Why a machine has nothing to show; NULL: it has. */
+static const char *why_empty(const struct picture_machine *machine, const struct cpu_series *series)
+{
+	if (sum_modes(series->mode))
+		return NULL;
+	return !machine->known ? "not known yet" : machine->vm == VM_GONE ? "gone" :
+		machine->link != LINK_UP ? "says nothing" :
+		machine->running ? "no sample in this window" : "off";
+}
+
+static void draw_machines(struct canvas *canvas, struct area area, const struct picture *picture)
+{
+	int width = 1;
+
+	for (size_t i = 0; i < picture->machine_count; i++) {
+		int wanted = canvas_width(canvas, picture->machines[i].name);
+
+		width = wanted > width ? wanted : width;
+	}
+	width = width < LABEL ? width : LABEL;
+	for (size_t i = 0; i < picture->machine_count; i++) {
+		const struct cpu_series *series = &picture->cpus[i].series;
+
+		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
+			meter_layout(width, area.columns), picture->machines[i].name,
+			why_empty(&picture->machines[i], series), series);
+	}
 }
 
 static int draw_cpus(struct canvas *canvas, struct area area, const struct picture *picture)
@@ -215,6 +245,10 @@ static int draw_cpus(struct canvas *canvas, struct area area, const struct pictu
 		return 0;
 	if (picture->cpu_count > (uint32_t)area.rows)
 		return draw_summary(canvas, area, picture);
+	if (picture->machines) {
+		draw_machines(canvas, area, picture);
+		return (int)picture->machine_count;
+	}
 	width = snprintf(label, sizeof label, "cpu%u", picture->cpu_count - 1);
 	for (uint32_t i = 0; i < picture->cpu_count; i++) {
 		const struct picture_cpu *cpu = &picture->cpus[i];
@@ -248,7 +282,7 @@ const char *header_remark(const struct picture *picture, const struct keys *keys
 	if (news.why && rows)
 		snprintf(text, HEADER_REMARK, "%s %s", news.why,
 			keys_text(keys, news.what_to_do, what_to_do));
-	else if (picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER)
+	else if (picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER && !picture->machines)
 		snprintf(text, HEADER_REMARK, "%s",
 			"timer: code with interrupts off is charged where they come on");
 	return text;

@@ -5,9 +5,9 @@
 #include "keys.h"
 #include "theme.h"
 
-static bool on_bar(const struct key *key)
+static bool on_bar(const struct keys *keys, const struct key *key)
 {
-	return key->bar && key->codes[0];
+	return key->bar && key->codes[0] && keys_shown(keys, key);
 }
 
 static int item_width(const struct key *key)
@@ -23,7 +23,7 @@ static int bar_gap(const struct keys *keys, int columns)
 	int all = 1;
 
 	for (size_t i = 0; i < KEYS_ROWS; i++)
-		if (on_bar(&keys->rows[i]))
+		if (on_bar(keys, &keys->rows[i]))
 			all += item_width(&keys->rows[i]) + 2;
 	return all <= columns ? 2 : 1;
 }
@@ -32,7 +32,7 @@ static int bar_gap(const struct keys *keys, int columns)
 static int kept_free(const struct keys *keys, size_t row, int gap)
 {
 	while (++row < KEYS_ROWS)
-		if (keys->rows[row].action == ACTION_QUIT && on_bar(&keys->rows[row]))
+		if (keys->rows[row].action == ACTION_QUIT && on_bar(keys, &keys->rows[row]))
 			return gap + item_width(&keys->rows[row]);
 	return 0;
 }
@@ -46,7 +46,7 @@ static const struct key *next_label(const struct keys *keys, size_t *next, int c
 	for (; *next < KEYS_ROWS; (*next)++) {
 		const struct key *key = &keys->rows[*next];
 
-		if (on_bar(key) &&
+		if (on_bar(keys, key) &&
 			column + item_width(key) + kept_free(keys, *next, gap) <= columns) {
 			(*next)++;
 			return key;

@@ -33,6 +33,8 @@ const struct keys keys_standard = { .rows = {
 	{ { KEYS_F(9), 's' }, ACTION_SNAPSHOT, "snapshot", "Snapshot",
 		"save the stacks to a folded file" },
 	{ { ' ' }, ACTION_RUN, "profile", "On/off", "start or stop profiling in the guest" },
+	{ { KEYS_TAB }, ACTION_NEXT_TAB, "next-tab", "Next", "the next machine's screen; that over all" },
+	{ { KEYS_BACK_TAB }, ACTION_PREVIOUS_TAB, "previous-tab", NULL, "the screen before" },
 	{ { 'q', KEYS_F(10), KEYS_CTRL('C') }, ACTION_QUIT, "quit", "Quit", "leave ktop" },
 	{ { 'z' }, ACTION_ZERO, "zero", "Zero", "count from now on; back takes all again" },
 	{ { 'Z' }, ACTION_FREEZE, "freeze", "Freeze",
@@ -43,6 +45,13 @@ const struct keys keys_standard = { .rows = {
 	{ { KEYS_CTRL('Z') }, ACTION_SUSPEND, "suspend", NULL,
 		"suspend ktop; `fg` brings it back" },
 } };
+
+bool keys_shown(const struct keys *keys, const struct key *row)
+{
+	bool tab = row->action == ACTION_NEXT_TAB || row->action == ACTION_PREVIOUS_TAB;
+
+	return keys->tabs || !tab;
+}
 
 enum action keys_action(const struct keys *keys, uint32_t code)
 {
@@ -57,7 +66,7 @@ enum action keys_action(const struct keys *keys, uint32_t code)
 
 static const struct { uint32_t code; const char *name; } specials[] = {
 	{ ' ', "SPACE" }, { KEYS_ENTER, "Enter" }, { KEYS_ESCAPE, "Esc" },
-	{ KEYS_BACKSPACE, "Backspace" }, { KEYS_TAB, "Tab" },
+	{ KEYS_BACKSPACE, "Backspace" }, { KEYS_TAB, "Tab" }, { KEYS_BACK_TAB, "Shift-Tab" },
 	{ KEYS_UP, "Up" }, { KEYS_DOWN, "Down" }, { KEYS_LEFT, "Left" }, { KEYS_RIGHT, "Right" },
 	{ KEYS_PAGE_UP, "PgUp" }, { KEYS_PAGE_DOWN, "PgDn" },
 	{ KEYS_HOME, "Home" }, { KEYS_END, "End" },

@@ -14,7 +14,7 @@
 enum {
 	KEYS_TAB = '\t', KEYS_ENTER = '\r', KEYS_ESCAPE = 27, KEYS_BACKSPACE = 127,
 	KEYS_UP = 0x110000, KEYS_DOWN, KEYS_LEFT, KEYS_RIGHT, KEYS_PAGE_UP, KEYS_PAGE_DOWN,
-	KEYS_HOME, KEYS_END, KEYS_F0,
+	KEYS_HOME, KEYS_END, KEYS_BACK_TAB, KEYS_F0,
 };
 #define KEYS_F(n) (KEYS_F0 + (n))
 #define KEYS_CTRL(letter) ((letter) & 31)
@@ -26,7 +26,7 @@ enum action {
 	ACTION_SEARCH, ACTION_NEXT, ACTION_PREVIOUS, ACTION_FILTER,
 	ACTION_SORT, ACTION_SORT_LEFT, ACTION_SORT_RIGHT, ACTION_INVERT,
 	ACTION_WINDOW, ACTION_ZERO, ACTION_FREEZE,
-	ACTION_RUN, ACTION_SNAPSHOT,
+	ACTION_RUN, ACTION_SNAPSHOT, ACTION_NEXT_TAB, ACTION_PREVIOUS_TAB,
 	ACTION_HELP, ACTION_BACK, ACTION_REDRAW, ACTION_SUSPEND, ACTION_QUIT,
 	ACTIONS,
 };
@@ -43,9 +43,13 @@ struct key {
 
 struct keys {				/* one row for each action, as the help shows them */
 	struct key rows[KEYS_ROWS];
+	bool tabs;			/* there are some */
 };
 
 extern const struct keys keys_standard;
+
+/* False: of no use without tabs, and there are none. */
+bool keys_shown(const struct keys *keys, const struct key *row);
 
 enum action keys_action(const struct keys *keys, uint32_t code);
 

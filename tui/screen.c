@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "canvas.h"
 #include "config.h"
+#include "feed.h"
 #include "header.h"
 #include "input.h"
 #include "key_bar.h"
@@ -14,7 +14,6 @@
 #include "scope.h"
 #include "screen.h"
 #include "session.h"
-#include "snapshot.h"
 #include "status.h"
 #include "theme.h"
 #include "util.h"
@@ -32,7 +31,7 @@ static const struct view *const views[VIEWS] = {
 enum { WHEEL_LINES = 3, SCREEN_BAR_ROWS = 10, SCREEN_STATUS_ROWS = 16 };
 
 struct screen {
-	struct session *session;
+	struct feed feed;
 	const struct keys *keys;
 	struct picture *picture;	/* NULL before the first */
 	struct scope scope;
@@ -48,11 +47,11 @@ struct screen {
 	char bad[160];			/* what is wrong with the prompt's text, or "" */
 };
 
-struct screen *screen_new(struct session *session, const struct config *config)
+struct screen *screen_new(struct feed feed, const struct config *config)
 {
 	struct screen *screen = util_alloc(sizeof *screen);
 
-	screen->session = session;
+	screen->feed = feed;
 	screen->keys = &config->keys;
 	scope_init(&screen->scope);
 	screen->scope.window_ns = config->window_ns;
@@ -105,7 +104,7 @@ static void use_picture(struct screen *screen, struct picture *picture, uint64_t
 bool screen_step(struct screen *screen, uint64_t now)
 {
 	struct session_message message;
-	struct picture *picture = session_picture(screen->session);
+	struct picture *picture = screen->feed.picture(screen->feed.self);
 	bool changed = status_expire(&screen->status, now);
 
 	if (picture) {
@@ -113,7 +112,7 @@ bool screen_step(struct screen *screen, uint64_t now)
 			picture->generation != screen->picture->generation;
 		use_picture(screen, picture, now);
 	}
-	while (session_message(screen->session, &message)) {
+	while (screen->feed.message(screen->feed.self, &message)) {
 		status_say(&screen->status, message.failed, message.text, now);
 		changed = true;
 	}
@@ -206,19 +205,18 @@ static void open_prompt(struct screen *screen, bool filtering)
 static void run(struct screen *screen, uint64_t now)
 {
 	bool on = !screen->picture->running;
+	char *text = util_format("asking %s to %s profiling",
+		screen->picture->machines ? "all guests" : "the guest", on ? "start" : "stop");
 
-	say(screen, now,
-		on ? "asking the guest to start profiling" : "asking the guest to stop profiling");
-	session_run_profiler(screen->session, on);
+	say(screen, now, text);
+	free(text);
+	screen->feed.run_profiler(screen->feed.self, on);
 }
 
 static void snapshot(struct screen *screen, uint64_t now)
 {
-	char name[SNAPSHOT_NAME];
-
 	say(screen, now, "writing the snapshot");
-	session_snapshot(screen->session, snapshot_name(screen->picture->kernel, time(NULL), name),
-		(struct folded_options) { .kernel_mark = true });
+	screen->feed.snapshot(screen->feed.self, screen->picture->kernel);
 }
 
 static void next_window(struct screen *screen, uint64_t now)
@@ -292,6 +290,10 @@ static enum screen_wish act(struct screen *screen, enum action action, uint64_t 
 		return SCREEN_REDRAW;
 	case ACTION_SUSPEND:
 		return SCREEN_SUSPEND;
+	case ACTION_NEXT_TAB:
+		return SCREEN_NEXT_TAB;
+	case ACTION_PREVIOUS_TAB:
+		return SCREEN_PREVIOUS_TAB;
 	case ACTION_HELP:
 		screen->current = screen->current == VIEW_HELP ? VIEW_FUNCTIONS : VIEW_HELP;
 		break;
@@ -417,7 +419,7 @@ static void send_wish(struct screen *screen)
 	if (memcmp(&wish, &screen->wish, sizeof wish) == 0)
 		return;
 	screen->wish = wish;
-	session_wish(screen->session, &wish);
+	screen->feed.wish(screen->feed.self, &wish);
 }
 
 static void draw_too_small(const struct screen *screen, struct canvas *canvas)

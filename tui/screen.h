@@ -1,5 +1,5 @@
 /*
- * The whole screen without a terminal: pictures and messages of a session come in, input comes in,
+ * The whole screen without a terminal: pictures and messages of a feed come in, input comes in,
  * a canvas goes out. Times are those of util_now, given by the caller.
  */
 #ifndef SCREEN_H
@@ -8,16 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "feed.h"
+
 struct canvas;
 struct config;
 struct input;
 struct screen;
-struct session;
 
 enum { SCREEN_LEAST_ROWS = 4, SCREEN_LEAST_COLUMNS = 20 };
 
-/* Both outlive it. */
-struct screen *screen_new(struct session *session, const struct config *config);
+/* The configuration outlives it, and what the feed is of. */
+struct screen *screen_new(struct feed feed, const struct config *config);
 void screen_free(struct screen *screen);
 
 /* Takes what the session has; true when there is something new to draw. */
@@ -26,10 +27,12 @@ bool screen_step(struct screen *screen, uint64_t now);
 /* Of the picture taken last: has it a table with something in it? */
 bool screen_has_table(const struct screen *screen);
 
-enum screen_wish { SCREEN_NOTHING, SCREEN_REDRAW, SCREEN_SUSPEND, SCREEN_QUIT };
+enum screen_wish {
+	SCREEN_NOTHING, SCREEN_REDRAW, SCREEN_SUSPEND, SCREEN_QUIT, SCREEN_NEXT_TAB, SCREEN_PREVIOUS_TAB,
+};
 enum screen_wish screen_input(struct screen *screen, const struct input *input, uint64_t now);
 
-/* Draws all of it, and tells the session what the next picture is to hold. */
+/* Draws all of it, and tells the feed what the next picture is to hold. */
 void screen_draw(struct screen *screen, struct canvas *canvas);
 
 #endif

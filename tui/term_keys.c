@@ -88,7 +88,7 @@ static uint32_t code_of(int key)
 		{ KEY_PPAGE, KEYS_PAGE_UP }, { KEY_NPAGE, KEYS_PAGE_DOWN },
 		{ KEY_HOME, KEYS_HOME }, { KEY_END, KEYS_END },
 		{ KEY_FIND, KEYS_HOME }, { KEY_SELECT, KEYS_END },
-		{ KEY_ENTER, KEYS_ENTER }, { KEY_BACKSPACE, KEYS_BACKSPACE },
+		{ KEY_BTAB, KEYS_BACK_TAB }, { KEY_ENTER, KEYS_ENTER }, { KEY_BACKSPACE, KEYS_BACKSPACE },
 	};
 
 	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)

@@ -43,6 +43,17 @@ static void add(struct title *title, uint8_t style, int keep, int width, const c
 	va_end(arguments);
 }
 
+static void add_machines(struct title *title, const struct picture *picture)
+{
+	uint32_t cpus = 0;
+
+	for (size_t i = 0; i < picture->machine_count; i++)
+		cpus += picture->machines[i].cpu_count;
+	add(title, STYLE_TITLE, 1, 0, "ktop");
+	add(title, STYLE_TITLE, 78, 0, "%zu machines", picture->machine_count);
+	add(title, STYLE_TEXT, 20, 0, "%u vCPU", cpus);
+}
+
 static void add_machine(struct title *title, const struct picture *picture)
 {
 	static const char *const vm[] = {
@@ -68,6 +79,22 @@ static void add_machine(struct title *title, const struct picture *picture)
 	else
 		add(title, STYLE_TEXT, 10, 0, "hook");
 	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[picture->vm]);
+}
+
+static void add_states(struct title *title, const struct canvas *canvas,
+	const struct picture *picture)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < picture->machine_count; i++)
+		running += picture->machines[i].running;
+	if (picture->running)
+		add(title, STYLE_GOOD, 100, 2 * STATE, "%s REC", glyphs_text(canvas, GLYPH_ON));
+	else if (running)
+		add(title, STYLE_WARN, 100, 2 * STATE, "%s REC on %zu of %zu",
+			glyphs_text(canvas, GLYPH_ON), running, picture->machine_count);
+	else
+		add(title, STYLE_WARN, 100, 2 * STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
 }
 
 /* Of a link that is not up, no rate is known: the state has its place as well. */
@@ -109,7 +136,7 @@ static double missed_share(const struct picture *picture, const struct filter *f
 	for (uint32_t i = 0; i < picture->cpu_count; i++) {
 		const struct cpu_series *series = &picture->cpus[i].series;
 
-		if (filter->cpu != EVENT_NONE && filter->cpu != i)
+		if (filter->cpu != EVENT_NONE && filter->cpu != i && !picture->machines)
 			continue;
 		missed += series->missed;
 		for (int mode = 0; mode < MODES; mode++)
@@ -180,6 +207,8 @@ static void add_rest(struct title *title, const struct picture *picture, const s
 		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", picture->skipped_bytes);
 	if (picture->lost_before)
 		add(title, STYLE_DIM, 0, 0, "before %" PRIu64, picture->lost_before);
+	if (picture->machines)
+		return;
 	add(title, picture->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
 		picture->ring_fill * 100);
 	add(title, STYLE_DIM, 0, 26, "cost %.0f ns/sample %.2f%%", picture->cost_ns,
@@ -268,9 +297,9 @@ int title_draw(struct canvas *canvas, struct area area, const struct picture *pi
 	struct title title = { .count = 0 };
 	char window[SCOPE_WINDOW];
 
-	add_machine(&title, picture);
+	(picture->machines ? add_machines : add_machine)(&title, picture);
 	title.second = title.count;
-	add_state(&title, canvas, picture);
+	(picture->machines ? add_states : add_state)(&title, canvas, picture);
 	add(&title, STYLE_TEXT, 69, 10, "%s window", scope_window(scope, window));
 	add_lost(&title, picture, area.columns);
 	add_scope(&title, scope, area.columns);

@@ -153,6 +153,24 @@ static void write_callers(FILE *to, const struct picture *picture, const struct 
 	}
 }
 
+/* Which machines its total time is of. */
+static void write_machines(FILE *to, const struct picture *picture, const struct row *row)
+{
+	const char *before = "  on: ";
+
+	if (picture->selected != row->function || row->total == 0)
+		return;
+	for (size_t i = 0; i < picture->machine_count; i++) {
+		const struct picture_machine *machine = &picture->machines[i];
+
+		if (machine->total == 0)
+			continue;
+		fprintf(to, "%s%s %.0f%%", before, machine->name,
+			100.0 * (double)machine->total / (double)row->total);
+		before = ", ";
+	}
+}
+
 static void write_detail(const struct function_view *self, const struct row *row, char text[DETAIL])
 {
 	const struct picture *picture = self->picture;
@@ -169,10 +187,10 @@ static void write_detail(const struct function_view *self, const struct row *row
 		fprintf(to, "  %s", source);
 	fprintf(to, "  self %s%% total %s%%", column_self(picture->table, row, self_share),
 		column_total(picture->table, row, total_share));
-	write_callers(to, picture, row);
+	(picture->machines ? write_machines : write_callers)(to, picture, row);
 	if (*function->object)
 		fprintf(to, "  %s", function->object);
-	if (function->address)
+	if (function->address && !picture->machines)
 		fprintf(to, " 0x%" PRIx64, function->address);
 	fclose(to);
 	text[DETAIL - 1] = '\0';
@@ -218,7 +236,7 @@ static void functions_draw(void *context, struct canvas *canvas, struct area are
 		return;
 	if (self->rows.row > area.row)
 		column_heads(canvas, (struct place) { area.row, area.column, area.columns },
-			&layout, self->sort, self->invert);
+			&layout, self->sort, self->invert, self->picture->machines);
 	draw_rows(self, canvas, self->rows, &layout);
 	draw_emptiness(self, canvas, self->rows);
 	if (area.rows >= DETAIL_FROM)

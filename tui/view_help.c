@@ -17,7 +17,11 @@ struct help {
 	int top, height, lines;		/* lines: of all the text, as drawn last */
 };
 
-static const struct { const char *name, *text; } notes[] = {
+struct note {
+	const char *name, *text;
+};
+
+static const struct note notes[] = {
 	{ "SELF%", "share of the time in the function itself" },
 	{ "TOTAL%", "in it or in what it calls; recursion counts once" },
 	{ "HITS/s", "samples in the function itself, a second" },
@@ -42,7 +46,13 @@ static const struct { const char *name, *text; } notes[] = {
 		"they come on. nmi sees it, and takes one CPU." },
 	{ "FROZEN", "the window is held; collection goes on" },
 };
-enum { NOTES = sizeof notes / sizeof *notes };
+
+static const struct note tab_notes[] = {
+	{ "All", "all machines as one: shares are of the time of all their CPUs; functions of one "
+		"name and object are one row; a line above for each machine" },
+	{ "VM", "the machines that ran it, by the numbers of their tabs" },
+};
+enum { NOTES = sizeof notes / sizeof *notes, TAB_NOTES = sizeof tab_notes / sizeof *tab_notes };
 
 static void *help_new(const struct config *config)
 {
@@ -97,10 +107,13 @@ static int draw_all(const struct keys *keys, struct canvas *canvas, struct area 
 {
 	row = draw_text(canvas, area, row, STYLE_TITLE, "Keys, the same in every view");
 	for (int i = 0; i < KEYS_ROWS; i++)
-		row = draw_key(canvas, area, row, &keys->rows[i]);
+		if (keys_shown(keys, &keys->rows[i]))
+			row = draw_key(canvas, area, row, &keys->rows[i]);
 	row = draw_text(canvas, area, row + 1, STYLE_TITLE, "How to read it");
 	for (size_t i = 0; i < NOTES; i++)
 		row = draw_entry(canvas, area, row, notes[i].name, notes[i].text);
+	for (size_t i = 0; i < TAB_NOTES && keys->tabs; i++)
+		row = draw_entry(canvas, area, row, tab_notes[i].name, tab_notes[i].text);
 	return row;
 }
 

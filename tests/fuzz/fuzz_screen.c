@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	take_text(&input, line, sizeof line);
 	take_functions(&input, picture, symbols);
 	show_lines(picture, line);
-	screen = screen_new(&session, &config);
+	screen = screen_new(fake_feed(&session), &config);
 	screen_step(screen, SECOND);
 	draw(screen, rows, columns, true);
 	draw(screen, rows, columns, false);

@@ -1,4 +1,6 @@
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 #include "fake_session.h"
 
@@ -16,6 +18,12 @@ struct picture *session_picture(struct session *session)
 	return picture;
 }
 
+int session_picture_fd(const struct session *session)
+{
+	(void)session;
+	return -1;
+}
+
 void session_run_profiler(struct session *session, bool on)
 {
 	session->runs++;
@@ -25,6 +33,7 @@ void session_run_profiler(struct session *session, bool on)
 void session_snapshot(struct session *session, const char *path, struct folded_options options)
 {
 	session->marked = options.kernel_mark;
+	memcpy(session->root, options.root, sizeof session->root);
 	snprintf(session->path, sizeof session->path, "%s", path);
 	session->snapshots++;
 }
@@ -34,4 +43,40 @@ bool session_message(struct session *session, struct session_message *message)
 	*message = session->message;
 	session->message.text[0] = '\0';
 	return message->text[0] != '\0';
+}
+
+static struct picture *picture(void *self)
+{
+	return session_picture(self);
+}
+
+static bool message(void *self, struct session_message *message)
+{
+	return session_message(self, message);
+}
+
+static void wish(void *self, const struct session_wish *wish)
+{
+	session_wish(self, wish);
+}
+
+static void run_profiler(void *self, bool on)
+{
+	session_run_profiler(self, on);
+}
+
+static void snapshot(void *self, const char *kernel)
+{
+	char name[SNAPSHOT_NAME];
+
+	session_snapshot(self, snapshot_name(kernel, time(NULL), name),
+		(struct folded_options) { .kernel_mark = true });
+}
+
+struct feed fake_feed(struct session *session)
+{
+	return (struct feed) {
+		.self = session, .picture = picture, .message = message, .wish = wish,
+		.run_profiler = run_profiler, .snapshot = snapshot,
+	};
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "feed.h"
 #include "session.h"
 #include "snapshot.h"
 
@@ -13,7 +14,9 @@ struct session {
 	struct session_wish wish;
 	int wishes, runs, snapshots;
 	bool ran_on, marked;
-	char path[SNAPSHOT_NAME];
+	char path[SNAPSHOT_NAME], root[48];
 };
+
+struct feed fake_feed(struct session *session);		/* of it alone */
 
 #endif

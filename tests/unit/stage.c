@@ -31,7 +31,7 @@ void stage_raise(struct stage *stage, struct picture *first)
 {
 	*stage = (struct stage) { .now = 1 };
 	config_init(&stage->config);
-	stage->screen = screen_new(&stage->session, &stage->config);
+	stage->screen = screen_new(fake_feed(&stage->session), &stage->config);
 	stage_resize(stage, 24, 80, true);
 	stage_show(stage, first);
 }

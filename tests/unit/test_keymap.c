@@ -139,21 +139,31 @@ static void test_what_has_no_key_is_not_on_the_bar(void **state)
 	canvas_free(canvas);
 }
 
-static void test_help_is_made_from_the_table(void **state)
+/* What is of no use without tabs is there only where there are some. */
+static void check_help(const char *golden, bool tabs)
 {
 	struct canvas *canvas = canvas_new(60, 80, true);
-	void *help = view_help.new(&config);
+	struct config own = config;
+	void *help = view_help.new(&own);
 	char *text;
 
-	(void)state;
+	own.keys.tabs = tabs;
 	view_help.draw(help, canvas, (struct area) { 0, 0, 60, 80 });
 	text = canvas_dump(canvas);
 	for (size_t i = 0; i < KEYS_ROWS; i++)
-		assert_non_null(strstr(text, keys_standard.rows[i].help));
-	golden_check("help", canvas);
+		assert_true(!strstr(text, keys_standard.rows[i].help) ==
+			!keys_shown(&own.keys, &keys_standard.rows[i]));
+	golden_check(golden, canvas);
 	free(text);
 	canvas_free(canvas);
 	view_help.free(help);
+}
+
+static void test_help_is_made_from_the_table(void **state)
+{
+	(void)state;
+	check_help("help", false);
+	check_help("help-tabs", true);
 }
 
 static void test_help_scrolls(void **state)

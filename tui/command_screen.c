@@ -1,0 +1,104 @@
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "app.h"
+#include "command.h"
+#include "config.h"
+#include "epoch.h"
+#include "service.h"
+#include "session.h"
+#include "tabs.h"
+#include "util.h"
+
+enum { STEP_MS = 50 };
+
+struct ingest {				/* of one machine */
+	struct session *session;
+	struct service *service;	/* NULL: none */
+	pthread_t thread;
+	atomic_bool end;		/* the screen's thread sets it */
+	bool start;			/* profiling is to be started, when it can be */
+};
+
+static bool can_start(const struct session *session)
+{
+	return session_link(session) == LINK_UP && session_epoch(session)->status_known;
+}
+
+static void *run_ingest(void *context)
+{
+	struct ingest *ingest = context;
+
+	while (!atomic_load(&ingest->end)) {
+		session_step(ingest->session, STEP_MS);
+		if (ingest->service)
+			service_step(ingest->service);
+		if (ingest->start && can_start(ingest->session)) {
+			session_run_profiler(ingest->session, true);
+			ingest->start = false;
+		}
+	}
+	return NULL;
+}
+
+/* Without the socket, others cannot work beside this one; the screen can. */
+static bool begin(struct ingest *ingest, const struct command_vm *vm, bool start)
+{
+	ingest->session = vm->session;
+	ingest->start = start;
+	ingest->service = service_new(vm->session, vm->socket, NULL);
+	if (pthread_create(&ingest->thread, NULL, run_ingest, ingest) == 0)
+		return true;
+	service_free(ingest->service);
+	return false;
+}
+
+static void end_all(struct ingest *ingests, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		atomic_store(&ingests[i].end, true);
+	for (size_t i = 0; i < count; i++) {
+		pthread_join(ingests[i].thread, NULL);
+		service_free(ingests[i].service);
+	}
+}
+
+static bool show(const struct command_vm *vms, size_t count, struct budget *budget,
+	const struct config *config, char **error)
+{
+	struct tabs_machine machines[FLEET_MOST] = { { NULL, NULL } };
+	struct config shown = *config;
+	struct tabs *tabs;
+	bool good;
+
+	for (size_t i = 0; i < count; i++)
+		machines[i] = (struct tabs_machine) { vms[i].session, vms[i].label };
+	shown.keys.tabs = count > 1;
+	tabs = tabs_new(machines, count, budget, &shown);
+	good = app_run(tabs, &shown, error);
+	tabs_free(tabs);
+	return good;
+}
+
+int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
+	const struct config *config, bool start)
+{
+	struct ingest ingests[FLEET_MOST] = { { .session = NULL } };
+	char *error = NULL;
+	bool shown = false;
+	size_t begun = 0;
+
+	while (begun < count && begin(&ingests[begun], &vms[begun], start))
+		begun++;
+	if (begun == count)
+		shown = show(vms, count, budget, config, &error);
+	else
+		util_fail(&error,
+			"no thread for the guest's data: the system gives none; close others");
+	end_all(ingests, begun);
+	for (size_t i = 0; i < count; i++)
+		if (!session_close_recording(vms[i].session, shown ? &error : NULL))
+			shown = false;
+	return shown ? COMMAND_DONE : command_fail(error);
+}
