@@ -26,7 +26,7 @@ struct fleet {
 	size_t count;
 	struct budget *budget;
 	struct fleet_names *functions;
-	uint32_t *places;		/* of each function in the table that is made; 0: none, else + 1 */
+	uint32_t *places;		/* of each function's row in the table being made; 0: none */
 	size_t place_count;
 	struct session_wish wish;
 	uint64_t midnight;		/* host ns, modulo 2^64: when the fleet's clock was 0 */

@@ -3,7 +3,8 @@
  * that have one name and object are one row, those of kernels with different names not. Times are
  * CPU time in ns, a weight times its machine's sampling period, so that machines with different
  * rates add up. Each machine keeps its own clock: nothing of it is compared with another's. The
- * fleet's own clock is the host's local time of the day; a range in it, be it longer, is modulo 2^64.
+ * fleet's own clock is the host's local time of the day; a range in it, be it longer, is modulo
+ * 2^64.
  *
  * In its pictures a "CPU" is a machine: cpus[] has one for each, a row's bits have machine i at
  * i + 1, as its tab is numbered. One thread.

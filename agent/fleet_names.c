@@ -17,7 +17,7 @@ struct fleet_names {
 	struct budget *budget;
 	struct symbols *symbols;
 	struct hash by_text;
-	uint8_t *kernels;		/* of each function but the first, "[unknown]": its kernel */
+	uint8_t *kernels;		/* of each function but the first, "[unknown]" */
 	uint32_t count, room;
 	char kernel_names[KERNELS_MOST][64];
 	uint8_t kernel_count;

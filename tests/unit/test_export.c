@@ -111,6 +111,8 @@ static void a_stack_is_a_line_from_the_root(void **state)
 		(struct text){ .bytes = "boot; now", .size = 9 });
 	check_text(&world, (struct folded_options){ .thread_first = true },
 		"boot:_now;p2_4;p2_5;k6;k7 3\n");
+	check_text(&world, (struct folded_options){ .root = "1 a;b" },
+		"1_a:b;p2_4;p2_5;k6;k7 3\n");
 	world_free(&world);
 }
 

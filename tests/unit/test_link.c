@@ -118,6 +118,26 @@ static void check_remark(const struct vm *vm, enum link_state state, const char 
 		fail_msg("%s", text);
 }
 
+/* A VM that is not there yet: what fails is told, until it is there. */
+static void test_a_vm_is_waited_for(void **state)
+{
+	struct vm vm = { .port_path = util_format("%s", scratch_path("late.port")) };
+
+	(void)state;
+	vm.link = link_wait(NULL, vm.port_path, true);
+	assert_int_equal(link_port_state(vm.link), LINK_CONNECTING);
+	assert_false(step(&vm));
+	assert_int_equal(link_port_state(vm.link), LINK_CONNECTING);
+	assert_int_equal(link_vm(vm.link), VM_UNKNOWN);
+	check_remark(&vm, LINK_CONNECTING, "late.port: not connected: No such file or directory");
+	vm.guest = fake_guest_new(vm.port_path);
+	for (int i = 0; i < STEPS && !link_source(vm.link); i++)
+		await_step(&vm);
+	assert_int_equal(link_port_state(vm.link), LINK_NOT_OPENED);
+	check_remark(&vm, LINK_NOT_OPENED, NULL);
+	end(&vm);
+}
+
 /* Twenty heartbeats that do not come; the first that does ends it. */
 static void test_silence_is_told(void **state)
 {
@@ -309,6 +329,7 @@ static void test_a_port_that_another_took(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_vm_is_waited_for),
 		cmocka_unit_test(test_silence_is_told),
 		cmocka_unit_test(test_a_paused_vm_is_not_silent),
 		cmocka_unit_test(test_a_port_that_stays_silent_is_opened_again),

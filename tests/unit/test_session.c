@@ -97,6 +97,39 @@ static void test_picture_of_samples(void **state)
 	fixture_end(&fixture);
 }
 
+/* Who looks at marks alone gets those; the reader is told again. */
+static void test_brief_picture(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = SYMBOLS_NONE,
+		.reader = 7, .brief = true };
+	struct picture *picture = NULL;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	session_wish(fixture.session, &wish);
+	for (int i = 0; i < FIXTURE_STEPS && !(picture && picture->running); i++) {
+		struct picture *next = session_picture(fixture.session);
+
+		if (next) {
+			picture_free(picture);
+			picture = next;
+		}
+		fixture_step(&fixture);
+	}
+	assert_non_null(picture);
+	assert_true(picture->running);
+	assert_true(picture->brief);
+	assert_int_equal(picture->reader, 7);
+	assert_string_equal(picture->kernel, "toy?[2J");
+	assert_null(picture->table);
+	assert_null(picture->cpus);
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
 static void test_profiler_by_port(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -369,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_states_in_order),
 		cmocka_unit_test(test_profiler_of_a_silent_guest),
 		cmocka_unit_test(test_picture_of_samples),
+		cmocka_unit_test(test_brief_picture),
 		cmocka_unit_test(test_profiler_by_port),
 		cmocka_unit_test(test_profiler_by_key),
 		cmocka_unit_test(test_commands_are_answered_in_order),
