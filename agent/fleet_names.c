@@ -92,7 +92,8 @@ static bool is_same(const struct fleet_names *names, uint32_t id, const struct f
 	const struct function *function = symbols_get(names->symbols, id);
 
 	return names->kernels[id] == kernel && function->kernel == wanted->kernel &&
-		function->known == wanted->known && strcmp(function->name, wanted->name) == 0 &&
+		function->known == wanted->known &&
+		function->inlined == wanted->inlined && strcmp(function->name, wanted->name) == 0 &&
 		strcmp(function->object, wanted->object) == 0;
 }
 
