@@ -36,7 +36,7 @@ struct epoch {
 	uint64_t clock_hz;			/* ticks per second, 1 GHz when unknown */
 	bool status_known;
 	struct status status;			/* its note is `note` */
-	char note[128];
+	char note[256];
 	uint8_t keys_on[EPOCH_KEYS], keys_off[EPOCH_KEYS];
 	size_t keys_on_count, keys_off_count;
 

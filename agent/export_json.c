@@ -100,7 +100,7 @@ static void put_profiler(struct writer *writer, const struct report *report)
 	char remarks[REMARKS_SIZE];
 
 	put_text(writer, "sampler", status->sampler == SAMPLER_NMI ? "nmi" : "timer");
-	if (status->sampler == SAMPLER_NMI)
+	if (status->sampler_cpu != EVENT_NONE)
 		put_count(writer, "sampler_cpu", status->sampler_cpu);
 	put_count(writer, "rate", status->rate);
 	put_member(writer, "seconds", cJSON_CreateNumber(report->seconds));

@@ -28,7 +28,7 @@ static void print_facts(const struct report *report, FILE *out)
 		epoch->version, epoch->arch, epoch->cpu_count, report->seconds);
 	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
 		status->sampler == SAMPLER_NMI ? "nmi" : "timer", status->rate);
-	if (status->sampler == SAMPLER_NMI)
+	if (status->sampler_cpu != EVENT_NONE)
 		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
 	fprintf(out,
 		": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 " (%.1f%%), lost %s\n",

@@ -43,7 +43,7 @@ static const struct note notes[] = {
 	{ "ring", "how full the guest's fullest ring is" },
 	{ "cost", "the hook's own time: for a sample, and of the guest's time" },
 	{ "timer", "sampled by each CPU's own tick: code with interrupts off is charged where "
-		"they come on. nmi sees it, and takes one CPU." },
+		"they come on. nmi sees it, and may take one CPU." },
 	{ "FROZEN", "the window is held; collection goes on" },
 };
 
