@@ -29,7 +29,7 @@ TUI = canvas theme glyphs keys key_bar list scope prompt status title header emp
 PROGRAM = main command command_screen command_top command_report command_ctl command_run command_config
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
-UNIT = test_wire test_ring test_unwind test_grid test_sample test_trace test_drain test_meta test_control test_keys \
+UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_trace test_drain test_meta test_control test_keys \
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file \
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
@@ -126,7 +126,7 @@ $(UNIT:%=build/check/%): build/check/%: build/check/tests/unit/%.o \
 		build/check/libtui.a build/check/libagent.a build/check/libhook.a
 	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 
-$(foreach test,ring unwind sample trace drain meta control keys,build/check/test_$(test)): \
+$(foreach test,ring unwind sample overflow trace drain meta control keys,build/check/test_$(test)): \
 		build/check/tests/unit/fake_port.o build/check/tests/unit/fake_host.o
 build/tsan/test_ring_threads build/tsan/test_pace_threads: build/tsan/tests/unit/fake_port.o
 build/tsan/test_hook_threads: build/tsan/tests/unit/fake_smp.o build/tsan/tests/unit/fake_host.o

@@ -14,6 +14,7 @@ struct ktop_control {
 	uint32_t mode;			/* enum ktop_sampler: to use when on */
 	uint32_t events;		/* the trace mask to use when on */
 	bool nmi_works;			/* one was sent, or the kernel's settings say so */
+	uint32_t counting;		/* the rate at which counters overflow; 0: not */
 	bool kick;			/* CPUs have a new order and do not know */
 
 	char line[80];

@@ -69,6 +69,7 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 		.hz = facts->clock_hz ? facts->clock_hz : 1000000000,
 		.cpu = (struct ktop_cpu *)((uint8_t *)memory + align(sizeof *ktop)),
 		.transport = transport,
+		.counters = facts->counters,
 		.pacer.seed = 1,
 		.keys.plain = all.plain_keys,
 		.accounted = ktop_port_clock(),

@@ -8,6 +8,7 @@
 #include "control.h"
 #include "grid.h"
 #include "keys.h"
+#include "ktop.h"
 #include "meta.h"
 #include "packet.h"
 #include "ring.h"
@@ -35,6 +36,7 @@ struct ktop_cpu {
 	uint64_t missed;		/* periods of gaps not yet reported */
 	uint64_t done;			/* rounds of `due` that are settled, by NMI */
 	uint32_t answered;		/* NMIs */
+	int64_t owed[2];		/* rounds not taken yet, by overflow: without and with a thread */
 
 	/* written by the CPU set aside */
 	uint64_t due __attribute__((aligned(64)));	/* rounds since boot */
@@ -63,6 +65,7 @@ struct ktop {
 	uint64_t hz;			/* of the clock; taken as 1 GHz when unknown */
 	struct ktop_cpu *cpu;
 	struct ktop_transport *transport;
+	ktop_counters *counters;	/* NULL: one CPU is set aside for NMIs */
 
 	/* written by the CPU set aside */
 	struct ktop_grid pacer __attribute__((aligned(64)));
@@ -79,10 +82,10 @@ struct ktop {
 	uint64_t accounted;		/* clock up to which spans are counted */
 };
 
-/* By NMI, the last CPU samples the others. */
+/* By NMI, the last CPU samples the others, where they have no counters of their own. */
 static inline uint32_t ktop_sampler_cpu(const struct ktop *ktop)
 {
-	return ktop->cpus - 1;
+	return ktop->counters ? KTOP_NO_CPU : ktop->cpus - 1;
 }
 
 /* Clock ticks between heartbeats: with a drain every 50 ms, at most 100 ms pass. */

@@ -37,6 +37,13 @@ struct ktop_symbol {
  */
 typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
 
+/*
+ * thread, in ktop_init() or ktop_drain(). For a kernel whose CPUs each have a counter of their own
+ * work, which stands still while the CPU is halted: from now on each overflows about so many times in
+ * a second of work, 0: never, and its NMI calls ktop_overflow(). NULL, or why this machine cannot.
+ */
+typedef const char *ktop_counters(uint32_t rate);
+
 /* Fixed facts of this boot. Texts are copied; an unknown one is NULL. */
 struct ktop_facts {
 	const char *kernel, *version, *arch;	/* arch as `uname -m` has it: "x86_64" */
@@ -49,6 +56,7 @@ struct ktop_facts {
 	const uint8_t *build_id;	/* of the kernel image; NULL: unknown */
 	uint32_t build_id_size;
 	ktop_symbol_after *symbols;	/* NULL: the host has a file of symbols */
+	ktop_counters *counters;	/* NULL: the last CPU sends the NMIs */
 };
 
 /* What a kernel may set; zero means the default. */
@@ -81,6 +89,9 @@ void ktop_tick(struct ktop *ktop, const struct ktop_regs *regs);
 
 /* NMI: true when the NMI was the hook's own. */
 bool ktop_nmi(struct ktop *ktop, const struct ktop_regs *regs);
+
+/* NMI, or irq off: this CPU's counter has overflowed (ktop_counters). ktop_tick() goes on as ever. */
+void ktop_overflow(struct ktop *ktop, const struct ktop_regs *regs);
 
 /*
  * any: is this CPU the one set aside to pace the others by NMI? Its scheduler then runs nothing

@@ -39,10 +39,10 @@ struct ktop_current {
 };
 
 /*
- * NMI. For the interrupted context `pc`: while an entry stub has not yet saved all, user_valid is
- * false, and the members below it are not looked at; in user mode it is not looked at either. What
- * is given stays as it is until the hook returns: one for each thread, where most never changes, or
- * one for each CPU.
+ * NMI, and never twice at once on a CPU. For the interrupted context `pc`: while an entry stub has
+ * not yet saved all, user_valid is false, and the members below it are not looked at; in user mode it
+ * is not looked at either. What is given stays as it is until the hook returns: one for each thread,
+ * where most never changes, or one for each CPU.
  */
 const struct ktop_current *ktop_port_current(uint64_t pc);
 

@@ -1,7 +1,7 @@
 /*
- * The two samplers: each CPU's own timer, or NMIs from one CPU that is set aside (pace.c). The
- * timer is masked where the kernel masks interrupts, so its samples of such code land where they
- * are enabled again; NMIs see it.
+ * The two samplers: each CPU's own timer, or NMIs, from one CPU that is set aside (pace.c) or from
+ * the overflows of each CPU's own counter. The timer is masked where the kernel masks interrupts, so
+ * its samples of such code land where they are enabled again; NMIs see it.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,17 +19,15 @@ static struct ktop_cpu *this_cpu(struct ktop *ktop)
 	return &ktop->cpu[ktop_port_cpu()];
 }
 
-/* A record for this sampler; NULL: no room, or the sampler has been changed meanwhile. */
-KTOP_INLINE struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring, uint32_t sampler,
-	uint32_t payload, uint64_t now)
+/* The ring is this sampler's until leave or commit; false: the sampler has been changed meanwhile. */
+KTOP_INLINE bool enter(struct ktop *ktop, struct ktop_ring *ring, uint32_t sampler)
 {
 	if (!ktop_ring_enter(ring))
-		return NULL;
-	if (__atomic_load_n(&ktop->sampler, __ATOMIC_SEQ_CST) != sampler) {	/* pair 3 */
-		ktop_ring_leave(ring);
-		return NULL;
-	}
-	return ktop_ring_reserve(ring, payload, now);
+		return false;
+	if (__atomic_load_n(&ktop->sampler, __ATOMIC_SEQ_CST) == sampler)	/* pair 3 */
+		return true;
+	ktop_ring_leave(ring);
+	return false;
 }
 
 KTOP_INLINE uint8_t *put_count(uint8_t *list, uint32_t count)
@@ -67,12 +65,15 @@ KTOP_INLINE uint32_t write_sample(struct ktop_record *record, const struct ktop_
 
 /* A gap too long for one function: kept until there is room to report it. */
 static __attribute__((__noinline__)) void report_missed(struct ktop *ktop, struct ktop_cpu *cpu,
-	uint32_t sampler, uint64_t now)
+	uint32_t sampler)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);
 	struct ktop_wire_missed missed;
-	struct ktop_record *record = reserve(ktop, ring, sampler, sizeof missed, now);
+	struct ktop_record *record;
 
+	if (!enter(ktop, ring, sampler))
+		return;
+	record = ktop_ring_reserve(ring, sizeof missed, ktop_port_clock());
 	if (record == NULL)
 		return;
 	missed.ticks = cpu->missed < UINT32_MAX ? (uint32_t)cpu->missed : UINT32_MAX;
@@ -81,13 +82,15 @@ static __attribute__((__noinline__)) void report_missed(struct ktop *ktop, struc
 	ktop_ring_commit(ring, record, KTOP_EVENT_missed, sizeof missed);
 }
 
-/* A sample that is lost takes the gap before it along: while nobody listens, nothing is missed. */
-KTOP_INLINE void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs,
-	uint32_t sampler, uint64_t rounds, uint64_t now)
+/*
+ * Into the ring that was entered. A sample that is lost takes the gap before it along: while nobody
+ * listens, nothing is missed.
+ */
+KTOP_INLINE void put_sample(struct ktop_cpu *cpu, const struct ktop_regs *regs,
+	const struct ktop_current *current, uint64_t rounds, uint64_t now)
 {
-	const struct ktop_current *current = ktop_port_current(regs->pc);
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);
-	struct ktop_record *record = reserve(ktop, ring, sampler, KTOP_SAMPLE_MAX, now);
+	struct ktop_record *record = ktop_ring_reserve(ring, KTOP_SAMPLE_MAX, now);
 
 	if (record == NULL)
 		return;
@@ -97,8 +100,21 @@ KTOP_INLINE void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop
 	}
 	ktop_ring_commit(ring, record, KTOP_EVENT_sample,
 		write_sample(record, regs, current, (uint32_t)rounds));
-	if (cpu->missed)
-		report_missed(ktop, cpu, sampler, now);
+}
+
+KTOP_INLINE void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs,
+	uint32_t sampler, uint64_t rounds, uint64_t now)
+{
+	if (!enter(ktop, ktop_ring(cpu, KTOP_SAMPLES), sampler))
+		return;
+	put_sample(cpu, regs, ktop_port_current(regs->pc), rounds, now);
+	if (KTOP_RARE(cpu->missed))
+		report_missed(ktop, cpu, sampler);
+}
+
+KTOP_INLINE uint32_t order_of(const struct ktop_cpu *cpu)
+{
+	return __atomic_load_n(&cpu->order, __ATOMIC_ACQUIRE);			/* pair 4 */
 }
 
 static void start(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t order, uint64_t now)
@@ -108,6 +124,7 @@ static void start(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t order, uint6
 	if (order == 0)
 		return;
 	cpu->missed = 0;
+	cpu->owed[0] = cpu->owed[1] = 0;
 	ktop_grid_start(&cpu->grid, now, __atomic_load_n(&ktop->period, __ATOMIC_RELAXED));
 	ktop_port_timer(cpu->grid.fire);
 }
@@ -116,7 +133,7 @@ KTOP_INLINE void tick(struct ktop *ktop, const struct ktop_regs *regs)
 {
 	struct ktop_cpu *cpu = this_cpu(ktop);
 	uint64_t now = ktop_port_clock(), rounds;
-	uint32_t order = __atomic_load_n(&cpu->order, __ATOMIC_ACQUIRE);	/* pair 4 */
+	uint32_t order = order_of(cpu);
 
 	if (KTOP_RARE(order != cpu->started)) {
 		start(ktop, cpu, order, now);
@@ -130,11 +147,119 @@ KTOP_INLINE void tick(struct ktop *ktop, const struct ktop_regs *regs)
 	ktop_count(&ktop_ring(cpu, KTOP_SAMPLES)->cost, ktop_port_clock() - now);
 }
 
+/*
+ * ---- by overflow ----
+ *
+ * The timer counts the rounds, for overflows come only while the CPU is at work. There are two
+ * accounts. With a thread, overflows take what the timer has counted there, however often they come.
+ * Without one, the timer is held up by interrupts, and then finds the CPU idle: so each overflow
+ * takes one round, and the timer gives the rest to idling.
+ */
+
+static bool is_idle(const struct ktop_regs *regs, const struct ktop_current *current)
+{
+	return current->idle && !regs->user;
+}
+
+static int64_t *account(struct ktop_cpu *cpu, const struct ktop_current *current)
+{
+	return &cpu->owed[current->thread != KTOP_NO_THREAD];
+}
+
+/* The ring is entered. At work, the timer takes only what no overflow came for in time. */
+static void count(struct ktop_cpu *cpu, const struct ktop_regs *regs, uint64_t now)
+{
+	uint64_t rounds = ktop_grid_due(&cpu->grid, now);
+	const struct ktop_current *current = ktop_port_current(regs->pc);
+
+	int64_t *owed = account(cpu, current);
+
+	ktop_port_timer(cpu->grid.fire);
+	*owed += (int64_t)rounds;
+	rounds = *owed > (is_idle(regs, current) ? 0 : KTOP_GAP) ? (uint64_t)*owed : 0;
+	*owed -= (int64_t)rounds;
+	if (rounds)
+		put_sample(cpu, regs, current, rounds, now);
+	else
+		ktop_ring_leave(ktop_ring(cpu, KTOP_SAMPLES));
+}
+
+static __attribute__((__noinline__)) void count_tick(struct ktop *ktop,
+	const struct ktop_regs *regs)
+{
+	struct ktop_cpu *cpu = this_cpu(ktop);
+	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);
+	uint32_t order = order_of(cpu);
+	uint64_t now;
+
+	if (!enter(ktop, ring, KTOP_NMI))
+		return;
+	now = ktop_port_clock();
+	if (order == cpu->started) {
+		count(cpu, regs, now);
+	} else {
+		start(ktop, cpu, order, now);
+		ktop_ring_leave(ring);
+	}
+	if (cpu->missed)
+		report_missed(ktop, cpu, KTOP_NMI);
+	ktop_count(&ring->cost, ktop_port_clock() - now);
+}
+
+/*
+ * The rounds that an overflow stands for; 0: the CPU idles, or these overflows are too many. It may
+ * come before the timer has counted: they are not in step.
+ */
+static uint64_t take_owed(struct ktop_cpu *cpu, const struct ktop_regs *regs,
+	const struct ktop_current *current, uint64_t now)
+{
+	bool has_thread = current->thread != KTOP_NO_THREAD;
+	int64_t *owed = account(cpu, current), rounds = 1;
+
+	if (cpu->started == 0 || order_of(cpu) != cpu->started || is_idle(regs, current))
+		return 0;
+	*owed += (int64_t)ktop_grid_due(&cpu->grid, now);
+	if (*owed < (has_thread ? 0 : -KTOP_GAP))
+		return 0;
+	if (has_thread && *owed > 1)
+		rounds = *owed;
+	*owed -= rounds;
+	return (uint64_t)rounds;
+}
+
+/* Where it interrupts another one or the timer's, that is of the taking of a sample. */
+void ktop_overflow(struct ktop *ktop, const struct ktop_regs *regs)
+{
+	struct ktop_cpu *cpu = this_cpu(ktop);
+	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);
+	const struct ktop_current *current;
+	uint64_t now, rounds;
+
+	if (ktop_ring_busy(ring) || !enter(ktop, ring, KTOP_NMI))
+		return;
+	now = ktop_port_clock();
+	current = ktop_port_current(regs->pc);
+	rounds = take_owed(cpu, regs, current, now);
+	if (rounds)
+		put_sample(cpu, regs, current, rounds, now);
+	else
+		ktop_ring_leave(ring);
+	if (cpu->missed)
+		report_missed(ktop, cpu, KTOP_NMI);
+	ktop_count(&ring->cost, ktop_port_clock() - now);
+}
+
 void ktop_tick(struct ktop *ktop, const struct ktop_regs *regs)
 {
-	if (__atomic_load_n(&ktop->sampler, __ATOMIC_ACQUIRE) == KTOP_TIMER)	/* pair 4 */
+	uint32_t sampler = __atomic_load_n(&ktop->sampler, __ATOMIC_ACQUIRE);	/* pair 4 */
+
+	if (sampler == KTOP_TIMER)
 		tick(ktop, regs);
+	else if (sampler == KTOP_NMI && ktop->counters)
+		count_tick(ktop, regs);
 }
+
+/* ---- by NMI from the CPU set aside ---- */
 
 /* The rounds of this start that came due since the last NMI, however many NMIs that took. */
 static void answer(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs)

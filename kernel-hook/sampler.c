@@ -32,8 +32,32 @@ static bool sampling(struct ktop *ktop)
 	return false;
 }
 
+/* NULL, or why the counters cannot do that. */
+static const char *count(struct ktop *ktop, uint32_t rate)
+{
+	const char *why = NULL;
+
+	if (ktop->counters && rate != ktop->control.counting) {
+		why = ktop->counters(rate);
+		ktop->control.counting = why ? 0 : rate;
+	}
+	return why;
+}
+
+static void fall_back(struct ktop *ktop, const char *why)
+{
+	ktop->control.nmi_works = false;
+	ktop->control.mode = KTOP_TIMER;
+	ktop_str_set(&ktop->meta.note, why);
+	ktop_sampler_renew(ktop);
+}
+
 void ktop_sampler_settle(struct ktop *ktop)
 {
+	const char *why = count(ktop, ktop->wish == KTOP_NMI ? ktop->control.rate : 0);
+
+	if (why)
+		fall_back(ktop, why);
 	if (ktop->sampler == ktop->wish)
 		return;
 	__atomic_store_n(&ktop->sampler, KTOP_NONE, __ATOMIC_SEQ_CST);		/* pair 3 */
@@ -70,6 +94,8 @@ const char *ktop_sampler_refusal(struct ktop *ktop)
 {
 	struct ktop_cpu *first = &ktop->cpu[0];
 
+	if (ktop->counters)
+		return count(ktop, ktop->control.rate);
 	if (ktop->cpus < 2)
 		return "nmi needs two CPUs: one is set aside to send them";
 	if (ktop->control.nmi_works)
@@ -85,11 +111,7 @@ const char *ktop_sampler_refusal(struct ktop *ktop)
 
 void ktop_sampler_fall_back(struct ktop *ktop)
 {
-	if (!__atomic_exchange_n(&ktop->unsent, false, __ATOMIC_RELAXED) ||
-			ktop->control.mode != KTOP_NMI)
-		return;
-	ktop->control.nmi_works = false;
-	ktop->control.mode = KTOP_TIMER;
-	ktop_str_set(&ktop->meta.note, no_nmi);
-	ktop_sampler_renew(ktop);
+	if (__atomic_exchange_n(&ktop->unsent, false, __ATOMIC_RELAXED) &&
+			ktop->control.mode == KTOP_NMI)
+		fall_back(ktop, no_nmi);
 }
