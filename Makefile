@@ -44,7 +44,7 @@ TOOLS = pty liar harmless	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers manual completion install barriers
-E2E = linux linux_goes plug_linux demo cost boot port plug report ctl screen books terminal config hostile suspend faults_guest faults_qemu faults_qmp faults_port faults_files
+E2E = linux linux_goes linux_nmi plug_linux demo cost boot port plug report ctl screen books terminal config hostile suspend faults_guest faults_qemu faults_qmp faults_port faults_files
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
@@ -273,6 +273,12 @@ build/linux/work: $(LINUX_DIR)/demo/work.c
 
 build/linux/initramfs: build/linux/vmlinuz build/linux/ktop.ko build/linux/work $(wildcard $(LINUX_DIR)/demo/*)
 	$(LINUX_DIR)/demo/pack build/linux
+
+# For tests/e2e/linux_nmi.
+build/linux/overflow/overflow.ko: build/linux/version $(wildcard tests/e2e/overflow/*)
+	@mkdir -p $(@D)
+	ln -sf $(abspath $(wildcard tests/e2e/overflow/*)) $(@D)
+	$(MAKE) -C /usr/src/linux-headers-$(LINUX) M=$(abspath $(@D)) modules >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
 
 linux-module: packages
 	./packages linux

@@ -57,3 +57,19 @@ report() {
 
 # row FUNCTION OBJECT: has the report such a row?
 row() { awk -v f="$1" -v o="$2" '$5 == f && $6 == o {found = 1} END {exit !found}' "$dir/report"; }
+
+# Of the stacks in $dir/folded with kernel frames, 98 % begin where the kernel is entered or a thread of its
+# own begins.
+rooted() {
+	perl -ne '
+		my ($stack, $weight) = /^(.*) (\d+)$/ or next;
+		my ($first) = grep { /_\[k\]$/ } split /;/, $stack or next;
+		$all += $weight;
+		if ($first =~ /^(entry_|asm_|ret_from_fork|error_entry|error_return|syscall_return_via_sysret|secondary_startup_64|common_interrupt_return|swapgs_)/) { $good += $weight }
+		else { $other{$first} += $weight }
+		END {
+			printf "%d of %d\n", $good, $all;
+			print "$_ $other{$_}\n" for sort { $other{$b} <=> $other{$a} } keys %other;
+			exit !($all > 500 && $good >= 0.98 * $all);
+		}' "$dir/folded"
+}

@@ -4,10 +4,12 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 
+#include "counters.h"
 #include "keystrokes.h"
 #include "ktop.h"
 #include "port_file.h"
@@ -30,6 +32,11 @@ MODULE_PARM_DESC(ring, "KiB of buffer for each CPU and class, a power of two (de
 static char *port = "org.ktop.0";
 module_param(port, charp, 0444);
 MODULE_PARM_DESC(port, "name of the virtio-serial port (default org.ktop.0)");
+
+static char *mode = "timer";
+module_param(mode, charp, 0444);
+MODULE_PARM_DESC(mode, "timer, or nmi: by the cycles that the CPU's PMU counts, where there is one "
+	"(default timer)");
 
 static bool plain_keys;
 module_param(plain_keys, bool, 0444);
@@ -67,6 +74,7 @@ static struct ktop *make_hook(void)
 {
 	struct ktop_settings settings = {
 		.rate = rate, .ring_size = ring * 1024, .plain_keys = plain_keys, .start = start,
+		.nmi = strcmp(mode, "nmi") == 0,
 	};
 	struct ktop_facts facts = {
 		.kernel = "Linux", .version = init_utsname()->release, .arch = init_utsname()->machine,
@@ -75,7 +83,7 @@ static struct ktop *make_hook(void)
 		.anchor = "_text", .anchor_address = private_address("_text"),
 		.build_id = (void *)private_address("vmlinux_build_id"),
 		.build_id_size = BUILD_ID_SIZE_MAX,
-		.symbols = symbols_after,
+		.symbols = symbols_after, .counters = counters_run,
 	};
 	size_t size = ktop_memory_size(nr_cpu_ids, &settings);
 
@@ -91,6 +99,10 @@ static int __init begin(void)
 
 	if (error)
 		return error;
+	if (strcmp(mode, "timer") != 0 && strcmp(mode, "nmi") != 0) {
+		pr_err("ktop: mode=%s: it is timer or nmi; see modinfo ktop\n", mode);
+		return -EINVAL;
+	}
 	text_init();
 	port_file = port_file_new(port);
 	if (IS_ERR(port_file))
@@ -101,6 +113,9 @@ static int __init begin(void)
 	error = symbols_begin();
 	if (error)
 		goto no_symbols;
+	error = counters_start();
+	if (error)
+		goto no_counters;
 	ktop = make_hook();
 	error = -EINVAL;
 	if (!ktop) {
@@ -122,7 +137,9 @@ no_drainer:
 	timer_stop();
 no_timer:
 no_hook:
+	counters_stop();
 	vfree(memory);
+no_counters:
 	symbols_end();
 no_symbols:
 	tasks_free();
@@ -136,6 +153,7 @@ static void __exit end(void)
 	keystrokes_end();
 	timer_stop();
 	kthread_stop(drainer);
+	counters_stop();
 	symbols_end();
 	vfree(memory);
 	tasks_free();

@@ -12,7 +12,7 @@ struct task_struct;
 int tasks_init(void);
 void tasks_free(void);
 
-/* Any context, on the task's own CPU: this task is being sampled. */
+/* NMI, on the task's own CPU, never twice at once there: this task is being sampled. */
 void tasks_seen(const struct task_struct *task);
 
 /* The drainer: tells of those that are new, and now and then of those that changed or ended. */

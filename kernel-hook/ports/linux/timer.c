@@ -14,25 +14,39 @@ struct ticker {
 	struct hrtimer timer;
 	bool on;			/* the CPU's own: the timer may be started */
 	u64 wish;			/* of the hook's: clock value of its next tick; 0: none */
-	struct pt_regs *regs;		/* NULL outside of ktop_tick() */
+	struct pt_regs *regs;		/* NULL outside of ktop_tick() and ktop_overflow() */
 };
 
 static DEFINE_PER_CPU(struct ticker, tickers);
 static struct ktop *sampled;		/* fixed while tickers are on */
 static int hotplug;			/* state of cpuhp */
 
-static void tick(struct ticker *this, struct pt_regs *interrupted)
+/* An overflow may come while a tick is at it. */
+static void sample(void (*call)(struct ktop *ktop, const struct ktop_regs *regs),
+	struct pt_regs *interrupted)
 {
+	struct pt_regs *before = this_cpu_read(tickers.regs);
 	struct ktop_regs regs = {
 		.pc = interrupted->ip, .sp = interrupted->sp, .fp = interrupted->bp,
 		.user = user_mode(interrupted),
 	};
 
+	this_cpu_write(tickers.regs, interrupted);
+	call(sampled, &regs);
+	this_cpu_write(tickers.regs, before);
+}
+
+void timer_overflow(struct pt_regs *interrupted)
+{
+	if (this_cpu_read(tickers.on))
+		sample(ktop_overflow, interrupted);
+}
+
+static void tick(struct ticker *this, struct pt_regs *interrupted)
+{
 	if (this->wish <= ktop_port_clock())
 		this->wish = 0;		/* met: the hook wishes anew */
-	this->regs = interrupted;
-	ktop_tick(sampled, &regs);
-	this->regs = NULL;
+	sample(ktop_tick, interrupted);
 }
 
 /* Called from no interrupt, which would be a kernel unlike others, it tries again later. */
@@ -83,7 +97,7 @@ static int come_online(unsigned int cpu)
 
 	hrtimer_init(&this->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	this->timer.function = fire;
-	this->on = true;
+	WRITE_ONCE(this->on, true);
 	hrtimer_start(&this->timer, 0, HRTIMER_MODE_ABS_PINNED_HARD);
 	return 0;
 }

@@ -1,10 +1,11 @@
 /*
- * Work whose share in each function is known: `work getppid`, `work zero`, until it is ended; and
- * `work mix`, which is the same each time, and prints how many ns it took.
+ * Work whose share in each function is known: `work getppid`, `work zero`, `work fault`, until it is
+ * ended; and `work mix`, which is the same each time, and prints how many ns it took.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,20 @@ static __attribute__((noinline)) void zero_loop(int zero)
 
 	while (read(zero, page, sizeof(page)) > 0)
 		;
+}
+
+/* Each page is faulted in by the kernel, as it writes there. */
+static __attribute__((noinline)) void fault_loop(int zero)
+{
+	enum { SIZE = 64 * 4096 };
+
+	for (;;) {
+		void *pages = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (pages == MAP_FAILED || read(zero, pages, SIZE) != SIZE)
+			return;
+		munmap(pages, SIZE);
+	}
 }
 
 static long long now(void)
@@ -70,8 +85,10 @@ int main(int count, char **words)
 		getppid_loop();
 	if (strcmp(work, "zero") == 0)
 		zero_loop(open("/dev/zero", O_RDONLY));
+	if (strcmp(work, "fault") == 0)
+		fault_loop(open("/dev/zero", O_RDONLY));
 	if (strcmp(work, "mix") == 0)
 		return timed_mix();
-	fprintf(stderr, "work: getppid, zero or mix\n");
+	fprintf(stderr, "work: getppid, zero, fault or mix\n");
 	return 2;
 }
