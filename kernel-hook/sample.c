@@ -192,7 +192,7 @@ static __attribute__((__noinline__)) void count_tick(struct ktop *ktop,
 	uint32_t order = order_of(cpu);
 	uint64_t now;
 
-	if (!enter(ktop, ring, KTOP_NMI))
+	if (!ktop->counters || !enter(ktop, ring, KTOP_NMI))
 		return;
 	now = ktop_port_clock();
 	if (order == cpu->started) {
@@ -253,9 +253,11 @@ void ktop_tick(struct ktop *ktop, const struct ktop_regs *regs)
 {
 	uint32_t sampler = __atomic_load_n(&ktop->sampler, __ATOMIC_ACQUIRE);	/* pair 4 */
 
+	if (sampler == KTOP_NONE)
+		return;
 	if (sampler == KTOP_TIMER)
 		tick(ktop, regs);
-	else if (sampler == KTOP_NMI && ktop->counters)
+	else
 		count_tick(ktop, regs);
 }
 
