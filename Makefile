@@ -44,7 +44,7 @@ TOOLS = pty liar harmless	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers manual completion install barriers
-E2E = linux linux_goes linux_nmi plug_linux demo cost boot port plug report ctl screen machines books terminal config hostile suspend faults_guest faults_qemu faults_qmp faults_port faults_files
+E2E = linux linux_goes linux_port linux_leaves linux_boots linux_nmi plug_linux demo cost boot port plug report ctl screen machines books terminal config hostile suspend faults_guest faults_qemu faults_qmp faults_port faults_files
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)

@@ -19,7 +19,8 @@ if ! build build/ktop build/linux/initramfs >"$dir/make" 2>&1; then
 fi
 
 # linux NAME WORDS QEMU-OPTIONS...: the guest with WORDS on its command line, and a shell in it that
-# reads what `guest` says; its console is in $dir/NAME.console, its port's device is called `ktop`.
+# reads what `guest` says; its console is in $dir/NAME.console. The port's device is called `ktop`,
+# and the device that it is on `controller`.
 linux() {
 	local name=$1 words=$2
 	shift 2
@@ -28,10 +29,10 @@ linux() {
 		-kernel build/linux/vmlinuz -initrd build/linux/initramfs \
 		-append "console=ttyS0 quiet tsc=reliable no_timer_check work=shell $words" \
 		-serial "file:$dir/$name.console" -qmp "unix:$dir/$name.qmp,server=on,wait=off" \
-		-device virtio-serial-pci -chardev stdio,id=shell,signal=off \
-		-device virtserialport,nr=2,chardev=shell,name=shell \
-		-chardev "socket,id=ktop,path=$dir/$name.port,server=on,wait=off" \
-		-device virtserialport,nr=1,chardev=ktop,name=org.ktop.0,id=ktop \
+		-device virtio-serial-pci,id=shell -chardev stdio,id=shell,signal=off \
+		-device virtserialport,bus=shell.0,chardev=shell,name=shell \
+		-device virtio-serial-pci,id=controller -chardev "socket,id=ktop,path=$dir/$name.port,server=on,wait=off" \
+		-device virtserialport,bus=controller.0,chardev=ktop,name=org.ktop.0,id=ktop \
 		"$@" <>"$dir/$name.in" >"$dir/$name.log" 2>"$dir/$name.qemu" &
 	pid=$!
 	started+=("$pid")
@@ -72,4 +73,21 @@ rooted() {
 			print "$_ $other{$_}\n" for sort { $other{$b} <=> $other{$a} } keys %other;
 			exit !($all > 500 && $good >= 0.98 * $all);
 		}' "$dir/folded"
+}
+
+# books NAME: of a guest that does not sample, a report; what the guest says then of each CPU is in $dir/books, as
+# number, events taken, of those lost.
+books() {
+	rm -rf "$dir/books.raw"
+	report "$1" --seconds 0.5 --top 0 --json --raw "$dir/books.raw"
+	babeltrace2 "$dir/books.raw" 2>/dev/null | sed -nE \
+		's/.* cpu_status: .*[{ ]cpu = ([0-9]+), stream = 1, enabled = 0, taken = ([0-9]+), lost = ([0-9]+).*/\1 \2 \3/p' |
+		awk '{last[$1] = $0} END {for (cpu in last) print last[cpu]}' | sort >"$dir/books"
+}
+
+# agree NAME: has ktop received or counted as lost all that the guest has ever taken?
+agree() {
+	books "$1"
+	jq -r '.books[] | select(.stream == "samples") | "\(.cpu) \(.taken)"' "$dir/report" | sort | diff - <(cut -d' ' -f1,2 "$dir/books") &&
+		[ -s "$dir/books" ]
 }
