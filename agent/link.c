@@ -13,7 +13,7 @@ enum {
 	DISCOVER_MS = 10000,
 	GREETING_AGAIN_MS = 100,	/* while the guest's bytes must not wait */
 	DISCOVER_AGAIN_MS = 3000,
-	PLUG_MS = 5000,
+	PLUG_MS = 10000,
 	UNPLUG_MS = 2000,
 	UNPLUG_PAUSED_MS = 200,		/* nobody lets a controller go then */
 	LOOK_MS = 1000,			/* into a silence */

@@ -23,7 +23,7 @@ enum {
 
 /*
  * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Where QMP tells of none,
- * it is plugged in, if `plug`, as soon as the VM runs. Waits for QEMU's answers 25 s at most. NULL
+ * it is plugged in, if `plug`, as soon as the VM runs. Waits for QEMU's answers 30 s at most. NULL
  * with `error` set: what is missing, what to do.
  */
 struct link *link_new(const char *qmp, const char *port, bool plug, char **error);

@@ -12,7 +12,6 @@
 #include "util.h"
 
 enum {
-	GUEST_MS = 2000,		/* for a guest to let a controller go */
 	BACK_MS = 1000,			/* to take out again what was in vain */
 	LOOK_MS = 10,
 	NS_PER_MS = 1000000,
@@ -149,10 +148,9 @@ static void take_out_port(struct plug *plug)
 		pause_a_little();
 }
 
-static void take_out_controller(struct plug *plug)
+/* Waits until `late` for the guest to let it go. */
+static void take_out_controller(struct plug *plug, uint64_t late)
 {
-	uint64_t late = util_now() + (uint64_t)GUEST_MS * NS_PER_MS;
-
 	if (is_there(plug, QMP_PLUG_CONTROLLER))
 		obeyed_for(plug, "device_del", QMP_PLUG_CONTROLLER);
 	while (is_there(plug, QMP_PLUG_CONTROLLER) && !is_late(plug) && util_now() < late)
@@ -180,7 +178,7 @@ bool qmp_unplug(struct qmp *qmp, int timeout_ms)
 	bool gone;
 
 	take_out_port(&plug);
-	take_out_controller(&plug);
+	take_out_controller(&plug, plug.qom.deadline);
 	gone = !plug.qom.error && !is_there(&plug, QMP_PLUG_PORT) &&
 		!is_there(&plug, QMP_PLUG_CONTROLLER) && !plug.qom.error;
 	end(&plug);
@@ -222,7 +220,9 @@ static bool plug_anywhere(struct plug *plug, struct qmp_plugged *plugged)
 /* What an earlier ktop has left is in our way only while its guest keeps it. */
 static bool has_way(struct plug *plug, char **error)
 {
-	take_out_controller(plug);
+	uint64_t now = util_now();
+
+	take_out_controller(plug, now + (plug->qom.deadline - now) / 2);
 	return plug->qom.error || !is_there(plug, QMP_PLUG_CONTROLLER) ||
 		util_fail(error,
 			"port org.ktop.0: not plugged in: the guest has not let go the controller of an "
