@@ -85,15 +85,36 @@ static void begin_order(struct overview *overview)
 	overview->said = (struct session_message) { .text = "" };
 }
 
+static bool is_up(const struct machine *machine)
+{
+	return machine->known && machine->link == LINK_UP;
+}
+
+static size_t are_up(const struct overview *overview)
+{
+	size_t up = 0;
+
+	for (size_t i = 0; i < overview->count; i++)
+		up += is_up(&overview->machines[i]);
+	return up;
+}
+
+bool overview_running(const struct overview *overview)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < overview->count; i++)
+		running += is_up(&overview->machines[i]) && overview->machines[i].running;
+	return running != 0 && running == are_up(overview);
+}
+
 void overview_run_profiler(struct overview *overview, bool on)
 {
-	bool up = false;
+	bool any = are_up(overview) != 0;
 
 	begin_order(overview);
 	for (size_t i = 0; i < overview->count; i++)
-		up = up || overview->machines[i].link == LINK_UP;
-	for (size_t i = 0; i < overview->count; i++)
-		if (overview->machines[i].link == LINK_UP || !up)
+		if (is_up(&overview->machines[i]) || !any)
 			session_run_profiler(overview->machines[i].session, on);
 }
 

@@ -2,6 +2,7 @@
 #ifndef OVERVIEW_H
 #define OVERVIEW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ void overview_free(struct overview *overview);
 struct picture *overview_picture(struct overview *overview, uint64_t now);
 
 void overview_wish(struct overview *overview, const struct session_wish *wish, uint64_t now);
+bool overview_running(const struct overview *overview);	/* each that is up */
 void overview_run_profiler(struct overview *overview, bool on);	/* of those that are up */
 void overview_snapshot(struct overview *overview);	/* a file for each, its name the root frame */
 

@@ -204,7 +204,7 @@ static void open_prompt(struct screen *screen, bool filtering)
 
 static void run(struct screen *screen, uint64_t now)
 {
-	bool on = !screen->picture->running;
+	bool on = !screen->feed.running(screen->feed.self);
 	char *text = util_format("asking %s to %s profiling",
 		screen->picture->machines ? "all guests" : "the guest", on ? "start" : "stop");
 

@@ -54,6 +54,13 @@ static void page_wish(void *self, const struct session_wish *wish)
 		overview_wish(page->tabs->overview, wish, page->tabs->now);
 }
 
+static bool page_running(void *self)
+{
+	const struct page *page = self;
+
+	return page->machine ? page->machine->running : overview_running(page->tabs->overview);
+}
+
 static void page_run_profiler(void *self, bool on)
 {
 	struct page *page = self;
@@ -114,7 +121,8 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 	struct page *page = &tabs->pages[tabs->count++];
 	struct feed feed = {
 		.self = page, .picture = page_picture, .message = page_message, .wish = page_wish,
-		.run_profiler = page_run_profiler, .snapshot = page_snapshot,
+		.running = page_running, .run_profiler = page_run_profiler,
+		.snapshot = page_snapshot,
 	};
 
 	page->tabs = tabs;

@@ -15,6 +15,8 @@ struct picture *session_picture(struct session *session)
 	struct picture *picture = session->next;
 
 	session->next = NULL;
+	if (picture)
+		session->running = picture->running;
 	return picture;
 }
 
@@ -60,6 +62,11 @@ static void wish(void *self, const struct session_wish *wish)
 	session_wish(self, wish);
 }
 
+static bool running(void *self)
+{
+	return ((const struct session *)self)->running;
+}
+
 static void run_profiler(void *self, bool on)
 {
 	session_run_profiler(self, on);
@@ -77,6 +84,6 @@ struct feed fake_feed(struct session *session)
 {
 	return (struct feed) {
 		.self = session, .picture = picture, .message = message, .wish = wish,
-		.run_profiler = run_profiler, .snapshot = snapshot,
+		.running = running, .run_profiler = run_profiler, .snapshot = snapshot,
 	};
 }

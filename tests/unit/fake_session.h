@@ -14,6 +14,7 @@ struct session {
 	struct session_wish wish;
 	int wishes, runs, snapshots;
 	bool ran_on, marked;
+	bool running;			/* as the picture given last has it */
 	char path[SNAPSHOT_NAME], root[48];
 };
 

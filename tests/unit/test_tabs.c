@@ -277,6 +277,24 @@ static void test_orders_to_one_and_to_all(void **state)
 	close_theatre(&theatre);
 }
 
+/* What is on is known of the marks: a picture of a tab that was not looked at is old. */
+static void test_orders_do_not_rest_on_old_pictures(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	press(&theatre, KEYS_TAB);
+	for (int i = 0; i < MACHINES; i++)
+		give(&theatre, i)->running = i != 2;
+	draw(&theatre);
+	press(&theatre, KEYS_BACK_TAB);
+	press(&theatre, ' ');
+	assert_true(theatre.sessions[0].runs == 1 && theatre.sessions[0].ran_on);
+	close_theatre(&theatre);
+}
+
 /* One that is not there is not asked, and does not keep the others from being stopped. */
 static void test_who_is_not_there_is_not_ordered(void **state)
 {
@@ -418,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_each_keeps_its_own),
 		cmocka_unit_test(test_zero_over_all),
 		cmocka_unit_test(test_orders_to_one_and_to_all),
+		cmocka_unit_test(test_orders_do_not_rest_on_old_pictures),
 		cmocka_unit_test(test_who_is_not_there_is_not_ordered),
 		cmocka_unit_test(test_messages_name_the_machine),
 		cmocka_unit_test(test_clicks),
