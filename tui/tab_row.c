@@ -101,11 +101,11 @@ static void draw_tab(struct canvas *canvas, struct place place, const struct tab
 	canvas_text(canvas, at, tab->lost ? STYLE_BAD : tab->style, behind(tab, detail, text));
 }
 
-void tab_row_draw(struct canvas *canvas, struct place place, const struct tab *tabs, size_t count,
+int tab_row_draw(struct canvas *canvas, struct place place, const struct tab *tabs, size_t count,
 	size_t current)
 {
 	struct layout layout = lay_out(canvas, place.width, tabs, count, current);
-	int end = place.column + place.width;
+	int begin = place.column, end = begin + place.width;
 
 	canvas_blank(canvas, place);
 	for (size_t i = layout.first; i < count && place.column < end; i++) {
@@ -117,6 +117,7 @@ void tab_row_draw(struct canvas *canvas, struct place place, const struct tab *t
 			canvas_restyle(canvas, place, STYLE_CURSOR);
 		place.column += place.width + GAP;
 	}
+	return place.column - begin;
 }
 
 size_t tab_row_at(const struct canvas *canvas, struct place place, const struct tab *tabs,

@@ -22,7 +22,8 @@ struct tab {
 	uint64_t lost;			/* samples */
 };
 
-void tab_row_draw(struct canvas *canvas, struct place place, const struct tab *tabs, size_t count,
+/* Returns the columns used. */
+int tab_row_draw(struct canvas *canvas, struct place place, const struct tab *tabs, size_t count,
 	size_t current);
 
 /* The tab at a column of such a row; `count`: none. */

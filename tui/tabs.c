@@ -5,7 +5,9 @@
 #include <time.h>
 
 #include "canvas.h"
+#include "config.h"
 #include "input.h"
+#include "keys.h"
 #include "machine.h"
 #include "overview.h"
 #include "snapshot.h"
@@ -26,6 +28,7 @@ struct tabs {
 	struct machine *machines;
 	size_t machine_count;
 	struct overview *overview;	/* NULL: there is one machine */
+	const struct keys *keys;
 	struct page pages[MOST];	/* all, then the machines; or the only one */
 	size_t count, current;
 	uint64_t now;			/* as told last */
@@ -136,6 +139,7 @@ struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct 
 	struct tabs *tabs = util_alloc(sizeof *tabs);
 
 	tabs->machine_count = count;
+	tabs->keys = &config->keys;
 	tabs->machines = util_alloc(count * sizeof *tabs->machines);
 	for (size_t i = 0; i < count; i++)
 		machine_init(&tabs->machines[i], machines[i].session, (unsigned)i + 1,
@@ -255,6 +259,17 @@ static struct canvas below(const struct canvas *canvas)
 	};
 }
 
+/* How to get to the next one, at the right, where there is room. */
+static void draw_hint(const struct tabs *tabs, struct canvas *canvas, int used)
+{
+	char text[KEYS_TEXT];
+	int left = tabs->row.width - used - 1;
+
+	keys_text(tabs->keys, "{next-tab} next", text);
+	if (canvas_width(canvas, text) < left)
+		canvas_right(canvas, (struct place) { 0, used, left }, STYLE_DIM, text);
+}
+
 void tabs_draw(struct tabs *tabs, struct canvas *canvas)
 {
 	struct tab row[MOST];
@@ -270,7 +285,8 @@ void tabs_draw(struct tabs *tabs, struct canvas *canvas)
 	fill(tabs, row);
 	rest = below(canvas);
 	screen_draw(shown(tabs), &rest);
-	tab_row_draw(canvas, tabs->row, row, tabs->count, tabs->current);
+	draw_hint(tabs, canvas,
+		tab_row_draw(canvas, tabs->row, row, tabs->count, tabs->current));
 }
 
 static enum screen_wish click(struct tabs *tabs, const struct input *input)

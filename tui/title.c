@@ -88,7 +88,7 @@ static void add_states(struct title *title, const struct canvas *canvas,
 
 	for (size_t i = 0; i < picture->machine_count; i++)
 		running += picture->machines[i].running;
-	if (picture->running)
+	if (running == picture->machine_count)
 		add(title, STYLE_GOOD, 100, 2 * STATE, "%s REC", glyphs_text(canvas, GLYPH_ON));
 	else if (running)
 		add(title, STYLE_WARN, 100, 2 * STATE, "%s REC on %zu of %zu",

@@ -345,6 +345,8 @@ static void test_clicks(void **state)
 	(void)state;
 	open_theatre(&theatre, MACHINES);
 	give_all(&theatre);
+	holds(&theatre, "3 mail ● REC", true);
+	holds(&theatre, "Tab next\n", true);
 	click(&theatre, 0, 20);
 	assert_int_equal(theatre.sessions[0].wish.reader, READER_OWN);
 	click(&theatre, 0, 79);
