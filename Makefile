@@ -44,7 +44,7 @@ TOOLS = pty liar harmless	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers manual completion install barriers
-E2E = linux linux_goes linux_port linux_leaves linux_boots linux_nmi plug_linux demo cost boot port plug report ctl screen machines books terminal config hostile suspend faults_guest faults_qemu faults_qmp faults_port faults_files
+E2E = linux linux_goes linux_port linux_leaves linux_nmi linux_demo plug_linux demo cost boot port plug report ctl screen machines books terminal config hostile suspend faults_guest faults_qemu faults_qmp faults_port faults_files
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
@@ -241,12 +241,13 @@ packages:
 	./packages
 
 DURATION = 5
+REPORT =	# more options for the table of a demo without a terminal
 DEMO = qemu-system-x86_64 -accel tcg -smp 4 -m 256 -display none -kernel build/demo/demo.elf -append work=mix
 
 demo: packages
 	@$(MAKE) build/ktop demo-kernel
 	@if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run -- $(DEMO); \
-	else build/ktop run --headless --seconds $(DURATION) -- $(DEMO); fi
+	else build/ktop run --headless --seconds $(DURATION) $(REPORT) -- $(DEMO); fi
 
 # ---- Linux: ktop.ko for the newest of Debian's kernels whose headers are here, and a guest with it ----
 
@@ -288,7 +289,7 @@ demo-linux: packages
 	./packages linux
 	@$(MAKE) build/ktop build/linux/initramfs
 	@if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run -- $(LINUX_DEMO); \
-	else build/ktop run --headless --wait 120 --seconds $(DURATION) -- $(LINUX_DEMO); fi
+	else build/ktop run --headless --wait 120 --seconds $(DURATION) $(REPORT) -- $(LINUX_DEMO); fi
 
 screenshots: packages
 	./packages screenshots

@@ -8,10 +8,10 @@ skip() {
 	echo "ok 1 - Linux # SKIP $1"
 	exit 0
 }
-(./packages && ./packages linux) >"$dir/packages" 2>&1 || skip 'its packages cannot be had'
+(./packages && ./packages linux) >"$dir/packages" 2>&1 || skip "its packages cannot be had: $(tail -1 "$dir/packages")"
 mkdir -p build
 build() { flock build/linux.lock make -s "$@"; }	# one test of them at a time
-build build/linux/vmlinuz >"$dir/packages" 2>&1 || skip 'its kernel cannot be had'
+build build/linux/vmlinuz >"$dir/packages" 2>&1 || skip "its kernel cannot be had: $(tail -1 "$dir/packages")"
 echo "1..$1"
 if ! build build/ktop build/linux/initramfs >"$dir/make" 2>&1; then
 	sed 's/^/# /' "$dir/make"
@@ -58,6 +58,18 @@ report() {
 
 # row FUNCTION OBJECT: has the report such a row?
 row() { awk -v f="$1" -v o="$2" '$5 == f && $6 == o {found = 1} END {exit !found}' "$dir/report"; }
+
+# placed NAME: the kernel is elsewhere in each boot; do names lie where this guest has them?
+placed() {
+	guest "$1" 'grep -E " (_text|vfs_read|__do_sys_getppid|ktop_drain)\b" /proc/kallsyms'
+	sed -n 's/ . _text$//p' "$dir/answer" >"$dir/$1.place"
+	sed -nE '/ _text$/!s/^0*([0-9a-f]+) . ([a-z_]+).*/\1 \2/p' "$dir/answer" | sort >"$dir/$1.is"
+	report "$1" --seconds 1 --raw "$dir/$1.raw"
+	babeltrace2 "$dir/$1.raw" 2>/dev/null |
+		sed -nE 's/.* symbol: .*address = ([0-9]+), .*[ ,]name = "(vfs_read|__do_sys_getppid|ktop_drain)" .*/\1 \2/p' |
+		while read -r address name; do printf '%x %s\n' "$address" "$name"; done | sort >"$dir/$1.told"
+	[ "$(wc -l <"$dir/$1.is")" = 3 ] && diff "$dir/$1.is" "$dir/$1.told"
+}
 
 # Of the stacks in $dir/folded with kernel frames, 98 % begin where the kernel is entered or a thread of its
 # own begins.
