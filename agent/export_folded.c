@@ -100,7 +100,8 @@ static void next_frame(struct reader *reader)
 	const struct function *function = symbols_get(reader->folded->inputs->symbols, id);
 
 	reader->name = function->name;
-	reader->mark = reader->folded->options.kernel_mark && function->kernel ? "_[k]" : "";
+	reader->mark = function->inlined ? "_[i]" :
+		reader->folded->options.kernel_mark && function->kernel ? "_[k]" : "";
 }
 
 /* `skip` frames are passed over; the thread is read only when none is. */

@@ -42,6 +42,7 @@ struct question {
 	struct filter filter;
 	enum kept_callers callers;	/* kept for query_callers; that takes longer for others */
 	uint32_t callee;		/* with CALLERS_ONE: this function's */
+	bool inlined;			/* in stacks: frames of what was inlined, as far as it is known */
 };
 
 enum { TABLE_TREND = 60 };		/* trend columns, newest last, one second each */
@@ -128,6 +129,7 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 /*
  * Each distinct (functions, thread, process, mode) that passes, once, for exporters; their weights
  * add up to the table's. Idle time is the one frame [idle], a sample without a stack [unknown].
+ * What was inlined is a frame behind the function that it is in, when the question wants that.
  * False, before the first: there is no memory for all of them.
  */
 struct query_stack {
@@ -140,6 +142,9 @@ struct query_stack {
 };
 bool query_stacks(struct query *query, const struct question *question,
 	void (*each)(void *context, const struct query_stack *stack), void *context);
+
+/* Of how many addresses in these stacks is not known yet what is inlined there? They are asked for. */
+uint32_t query_unread(struct query *query, const struct question *question);
 
 /* Calls that are in no answer about callers: there is no memory for them. */
 uint64_t query_refused(const struct query *query);

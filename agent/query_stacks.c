@@ -7,6 +7,7 @@
 #include "query_state.h"
 #include "stacks.h"
 #include "store.h"
+#include "symbols.h"
 #include "util.h"
 
 /* Stacks of addresses come together in one tree of functions; then equal keys in one sum. */
@@ -25,6 +26,8 @@ struct merge {
 	const struct window *window;
 	struct budget *budget;
 	bool full;			/* some are missing */
+	bool inlined;			/* as the question says */
+	uint32_t unread;		/* nodes of which is not known what is inlined there */
 	uint32_t *place_of;		/* by node; HASH_NONE: not asked for yet */
 	struct place *places;
 	uint32_t place_count, place_room;
@@ -34,7 +37,10 @@ struct merge {
 	struct hash by_sum;
 };
 
-enum { DEPTH_MAX = 128 };		/* both stacks of a sample */
+enum {
+	DEPTH_MAX = 128,		/* both stacks of a sample */
+	FRAMES_MAX = 1024,		/* with what is inlined in them; the innermost are kept */
+};
 
 /* HASH_NONE: there is no room for it. */
 static uint32_t have_place(struct merge *merge, const struct place *place)
@@ -62,6 +68,37 @@ static uint32_t have_place(struct merge *merge, const struct place *place)
 	return merge->place_count++;
 }
 
+/* The place of what is inlined in a node, innermost; `parent` is that of its function. */
+static uint32_t place_inlined(struct merge *merge, const struct node *node, uint32_t parent)
+{
+	struct symbols *symbols = merge->window->inputs.symbols;
+	struct inlined inlined;
+
+	if (!symbols_inlined(symbols, node->space, node->address, &inlined))
+		merge->unread++;
+	for (uint32_t i = 0; i < inlined.count && !merge->full; i++)
+		parent = have_place(merge, &(struct place){
+			.parent = parent, .function = inlined.functions[i],
+			.cut = merge->places[parent].cut });
+	return parent;
+}
+
+static uint32_t place_node(struct merge *merge, uint32_t id, uint32_t parent)
+{
+	const struct window *window = merge->window;
+	struct node node = stacks_node(window->inputs.stacks, id);
+	struct place place = {
+		.parent = parent,
+		.function = window->naming.functions[id],
+		.cut = node.cut || (parent != HASH_NONE && merge->places[parent].cut),
+	};
+
+	parent = have_place(merge, &place);
+	if (merge->inlined && !merge->full)
+		parent = place_inlined(merge, &node, parent);
+	return parent;
+}
+
 /* A node's place: its callers get theirs first. */
 static uint32_t place_of(struct merge *merge, uint32_t leaf)
 {
@@ -74,16 +111,8 @@ static uint32_t place_of(struct merge *merge, uint32_t leaf)
 	}
 	if (id != STACKS_NONE)
 		parent = merge->place_of[id];
-	while (depth-- > 0 && !merge->full) {
-		struct place place = {
-			.parent = parent,
-			.function = window->naming.functions[path[depth]],
-			.cut = stacks_node(window->inputs.stacks, path[depth]).cut
-				|| (parent != HASH_NONE && merge->places[parent].cut),
-		};
-
-		parent = merge->place_of[path[depth]] = have_place(merge, &place);
-	}
+	while (depth-- > 0 && !merge->full)
+		parent = merge->place_of[path[depth]] = place_node(merge, path[depth], parent);
 	return parent;
 }
 
@@ -151,7 +180,7 @@ static void add_run(struct merge *merge, const struct run *run)
 static void tell(const struct merge *merge, const struct sum *sum,
 	void (*each)(void *context, const struct query_stack *stack), void *context)
 {
-	uint32_t functions[DEPTH_MAX];
+	uint32_t functions[FRAMES_MAX];
 	struct query_stack stack = {
 		.thread = sum->thread, .process = sum->process, .mode = sum->mode,
 		.cut = merge->places[sum->place].cut, .weight = sum->weight,
@@ -159,9 +188,9 @@ static void tell(const struct merge *merge, const struct sum *sum,
 	};
 	uint32_t place = sum->place;
 
-	for (; place != HASH_NONE && stack.depth < DEPTH_MAX; place = merge->places[place].parent)
-		functions[DEPTH_MAX - ++stack.depth] = merge->places[place].function;
-	stack.functions = functions + DEPTH_MAX - stack.depth;
+	for (; place != HASH_NONE && stack.depth < FRAMES_MAX; place = merge->places[place].parent)
+		functions[FRAMES_MAX - ++stack.depth] = merge->places[place].function;
+	stack.functions = functions + FRAMES_MAX - stack.depth;
 	each(context, &stack);
 }
 
@@ -181,27 +210,50 @@ static void merge_clear(struct merge *merge, size_t nodes)
 {
 	hash_clear(&merge->by_place);
 	hash_clear(&merge->by_sum);
-	budget_free(merge->budget, merge->place_of, nodes);
+	budget_free(merge->budget, merge->place_of, merge->place_of ? nodes : 0);
 	budget_free(merge->budget, merge->places, merge->place_room * sizeof(*merge->places));
 	budget_free(merge->budget, merge->sums, merge->sum_room * sizeof(*merge->sums));
+}
+
+/* False: there is no memory for all of them. To be cleared in any case. */
+static bool merge_all(struct merge *merge, struct query *query, const struct question *question,
+	size_t *nodes)
+{
+	*merge = (struct merge){
+		.window = &query->window, .budget = query->window.inputs.budget,
+		.inlined = question->inlined,
+	};
+	*nodes = stacks_nodes(query->window.inputs.stacks) * sizeof(*merge->place_of);
+	window_update(&query->window, question);
+	hash_init(&merge->by_place, merge->budget);
+	hash_init(&merge->by_sum, merge->budget);
+	merge->place_of = budget_resize(merge->budget, NULL, 0, *nodes);
+	if (!merge->place_of)
+		return false;
+	memset(merge->place_of, 0xff, *nodes);
+	add_slices(merge);
+	return !merge->full;
 }
 
 bool query_stacks(struct query *query, const struct question *question,
 	void (*each)(void *context, const struct query_stack *stack), void *context)
 {
-	struct merge merge = { .window = &query->window, .budget = query->window.inputs.budget };
-	size_t nodes = stacks_nodes(query->window.inputs.stacks) * sizeof(*merge.place_of);
+	struct merge merge;
+	size_t nodes;
+	bool done = merge_all(&merge, query, question, &nodes);
 
-	window_update(&query->window, question);
-	hash_init(&merge.by_place, merge.budget);
-	hash_init(&merge.by_sum, merge.budget);
-	merge.place_of = budget_resize(merge.budget, NULL, 0, nodes);
-	if (!merge.place_of)
-		return false;
-	memset(merge.place_of, 0xff, nodes);
-	add_slices(&merge);
-	for (uint32_t i = 0; i < merge.sum_count && !merge.full; i++)
+	for (uint32_t i = 0; done && i < merge.sum_count; i++)
 		tell(&merge, &merge.sums[i], each, context);
 	merge_clear(&merge, nodes);
-	return !merge.full;
+	return done;
+}
+
+uint32_t query_unread(struct query *query, const struct question *question)
+{
+	struct merge merge;
+	size_t nodes;
+
+	merge_all(&merge, query, question, &nodes);
+	merge_clear(&merge, nodes);
+	return merge.unread;
 }

@@ -20,6 +20,7 @@ enum {
 	BOOT_WAITS = 6,			/* longest wait for a guest that sends, but not who it is */
 	CLOSE_MS = 3000,		/* for the guest's last count */
 	NAMES_MS = 3000,		/* for source lines */
+	INLINES_MS = 60000,		/* for what was inlined, in place of these */
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
@@ -115,6 +116,8 @@ static void leave_guest(struct report *report)
 	report->rate_before = 0;
 	report->sampler_before = -1;
 	enter(report, REPORT_NAMING);
+	if (report->request.inlined && !report->hurried)
+		report->deadline = util_now() + (uint64_t)INLINES_MS * NS_PER_MS;
 }
 
 /*
@@ -301,8 +304,11 @@ static void end_window(struct report *report)
 
 void report_cut(struct report *report, const char *why)
 {
+	report->hurried = true;
 	if (report->state < REPORT_RUNNING) {
 		fail(report, why);
+	} else if (report->state == REPORT_NAMING) {
+		report->deadline = 0;
 	} else if (report->state == REPORT_RUNNING) {
 		add_note(report, "cut short", why);
 		report->end = epoch_now(report->epoch);
@@ -398,6 +404,7 @@ static void put_filter(struct report *report)
 	const struct report_request *request = &report->request;
 	struct filter *filter = &report->question.filter;
 
+	report->question.inlined = request->inlined;
 	report->question.callers = request->json ? CALLERS_ALL : CALLERS_NONE;
 	filter->cpu = request->cpu;
 	filter->modes = request->mode < 0 ? 0 : 1u << request->mode;
@@ -415,6 +422,13 @@ static bool lines_known(const struct report *report)
 	for (size_t i = 0; i < report->table->count; i++)
 		known &= symbols_line(symbols, report->table->rows[i].function) != NULL;
 	return known;
+}
+
+/* Addresses in the stacks of which it is not known what was inlined there, where that is wanted. */
+static uint32_t unread(const struct report *report)
+{
+	return report->request.inlined && report->request.folded ?
+		query_unread(report->epoch->query, &report->question) : 0;
 }
 
 /* A window into a longer profile is as long as the slices that it is made of. */
@@ -441,15 +455,28 @@ static double missed_share(const struct report *report)
 	return share;
 }
 
+static void note_unread(struct report *report, uint32_t count)
+{
+	char *what = util_format("at %" PRIu32 " addresses it is not known yet what is inlined", count);
+
+	if (count)
+		add_note(report, what, "");
+	free(what);
+}
+
 static void name(struct report *report)
 {
+	uint32_t left;
+
 	if (!report->table) {
 		put_filter(report);
 		report->table = query_table(report->epoch->query, &report->question);
 		report->seconds = seconds_of(report);
 		report->missed = missed_share(report);
 	}
-	if (lines_known(report) || is_late(report)) {
+	left = unread(report);
+	if ((lines_known(report) && left == 0) || is_late(report)) {
+		note_unread(report, left);
 		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
 			false);
 		report->state = REPORT_DONE;

@@ -21,7 +21,7 @@ struct session;
 struct report_request {
 	uint64_t duration_ns;
 	uint64_t wait_ns;		/* host time, for a guest that stands still */
-	bool json, threads;
+	bool json, threads, inlined;
 	int kernel_mark;		/* no, yes */
 	const char *folded, *raw;	/* files to write; NULL: none */
 	int sort;			/* enum table_column */
@@ -55,6 +55,7 @@ struct report {
 	bool started;			/* the profiler, by us, and it is still to be stopped */
 	uint32_t rate_before;		/* to be set again; 0: not changed */
 	int sampler_before;		/* likewise; -1 */
+	bool hurried;			/* it was cut: names are not waited for long */
 	bool whole;			/* it was off before: nothing in the store is another's */
 	uint64_t begin, end;		/* guest ns, of the window */
 	uint64_t seen, seen_at;		/* what moves while the guest does, and its host ns */

@@ -29,6 +29,8 @@ const struct option_row report_options[] = {
 		"only functions with this in their name"),
 	OPTION("threads", NULL, OPTION_FLAG, threads,
 		"folded: the thread's name as the root frame"),
+	OPTION("inline", NULL, OPTION_FLAG, inlined,
+		"folded: what was inlined as frames, marked _[i]"),
 	OPTION("kernel-mark", "no|yes", OPTION_CHOICE, kernel_mark,
 		"folded: _[k] behind kernel frames (yes)"),
 	{ 0 },

@@ -15,6 +15,8 @@ struct symbols {
 	size_t count;
 	uint64_t unknown;		/* bit set of processes */
 	uint64_t generation;
+	bool read;
+	uint32_t inlined[2];		/* of the last call */
 };
 
 struct symbols *symbols_new(struct budget *budget)
@@ -66,6 +68,29 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 	if (!function.known)
 		function.name = "[unknown]";
 	return have(symbols, &function);
+}
+
+bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
+	struct inlined *inlined)
+{
+	struct function function = *symbols_get(symbols, symbols_function(symbols, space, address));
+	char name[64];
+
+	*inlined = (struct inlined){ .functions = symbols->inlined };
+	function.name = name;
+	function.inlined = true;
+	for (char first = 'i'; symbols->read && address & (first == 'i' ? 0x80 : 0x40); first++) {
+		if (first == 'k')
+			break;
+		snprintf(name, sizeof(name), "%c%llu", first, (unsigned long long)(address >> 8));
+		symbols->inlined[inlined->count++] = have(symbols, &function);
+	}
+	return symbols->read;
+}
+
+void fake_symbols_read(struct symbols *symbols)
+{
+	symbols->read = true;
 }
 
 uint32_t symbols_special(struct symbols *symbols, const char *name)

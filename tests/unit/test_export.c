@@ -55,6 +55,7 @@ struct work {
 	uint32_t thread, process, weight;
 	uint32_t kernel_count, user_count;
 	uint64_t kernel[8], user[8];
+	uint64_t inside;		/* of each kernel function: where it was */
 };
 
 static void take(struct world *world, const struct work *work)
@@ -69,23 +70,29 @@ static void take(struct world *world, const struct work *work)
 	} };
 
 	for (size_t i = 0; i < 8; i++) {
-		kernel[i] = work->kernel[i] * 0x100 + 8;
+		kernel[i] = work->kernel[i] * 0x100 + 8 + work->inside;
 		user[i] = work->user[i] * 0x100 + 8;
 	}
 	key.stack = stacks_intern(world->inputs.stacks, &sample, work->process);
 	store_add(world->inputs.store, SECOND, &key, work->weight);
 }
 
-static char *export(struct world *world, struct folded_options options)
+static char *export_of(struct world *world, const struct question *question,
+	struct folded_options options)
 {
 	const char *path = scratch_path("out.folded");
 	char *error = NULL;
 	size_t size;
 
-	assert_true(export_folded(path, world->query, &world->inputs, &everything, options,
+	assert_true(export_folded(path, world->query, &world->inputs, question, options,
 		&world->result, &error));
 	assert_null(error);
 	return scratch_read(path, &size);
+}
+
+static char *export(struct world *world, struct folded_options options)
+{
+	return export_of(world, &everything, options);
 }
 
 static void check_text(struct world *world, struct folded_options options, const char *wanted)
@@ -113,6 +120,33 @@ static void a_stack_is_a_line_from_the_root(void **state)
 		"boot:_now;p2_4;p2_5;k6;k7 3\n");
 	check_text(&world, (struct folded_options){ .root = "1 a;b" },
 		"1_a:b;p2_4;p2_5;k6;k7 3\n");
+	world_free(&world);
+}
+
+/* Frames of their own, once they are read; the weights are as before. */
+static void what_is_inlined_is_marked(void **state)
+{
+	struct world world = world_new();
+	struct question question = everything;
+	struct work one = { .weight = 3, .kernel_count = 2, .kernel = { 7, 6 }, .inside = 0x80 };
+	struct work two = { .weight = 2, .kernel_count = 2, .kernel = { 7, 6 }, .inside = 0xc0 };
+	char *text;
+
+	(void)state;
+	question.inlined = true;
+	take(&world, &one);
+	take(&world, &two);
+	assert_int_equal(query_unread(world.query, &question), 4);
+	text = export_of(&world, &question, (struct folded_options){ .kernel_mark = true });
+	assert_string_equal(text, "k6_[k];k7_[k] 5\n");
+	free(text);
+	fake_symbols_read(world.inputs.symbols);
+	assert_int_equal(query_unread(world.query, &question), 0);
+	text = export_of(&world, &question, (struct folded_options){ .kernel_mark = true });
+	assert_string_equal(text, "k6_[k];i6_[i];j6_[i];k7_[k];i7_[i];j7_[i] 2\n"
+		"k6_[k];i6_[i];k7_[k];i7_[i] 3\n");
+	free(text);
+	check_text(&world, (struct folded_options){ .kernel_mark = true }, "k6_[k];k7_[k] 5\n");
 	world_free(&world);
 }
 
@@ -288,6 +322,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stack_is_a_line_from_the_root),
+		cmocka_unit_test(what_is_inlined_is_marked),
 		cmocka_unit_test(idle_and_unknown_time_are_in_it_and_missed_time_is_not),
 		cmocka_unit_test(lines_that_read_the_same_are_one),
 		cmocka_unit_test(names_are_harmless_and_sorted_by_bytes),
