@@ -14,7 +14,7 @@ HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
 AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells store \
 	filter naming span profile window query query_stacks table \
-	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text debug_file sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
+	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \
 	export_folded export_json \
 	peer qmp qmp_state qmp_keys qmp_qom qmp_buses qmp_plug qmp_discover link commands profiler profiler_drive meter epoch remarks picture fleet fleet_names mailbox saver spool kernel_names session \
@@ -31,7 +31,7 @@ PROGRAM = main command command_screen command_top command_report command_ctl com
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_trace test_drain test_meta test_control test_keys \
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
-	test_run test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file \
+	test_run test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file test_debuginfod \
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_plug test_kernel_names test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \

@@ -3,9 +3,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "debug_file.h"
+#include "debuginfod.h"
 #include "line_worker.h"
 #include "sym_dwarf.h"
 #include "util.h"
@@ -15,6 +17,7 @@ enum { HANDLES = 8 };			/* files open at a time: each may be large */
 struct handle {
 	const struct debug_object *object;	/* NULL: empty */
 	bool full;
+	bool asking;			/* debuginfod, for its file */
 	int fd;				/* of the debug file; -1: its own, or none */
 	struct sym_dwarf *dwarf;	/* NULL: there is no DWARF */
 	uint64_t used;			/* higher: later */
@@ -33,6 +36,7 @@ struct line_worker {
 	struct handle handles[HANDLES];
 	uint64_t uses;
 	struct debug_folders folders;
+	struct debuginfod *debuginfod;	/* NULL: nobody is asked */
 
 	/* under `lock` */
 	pthread_mutex_t lock;
@@ -56,9 +60,12 @@ struct line_worker *line_worker_new(struct budget *budget)
 	return worker;
 }
 
-void line_worker_set(struct line_worker *worker, const struct debug_folders *folders)
+void line_worker_set(struct line_worker *worker, const struct debug_folders *folders,
+	bool debuginfod)
 {
 	worker->folders = *folders;
+	debuginfod_free(worker->debuginfod);
+	worker->debuginfod = debuginfod ? debuginfod_new() : NULL;
 }
 
 static void close_handle(struct handle *handle)
@@ -95,6 +102,45 @@ static void open_dwarf(struct line_worker *worker, struct handle *handle)
 			&handle->full);
 	else if (remark[0])
 		note(worker, remark);
+	handle->asking = handle->fd < 0 && worker->debuginfod
+		&& build_id_known(&object->build_id);
+}
+
+static void note_asking(struct line_worker *worker, const struct debug_object *object,
+	enum debuginfod_state state)
+{
+	const char *name = object->kind == DEBUG_KERNEL ? "the kernel" : object->name ?
+		object->name : object->path;
+	char *text = util_format(state == DEBUGINFOD_ASKING ?
+		"debuginfod is asked for the lines of %s" :
+		"debuginfod has no lines of %s", name ? name : "a program");
+	char *printable = util_printable(text, strlen(text));
+
+	note(worker, state == DEBUGINFOD_FOUND ? "" : printable);
+	free(printable);
+	free(text);
+}
+
+/* A file that a server has sent is of that build, or not used. */
+static void ask_server(struct line_worker *worker, struct handle *handle)
+{
+	const struct debug_object *object = handle->object;
+	char remark[sizeof(worker->note)] = "";
+	const char *path = NULL;
+	enum debuginfod_state state = debuginfod_find(worker->debuginfod, &object->build_id, &path);
+
+	handle->asking = state == DEBUGINFOD_ASKING;
+	note_asking(worker, object, state);
+	if (state != DEBUGINFOD_FOUND)
+		return;
+	snprintf(remark, sizeof(remark), "what debuginfod sent is no debug file: not used");
+	handle->fd = debug_file_try(path, &object->build_id, worker->budget, remark,
+		sizeof(remark));
+	if (handle->fd < 0)
+		note(worker, remark);
+	else
+		handle->dwarf = sym_dwarf_open(handle->fd, &worker->folders, worker->budget,
+			&handle->full);
 }
 
 /* The object's handle; the one that was used least of late gives way for a new one. */
@@ -132,9 +178,12 @@ static struct line_answer find_answer(struct line_worker *worker,
 	struct handle *handle = have_handle(worker, question->object);
 	struct line_answer answer = {
 		.ticket = question->ticket, .inlined = question->inlined,
-		.text = read_answer(handle, question),
 	};
 
+	if (handle->asking)
+		ask_server(worker, handle);
+	answer.later = handle->asking;
+	answer.text = read_answer(handle, question);
 	handle->used = ++worker->uses;
 	if (handle->dwarf && handle->full) {
 		sym_dwarf_close(handle->dwarf);
@@ -180,6 +229,7 @@ static void *work(void *context)
 	}
 	for (size_t i = 0; i < HANDLES; i++)
 		close_handle(&worker->handles[i]);
+	debuginfod_free(worker->debuginfod);	/* here: its process ends with this thread */
 	return NULL;
 }
 
@@ -236,6 +286,8 @@ void line_worker_free(struct line_worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 	if (worker->started)
 		pthread_join(worker->thread, NULL);
+	else
+		debuginfod_free(worker->debuginfod);
 	while (line_worker_take(worker, &answer))
 		free(answer.text);
 	pthread_cond_destroy(&worker->asked_more);

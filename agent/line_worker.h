@@ -33,8 +33,12 @@ struct line_answer {
 struct line_worker *line_worker_new(struct budget *budget);
 void line_worker_free(struct line_worker *worker);	/* waits for the question in work */
 
-/* Where debug files are, before the first question; the texts stay the caller's. */
-void line_worker_set(struct line_worker *worker, const struct debug_folders *folders);
+/*
+ * Where debug files are, and whether servers are asked for those that are not there, before the
+ * first question; the texts stay the caller's.
+ */
+void line_worker_set(struct line_worker *worker, const struct debug_folders *folders,
+	bool debuginfod);
 
 /* False: the queue is full, ask again later. */
 bool line_worker_ask(struct line_worker *worker, const struct line_question *question);

@@ -20,7 +20,7 @@ enum {
 	BOOT_WAITS = 6,			/* longest wait for a guest that sends, but not who it is */
 	CLOSE_MS = 3000,		/* for the guest's last count */
 	NAMES_MS = 3000,		/* for source lines */
-	INLINES_MS = 60000,		/* for what was inlined, in place of these */
+	LONG_NAMES_MS = 60000,	/* also for what was inlined, and for servers */
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
@@ -116,8 +116,8 @@ static void leave_guest(struct report *report)
 	report->rate_before = 0;
 	report->sampler_before = -1;
 	enter(report, REPORT_NAMING);
-	if (report->request.inlined && !report->hurried)
-		report->deadline = util_now() + (uint64_t)INLINES_MS * NS_PER_MS;
+	if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
+		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
 }
 
 /*

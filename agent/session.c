@@ -4,6 +4,7 @@
 
 #include "budget.h"
 #include "commands.h"
+#include "debuginfod.h"
 #include "decode.h"
 #include "epoch.h"
 #include "kernel_names.h"
@@ -39,6 +40,7 @@ struct session {
 	struct epoch *epoch;		/* NULL: no boot seen yet */
 	struct meter meter;
 	char *sysroot, *debug;		/* folders; NULL: none */
+	bool debuginfod;
 	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
 	struct kernel_names *names;	/* likewise, or of that image; NULL: as QMP tells */
 	uint64_t resets;		/* of the VM, as far as handled */
@@ -100,7 +102,8 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	}
 	epoch_release(session->epoch);
 	session->epoch = epoch_new(boot_id, names, symbols, image, session->budget);
-	symbols_set_folders(session->epoch->inputs.symbols, session->sysroot, session->debug);
+	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
+		session->debuginfod);
 	meter_clear(&session->meter);
 }
 
@@ -236,6 +239,11 @@ const char *session_plugged(const struct session *session, char *text, size_t si
 bool session_unplug(struct session *session)
 {
 	return link_unplug(session->link);
+}
+
+bool session_fetches(const struct session *session)
+{
+	return session->debuginfod;
 }
 
 enum vm_state session_vm(const struct session *session)
@@ -409,6 +417,8 @@ static bool open_all(struct session *session, const struct session_options *opti
 	};
 	const char *names = options->symbols ? options->symbols : options->kernel;
 
+	if (options->debuginfod && !debuginfod_possible(error))
+		return false;
 	if (names && !(session->names = kernel_names_open(names, session->budget, error)))
 		return false;
 	session->link = options->patient ?
@@ -434,6 +444,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
 	session->sysroot = options->sysroot ? util_format("%s", options->sysroot) : NULL;
 	session->debug = options->debug ? util_format("%s", options->debug) : NULL;
+	session->debuginfod = options->debuginfod;
 	session->wish.filter.cpu = EVENT_NONE;
 	session->wish.selected = SYMBOLS_NONE;
 	session->changed = true;

@@ -26,6 +26,7 @@ struct session_options {
 	const char *symbols;		/* nm or System.map text */
 	const char *sysroot;		/* folder with the guest's files, or NULL */
 	const char *debug;		/* folder with debug files, or NULL */
+	bool debuginfod;		/* servers are asked for others */
 	const char *record;		/* folder of a raw recording, or NULL */
 	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
 	bool no_plug;			/* a VM without the port is left alone */
@@ -44,6 +45,7 @@ struct epoch *session_epoch(const struct session *session);	/* NULL: no boot see
 const struct decode *session_decode(const struct session *session);
 enum link_state session_link(const struct session *session);
 enum vm_state session_vm(const struct session *session);
+bool session_fetches(const struct session *session);	/* debug files: lines may take long */
 
 /* What ails the connections, as link_remark tells it. */
 const char *session_trouble(const struct session *session, char *text, size_t size);

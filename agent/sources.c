@@ -69,9 +69,9 @@ void sources_free(struct sources *sources)
 	free(sources);
 }
 
-void sources_set(struct sources *sources, const struct debug_folders *folders)
+void sources_set(struct sources *sources, const struct debug_folders *folders, bool debuginfod)
 {
-	line_worker_set(sources->worker, folders);
+	line_worker_set(sources->worker, folders, debuginfod);
 }
 
 uint64_t sources_refused(const struct sources *sources)

@@ -22,7 +22,7 @@ struct sources *sources_new(struct functions *functions, struct budget *budget);
 void sources_free(struct sources *sources);	/* before the objects that were asked for */
 
 /* Before the first question; the texts stay the caller's. */
-void sources_set(struct sources *sources, const struct debug_folders *folders);
+void sources_set(struct sources *sources, const struct debug_folders *folders, bool debuginfod);
 
 /* As symbols_line has it, of a function that is in this object. */
 const char *sources_line(struct sources *sources, uint32_t function,

@@ -61,7 +61,7 @@ struct symbols *symbols_new(struct budget *budget)
 	symbols->cache = address_cache_new(budget);
 	symbols->told = guest_symbols_new(budget);
 	symbols->sources = sources_new(symbols->functions, budget);
-	symbols_set_folders(symbols, NULL, NULL);
+	symbols_set_files(symbols, NULL, NULL, false);
 	return symbols;
 }
 
@@ -213,7 +213,8 @@ static char *copy(const char *text)
 	return text ? util_copy(text, strlen(text)) : NULL;
 }
 
-void symbols_set_folders(struct symbols *symbols, const char *sysroot, const char *debug)
+void symbols_set_files(struct symbols *symbols, const char *sysroot, const char *debug,
+	bool debuginfod)
 {
 	free(symbols->sysroot);
 	free(symbols->debug);
@@ -222,7 +223,8 @@ void symbols_set_folders(struct symbols *symbols, const char *sysroot, const cha
 	if (sysroot)
 		objects_set_sysroot(symbols->objects, sysroot);
 	sources_set(symbols->sources, &(struct debug_folders){
-		.own = symbols->debug, .sysroot = symbols->sysroot, .system = DEBUG_SYSTEM });
+		.own = symbols->debug, .sysroot = symbols->sysroot, .system = DEBUG_SYSTEM },
+		debuginfod);
 }
 
 void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,

@@ -44,9 +44,11 @@ bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, si
 
 /*
  * Where files are, before anything is mapped or asked for: a copy of the guest's, at their paths,
- * with its programs; and debug files, beside the system's. Each may be NULL.
+ * with its programs; and debug files, beside the system's, each may be NULL; and whether servers
+ * are asked for debug files that are not there.
  */
-void symbols_set_folders(struct symbols *symbols, const char *sysroot, const char *debug);
+void symbols_set_files(struct symbols *symbols, const char *sysroot, const char *debug,
+	bool debuginfod);
 
 /* What the guest's kernel is, once: its debug file is found by that. */
 void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,

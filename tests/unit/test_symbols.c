@@ -300,7 +300,7 @@ static void test_sysroot(void **state)
 	scratch_run("mkdir -p root/bin && mv rooted root/bin/rooted && cp root/bin/rooted root/rooted && "
 		"ln root/bin/rooted outside && ln -s $PWD/outside root/out && ln -s ../outside root/up && "
 		"ln -s loop root/loop && ln -s /bin/rooted root/link");
-	symbols_set_folders(symbols, scratch_path("root"), NULL);
+	symbols_set_files(symbols, scratch_path("root"), NULL, false);
 	for (uint32_t i = 0; i < ELSEWHERE; i++) {
 		struct object other = object_of(10 + i, elsewhere[i], 0x400000, 0);
 
