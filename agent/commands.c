@@ -84,6 +84,11 @@ void commands_reply(struct commands *commands, bool ok, const char *bytes, size_
 	free(text);
 }
 
+bool commands_wait(const struct commands *commands)
+{
+	return commands->count > 0;
+}
+
 /* A line that has expired keeps its place: its answer may still come, and is not another one's. */
 void commands_expire(struct commands *commands, uint64_t now)
 {

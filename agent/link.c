@@ -38,6 +38,7 @@ struct link {
 	bool plug;			/* a port that is not there may be plugged in */
 	bool plug_refused;		/* it was, by this QEMU */
 	struct qmp_plugged plugged;
+	bool stays;			/* it was to be taken out, and did not go */
 
 	/* silence: the VM should run, and nothing comes */
 	uint64_t heard_at;		/* or connected, or let run */
@@ -198,11 +199,12 @@ const char *link_plugged(const struct link *link, char *text, size_t size)
 
 bool link_unplug(struct link *link)
 {
-	bool plugged = link->plugged.bus[0];
 	int wait = link_vm(link) == VM_RUNNING ? UNPLUG_MS : UNPLUG_PAUSED_MS;
 
+	if (link->plugged.bus[0] && link->qmp)
+		link->stays = !qmp_unplug(link->qmp, wait);
 	link->plugged = (struct qmp_plugged){ 0 };
-	return !plugged || !link->qmp || qmp_unplug(link->qmp, wait);
+	return !link->stays;
 }
 
 static void step_qmp(struct link *link)

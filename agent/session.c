@@ -25,6 +25,7 @@ enum {
 	PICTURE_MS = 100,
 	BRIEF_MS = 500,			/* of which nobody looks at more than a mark */
 	SOON_MS = 20,			/* a wish and the first sample wait no longer */
+	GOODBYE_MS = 500,
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
@@ -236,8 +237,15 @@ const char *session_plugged(const struct session *session, char *text, size_t si
 	return link_plugged(session->link, text, size);
 }
 
+/* What the guest was told last, to stop above all, has to come to it through the port. */
 bool session_unplug(struct session *session)
 {
+	uint64_t late = util_now() + (uint64_t)GOODBYE_MS * NS_PER_MS;
+	char text[TROUBLE];
+
+	while (session_plugged(session, text, sizeof(text))[0] &&
+			commands_wait(session->commands) && util_now() < late)
+		session_step(session, SOON_MS);
 	return link_unplug(session->link);
 }
 

@@ -39,6 +39,8 @@ static void *run_ingest(void *context)
 			ingest->start = false;
 		}
 	}
+	service_free(ingest->service);
+	session_unplug(ingest->session);
 	return NULL;
 }
 
@@ -58,10 +60,8 @@ static void end_all(struct ingest *ingests, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		atomic_store(&ingests[i].end, true);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		pthread_join(ingests[i].thread, NULL);
-		service_free(ingests[i].service);
-	}
 }
 
 static bool show(const struct command_vm *vms, size_t count, struct budget *budget,
