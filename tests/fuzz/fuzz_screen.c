@@ -2,7 +2,8 @@
  * Texts that a guest, its files and QEMU could have brought onto the screen, behind all that makes
  * them harmless: the canvas alone must. The first bytes are the state and the size; then pieces
  * that end before a zero byte: the guest's kernel, version and machine, a note, a message, keys
- * that are pressed, a place in the source; and names of functions.
+ * that are pressed, a place in the source; and names of functions. An odd number of bytes is of a
+ * machine among two, on the screen over all.
  */
 #include <locale.h>
 #include <stdio.h>
@@ -14,10 +15,11 @@
 #include "fuzz.h"
 #include "input.h"
 #include "keys.h"
+#include "machine.h"
 #include "picture.h"
 #include "safe_canvas.h"
-#include "screen.h"
 #include "symbols.h"
+#include "tabs.h"
 #include "util.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -83,11 +85,11 @@ static void show_lines(struct picture *picture, const char *line)
 		};
 }
 
-static void draw(struct screen *screen, int rows, int columns, bool unicode)
+static void draw(struct tabs *tabs, int rows, int columns, bool unicode)
 {
 	struct canvas *canvas = canvas_new(rows, columns, unicode);
 
-	screen_draw(screen, canvas);
+	tabs_draw(tabs, canvas);
 	require(!safe_canvas(canvas));
 	canvas_free(canvas);
 }
@@ -100,13 +102,14 @@ static uint32_t key_of(unsigned char byte)
 	return byte < 0xc0 ? KEYS_UP + byte % 32u : 0x300u + byte % 64u;
 }
 
-static void press(struct screen *screen, const char *keys, int rows, int columns)
+static void press(struct tabs *tabs, const char *keys, int rows, int columns)
 {
 	for (; *keys != '\0'; keys++) {
 		struct input input = { .kind = INPUT_KEY, .code = key_of((unsigned char)*keys) };
 
-		screen_input(screen, &input, SECOND);
-		draw(screen, rows, columns, input.code & 1);
+		tabs_input(tabs, &input, SECOND);
+		tabs_step(tabs, SECOND);
+		draw(tabs, rows, columns, input.code & 1);
 	}
 }
 
@@ -115,14 +118,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct fuzz_input input = { .at = bytes, .left = size };
 	struct symbols *symbols = symbols_new(NULL);
 	struct picture *picture = util_alloc(sizeof *picture);
-	struct session session = { .next = picture };
+	struct session session = { .next = picture }, other = { .next = NULL };
+	const struct tabs_machine machines[] = { { &session, "one" }, { &other, "other" } };
+	bool many = size & 1;
 	char keys[32] = "", line[256] = "";
 	struct config config;
-	struct screen *screen;
+	struct tabs *tabs;
 	int rows = input_byte(&input) % 70, columns = input_byte(&input);
 
 	require(setlocale(LC_CTYPE, "C.UTF-8"));
 	config_init(&config);
+	config.keys.tabs = many;
 	take_state(&input, picture);
 	take_text(&input, picture->kernel, sizeof picture->kernel);
 	take_text(&input, picture->version, sizeof picture->version);
@@ -133,12 +139,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	take_text(&input, line, sizeof line);
 	take_functions(&input, picture, symbols);
 	show_lines(picture, line);
-	screen = screen_new(fake_feed(&session), &config);
-	screen_step(screen, SECOND);
-	draw(screen, rows, columns, true);
-	draw(screen, rows, columns, false);
-	press(screen, keys, rows, columns);
-	screen_free(screen);
+	memcpy(picture->name, picture->kernel, sizeof picture->name);
+	picture->reader = many ? READER_ALL : READER_OWN;
+	tabs = tabs_new(machines, many ? 2 : 1, NULL, &config);
+	tabs_step(tabs, SECOND);
+	draw(tabs, rows, columns, true);
+	draw(tabs, rows, columns, false);
+	press(tabs, keys, rows, columns);
+	tabs_free(tabs);
 	symbols_free(symbols);
 	return 0;
 }
