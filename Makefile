@@ -13,7 +13,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
 AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells store \
-	filter naming span profile window query query_stacks table \
+	filter naming span profile window query query_stacks query_inlined table \
 	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \
 	export_folded export_json \
@@ -31,7 +31,7 @@ PROGRAM = main command command_screen command_top command_report command_ctl com
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_trace test_drain test_meta test_control test_keys \
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
-	test_run test_store test_query test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file test_debuginfod test_sources \
+	test_run test_store test_query test_query_inlined test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file test_debuginfod test_sources \
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_plug test_kernel_names test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
@@ -140,8 +140,8 @@ build/check/test_session build/check/test_session_files build/check/test_control
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop
 build/check/test_absurd_files: build/ktop
-build/check/test_query build/check/test_export: build/check/tests/unit/fake_symbols.o
-build/check/test_query: build/check/tests/unit/query_world.o
+build/check/test_query build/check/test_query_inlined build/check/test_export: build/check/tests/unit/fake_symbols.o
+build/check/test_query build/check/test_query_inlined: build/check/tests/unit/query_world.o
 build/check/test_store: build/check/tests/unit/counts.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_fleet build/check/test_tabs build/check/test_header build/check/test_view_functions build/check/test_screen build/check/test_states: \

@@ -120,6 +120,9 @@ static void tell_rows(struct picture *picture, const struct picture_inputs *inpu
 	picture->selected = wish->selected;
 	picture->caller_count = query_callers(epoch->query, question, wish->selected,
 		picture->callers, sizeof(picture->callers) / sizeof(picture->callers[0]));
+	picture->inlined_count = query_inlined(epoch->query, question, wish->selected,
+		picture->inlined, sizeof(picture->inlined) / sizeof(picture->inlined[0]),
+		&picture->inlined_of);
 }
 
 static void tell_note(struct picture *picture, const struct picture_inputs *inputs)

@@ -84,6 +84,9 @@ struct picture {
 	size_t visible_count;
 	struct caller callers[8];	/* of the selected function */
 	size_t caller_count;
+	struct caller inlined[4];	/* in the selected function, of `inlined_of` of its weight */
+	size_t inlined_count;
+	uint64_t inlined_of;
 	uint32_t selected;
 
 	struct picture_machine *machines;	/* machine_count of them; NULL: it is of one machine */

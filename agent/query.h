@@ -116,6 +116,14 @@ void query_trend(struct query *query, const struct question *question, uint32_t 
 size_t query_callers(struct query *query, const struct question *question, uint32_t function,
 	struct caller *callers, size_t size);
 
+/*
+ * What was inlined where samples found this function as their leaf: the innermost function there,
+ * heaviest first, as far as it is known. `whole` is the weight that was looked at: the newest of the
+ * range, some ten thousand samples. Returns how many of `size` were written.
+ */
+size_t query_inlined(struct query *query, const struct question *question, uint32_t function,
+	struct caller *inlined, size_t size, uint64_t *whole);
+
 /* Per CPU, whatever the filter: weights of the range, and of the seconds of a trend. */
 struct cpu_series {
 	uint64_t mode[MODES], missed;

@@ -139,6 +139,17 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 	canvas_wrap(canvas, at, STYLE_TEXT, what_to_do);
 }
 
+static void write_inlined(FILE *to, const struct picture *picture, const struct row *row)
+{
+	if (picture->selected != row->function || picture->inlined_count == 0)
+		return;
+	fputs("  inlined: ", to);
+	for (size_t i = 0; i < picture->inlined_count; i++)
+		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
+			symbols_get(picture->symbols, picture->inlined[i].function)->name,
+			100.0 * (double)picture->inlined[i].weight / (double)picture->inlined_of);
+}
+
 static void write_callers(FILE *to, const struct picture *picture, const struct row *row)
 {
 	if (picture->selected != row->function || picture->caller_count == 0)
@@ -188,6 +199,7 @@ static void write_detail(const struct function_view *self, const struct row *row
 	fprintf(to, "  self %s%% total %s%%", column_self(picture->table, row, self_share),
 		column_total(picture->table, row, total_share));
 	(picture->machines ? write_machines : write_callers)(to, picture, row);
+	write_inlined(to, picture, row);
 	if (*function->object)
 		fprintf(to, "  %s", function->object);
 	if (function->address && !picture->machines)

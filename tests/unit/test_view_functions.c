@@ -228,6 +228,29 @@ static void test_search(void **state)
 	strike(&stage);
 }
 
+/* In the detail line, of the function that the cursor is on alone. */
+static void test_inlined(void **state)
+{
+	struct stage stage = raise_stage(20, 300, true);
+	int shown = 0;
+
+	(void)state;
+	stage.picture->inlined[0] = (struct caller){ functions[3], 30 };
+	stage.picture->inlined[1] = (struct caller){ functions[4], 10 };
+	stage.picture->inlined_count = 2;
+	stage.picture->inlined_of = 80;
+	for (size_t i = 0; i < HAND_FUNCTIONS; i++) {
+		char *text;
+
+		stage.picture->selected = functions[i];
+		text = drawn(&stage);
+		shown += strstr(text, "inlined: ") != NULL && strstr(text, " 38%, ") != NULL;
+		free(text);
+	}
+	assert_int_equal(shown, 1);
+	strike(&stage);
+}
+
 static void test_few_samples_are_marked(void **state)
 {
 	struct stage stage = raise_stage(12, 80, true);
@@ -321,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_cursor_follows_the_function),
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_few_samples_are_marked),
 		cmocka_unit_test(test_empty_tables_say_why),
 	};
