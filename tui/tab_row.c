@@ -7,17 +7,19 @@
 #include "tab_row.h"
 #include "theme.h"
 
-enum { TEXT = 64, GAP = 1 };
+enum { TEXT = 64 };
 
 /* How much is said of each tab; the last says its number and mark alone. */
 struct detail {
 	int name;			/* columns at most; 0: the first word */
 	bool state, lost;
+	int gap;			/* before the mark, and between two tabs */
 };
 
 static const struct detail details[] = {
-	{ 48, true, true }, { 24, false, true }, { 24, false, false }, { 14, false, false },
-	{ 9, false, false }, { 6, false, false }, { 0, false, false },
+	{ 48, true, true, 1 }, { 24, false, true, 1 }, { 24, false, false, 1 },
+	{ 14, false, false, 1 }, { 9, false, false, 1 }, { 6, false, false, 1 },
+	{ 0, false, false, 0 },
 };
 enum { DETAILS = sizeof details / sizeof *details };
 
@@ -48,13 +50,13 @@ static const char *behind(const struct tab *tab, const struct detail *detail, ch
 	return text;
 }
 
-/* A space, the name, a space, the mark, what is behind it, a space. */
+/* A space, the name, the gap, the mark, what is behind it, a space. */
 static int tab_width(const struct canvas *canvas, const struct tab *tab,
 	const struct detail *detail)
 {
 	char text[TEXT];
 
-	return 1 + name_width(canvas, tab, detail) + 1 + 1 +
+	return 1 + name_width(canvas, tab, detail) + detail->gap + 1 +
 		canvas_width(canvas, behind(tab, detail, text)) + 1;
 }
 
@@ -65,7 +67,7 @@ static int all_widths(const struct canvas *canvas, const struct tab *tabs, size_
 	int sum = 0;
 
 	for (size_t i = first; i <= last; i++)
-		sum += tab_width(canvas, &tabs[i], detail) + (i > first ? GAP : 0);
+		sum += tab_width(canvas, &tabs[i], detail) + (i > first ? detail->gap : 0);
 	return sum;
 }
 
@@ -93,7 +95,7 @@ static void draw_tab(struct canvas *canvas, struct place place, const struct tab
 		canvas_text(canvas, at, STYLE_TEXT, tab->name);
 	else
 		canvas_format(canvas, at, STYLE_TEXT, "%.*s", at.width, tab->name);
-	at.column += at.width + 1;
+	at.column += at.width + detail->gap;
 	at.width = 1;
 	canvas_text(canvas, at, tab->style, glyphs_text(canvas, tab->mark));
 	at.column++;
@@ -115,7 +117,7 @@ int tab_row_draw(struct canvas *canvas, struct place place, const struct tab *ta
 		draw_tab(canvas, place, &tabs[i], layout.detail);
 		if (i == current)
 			canvas_restyle(canvas, place, STYLE_CURSOR);
-		place.column += place.width + GAP;
+		place.column += place.width + layout.detail->gap;
 	}
 	return place.column - begin;
 }
@@ -133,7 +135,7 @@ size_t tab_row_at(const struct canvas *canvas, struct place place, const struct 
 			break;
 		if (column >= at && column < at + width)
 			return i;
-		at += width + GAP;
+		at += width + layout.detail->gap;
 	}
 	return count;
 }
