@@ -4,6 +4,8 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/sched/prio.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/utsname.h>
@@ -57,6 +59,7 @@ static int drain(void *unused)
 
 	if (error)
 		pr_err("ktop: nothing is sent: no memory for the port: %d\n", error);
+	set_user_nice(current, MIN_NICE);	/* what it sends is of use while it is new */
 	while (!kthread_should_stop()) {
 		symbols_tell(ktop);
 		tasks_tell(ktop);
