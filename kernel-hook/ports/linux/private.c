@@ -4,6 +4,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <asm/cpufeature.h>
 
 #include "private.h"
 
@@ -12,8 +13,14 @@ static unsigned long (*lookup)(const char *name);
 int private_init(void)
 {
 	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
-	int error = register_kprobe(&probe);
+	int error;
 
+	if (IS_ENABLED(CONFIG_X86_KERNEL_IBT) && boot_cpu_has(X86_FEATURE_IBT)) {
+		pr_err("ktop: this kernel checks where indirect calls go (IBT), and some of "
+			"those that ktop needs are not allowed; boot it with ibt=off\n");
+		return -EOPNOTSUPP;
+	}
+	error = register_kprobe(&probe);
 	if (error) {
 		pr_err("ktop: the kernel's symbols cannot be had: kprobes say %d; "
 			"is this kernel built with CONFIG_KPROBES and CONFIG_KALLSYMS?\n", error);
