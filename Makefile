@@ -251,7 +251,8 @@ demo: packages
 
 # ---- Linux: ktop.ko for the newest of Debian's kernels whose headers are here, and a guest with it ----
 
-LINUX = $(shell ls /usr/src | sed -n 's/^linux-headers-\(.*[0-9]-amd64\)$$/\1/p' | sort -V | tail -1)
+LINUX_HEADERS ?= /usr/src
+LINUX = $(shell ls $(LINUX_HEADERS) | sed -n 's/^linux-headers-\(.*[0-9]-amd64\)$$/\1/p' | sort -V | tail -1)
 LINUX_DIR = kernel-hook/ports/linux
 LINUX_DEMO = qemu-system-x86_64 -accel tcg -smp 2 -m 512 -display none -kernel build/linux/vmlinuz \
 	-initrd build/linux/initramfs -append 'console=ttyS0 quiet tsc=reliable no_timer_check'
@@ -262,7 +263,7 @@ build/linux/version: FORCE
 
 build/linux/ktop.ko: build/linux/version $(wildcard $(LINUX_DIR)/*.[ch] $(LINUX_DIR)/include/*.h) \
 		$(LINUX_DIR)/Kbuild $(LINUX_DIR)/Makefile $(HOOK_SRC) $(wildcard kernel-hook/*.h kernel-hook/arch/*.h)
-	$(MAKE) -C $(LINUX_DIR) KDIR=/usr/src/linux-headers-$(LINUX) OUT=$(abspath build/linux) >build/linux/log 2>&1 || \
+	$(MAKE) -C $(LINUX_DIR) KDIR=$(LINUX_HEADERS)/linux-headers-$(LINUX) OUT=$(abspath build/linux) >build/linux/log 2>&1 || \
 		{ cat build/linux/log; false; }
 
 build/linux/vmlinuz: build/linux/version
@@ -279,7 +280,7 @@ build/linux/initramfs: build/linux/vmlinuz build/linux/ktop.ko build/linux/work 
 build/linux/overflow/overflow.ko: build/linux/version $(wildcard tests/e2e/overflow/*)
 	@mkdir -p $(@D)
 	ln -sf $(abspath $(wildcard tests/e2e/overflow/*)) $(@D)
-	$(MAKE) -C /usr/src/linux-headers-$(LINUX) M=$(abspath $(@D)) modules >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
+	$(MAKE) -C $(LINUX_HEADERS)/linux-headers-$(LINUX) M=$(abspath $(@D)) modules >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
 
 linux-module: packages
 	./packages linux
@@ -290,6 +291,11 @@ demo-linux: packages
 	@$(MAKE) build/ktop build/linux/initramfs
 	@if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run -- $(LINUX_DEMO); \
 	else build/ktop run --headless --wait 120 --seconds $(DURATION) $(REPORT) -- $(LINUX_DEMO); fi
+
+# The tests of Linux on the kernel of Debian's backports.
+check-linux-newer: packages
+	./packages linux
+	tests/linux-newer
 
 screenshots: packages
 	./packages screenshots
@@ -331,6 +337,6 @@ clean:
 -include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/host/bench/*.d build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
 	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
-.PHONY: FORCE all demo-kernel unit packages demo demo-linux linux-module screenshots check soak fuzz bench bench-linux install uninstall deb clean
+.PHONY: FORCE all demo-kernel unit packages demo demo-linux linux-module check-linux-newer screenshots check soak fuzz bench bench-linux install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:
