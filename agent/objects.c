@@ -33,15 +33,14 @@ struct objects {
 	uint32_t refused;
 	char *names[OBJECTS_NAMES_MAX];
 	size_t name_count;
-	char *sysroot;			/* NULL: the guest's files are not at hand */
+	struct debug_folders folders;
 	char *version;			/* of the kernel; NULL: not told */
 	char note[256];
 };
 
-void objects_set_sysroot(struct objects *objects, const char *folder)
+void objects_set_folders(struct objects *objects, const struct debug_folders *folders)
 {
-	free(objects->sysroot);
-	objects->sysroot = util_copy(folder, strlen(folder));
+	objects->folders = *folders;
 }
 
 void objects_set_version(struct objects *objects, const char *version)
@@ -72,7 +71,6 @@ void objects_free(struct objects *objects)
 	for (uint32_t i = 0; i < objects->count; i++)
 		budget_free(objects->budget, objects->mappings[i].debug,
 			objects->mappings[i].debug ? sizeof(struct debug_object) : 0);
-	free(objects->sysroot);
 	free(objects->version);
 	hash_clear(&objects->by_content);
 	budget_free(objects->budget, objects->mappings,
@@ -151,10 +149,33 @@ static void refuse(struct objects *objects, const char *why)
 	free(printable);
 }
 
+/* Of a stripped program the debug file has the symbols, too: as many, or more. */
+static void add_symbols(struct objects *objects, struct image *image)
+{
+	int fd = debug_file_open(&objects->folders, &image->debug, objects->budget, objects->note,
+		sizeof(objects->note));
+	char *path = util_format("/proc/self/fd/%d", fd);
+	struct image *debug = fd < 0 ? NULL : image_load(path, IMAGE_ELF, objects->budget, NULL);
+
+	if (debug && symbol_table_count(debug->table) > symbol_table_count(image->table)) {
+		struct symbol_table *table = image->table;
+
+		image->table = debug->table;
+		debug->table = table;
+	}
+	image_free(debug);
+	free(path);
+	if (fd >= 0)
+		close(fd);
+}
+
 static struct image *load(struct objects *objects, const char *path)
 {
 	char *error = NULL;
 	struct image *image = image_load(path, IMAGE_ELF, objects->budget, &error);
+
+	if (image)
+		add_symbols(objects, image);
 
 	if (image && symbol_table_count(image->table) == 0)
 		util_fail(&error, "%s: it has no symbols; give the unstripped file", path);
@@ -208,7 +229,8 @@ static struct image *find_file(struct objects *objects, const struct object *obj
 	const struct mapping *mapping, const char *const *folders)
 {
 	struct text name = object->name, base = base_name(name);
-	char *path = objects->sysroot ? sysroot_path(objects->sysroot, name.bytes, name.size) : NULL;
+	char *path = objects->folders.sysroot ?
+		sysroot_path(objects->folders.sysroot, name.bytes, name.size) : NULL;
 	struct image *image = path ? try_file(objects, mapping, path) : NULL;
 
 	if (!is_file_name(base))

@@ -13,6 +13,7 @@
 #include "sym_elf.h"
 
 struct budget;
+struct debug_folders;
 struct image;
 struct objects;
 
@@ -35,8 +36,8 @@ struct mapping {
 struct objects *objects_new(struct budget *budget);
 void objects_free(struct objects *objects);
 
-/* Where the guest's files are, for objects that are mapped from now on. */
-void objects_set_sysroot(struct objects *objects, const char *folder);
+/* Where files are, for objects that are mapped from now on; the texts stay the caller's. */
+void objects_set_folders(struct objects *objects, const struct debug_folders *folders);
 
 /* The kernel's version, a name of a folder of its modules: once, for those mapped from now on. */
 void objects_set_version(struct objects *objects, const char *version);

@@ -216,15 +216,17 @@ static char *copy(const char *text)
 void symbols_set_files(struct symbols *symbols, const char *sysroot, const char *debug,
 	bool debuginfod)
 {
+	struct debug_folders folders;
+
 	free(symbols->sysroot);
 	free(symbols->debug);
 	symbols->sysroot = copy(sysroot);
 	symbols->debug = copy(debug);
-	if (sysroot)
-		objects_set_sysroot(symbols->objects, sysroot);
-	sources_set(symbols->sources, &(struct debug_folders){
-		.own = symbols->debug, .sysroot = symbols->sysroot, .system = DEBUG_SYSTEM },
-		debuginfod);
+	folders = (struct debug_folders){
+		.own = symbols->debug, .sysroot = symbols->sysroot, .system = DEBUG_SYSTEM,
+	};
+	objects_set_folders(symbols->objects, &folders);
+	sources_set(symbols->sources, &folders, debuginfod);
 }
 
 void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,

@@ -181,6 +181,33 @@ static void test_one_of_each(void **state)
 	symbols_free(symbols);
 }
 
+/* A stripped program, as distributions have them: names, lines and all are in its debug file. */
+static void test_stripped_program(void **state)
+{
+	const char *const folders[] = { scratch_path("."), NULL };
+	struct symbols *symbols = symbols_new(NULL);
+	const struct object object = {
+		.process = 7, .start = 0x401000, .end = 0x402000, .name = text("/bin/program"),
+	};
+	const struct function *function;
+
+	(void)state;
+	scratch_text("kernel.c", source);
+	scratch_run("rm -rf debug && mkdir -p debug/.build-id/ab && "
+		"gcc -O2 -g -nostdlib -ffreestanding -static -Wl,--build-id=0xab112233 "
+		"-Wl,-Ttext=0x401000 -o program kernel.c && "
+		"objcopy --only-keep-debug program debug/.build-id/ab/112233.debug && "
+		"nm program > nm && strip program");
+	symbols_set_files(symbols, NULL, scratch_path("debug"), false);
+	symbols_map(symbols, &object, folders);
+	function = symbols_get(symbols,
+		symbols_function(symbols, symbols_space(symbols, 7), 0x401000));
+	assert_string_equal(function->name, "outer");
+	assert_string_equal(function->object, "program");
+	assert_string_equal(symbols_note(symbols), "");
+	symbols_free(symbols);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_another_build),
 		cmocka_unit_test(test_given_kernel),
 		cmocka_unit_test(test_one_of_each),
+		cmocka_unit_test(test_stripped_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
