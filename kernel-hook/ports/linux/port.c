@@ -69,8 +69,27 @@ const struct ktop_current *ktop_port_current(uint64_t pc)
 	return now;
 }
 
+/* In an interrupt the address space is the task's: it is not switched with interrupts on. */
+static bool read_pair(const u64 __user *from, u64 *to)
+{
+	bool done = false;
+
+	pagefault_disable();
+	if (user_access_begin(from, 2 * sizeof(*from))) {
+		unsafe_get_user(to[0], from, end);
+		unsafe_get_user(to[1], from + 1, end);
+		done = true;
+end:
+		user_access_end();
+	}
+	pagefault_enable();
+	return done;
+}
+
 bool ktop_port_read_user(uint64_t address, void *to, uint32_t size)
 {
+	if (size == 2 * sizeof(u64) && !in_nmi())
+		return read_pair((const u64 __user *)address, to);
 	return copy_from_user_nofault(to, (const void __user *)address, size) == 0;
 }
 

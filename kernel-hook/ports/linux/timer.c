@@ -22,7 +22,7 @@ static struct ktop *sampled;		/* fixed while tickers are on */
 static int hotplug;			/* state of cpuhp */
 
 /* An overflow may come while a tick is at it. */
-static void sample(void (*call)(struct ktop *ktop, const struct ktop_regs *regs),
+static __always_inline void sample(void (*call)(struct ktop *ktop, const struct ktop_regs *regs),
 	struct pt_regs *interrupted)
 {
 	struct pt_regs *before = this_cpu_read(tickers.regs);
@@ -44,7 +44,7 @@ void timer_overflow(struct pt_regs *interrupted)
 
 static void tick(struct ticker *this, struct pt_regs *interrupted)
 {
-	if (this->wish <= ktop_port_clock())
+	if (hrtimer_get_expires_ns(&this->timer) == this->wish)
 		this->wish = 0;		/* met: the hook wishes anew */
 	sample(ktop_tick, interrupted);
 }

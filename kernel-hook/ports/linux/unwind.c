@@ -2,6 +2,7 @@
 #include <asm/unwind.h>
 
 #include "ktop.h"
+#include "port.h"
 #include "text.h"
 #include "timer.h"
 #include "unwind.h"
@@ -41,6 +42,8 @@ uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_curr
 
 	put(frames, 0, regs->pc);
 	sample->exact = 1;
+	if (now->idle)
+		return 1;
 	if (text_is_entry(regs->pc)) {
 		sample->flags |= KTOP_ENTRY;
 		return 1;
