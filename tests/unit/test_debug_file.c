@@ -221,6 +221,55 @@ static void test_no_files(void **state)
 	drop(&object);
 }
 
+/* Two programs with the same types: dwz(1) moves these into a file of their own. */
+static const char make_shared[] =
+	"rm -rf debug && mkdir -p debug/.dwz && { for i in $(seq 60); do "
+	"echo \"struct shared_structure_$i { long first_member_$i, second_member_$i; };\"; done; "
+	"echo 'static inline int inner(volatile int *x) { return *x; }'; } > shared.h && "
+	"for name in one two; do { echo '#include \"shared.h\"'; "
+	"for i in $(seq 60); do echo \"struct shared_structure_$i value_$i;\"; done; "
+	"echo \"int outer_$name(volatile int *x) { return inner(x); }\"; "
+	"echo 'void _start(void) {}'; } > $name.c; "
+	"gcc -O2 -g -nostdlib -ffreestanding -static -Wl,--build-id -Wl,-Ttext=0x401000 -o $name "
+	"$name.c || exit 1; done; dwz -m debug/.dwz/common one two && "
+	"readelf -S one | grep -q gnu_debugaltlink";
+
+static struct sym_dwarf *open_shared(int fd, const char *folder)
+{
+	const struct debug_folders folders = { .own = folder };
+	bool full;
+
+	return sym_dwarf_open(fd, &folders, NULL, &full);
+}
+
+/* Names are in the other file, which is found; without it, or with another one, there are none. */
+static void test_shared(void **state)
+{
+	char *folder = util_copy(scratch_path("debug"), strlen(scratch_path("debug")));
+	struct sym_dwarf *dwarf;
+	bool full;
+	char *names;
+	int fd;
+
+	(void)state;
+	scratch_run(make_shared);
+	fd = open(scratch_path("one"), O_RDONLY);
+	assert_true(fd >= 0);
+	dwarf = open_shared(fd, folder);
+	assert_non_null(dwarf);
+	names = sym_dwarf_inlined(dwarf, 0x401000, &full);
+	assert_string_equal(names, "inner\n");
+	free(names);
+	sym_dwarf_close(dwarf);
+	assert_null(open_shared(fd, NULL));
+	scratch_run("mkdir -p debug/moved && mv debug/.dwz/common debug/moved/");
+	assert_null(open_shared(fd, folder));
+	scratch_run("cp two debug/.dwz/common");
+	assert_null(open_shared(fd, folder));
+	close(fd);
+	free(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_module),
 		cmocka_unit_test(test_sysroot_links),
 		cmocka_unit_test(test_no_files),
+		cmocka_unit_test(test_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
