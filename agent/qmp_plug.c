@@ -20,6 +20,7 @@ enum {
 struct plug {
 	struct qom qom;
 	struct qmp_buses buses;
+	bool was_killed;		/* an earlier ktop was, and left its port */
 	char *refusal;			/* the last that QEMU said; NULL: nothing */
 };
 
@@ -148,13 +149,17 @@ static void take_out_port(struct plug *plug)
 		pause_a_little();
 }
 
-/* Waits until `late` for the guest to let it go. */
-static void take_out_controller(struct plug *plug, uint64_t late)
+/* Waits until `late` for the guest to let go what it was asked for. */
+static void await_controller(struct plug *plug, uint64_t late)
+{
+	while (is_there(plug, QMP_PLUG_CONTROLLER) && !is_late(plug) && util_now() < late)
+		pause_a_little();
+}
+
+static void ask_for_controller(struct plug *plug)
 {
 	if (is_there(plug, QMP_PLUG_CONTROLLER))
 		obeyed_for(plug, "device_del", QMP_PLUG_CONTROLLER);
-	while (is_there(plug, QMP_PLUG_CONTROLLER) && !is_late(plug) && util_now() < late)
-		pause_a_little();
 }
 
 static struct plug begin(struct qmp *qmp, int timeout_ms)
@@ -178,7 +183,8 @@ bool qmp_unplug(struct qmp *qmp, int timeout_ms)
 	bool gone;
 
 	take_out_port(&plug);
-	take_out_controller(&plug, plug.qom.deadline);
+	ask_for_controller(&plug);
+	await_controller(&plug, plug.qom.deadline);
 	gone = !plug.qom.error && !is_there(&plug, QMP_PLUG_PORT) &&
 		!is_there(&plug, QMP_PLUG_CONTROLLER) && !plug.qom.error;
 	end(&plug);
@@ -217,12 +223,17 @@ static bool plug_anywhere(struct plug *plug, struct qmp_plugged *plugged)
 	return true;
 }
 
-/* What an earlier ktop has left is in our way only while its guest keeps it. */
+/*
+ * What an earlier ktop has left is in our way while its guest keeps it. One that ended itself has
+ * asked for it: a second request that comes late makes the guest let go what is in that slot next.
+ */
 static bool has_way(struct plug *plug, char **error)
 {
 	uint64_t now = util_now();
 
-	take_out_controller(plug, now + (plug->qom.deadline - now) / 2);
+	if (plug->was_killed)
+		ask_for_controller(plug);
+	await_controller(plug, now + (plug->qom.deadline - now) / 2);
 	return plug->qom.error || !is_there(plug, QMP_PLUG_CONTROLLER) ||
 		util_fail(error,
 			"port org.ktop.0: not plugged in: the guest has not let go the controller of an "
@@ -260,9 +271,12 @@ static bool plug_in(struct plug *plug, struct qmp_plugged *plugged, char **error
 	if (good && plug_anywhere(plug, plugged))
 		return true;
 	*plugged = (struct qmp_plugged){ 0 };
-	if (good)
+	if (good) {
 		explain(plug, error);
-	qmp_unplug(plug->qom.qmp, BACK_MS);
+		qmp_unplug(plug->qom.qmp, BACK_MS);
+	} else {
+		take_out_port(plug);
+	}
 	return false;
 }
 
@@ -288,7 +302,8 @@ static bool is_free(struct plug *plug, char **error)
 {
 	bool held = false;
 
-	if (has_chardev(plug, &held) && !held)
+	plug->was_killed = has_chardev(plug, &held) && !held;
+	if (plug->was_killed)
 		take_out_port(plug);
 	return !held || util_fail(error,
 		"port org.ktop.0: taken by the ktop that plugged it in; end that one, or name the VM by "

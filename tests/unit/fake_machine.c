@@ -55,6 +55,8 @@ static const char *list(struct machine *machine, const char *line)
 		return array(machine, machine->controller);
 	if (!asks(line, "\"path\":\"/machine/peripheral\""))
 		return NOTHING;
+	if (machine->goes && --machine->goes == 0)
+		machine->plugged = false;
 	return machine->port && machine->plugged ? "\"return\": ["
 		MACHINE_HAS(QMP_PLUG_PORT, "virtserialport") "," MACHINE_HAS(QMP_PLUG_CONTROLLER, "x") "]" :
 		machine->port ? "\"return\": [" MACHINE_HAS(QMP_PLUG_PORT, "virtserialport") "]" :
@@ -82,6 +84,7 @@ static const char *delete_device(struct machine *machine, const char *line)
 {
 	bool *there = asks(line, "\"" QMP_PLUG_PORT "\"") ? &machine->port : &machine->plugged;
 
+	machine->requests += there == &machine->plugged;
 	if (!*there)
 		return MACHINE_REFUSES;
 	if (there == &machine->port || !machine->keeps)

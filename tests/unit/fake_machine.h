@@ -18,6 +18,8 @@ struct machine {
 	bool hotplug;			/* of the bus on the board */
 	bool full;			/* the controller takes no more port */
 	bool keeps;			/* the guest lets no controller go */
+	int goes;			/* or after so many looks at it; 0: never by itself */
+	int requests;			/* to let it go */
 	bool paused;
 	unsigned busy;			/* how often a chardev that is free is busy yet */
 

@@ -203,18 +203,34 @@ static void test_two_at_once(void **state)
 static void test_what_was_left(void **state)
 {
 	(void)state;
-	for (int left = 0; left < 8; left++) {
+	for (int left = 0; left < 4; left++) {
 		struct machine machine = machine_pc;
 		struct vm vm;
 
-		machine.chardev = left & 1 || left & 2;
-		machine.port = left & 2;
-		machine.plugged = left & 4;
+		machine.chardev = left > 0;
+		machine.port = left & 1;
+		machine.plugged = left & 2;
 		begin(&vm, &machine);
 		assert_true(plug(&vm, PATIENCE_MS));
 		assert_true(vm.machine.chardev && vm.machine.port && vm.machine.plugged);
 		end(&vm);
 	}
+}
+
+/* A controller alone was asked for: it is waited for, and not asked for again. */
+static void test_what_is_about_to_go(void **state)
+{
+	struct machine machine = machine_pc;
+	struct vm vm;
+
+	(void)state;
+	machine.plugged = true;
+	machine.goes = 5;
+	begin(&vm, &machine);
+	assert_true(plug(&vm, PATIENCE_MS));
+	assert_int_equal(vm.machine.requests, 0);
+	assert_true(vm.machine.chardev && vm.machine.port && vm.machine.plugged);
+	end(&vm);
 }
 
 static void test_a_guest_that_keeps_its_controller(void **state)
@@ -230,6 +246,7 @@ static void test_a_guest_that_keeps_its_controller(void **state)
 	assert_true(vm.machine.plugged && !vm.machine.port && !vm.machine.chardev);
 	assert_false(plug(&vm, PATIENCE_MS));
 	check_error(&vm, "not let go the controller of an earlier ktop; reset the machine");
+	assert_int_equal(vm.machine.requests, 1);
 	assert_true(!vm.machine.port && !vm.machine.chardev);
 	end(&vm);
 }
@@ -351,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_where_it_cannot_be),
 		cmocka_unit_test(test_two_at_once),
 		cmocka_unit_test(test_what_was_left),
+		cmocka_unit_test(test_what_is_about_to_go),
 		cmocka_unit_test(test_a_guest_that_keeps_its_controller),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_a_link_plugs),
