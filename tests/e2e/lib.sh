@@ -57,9 +57,8 @@ boot() {
 
 # end PID: ends a machine that boot started.
 end() {
-	kill "$1" 2>/dev/null
-	wait "$1" 2>/dev/null
-	return 0
+	kill "$1" 2>/dev/null || :
+	wait "$1" 2>/dev/null || :
 }
 
 # qmp NAME COMMAND ARGUMENTS: one command to the machine whose QMP is at $dir/NAME.qmp.
