@@ -198,8 +198,8 @@ static void write_detail(const struct function_view *self, const struct row *row
 		fprintf(to, "  %s", source);
 	fprintf(to, "  self %s%% total %s%%", column_self(picture->table, row, self_share),
 		column_total(picture->table, row, total_share));
-	(picture->machines ? write_machines : write_callers)(to, picture, row);
 	write_inlined(to, picture, row);
+	(picture->machines ? write_machines : write_callers)(to, picture, row);
 	if (*function->object)
 		fprintf(to, "  %s", function->object);
 	if (function->address && !picture->machines)
