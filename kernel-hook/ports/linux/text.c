@@ -1,15 +1,34 @@
 #include "private.h"
 #include "text.h"
 
-static u64 begin, end;			/* fixed after text_init(); 0: not known */
+struct range {				/* fixed after text_init(); 0: not known */
+	u64 begin, end;
+};
+
+static struct range entry, thunks;
+
+static struct range range(const char *begin, const char *end)
+{
+	return (struct range){ private_address(begin), private_address(end) };
+}
 
 void text_init(void)
 {
-	begin = private_address("__entry_text_start");
-	end = private_address("__entry_text_end");
+	entry = range("__entry_text_start", "__entry_text_end");
+	thunks = range("__indirect_thunk_start", "__indirect_thunk_end");
+}
+
+static bool has(const struct range *range, u64 pc)
+{
+	return range->begin <= pc && pc < range->end;
 }
 
 bool text_is_entry(u64 pc)
 {
-	return pc - begin < end - begin;
+	return has(&entry, pc);
+}
+
+bool text_is_thunk(u64 pc)
+{
+	return has(&thunks, pc);
 }

@@ -1,4 +1,5 @@
 #include <linux/sched.h>
+#include <linux/uaccess.h>
 #include <asm/unwind.h>
 
 #include "ktop.h"
@@ -17,10 +18,9 @@ static void put(uint8_t *frames, uint32_t index, uint64_t address)
  * The unwinder begins with the caller. Where it comes to registers they tell of an interrupted PC,
  * all else of return addresses.
  */
-static uint32_t walk(struct unwind_state *state, struct ktop_wire_sample *sample, uint8_t *frames)
+static uint32_t walk(struct unwind_state *state, struct ktop_wire_sample *sample, uint8_t *frames,
+	uint32_t count)
 {
-	uint32_t count = 1;
-
 	for (; !unwind_done(state); unwind_next_frame(state)) {
 		unsigned long pc = unwind_get_return_address(state);
 
@@ -33,6 +33,30 @@ static uint32_t walk(struct unwind_state *state, struct ktop_wire_sample *sample
 	if (unwind_error(state) || !unwind_done(state))
 		sample->flags |= KTOP_KERNEL_CUT;
 	return count;
+}
+
+/*
+ * Within a stub for indirect calls the unwinder sees the end of the stack: it begins with the stub's
+ * caller, where that made its call. A stub may have called itself, to throw that away.
+ */
+static uint32_t walk_thunk(const struct pt_regs *thunk, struct ktop_wire_sample *sample,
+	uint8_t *frames)
+{
+	struct pt_regs caller = *thunk;
+	struct unwind_state state;
+	unsigned long pc;
+
+	do {
+		if (copy_from_kernel_nofault(&pc, (const void *)caller.sp, sizeof(pc)) || !pc) {
+			sample->flags |= KTOP_KERNEL_CUT;
+			return 1;
+		}
+		caller.sp += sizeof(pc);
+	} while (text_is_thunk(pc) && caller.sp == thunk->sp + sizeof(pc));
+	put(frames, 1, pc);
+	caller.ip = pc - 1;
+	unwind_start(&state, current, &caller, NULL);
+	return walk(&state, sample, frames, 2);
 }
 
 uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_current *now,
@@ -49,5 +73,7 @@ uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_curr
 		return 1;
 	}
 	unwind_start(&state, current, timer_regs(), NULL);
-	return walk(&state, sample, frames);
+	if (unwind_done(&state) && text_is_thunk(regs->pc))
+		return walk_thunk(timer_regs(), sample, frames);
+	return walk(&state, sample, frames, 1);
 }
