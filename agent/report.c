@@ -20,7 +20,7 @@ enum {
 	BOOT_WAITS = 6,			/* longest wait for a guest that sends, but not who it is */
 	CLOSE_MS = 3000,		/* for the guest's last count */
 	NAMES_MS = 3000,		/* for source lines */
-	LONG_NAMES_MS = 60000,	/* also for what was inlined, and for servers */
+	LONG_NAMES_MS = 60000,	/* for the guest's, for what was inlined, and for servers */
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
@@ -109,6 +109,17 @@ static void add_note(struct report *report, const char *what, const char *why)
 
 /* ---- what the guest is asked for ---- */
 
+static bool is_up(const struct report *report)
+{
+	return session_link(report->session) == LINK_UP;
+}
+
+/* The guest is still at it: until then, functions may be [unknown]. */
+static bool names_come(const struct report *report)
+{
+	return is_up(report) && symbols_being_told(report->epoch->inputs.symbols);
+}
+
 /* Nothing more is wanted of it. */
 static void leave_guest(struct report *report)
 {
@@ -116,7 +127,8 @@ static void leave_guest(struct report *report)
 	report->rate_before = 0;
 	report->sampler_before = -1;
 	enter(report, REPORT_NAMING);
-	if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
+	if (!report->hurried && (report->request.inlined || session_fetches(report->session) ||
+			names_come(report)))
 		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
 }
 
@@ -317,11 +329,6 @@ void report_cut(struct report *report, const char *why)
 	}
 }
 
-static bool is_up(const struct report *report)
-{
-	return session_link(report->session) == LINK_UP;
-}
-
 /* What came before is shown all the same. */
 static void cut_still(struct report *report)
 {
@@ -469,6 +476,8 @@ static void name(struct report *report)
 	uint32_t left;
 
 	if (!report->table) {
+		if (names_come(report) && !is_late(report))
+			return;
 		put_filter(report);
 		report->table = query_table(report->epoch->query, &report->question);
 		report->seconds = seconds_of(report);
@@ -477,6 +486,8 @@ static void name(struct report *report)
 	left = unread(report);
 	if ((lines_known(report) && left == 0) || is_late(report)) {
 		note_unread(report, left);
+		if (names_come(report))
+			add_note(report, "the guest has not yet told all names of its kernel", "");
 		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
 			false);
 		report->state = REPORT_DONE;

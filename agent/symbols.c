@@ -34,6 +34,7 @@ struct symbols {
 	uint64_t generation, cached_generation;
 
 	struct guest_symbols *told;	/* by the guest, of its kernel */
+	bool being_told;
 	struct image *kernel;		/* NULL: none */
 	struct image **retired;		/* earlier kernels: functions still refer to them */
 	size_t retired_count;
@@ -263,8 +264,14 @@ void symbols_map(struct symbols *symbols, const struct object *object, const cha
 
 void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name)
 {
+	symbols->being_told = size != 0;
 	if (guest_symbols_add(symbols->told, address, size, name))
 		renew(symbols);
+}
+
+bool symbols_being_told(const struct symbols *symbols)
+{
+	return symbols->being_told;
 }
 
 uint32_t symbols_space(struct symbols *symbols, uint32_t process)

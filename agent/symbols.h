@@ -60,8 +60,12 @@ void symbols_set_build(struct symbols *symbols, const void *build_id, size_t siz
  */
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders);
 
-/* The guest tells of a function of its kernel, as guest_symbols.h has it. */
+/*
+ * The guest tells of a function of its kernel, as guest_symbols.h has it; of size 0: that it has
+ * told of all. Being told: it has begun, and not said so.
+ */
 void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name);
+bool symbols_being_told(const struct symbols *symbols);
 
 /* A standing remark about objects whose names are missing, "" if none. Good until the next. */
 const char *symbols_note(struct symbols *symbols);

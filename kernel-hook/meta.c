@@ -233,7 +233,7 @@ static uint32_t put_row(struct ktop_table *table, uint8_t *to, uint16_t *event)
 _Static_assert(sizeof(struct ktop_wire_symbol) + 2 + KTOP_TEXT_MAX <= KTOP_SAMPLE_MAX,
 	"any name fits");
 
-/* A name that leads nowhere ends the round, so that each round ends. */
+/* A round ends where no more are known, or one leads nowhere: behind it, that all were told. */
 static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 {
 	struct ktop_symbol symbol;
@@ -244,8 +244,8 @@ static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 		return 0;
 	end = meta->symbols(meta->symbols_told, &symbol) ? symbol.address + symbol.size : 0;
 	if (end <= meta->symbols_told) {
-		meta->symbols_told = UINT64_MAX;
-		return 0;
+		end = UINT64_MAX;
+		symbol = (struct ktop_symbol){ .name = "" };
 	}
 	meta->symbols_told = end;
 	*event = KTOP_EVENT_symbol;

@@ -107,6 +107,16 @@ void fake_guest_reply(struct fake_guest *guest, bool ok, const char *text)
 	put(guest, KTOP_META, 0, KTOP_EVENT_reply, &body);
 }
 
+void fake_guest_symbol(struct fake_guest *guest, uint64_t address, uint32_t size, const char *name)
+{
+	const struct ktop_wire_symbol symbol = { .address = address, .size = size };
+	struct body body = { 0 };
+
+	body_fixed(&body, &symbol, sizeof(symbol));
+	body_text(&body, name);
+	put(guest, KTOP_META, 0, KTOP_EVENT_symbol, &body);
+}
+
 void fake_guest_keys(struct fake_guest *guest)
 {
 	static const uint8_t on[] = { 29, 56, 30 }, off[] = { 29, 56, 48 };

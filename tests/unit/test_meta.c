@@ -193,6 +193,16 @@ static void know(int index, uint64_t address, uint32_t size, const char *name)
 	functions[index] = (struct ktop_symbol){ address, size, name };
 }
 
+/* What came last of the symbols says that there are no more. */
+static bool all_told(void)
+{
+	const struct fake_event *last = fake_host_last(host, KTOP_EVENT_symbol);
+	struct ktop_wire_symbol symbol;
+
+	memcpy(&symbol, last->payload, sizeof symbol);
+	return symbol.size == 0 && fake_text(last, sizeof symbol, 0)[0] == '\0';
+}
+
 static void the_kernels_symbols_come_in_order_and_once(void **state)
 {
 	static const char *const names[] = { "start", "work", "stop" };
@@ -201,9 +211,9 @@ static void the_kernels_symbols_come_in_order_and_once(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		know((int)i, 0x1000 + 0x100 * i, 0x80, names[i]);
 	settle();
-	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 3);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 4);
 	for (uint32_t i = 0; i < 3; i++) {
-		const struct fake_event *event = &host->events[host->count - 3 + i];
+		const struct fake_event *event = &host->events[host->count - 4 + i];
 		struct ktop_wire_symbol symbol;
 
 		assert_int_equal(event->id, KTOP_EVENT_symbol);
@@ -212,10 +222,11 @@ static void the_kernels_symbols_come_in_order_and_once(void **state)
 		assert_int_equal(symbol.size, 0x80);
 		assert_string_equal(fake_text(event, sizeof symbol, 0), names[i]);
 	}
+	assert_true(all_told());
 	settle();
-	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 3);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 4);
 	reconnect();
-	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 3);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 4);
 }
 
 static void new_symbols_come_when_they_are_told_of(void **state)
@@ -226,12 +237,12 @@ static void new_symbols_come_when_they_are_told_of(void **state)
 	settle();
 	know(2, 0x9000, 0x10, "of a module");
 	settle();
-	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 2);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 3);
 	ktop_symbols(ktop, 0x9000);
 	settle();
-	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 3);
-	assert_string_equal(fake_text(fake_host_last(host, KTOP_EVENT_symbol), 12, 0),
-		"of a module");
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 5);
+	assert_string_equal(fake_text(&host->events[host->count - 2], 12, 0), "of a module");
+	assert_true(all_told());
 }
 
 static void symbols_that_lead_nowhere_end(void **state)
@@ -240,7 +251,8 @@ static void symbols_that_lead_nowhere_end(void **state)
 	know(0, 0x1000, 0x80, "start");
 	know(1, UINT64_MAX - 4, 5, "runs over the end");
 	settle();
-	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 1);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_symbol), 2);
+	assert_true(all_told());
 }
 
 static void long_names_are_cut_between_characters(void **state)

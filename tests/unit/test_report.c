@@ -10,10 +10,13 @@
 #include <cmocka.h>
 
 #include "decode.h"
+#include "epoch.h"
 #include "fake_guest.h"
 #include "report.h"
+#include "scratch.h"
 #include "session.h"
 #include "session_fixture.h"
+#include "symbols.h"
 
 /* What a true guest does while a report is made: obeys lines, samples while it is on. */
 static void live(struct fake_guest *guest)
@@ -419,6 +422,38 @@ static void test_report_of_a_silent_vm_ends(void **state)
 	fixture_end(&fixture);
 }
 
+/* The guest has begun to tell of its functions, and the one that was sampled comes late. */
+static void test_report_waits_for_the_guests_names(void **state)
+{
+	const struct session_options other = {
+		.symbols = scratch_text("other", "0000000000009000 T other\n"),
+	};
+	struct fixture fixture = fixture_begin(&other);
+	struct report *report = run_report(&fixture);
+	bool named = false;
+
+	(void)state;
+	fake_guest_symbol(fixture.guest, 0x1000, 0x10, "first");
+	report_cut(report, "interrupted");
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) != REPORT_NAMING; i++) {
+		live(fixture.guest);
+		fixture_step(&fixture);
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(report_step(report), REPORT_NAMING);
+		fixture_step(&fixture);
+	}
+	fake_guest_symbol(fixture.guest, 0x1200, 0x100, "told_late");
+	fake_guest_symbol(fixture.guest, 0, 0, "");
+	finish_report(&fixture, report);
+	for (size_t i = 0; i < report->table->count; i++)
+		named |= strcmp(symbols_get(report->epoch->inputs.symbols,
+			report->table->rows[i].function)->name, "told_late") == 0;
+	assert_true(named);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_report_outlives_its_connection),
 		cmocka_unit_test(test_report_of_a_lost_port_ends),
 		cmocka_unit_test(test_report_of_a_silent_vm_ends),
+		cmocka_unit_test(test_report_waits_for_the_guests_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
