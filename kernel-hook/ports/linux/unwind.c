@@ -16,54 +16,70 @@ static void put(uint8_t *frames, uint32_t index, uint64_t address)
 
 /*
  * The unwinder begins with the caller. Where it comes to registers they tell of an interrupted PC,
- * all else of return addresses.
+ * all else of return addresses. Returns the registers that it came to last, NULL behind others.
  */
-static uint32_t walk(struct unwind_state *state, struct ktop_wire_sample *sample, uint8_t *frames,
-	uint32_t count)
+static const struct pt_regs *walk(const struct pt_regs *regs, struct ktop_wire_sample *sample,
+	uint8_t *frames, uint32_t *count)
 {
-	for (; !unwind_done(state); unwind_next_frame(state)) {
-		unsigned long pc = unwind_get_return_address(state);
+	const struct pt_regs *last = regs;
+	struct unwind_state state;
 
-		if (!pc || count == KTOP_FRAMES_MAX)
+	for (unwind_start(&state, current, (struct pt_regs *)regs, NULL); !unwind_done(&state);
+			unwind_next_frame(&state)) {
+		unsigned long pc = unwind_get_return_address(&state);
+
+		if (!pc || *count == KTOP_FRAMES_MAX)
 			break;
-		if (unwind_get_entry_regs(state, NULL))
-			sample->exact |= 1ull << count;
-		put(frames, count++, pc);
+		last = unwind_get_entry_regs(&state, NULL);
+		if (last)
+			sample->exact |= 1ull << *count;
+		put(frames, (*count)++, pc);
 	}
-	if (unwind_error(state) || !unwind_done(state))
+	if (unwind_error(&state) || !unwind_done(&state))
 		sample->flags |= KTOP_KERNEL_CUT;
-	return count;
+	return last;
 }
 
 /*
- * Within a stub for indirect calls the unwinder sees the end of the stack: it begins with the stub's
- * caller, where that made its call. A stub may have called itself, to throw that away.
+ * The registers of the caller of a stub for indirect calls, where that made its call, and the
+ * address that it returns to. A stub may have called itself, to throw that away.
  */
-static uint32_t walk_thunk(const struct pt_regs *thunk, struct ktop_wire_sample *sample,
-	uint8_t *frames)
+static bool leave_thunk(struct pt_regs *regs, unsigned long *pc)
 {
-	struct pt_regs caller = *thunk;
-	struct unwind_state state;
+	for (int depth = 0; depth < 2; depth++) {
+		if (copy_from_kernel_nofault(pc, (const void *)regs->sp, sizeof(*pc)))
+			return false;
+		regs->sp += sizeof(*pc);
+		regs->ip = *pc - 1;
+		if (!text_is_thunk(*pc))
+			return true;
+	}
+	return false;
+}
+
+/* Within such a stub the unwinder sees the end of the stack: it goes on with the caller. */
+static uint32_t walk_all(struct ktop_wire_sample *sample, uint8_t *frames)
+{
+	const struct pt_regs *last = timer_regs();
+	struct pt_regs caller;
+	uint32_t count = 1;
 	unsigned long pc;
 
-	do {
-		if (copy_from_kernel_nofault(&pc, (const void *)caller.sp, sizeof(pc)) || !pc) {
+	while ((last = walk(last, sample, frames, &count)) && text_is_thunk(last->ip)) {
+		caller = *last;
+		if (count == KTOP_FRAMES_MAX || !leave_thunk(&caller, &pc)) {
 			sample->flags |= KTOP_KERNEL_CUT;
-			return 1;
+			break;
 		}
-		caller.sp += sizeof(pc);
-	} while (text_is_thunk(pc) && caller.sp == thunk->sp + sizeof(pc));
-	put(frames, 1, pc);
-	caller.ip = pc - 1;
-	unwind_start(&state, current, &caller, NULL);
-	return walk(&state, sample, frames, 2);
+		put(frames, count++, pc);
+		last = &caller;
+	}
+	return count;
 }
 
 uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_current *now,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {
-	struct unwind_state state;
-
 	put(frames, 0, regs->pc);
 	sample->exact = 1;
 	if (now->idle)
@@ -72,8 +88,5 @@ uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_curr
 		sample->flags |= KTOP_ENTRY;
 		return 1;
 	}
-	unwind_start(&state, current, timer_regs(), NULL);
-	if (unwind_done(&state) && text_is_thunk(regs->pc))
-		return walk_thunk(timer_regs(), sample, frames);
-	return walk(&state, sample, frames, 1);
+	return walk_all(sample, frames);
 }
