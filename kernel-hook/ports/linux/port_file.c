@@ -25,7 +25,9 @@ enum {
 struct port_file {
 	struct ktop_transport transport;
 	const char *name;
-	struct mm_struct *mm;
+	struct mm_struct *(*alloc_mm)(void);
+	void (*pick_layout)(struct mm_struct *mm, struct rlimit *stack);
+	struct mm_struct *mm;		/* between attach and detach, as user is */
 	char __user *user;		/* KTOP_PACKET_MAX bytes of mm */
 	void *buffer;			/* as many, of the kernel */
 	struct file *file;		/* NULL: not open */
@@ -83,7 +85,7 @@ static void list_ports(struct names *names)
 
 static bool is_ours(const struct port_file *port, const char *device)
 {
-	char text[64];
+	char text[PORT_FILE_NAME_MAX + 4];	/* with a line's end, and more if it is longer */
 	struct file *file;
 	loff_t at = 0;
 	ssize_t size;
@@ -223,22 +225,6 @@ struct ktop_transport *port_file_transport(struct port_file *port)
 	return &port->transport;
 }
 
-/* An empty address space, as a program gets one before it is loaded. */
-static struct mm_struct *new_mm(void)
-{
-	struct mm_struct *(*alloc)(void) = (void *)private_address("mm_alloc");
-	void (*pick_layout)(struct mm_struct *mm, struct rlimit *stack) =
-		(void *)private_address("arch_pick_mmap_layout");
-	struct rlimit stack = { .rlim_cur = 8 << 20, .rlim_max = RLIM_INFINITY };
-	struct mm_struct *mm = alloc && pick_layout ? alloc() : NULL;
-
-	if (mm) {
-		pick_layout(mm, &stack);
-		mm->task_size = TASK_SIZE_MAX;
-	}
-	return mm;
-}
-
 struct port_file *port_file_new(const char *name)
 {
 	struct port_file *port = kzalloc(sizeof(*port), GFP_KERNEL);
@@ -251,18 +237,42 @@ struct port_file *port_file_new(const char *name)
 	port->name = name;
 	port->search_at = jiffies;
 	port->buffer = kmalloc(KTOP_PACKET_MAX, GFP_KERNEL);
-	port->mm = new_mm();
-	if (port->buffer && port->mm)
+	port->alloc_mm = (void *)private_address("mm_alloc");
+	port->pick_layout = (void *)private_address("arch_pick_mmap_layout");
+	if (port->buffer && port->alloc_mm && port->pick_layout)
 		return port;
-	pr_err("ktop: no address space for the port: this kernel's memory or symbols lack it\n");
+	pr_err("ktop: no buffer for the port: this kernel's memory or symbols lack it\n");
 	port_file_free(port);
 	return ERR_PTR(-ENOMEM);
 }
 
+/* An empty address space, as a program gets one before it is loaded; its owner is who calls this. */
+static struct mm_struct *new_mm(const struct port_file *port)
+{
+	struct rlimit stack = { .rlim_cur = 8 << 20, .rlim_max = RLIM_INFINITY };
+	struct mm_struct *mm = port->alloc_mm();
+
+	if (mm) {
+		port->pick_layout(mm, &stack);
+		mm->task_size = TASK_SIZE_MAX;
+	}
+	return mm;
+}
+
+static void drop_mm(struct port_file *port)
+{
+	kthread_unuse_mm(port->mm);
+	mmput(port->mm);
+}
+
+/* The kernel charges what is mapped to the owner of its address space: that must be there as long. */
 int port_file_attach(struct port_file *port)
 {
 	unsigned long at;
 
+	port->mm = new_mm(port);
+	if (!port->mm)
+		return -ENOMEM;
 	kthread_use_mm(port->mm);
 	at = vm_mmap(NULL, 0, KTOP_PACKET_MAX, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, 0);
@@ -270,20 +280,18 @@ int port_file_attach(struct port_file *port)
 		port->user = (char __user *)at;
 		return 0;
 	}
-	kthread_unuse_mm(port->mm);
+	drop_mm(port);
 	return (int)at;
 }
 
 void port_file_detach(struct port_file *port)
 {
 	close_port(port);
-	kthread_unuse_mm(port->mm);
+	drop_mm(port);
 }
 
 void port_file_free(struct port_file *port)
 {
-	if (port->mm)
-		mmput(port->mm);
 	kfree(port->buffer);
 	kfree(port);
 }

@@ -9,11 +9,16 @@
 struct ktop_transport;
 struct port_file;
 
+enum { PORT_FILE_NAME_MAX = 60 };
+
 /* Thread, any. ERR_PTR: no memory, or not with this kernel. `name` stays the caller's. */
 struct port_file *port_file_new(const char *name);
 struct ktop_transport *port_file_transport(struct port_file *port);
 
-/* In the drainer's thread, at its begin and end. The first: 0, or a negative errno. */
+/*
+ * In the drainer's thread, at its begin and end: it owns the address space. The first: 0, or a
+ * negative errno.
+ */
 int port_file_attach(struct port_file *port);
 void port_file_detach(struct port_file *port);
 

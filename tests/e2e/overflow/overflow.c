@@ -5,6 +5,7 @@
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
+#include <linux/mm_types.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
@@ -25,6 +26,10 @@ module_param(in_user, uint, 0444);
 module_param(in_entry, uint, 0444);
 module_param(in_ktop, uint, 0444);
 
+/* Is the drainer's address space its own? The kernel charges what is mapped there to the owner. */
+static bool owned;
+module_param(owned, bool, 0444);
+
 static unsigned long (*lookup)(const char *name);
 static struct module *(*module_at)(unsigned long address);
 static void (*overflow)(struct perf_event *event, struct perf_sample_data *data,
@@ -32,6 +37,7 @@ static void (*overflow)(struct perf_event *event, struct perf_sample_data *data,
 static struct perf_event_attr *counted, before;
 static struct perf_event event;		/* that overflows */
 static struct module *ktop;		/* stays as long as this */
+static struct task_struct **drainer;	/* its */
 static unsigned long entry_begin, entry_end;
 static struct task_struct *worker;
 
@@ -94,7 +100,8 @@ static int find(void)
 	module_at = (void *)lookup("__module_address");
 	entry_begin = lookup("__entry_text_start");
 	entry_end = lookup("__entry_text_end");
-	return overflow && counted && module_at && entry_begin ? 0 : -ENOENT;
+	drainer = (void *)lookup("ktop:drainer");
+	return overflow && counted && module_at && entry_begin && drainer ? 0 : -ENOENT;
 }
 
 /* The counters to come. */
@@ -122,6 +129,7 @@ static int __init begin(void)
 		module_put(ktop);
 		return -ENOMEM;
 	}
+	owned = (*drainer)->mm && (*drainer)->mm->owner == *drainer;
 	change_event();
 	kthread_bind(worker, 0);
 	wake_up_process(worker);
