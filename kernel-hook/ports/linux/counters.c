@@ -87,6 +87,7 @@ static int begin_all(u32 rate)
 
 const char *counters_run(uint32_t rate)
 {
+	const char *why;
 	int error = 0;
 
 	mutex_lock(&lock);
@@ -97,9 +98,12 @@ const char *counters_run(uint32_t rate)
 	mutex_unlock(&lock);
 	if (!error)
 		return NULL;
-	return error == -EBUSY ? "nmi: the PMU's counters are in use by others: the timer samples" :
+	why = error == -EBUSY ?
+		"nmi: the PMU's counters are in use by others: the timer samples" :
 		"nmi: this guest has no PMU, as -accel kvm -cpu host gives: the timer samples, and "
 		"code with interrupts off is charged where they come on";
+	pr_warn("ktop: %s\n", why);
+	return why;
 }
 
 /* A CPU without a counter is sampled by its timer: the hook then tells of gaps. */

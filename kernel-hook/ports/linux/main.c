@@ -2,6 +2,7 @@
 #include <linux/buildid.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
+#include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -21,7 +22,12 @@
 #include "text.h"
 #include "timer.h"
 
-enum { DRAIN_MS = 40 };			/* between two drains, at most 50: ktop.h */
+enum {
+	DRAIN_MS = 40,			/* between two drains, at most 50: ktop.h */
+	RATE_MAX = 20000,		/* ktop.h */
+	RING_MIN = 4,			/* KiB */
+	RING_MAX = 1 << 20,
+};
 
 static unsigned int rate = 997;
 module_param(rate, uint, 0444);
@@ -29,7 +35,7 @@ MODULE_PARM_DESC(rate, "samples per second and CPU, 1 to 20000 (default 997)");
 
 static unsigned int ring = 256;
 module_param(ring, uint, 0444);
-MODULE_PARM_DESC(ring, "KiB of buffer for each CPU and class, a power of two (default 256)");
+MODULE_PARM_DESC(ring, "KiB of buffer for each CPU and class, a power of two from 4 on (default 256)");
 
 static char *port = "org.ktop.0";
 module_param(port, charp, 0444);
@@ -73,6 +79,25 @@ static int drain(void *unused)
 	return 0;
 }
 
+/* What 0 is to the hook, its default, is a slip of who gives it here. */
+static int check_parameters(void)
+{
+	if (rate < 1 || rate > RATE_MAX)
+		pr_err("ktop: rate=%u: it is 1 to %u; see modinfo ktop\n", rate, RATE_MAX);
+	else if (ring < RING_MIN || ring > RING_MAX || !is_power_of_2(ring))
+		pr_err("ktop: ring=%u: it is a power of two, %u to %u; see modinfo ktop\n", ring,
+			RING_MIN, RING_MAX);
+	else if (!*port || strlen(port) > PORT_FILE_NAME_MAX)
+		pr_err("ktop: port=%s: it has 1 to %u characters; see modinfo ktop\n", port,
+			PORT_FILE_NAME_MAX);
+	else if (strcmp(mode, "timer") != 0 && strcmp(mode, "nmi") != 0)
+		pr_err("ktop: mode=%s: it is timer or nmi; see modinfo ktop\n", mode);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* NULL: no memory. */
 static struct ktop *make_hook(void)
 {
 	struct ktop_settings settings = {
@@ -91,21 +116,19 @@ static struct ktop *make_hook(void)
 	size_t size = ktop_memory_size(nr_cpu_ids, &settings);
 
 	get_random_bytes(facts.boot_id, sizeof(facts.boot_id));
-	memory = size ? vzalloc(size) : NULL;
+	memory = size ? __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN) : NULL;
 	return memory ? ktop_init(&facts, &settings, port_file_transport(port_file), memory, size) :
 		NULL;
 }
 
 static int __init begin(void)
 {
-	int error = private_init();
+	int error = check_parameters();
 
+	if (!error)
+		error = private_init();
 	if (error)
 		return error;
-	if (strcmp(mode, "timer") != 0 && strcmp(mode, "nmi") != 0) {
-		pr_err("ktop: mode=%s: it is timer or nmi; see modinfo ktop\n", mode);
-		return -EINVAL;
-	}
 	text_init();
 	port_file = port_file_new(port);
 	if (IS_ERR(port_file))
@@ -120,10 +143,10 @@ static int __init begin(void)
 	if (error)
 		goto no_counters;
 	ktop = make_hook();
-	error = -EINVAL;
+	error = -ENOMEM;
 	if (!ktop) {
-		pr_err("ktop: rate or ring is out of range, or there is no memory for the rings; "
-			"see modinfo ktop\n");
+		pr_err("ktop: no memory for rings of %u KiB: %u CPUs have some each; give a smaller "
+			"ring=\n", ring, nr_cpu_ids);
 		goto no_hook;
 	}
 	error = timer_start(ktop);
