@@ -217,12 +217,14 @@ static struct image *try_file(struct objects *objects, const struct mapping *map
 {
 	struct image *image = open_file(objects, path);
 
+	if (image && build_id_contradicts(&image->build_id, &mapping->build_id)) {
+		snprintf(objects->note, sizeof(objects->note),
+			"%s in the guest is another build than %s: that is not used", mapping->name,
+			path);
+		image = NULL;
+	}
 	free(path);
-	if (!image || !build_id_contradicts(&image->build_id, &mapping->build_id))
-		return image;
-	snprintf(objects->note, sizeof(objects->note),
-		"%s in the guest is another build than the file: no names", mapping->name);
-	return NULL;
+	return image;
 }
 
 static struct image *find_file(struct objects *objects, const struct object *object,

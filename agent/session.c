@@ -1,6 +1,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "budget.h"
 #include "commands.h"
@@ -440,6 +441,15 @@ static bool open_all(struct session *session, const struct session_options *opti
 	return session->record || !options->record;
 }
 
+static bool is_folder(const char *option, const char *path, char **error)
+{
+	struct stat is;
+
+	if (!path || (stat(path, &is) == 0 && S_ISDIR(is.st_mode)))
+		return true;
+	return util_fail(error, "--%s %s: no such folder; give one that is there", option, path);
+}
+
 struct session *session_new(const struct session_options *options, char **error)
 {
 	struct session *session = util_alloc(sizeof(*session));
@@ -456,7 +466,9 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->wish.filter.cpu = EVENT_NONE;
 	session->wish.selected = SYMBOLS_NONE;
 	session->changed = true;
-	if (open_all(session, options, error)) {
+	if (is_folder("sysroot", options->sysroot, error) &&
+			is_folder("debug-dir", options->debug, error) &&
+			open_all(session, options, error)) {
 		tell_plugged(session);
 		greet(session);
 		return session;
