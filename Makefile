@@ -289,8 +289,8 @@ linux-module: packages
 demo-linux: packages
 	./packages linux
 	@$(MAKE) build/ktop build/linux/initramfs
-	@if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run -- $(LINUX_DEMO); \
-	else build/ktop run --headless --wait 120 --seconds $(DURATION) $(REPORT) -- $(LINUX_DEMO); fi
+	@if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run --sysroot build/linux/root -- $(LINUX_DEMO); \
+	else build/ktop run --headless --wait 120 --seconds $(DURATION) $(REPORT) --sysroot build/linux/root -- $(LINUX_DEMO); fi
 
 # The tests of Linux on the kernel of Debian's backports.
 check-linux-newer: packages
