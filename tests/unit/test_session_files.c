@@ -176,6 +176,24 @@ static void test_missing_kernel_is_told_at_once(void **state)
 	free(error);
 }
 
+static void test_folders_that_are_not_there(void **state)
+{
+	const struct session_options options[] = {
+		{ .port = "/nowhere", .sysroot = "/no/root" },
+		{ .port = "/nowhere", .debug = "/dev/null" },
+	};
+	static const char *const said[] = { "--sysroot /no/root: no such", "--debug-dir /dev/null: no" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char *error = NULL;
+
+		assert_null(session_new(&options[i], &error));
+		assert_non_null(strstr(error, said[i]));
+		free(error);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_kernel),
 		cmocka_unit_test(test_names_that_are_left_out),
 		cmocka_unit_test(test_missing_kernel_is_told_at_once),
+		cmocka_unit_test(test_folders_that_are_not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
