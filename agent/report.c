@@ -19,8 +19,8 @@
 enum {
 	BOOT_WAITS = 6,			/* longest wait for a guest that sends, but not who it is */
 	CLOSE_MS = 3000,		/* for the guest's last count */
-	NAMES_MS = 3000,		/* for source lines */
-	LONG_NAMES_MS = 60000,	/* for the guest's, for what was inlined, and for servers */
+	NAMES_MS = 3000,		/* for source lines, and for more of the guest's names */
+	LONG_NAMES_MS = 60000,	/* also for what was inlined, and for servers */
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
@@ -120,6 +120,20 @@ static bool names_come(const struct report *report)
 	return is_up(report) && symbols_being_told(report->epoch->inputs.symbols);
 }
 
+/* While they come, there is time for more. */
+static bool awaits_names(struct report *report)
+{
+	uint64_t told = symbols_generation(report->epoch->inputs.symbols);
+	uint64_t end = util_now() + (uint64_t)NAMES_MS * NS_PER_MS;
+
+	if (!names_come(report))
+		return false;
+	if (told != report->told && !report->hurried && report->deadline < end)
+		report->deadline = end;
+	report->told = told;
+	return !is_late(report);
+}
+
 /* Nothing more is wanted of it. */
 static void leave_guest(struct report *report)
 {
@@ -127,8 +141,7 @@ static void leave_guest(struct report *report)
 	report->rate_before = 0;
 	report->sampler_before = -1;
 	enter(report, REPORT_NAMING);
-	if (!report->hurried && (report->request.inlined || session_fetches(report->session) ||
-			names_come(report)))
+	if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
 		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
 }
 
@@ -476,7 +489,7 @@ static void name(struct report *report)
 	uint32_t left;
 
 	if (!report->table) {
-		if (names_come(report) && !is_late(report))
+		if (awaits_names(report))
 			return;
 		put_filter(report);
 		report->table = query_table(report->epoch->query, &report->question);

@@ -58,6 +58,7 @@ struct report {
 	bool hurried;			/* it was cut: names are not waited for long */
 	bool whole;			/* it was off before: nothing in the store is another's */
 	uint64_t begin, end;		/* guest ns, of the window */
+	uint64_t told;			/* symbols_generation, while the guest's names come */
 	uint64_t seen, seen_at;		/* what moves while the guest does, and its host ns */
 
 	/* the answer, with REPORT_DONE */
