@@ -303,7 +303,7 @@ screenshots: packages
 	screenshots/take $(DEMO)
 
 check: packages
-	$(MAKE) build/ktop demo-kernel unit build/lint
+	$(MAKE) -j$(shell nproc) build/ktop demo-kernel unit build/lint
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
 	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) -- $(ALONE:%=tests/e2e/%)
 
