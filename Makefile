@@ -44,7 +44,9 @@ TOOLS = pty liar harmless	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers manual completion install barriers
-E2E = linux linux_debug linux_goes linux_port linux_leaves linux_nmi linux_demo plug_linux demo cost boot port plug report ctl screen machines books terminal config hostile suspend faults_guest faults_qemu faults_qmp faults_port faults_files
+# The short ones last, so that none is left alone for long.
+E2E = port books linux_port linux_goes linux_leaves linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
+	screen terminal hostile faults_guest faults_qemu faults_qmp faults_port faults_files ctl machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
