@@ -13,7 +13,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
 AGENT = util budget unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells store \
-	filter naming span profile window query query_stacks query_inlined table \
+	filter filter_words naming span profile window query query_stacks query_inlined table \
 	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \
 	export_folded export_json \
@@ -35,7 +35,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_plug test_kernel_names test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
-	test_list test_prompt test_header test_view_functions test_screen test_states test_steady test_tabs
+	test_filter_words test_list test_prompt test_header test_view_functions test_screen test_states test_steady test_tabs
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads test_hook_threads

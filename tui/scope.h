@@ -24,9 +24,8 @@ const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW]);	/*
 bool scope_window_named(const char *name, uint64_t *window_ns);
 
 /*
- * Takes a filter as it is typed: words cpu:N, thread:NAME, mode:kernel|user|idle, and what is left
- * is a part of the function's name. False with the reason in `error` (to be freed), and nothing
- * changed.
+ * Takes a filter as it is typed (filter_words.h). False with "why; what to do" in `error` (to be
+ * freed), and nothing changed.
  */
 bool scope_filter(struct scope *scope, const char *text, char **error);
 
