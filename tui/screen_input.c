@@ -1,0 +1,190 @@
+#include <stdlib.h>
+
+#include "input.h"
+#include "key_bar.h"
+#include "keys.h"
+#include "picture.h"
+#include "screen_state.h"
+#include "util.h"
+#include "view.h"
+
+enum { WHEEL_LINES = 3 };
+
+/* A paste may hold anything: it is no row of keys. */
+static void paste(struct screen *screen, const struct input *input, uint64_t now)
+{
+	if (screen->prompt.label)
+		screen_prompt_input(screen, input, now);
+	else
+		screen_say(screen, now, "a paste is not taken for keys; open a line for it, by {search} or {filter}");
+}
+
+static void run(struct screen *screen, uint64_t now)
+{
+	bool on = !screen->feed.running(screen->feed.self);
+	char *text = util_format("asking %s to %s profiling",
+		screen->picture->machines ? "all guests" : "the guest", on ? "start" : "stop");
+
+	screen_say(screen, now, text);
+	free(text);
+	screen->feed.run_profiler(screen->feed.self, on);
+}
+
+static void snapshot(struct screen *screen, uint64_t now)
+{
+	screen_say(screen, now, "writing the snapshot");
+	screen->feed.snapshot(screen->feed.self, screen->picture->kernel);
+}
+
+static void next_window(struct screen *screen, uint64_t now)
+{
+	char window[SCOPE_WINDOW], *text;
+
+	scope_next_window(&screen->scope);
+	text = util_format("window: %s", scope_window(&screen->scope, window));
+	screen_say(screen, now, text);
+	free(text);
+}
+
+static void zero(struct screen *screen, uint64_t now)
+{
+	screen->scope.zero_ns = screen->picture->now;
+	screen->scope.until_ns = 0;
+	screen_say(screen, now, "zeroed: counting from now on; {back} takes all again");
+}
+
+static void freeze(struct screen *screen, uint64_t now)
+{
+	const struct picture *picture = screen->picture;
+	bool frozen = screen->scope.until_ns != 0;
+
+	screen->scope.until_ns = frozen ? 0 : picture->table ? picture->table->to : picture->now;
+	screen_say(screen, now, frozen ? "live again" :
+		"frozen: the window is held, collection goes on; {freeze} lets go");
+}
+
+static void go_back(struct screen *screen, uint64_t now)
+{
+	if (screen->current != VIEW_FUNCTIONS) {
+		screen->current = VIEW_FUNCTIONS;
+	} else if (screen->scope.filter_text[0]) {
+		scope_filter(&screen->scope, "", NULL);
+		screen_say(screen, now, "no filter: all is shown");
+	} else if (screen->scope.zero_ns) {
+		screen->scope.zero_ns = 0;
+		screen_say(screen, now, "counting all again");
+	}
+}
+
+static void repeat_search(struct screen *screen, enum list_search where, uint64_t now)
+{
+	if (!screen_search(screen, "", where))
+		screen_complain(screen, now,
+			"search failed: no such name in the table; {search} searches another");
+}
+
+/* Actions that need a picture. */
+static void act_on_picture(struct screen *screen, enum action action, uint64_t now)
+{
+	if (action == ACTION_RUN)
+		run(screen, now);
+	else if (action == ACTION_SNAPSHOT)
+		snapshot(screen, now);
+	else if (action == ACTION_ZERO)
+		zero(screen, now);
+	else if (action == ACTION_FREEZE)
+		freeze(screen, now);
+}
+
+static enum screen_wish act(struct screen *screen, enum action action, uint64_t now)
+{
+	if (screen_views[screen->current]->act(screen->selves[screen->current], action))
+		return SCREEN_NOTHING;
+	switch (action) {
+	case ACTION_QUIT:
+		return SCREEN_QUIT;
+	case ACTION_REDRAW:
+		return SCREEN_REDRAW;
+	case ACTION_SUSPEND:
+		return SCREEN_SUSPEND;
+	case ACTION_NEXT_TAB:
+		return SCREEN_NEXT_TAB;
+	case ACTION_PREVIOUS_TAB:
+		return SCREEN_PREVIOUS_TAB;
+	case ACTION_HELP:
+		screen->current = screen->current == VIEW_HELP ? VIEW_FUNCTIONS : VIEW_HELP;
+		break;
+	case ACTION_BACK:
+		go_back(screen, now);
+		break;
+	case ACTION_SEARCH:
+	case ACTION_FILTER:
+		screen->current = VIEW_FUNCTIONS;
+		screen_open_prompt(screen, action == ACTION_FILTER);
+		break;
+	case ACTION_NEXT:
+		repeat_search(screen, LIST_NEXT, now);
+		break;
+	case ACTION_PREVIOUS:
+		repeat_search(screen, LIST_PREVIOUS, now);
+		break;
+	case ACTION_WINDOW:
+		next_window(screen, now);
+		break;
+	default:
+		if (screen->picture)
+			act_on_picture(screen, action, now);
+	}
+	return SCREEN_NOTHING;
+}
+
+static void scroll(struct screen *screen, enum action action)
+{
+	for (int i = 0; i < WHEEL_LINES; i++)
+		screen_views[screen->current]->act(screen->selves[screen->current], action);
+}
+
+static enum screen_wish click(struct screen *screen, const struct input *input, uint64_t now)
+{
+	const struct view *view = screen_views[screen->current];
+
+	if (input->row == screen->rows - 1 && screen->rows >= SCREEN_BAR_ROWS)
+		return act(screen,
+			key_bar_action(screen->keys, screen->columns, input->column), now);
+	if (view->click)
+		view->click(screen->selves[screen->current], input->row, input->column);
+	return SCREEN_NOTHING;
+}
+
+enum screen_wish screen_input(struct screen *screen, const struct input *input, uint64_t now)
+{
+	switch (input->kind) {
+	case INPUT_QUIT:
+		return SCREEN_QUIT;
+	case INPUT_SUSPEND:
+		return SCREEN_SUSPEND;
+	case INPUT_CLICK:
+		return click(screen, input, now);
+	case INPUT_SCROLL_UP:
+		scroll(screen, ACTION_UP);
+		return SCREEN_NOTHING;
+	case INPUT_SCROLL_DOWN:
+		scroll(screen, ACTION_DOWN);
+		return SCREEN_NOTHING;
+	case INPUT_KEY:
+		status_seen(&screen->status);
+		if (!screen->prompt.label)
+			return act(screen, keys_action(screen->keys, input->code), now);
+		if (keys_action(screen->keys, input->code) == ACTION_QUIT && input->code < ' ')
+			return SCREEN_QUIT;
+		screen_prompt_input(screen, input, now);
+		return SCREEN_NOTHING;
+	case INPUT_PASTE:
+		paste(screen, input, now);
+		return SCREEN_NOTHING;
+	case INPUT_CONTINUE:
+	case INPUT_RESIZE:
+		break;
+	}
+	return SCREEN_NOTHING;
+}
