@@ -180,6 +180,11 @@ static bool run_keys(struct ktop *ktop, char **words, uint32_t count)
 	(void)count;
 	if (!plain && !ktop_str_same(words[0], "chord"))
 		return false;
+	if (!ktop->keys.told) {
+		answer(ktop, "keys: this kernel gives the hook none");
+		ktop->meta.reply_ok = false;
+		return true;
+	}
 	__atomic_store_n(&ktop->keys.plain, plain, __ATOMIC_RELAXED);
 	ktop_meta_keys(ktop);
 	answer(ktop, plain ? "keys plain" : "keys chord");
@@ -207,7 +212,8 @@ static bool run_status(struct ktop *ktop, char **words, uint32_t count)
 	ktop_str_number(text, ktop->control.rate);
 	ktop_str_add(text, ", ");
 	add_events(text, ktop->control.events);
-	ktop_str_add(text, ktop->keys.plain ? ", keys plain" : ", keys chord");
+	ktop_str_add(text, !ktop->keys.told ? ", keys none" :
+		ktop->keys.plain ? ", keys plain" : ", keys chord");
 	ktop_str_add(text, ", cpus ");
 	ktop_str_number(text, ktop->cpus);
 	ktop_str_add(text, ", taken ");
@@ -372,6 +378,8 @@ static void take_keys(struct ktop *ktop)
 {
 	enum ktop_key_wish key = ktop_keys_take(&ktop->keys);
 
+	if (ktop_keys_news(&ktop->keys))
+		ktop_meta_keys(ktop);
 	if (key != KTOP_KEY_NOTHING)
 		ktop_sampler_wish(ktop, key == KTOP_KEY_START ? ktop->control.mode : KTOP_NONE);
 }

@@ -73,6 +73,19 @@ bool ktop_serio(struct ktop *ktop, uint32_t index, uint8_t byte)
 	return ours;
 }
 
+void ktop_keys_heard(struct ktop *ktop)
+{
+	__atomic_store_n(&ktop->keys.heard, true, __ATOMIC_RELAXED);
+}
+
+bool ktop_keys_news(struct ktop_keys *keys)
+{
+	if (keys->told || !__atomic_load_n(&keys->heard, __ATOMIC_RELAXED))
+		return false;
+	keys->told = true;
+	return true;
+}
+
 enum ktop_key_wish ktop_keys_take(struct ktop_keys *keys)
 {
 	return __atomic_exchange_n(&keys->wish, KTOP_KEY_NOTHING, __ATOMIC_RELAXED);
@@ -82,6 +95,8 @@ uint32_t ktop_keys_codes(const struct ktop_keys *keys, enum ktop_key_wish wish, 
 {
 	uint32_t count = 0;
 
+	if (!keys->told)
+		return 0;
 	if (!is_plain(keys)) {
 		codes[count++] = KTOP_KEY_CTRL;
 		codes[count++] = KTOP_KEY_ALT;

@@ -17,6 +17,10 @@ enum ktop_key_wish { KTOP_KEY_NOTHING, KTOP_KEY_START, KTOP_KEY_STOP };
 struct ktop_keys {
 	/* written by the drainer */
 	bool plain;			/* A and B alone, instead of with Ctrl and Alt */
+	bool told;			/* the host knows that they are heard */
+
+	/* written by ktop_keys_heard */
+	bool heard;			/* ktop_serio gets them */
 
 	/* written by ktop_serio */
 	uint8_t skip;			/* bytes left of a Pause sequence */
@@ -29,7 +33,10 @@ struct ktop_keys {
 /* The drainer. What the keys asked for since the last call. */
 enum ktop_key_wish ktop_keys_take(struct ktop_keys *keys);
 
-/* The make codes to hold for each wish, in order; returns how many, at most 3. */
+/* The drainer. True once, when the kernel has said that it hears keys. */
+bool ktop_keys_news(struct ktop_keys *keys);
+
+/* The make codes to hold for each wish, in order; returns how many, at most 3; 0: none is heard. */
 uint32_t ktop_keys_codes(const struct ktop_keys *keys, enum ktop_key_wish wish, uint8_t *codes);
 
 #endif

@@ -133,6 +133,12 @@ void ktop_symbols(struct ktop *ktop, uint64_t from);
 /* ---- the rest ---- */
 
 /*
+ * thread: from now on each byte that comes from PS/2 goes to ktop_serio(). Only a kernel that has
+ * said so has keys typed into it by the host; any other is started and stopped by the port.
+ */
+void ktop_keys_heard(struct ktop *ktop);
+
+/*
  * irq off: each byte from PS/2 port `index` (0 keyboard, 1 mouse), in order. True: the byte
  * belongs to a ktop key and the kernel drops it; else it goes on as before. What the key asks for
  * is done by the next ktop_drain().

@@ -177,11 +177,29 @@ static void events(void **state)
 	refused("events +\n", bad);
 }
 
+/* A byte that nobody hands to the hook would be typed into whatever runs there. */
+static void keys_that_nobody_hears_are_not_told(void **state)
+{
+	const struct fake_event *event;
+
+	(void)state;
+	settle();
+	event = fake_host_last(host, KTOP_EVENT_keys);
+	assert_string_equal(fake_text(event, 0, 0), "");
+	assert_string_equal(fake_text(event, 0, 1), "");
+	done("status\n", "off, mode timer, rate 997, events -sched -irq -syscall, keys none, "
+		"cpus 4, taken 0, lost 0");
+	refused("keys plain\n", "keys: this kernel gives the hook none");
+	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
+}
+
 static void keys(void **state)
 {
 	const struct fake_event *event;
 
 	(void)state;
+	settle();
+	ktop_keys_heard(ktop);
 	settle();
 	event = fake_host_last(host, KTOP_EVENT_keys);
 	assert_string_equal(fake_text(event, 0, 0), "\x1d\x38\x1e");
@@ -197,6 +215,7 @@ static void keys(void **state)
 static void status_says_what_is_so(void **state)
 {
 	(void)state;
+	ktop_keys_heard(ktop);
 	done("status\n", "off, mode timer, rate 997, events -sched -irq -syscall, keys chord, "
 		"cpus 4, taken 0, lost 0");
 }
@@ -462,6 +481,7 @@ int main(void)
 		TEST(rates),
 		TEST(cpus),
 		TEST(events),
+		TEST(keys_that_nobody_hears_are_not_told),
 		TEST(keys),
 		TEST(status_says_what_is_so),
 		TEST(nmi_needs_two_cpus),

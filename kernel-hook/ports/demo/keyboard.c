@@ -50,6 +50,7 @@ void keyboard_start(void)
 	drop_bytes();
 	apic_route(1, VECTOR_KEYBOARD);
 	apic_route(12, VECTOR_MOUSE);
+	ktop_keys_heard(profile);
 }
 
 /* A letter is shown when its key goes down; nobody reads what is typed. */

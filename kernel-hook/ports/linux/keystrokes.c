@@ -17,8 +17,10 @@ static bool filter(unsigned char byte, unsigned char status, struct serio *serio
 void keystrokes_begin(struct ktop *ktop)
 {
 	listener = ktop;
-	if (i8042_install_filter(filter) == 0)
+	if (i8042_install_filter(filter) == 0) {
+		ktop_keys_heard(ktop);
 		return;
+	}
 	listener = NULL;
 	pr_warn("ktop: the key does nothing: another module filters the keyboard; "
 		"use ktop's control commands\n");
