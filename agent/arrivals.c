@@ -229,7 +229,8 @@ static struct run *make_run(struct arrivals *arrivals, struct budget *budget,
 {
 	struct run_writer writer;
 
-	if (!run_begin(&writer, budget, see(arrivals, part), part->count, 0))
+	if (!run_begin(&writer, budget, see(arrivals, part),
+			(size_t)part->count * RUN_COUNT_MAX))
 		return NULL;
 	list_seen(arrivals, writer.run->who);
 	put_all(&writer, arrivals, part);

@@ -84,11 +84,21 @@ size_t budget_share(const struct budget *budget, size_t divisor)
 
 void *budget_resize(struct budget *budget, void *memory, size_t old, size_t size)
 {
+	void *moved;
+
 	if (!budget_take(budget, size))
 		return NULL;
-	memory = util_grow(memory, size, 1);
-	budget_give(budget, old);
-	return memory;
+	moved = realloc(memory, size ? size : 1);
+	budget_give(budget, moved ? old : size);
+	return moved;
+}
+
+void *budget_trim(struct budget *budget, void *memory, size_t old, size_t size)
+{
+	void *moved = realloc(memory, size ? size : 1);
+
+	budget_give(budget, old - size);
+	return moved ? moved : memory;
 }
 
 void *budget_array(struct budget *budget, void *array, size_t count, uint32_t *room, size_t size)

@@ -34,9 +34,12 @@ size_t budget_share(const struct budget *budget, size_t divisor);
 
 /*
  * As realloc, from `old` to `size` bytes, with room for both at a time while it copies. NULL: that
- * much is not left, and `memory` stays as it is.
+ * much is not left, here or in the system, and `memory` stays as it is.
  */
 void *budget_resize(struct budget *budget, void *memory, size_t old, size_t size);
+
+/* As realloc to fewer bytes: always possible. */
+void *budget_trim(struct budget *budget, void *memory, size_t old, size_t size);
 
 /*
  * The array, moved if need be so that it has room for one element behind the `count` first ones;

@@ -5,14 +5,13 @@
 #include "event.h"
 #include "run.h"
 #include "stacks.h"
-#include "util.h"
 
 /*
  * A count is up to three numbers of 7 bits a byte, the low ones first, the high bit set in all but
  * the last byte: the key's distance << 1 | more; then, when more, samples << 1 | weighted; then,
  * when weighted, the weight. A key is (stack + 1) << who_bits | who.
  */
-enum { NUMBER_MAX = 10, COUNT_MAX = 3 * NUMBER_MAX };
+_Static_assert(RUN_COUNT_MAX >= 3 * 10, "each number takes ten bytes at most");
 
 int who_compare(const struct who *a, const struct who *b)
 {
@@ -31,11 +30,9 @@ static uint8_t bits_for(uint32_t count)
 	return count < 2 ? 0 : (uint8_t)(32 - __builtin_clz(count - 1));
 }
 
-bool run_begin(struct run_writer *writer, struct budget *budget, uint32_t who_count, size_t counts,
-	size_t bytes)
+bool run_begin(struct run_writer *writer, struct budget *budget, uint32_t who_count, size_t bytes)
 {
-	size_t size = sizeof(struct run) + who_count * sizeof(struct who)
-		+ (bytes ? bytes : counts * COUNT_MAX);
+	size_t size = sizeof(struct run) + who_count * sizeof(struct who) + bytes;
 	struct run *run = budget_resize(budget, NULL, 0, size);
 
 	if (!run)
@@ -44,31 +41,60 @@ bool run_begin(struct run_writer *writer, struct budget *budget, uint32_t who_co
 		.budget = budget, .size = size, .who_count = who_count,
 		.who_bits = bits_for(who_count),
 	};
-	*writer = (struct run_writer){ .run = run, .at = (uint8_t *)(run->who + who_count) };
+	*writer = (struct run_writer){
+		.run = run, .at = (uint8_t *)(run->who + who_count), .end = (uint8_t *)run + size,
+	};
 	return true;
 }
 
-static void put_number(struct run_writer *writer, uint64_t number)
+static uint8_t *put_number(uint8_t *at, uint64_t number)
 {
 	while (number >= 0x80) {
-		*writer->at++ = (uint8_t)(number | 0x80);
+		*at++ = (uint8_t)(number | 0x80);
 		number >>= 7;
 	}
-	*writer->at++ = (uint8_t)number;
+	*at++ = (uint8_t)number;
+	return at;
+}
+
+/* Returns the count's end. */
+static uint8_t *put_count(uint8_t *at, uint64_t distance, const struct run_count *count)
+{
+	bool weighted = count->weight != count->samples;
+	bool more = count->samples != 1 || weighted;
+
+	at = put_number(at, distance << 1 | more);
+	if (more)
+		at = put_number(at, count->samples << 1 | weighted);
+	if (weighted)
+		at = put_number(at, count->weight);
+	return at;
+}
+
+/* Few bytes are left. Behind a count for which they were too few there is none. */
+static void put_at_end(struct run_writer *writer, uint64_t distance, const struct run_count *count)
+{
+	uint8_t bytes[RUN_COUNT_MAX];
+	size_t size = (size_t)(put_count(bytes, distance, count) - bytes);
+
+	if (writer->missing || size > (size_t)(writer->end - writer->at)) {
+		writer->missing += size;
+		return;
+	}
+	memcpy(writer->at, bytes, size);
+	writer->at += size;
 }
 
 void run_put(struct run_writer *writer, const struct run_count *count)
 {
 	uint64_t stack = (uint32_t)(count->stack + 1);		/* STACKS_NONE: 0 */
 	uint64_t key = stack << writer->run->who_bits | count->who;
-	bool weighted = count->weight != count->samples;
-	bool more = count->samples != 1 || weighted;
+	uint64_t distance = key - writer->key;
 
-	put_number(writer, (key - writer->key) << 1 | more);
-	if (more)
-		put_number(writer, count->samples << 1 | weighted);
-	if (weighted)
-		put_number(writer, count->weight);
+	if (writer->end - writer->at >= RUN_COUNT_MAX)
+		writer->at = put_count(writer->at, distance, count);
+	else
+		put_at_end(writer, distance, count);
 	writer->key = key;
 	writer->run->counts++;
 }
@@ -78,9 +104,13 @@ struct run *run_end(struct run_writer *writer)
 	struct run *run = writer->run;
 	size_t size = (size_t)(writer->at - (uint8_t *)run);
 
-	budget_give(run->budget, run->size - size);
+	if (writer->missing) {
+		run_free(run);
+		return NULL;
+	}
+	run = budget_trim(run->budget, run, run->size, size);
 	run->size = size;
-	return util_grow(run, size, 1);
+	return run;
 }
 
 void run_free(struct run *run)
@@ -157,38 +187,86 @@ static void merge_counts(struct run_writer *writer, struct side *a, struct side 
 	}
 }
 
+static size_t counts_bytes(const struct run *run)
+{
+	return run->size - (size_t)((const uint8_t *)(run->who + run->who_count) -
+		(const uint8_t *)run);
+}
+
 /*
- * What counts take that are read with one list of who and written with another: a key of more bits
- * is longer, and a sum may be a byte longer than its parts.
+ * What most runs take that are merged: a key of more bits is longer, and a sum may be a byte longer
+ * than its parts. No bound: a key may be just behind the one before it in the old list of who, and
+ * a whole list behind it in the new one.
  */
-static size_t merged_bytes(const struct run *a, const struct run *b, uint8_t who_bits)
+static size_t likely_bytes(const struct run *a, const struct run *b, uint8_t who_bits)
 {
 	size_t counts = (size_t)a->counts + b->counts;
 	unsigned longer = (unsigned)(who_bits - a->who_bits) > (unsigned)(who_bits - b->who_bits)
 		? who_bits - a->who_bits : who_bits - b->who_bits;
 
-	return a->size + b->size + counts * ((longer + 6) / 7) + counts / 2;
+	return counts_bytes(a) + counts_bytes(b) + counts * ((longer + 6) / 7) + counts / 2;
+}
+
+/* Who is in two runs, and where each list's elements stand in that. */
+struct joint {
+	struct who *who;
+	uint32_t count, most;
+	uint32_t *places;		/* those of the one run, then those of the other */
+};
+
+static bool joint_init(struct joint *joint, struct budget *budget, const struct run *a,
+	const struct run *b)
+{
+	*joint = (struct joint){ .most = a->who_count + b->who_count };
+	joint->who = budget_resize(budget, NULL, 0, joint->most * sizeof(*joint->who));
+	if (!joint->who)
+		return false;
+	joint->places = budget_resize(budget, NULL, 0, joint->most * sizeof(*joint->places));
+	if (!joint->places)
+		return false;
+	joint->count = join_who(joint->who, a, joint->places, b, joint->places + a->who_count);
+	return true;
+}
+
+static void joint_clear(struct joint *joint, struct budget *budget)
+{
+	if (joint->who)
+		budget_free(budget, joint->who, joint->most * sizeof(*joint->who));
+	if (joint->places)
+		budget_free(budget, joint->places, joint->most * sizeof(*joint->places));
+}
+
+/* NULL: there is no room, or the bytes are too few by *missing. */
+static struct run *merge_into(struct budget *budget, const struct run *a, const struct run *b,
+	const struct joint *joint, size_t bytes, size_t *missing)
+{
+	struct run_writer writer;
+	struct side left, right;
+
+	*missing = 0;
+	if (!run_begin(&writer, budget, joint->count, bytes))
+		return NULL;
+	memcpy(writer.run->who, joint->who, joint->count * sizeof(*joint->who));
+	side_begin(&left, a, joint->places);
+	side_begin(&right, b, joint->places + a->who_count);
+	merge_counts(&writer, &left, &right);
+	*missing = writer.missing;
+	return run_end(&writer);
 }
 
 struct run *run_merge(struct budget *budget, const struct run *a, const struct run *b)
 {
-	size_t most = (size_t)a->who_count + b->who_count;
-	uint32_t *places = util_grow(NULL, most + 1, sizeof(*places));
-	struct who *who = util_grow(NULL, most + 1, sizeof(*who));
-	uint32_t count = join_who(who, a, places, b, places + a->who_count);
-	struct side left, right;
-	struct run_writer writer;
 	struct run *run = NULL;
+	struct joint joint;
 
-	if (run_begin(&writer, budget, count, 0, merged_bytes(a, b, bits_for(count)))) {
-		memcpy(writer.run->who, who, count * sizeof(*who));
-		side_begin(&left, a, places);
-		side_begin(&right, b, places + a->who_count);
-		merge_counts(&writer, &left, &right);
-		run = run_end(&writer);
+	if (joint_init(&joint, budget, a, b)) {
+		size_t bytes = likely_bytes(a, b, bits_for(joint.count)), missing;
+
+		run = merge_into(budget, a, b, &joint, bytes, &missing);
+		if (missing)		/* it is known now what it takes */
+			run = merge_into(budget, a, b, &joint, bytes + missing, &missing);
 	}
-	free(places);
-	free(who);
+	joint_clear(&joint, budget);
 	return run;
 }
 
@@ -212,29 +290,17 @@ static void put_modes(struct run_writer *writer, struct run_count modes[MODES], 
 	}
 }
 
-/* A key may be longer than before, and a sum longer than its parts; few stacks take less. */
-static size_t forgotten_bytes(const struct run *run)
-{
-	size_t most = MODES * sizeof(struct who) + 2 * run->size, stacks = 1;
-	struct run_reader reader = run_read(run);
-	uint32_t stack = STACKS_NONE;
-	struct run_count count;
-
-	while (run_next(&reader, &count)) {
-		stacks += count.stack != stack;
-		stack = count.stack;
-	}
-	return stacks * MODES * COUNT_MAX < most ? stacks * MODES * COUNT_MAX : most;
-}
-
-struct run *run_forget(struct budget *budget, const struct run *run)
+/* NULL: there is no room, or the bytes are too few by *missing. */
+static struct run *forget_into(struct budget *budget, const struct run *run, size_t bytes,
+	size_t *missing)
 {
 	struct run_count count, modes[MODES] = { 0 };
 	struct run_reader reader = run_read(run);
 	uint32_t stack = STACKS_NONE;
 	struct run_writer writer;
 
-	if (!run_begin(&writer, budget, MODES, 0, forgotten_bytes(run)))
+	*missing = 0;
+	if (!run_begin(&writer, budget, MODES, bytes))
 		return NULL;
 	for (uint8_t mode = 0; mode < MODES; mode++)
 		writer.run->who[mode] = nobody(mode);
@@ -248,5 +314,15 @@ struct run *run_forget(struct budget *budget, const struct run *run)
 		modes[mode].weight += count.weight;
 	}
 	put_modes(&writer, modes, stack);
+	*missing = writer.missing;
 	return run_end(&writer);
+}
+
+/* Memory is short: the first round only measures. */
+struct run *run_forget(struct budget *budget, const struct run *run)
+{
+	size_t missing;
+	struct run *rest = forget_into(budget, run, 0, &missing);
+
+	return missing ? forget_into(budget, run, missing, &missing) : rest;
 }

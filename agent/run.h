@@ -40,21 +40,24 @@ int who_compare(const struct who *a, const struct who *b);
 
 /* ---- writing ---- */
 
+enum { RUN_COUNT_MAX = 30 };		/* bytes of a count */
+
 struct run_writer {
 	struct run *run;
-	uint8_t *at;
+	uint8_t *at, *end;
 	uint64_t key;			/* the last one */
+	size_t missing;			/* bytes of the counts for which there was no room */
 };
 
 /*
- * Room for `counts` counts in `bytes` bytes, or in the most that so many can take when `bytes` is 0.
- * The caller fills in run->who, then puts counts by growing (stack, who), STACKS_NONE before all.
- * False: that much is not left in the budget.
+ * Room for counts in `bytes` bytes. The caller fills in run->who, then puts counts by growing
+ * (stack, who), STACKS_NONE before all. False: that much is not left in the budget.
  */
-bool run_begin(struct run_writer *writer, struct budget *budget, uint32_t who_count, size_t counts,
-	size_t bytes);
+bool run_begin(struct run_writer *writer, struct budget *budget, uint32_t who_count, size_t bytes);
 void run_put(struct run_writer *writer, const struct run_count *count);
-struct run *run_end(struct run_writer *writer);		/* owned by the caller */
+
+/* Owned by the caller. NULL: they did not fit; `missing` bytes more are enough. */
+struct run *run_end(struct run_writer *writer);
 
 /* NULL: there is no room; both stay. */
 struct run *run_merge(struct budget *budget, const struct run *a, const struct run *b);

@@ -82,7 +82,7 @@ static struct run *make_run(struct random *random, struct budget *budget, struct
 	for (uint32_t i = 0; i < count && used < most; i++)
 		if (random_below(random, count) < most)
 			some[used++] = all[i];
-	assert_true(run_begin(&writer, budget, used, (STACKS + 1) * used, 0));
+	assert_true(run_begin(&writer, budget, used, (STACKS + 1) * used * RUN_COUNT_MAX));
 	memcpy(writer.run->who, some, used * sizeof(*some));
 	for (uint32_t row = 0; row <= STACKS; row++) {
 		uint32_t stack = row ? (row - 1) * 1000 : STACKS_NONE;
@@ -199,7 +199,7 @@ static void common_counts_are_small(void **state)
 	struct run *run;
 
 	(void)state;
-	assert_true(run_begin(&writer, NULL, 2, 2000, 0));
+	assert_true(run_begin(&writer, NULL, 2, 2000 * RUN_COUNT_MAX));
 	writer.run->who[0] = who_at(0);
 	writer.run->who[1] = who_at(9);
 	for (uint32_t i = 0; i < 2000; i++)
@@ -209,6 +209,83 @@ static void common_counts_are_small(void **state)
 	run = run_end(&writer);
 	assert_int_equal(run->size, offsetof(struct run, who) + 2 * sizeof(struct who) + 2000);
 	run_free(run);
+}
+
+/*
+ * Four counts a stack, of which three are just behind the one before; with the other run's list of
+ * who each is a quarter of that list behind: 5 bytes become 12.
+ */
+static void distances_may_grow_by_a_whole_list(void **state)
+{
+	enum { MANY = 256, QUARTER = 8192, FAR_STACKS = 420000 };
+	static const uint32_t edges[] = { 0, 1, MANY - 2, MANY - 1 };
+	struct run_writer writer;
+	struct run *few, *many, *both;
+	struct run_reader reader;
+	struct run_count count;
+	uint32_t place = 0, counts = 0;
+
+	(void)state;
+	assert_true(run_begin(&writer, NULL, MANY, 4 * FAR_STACKS * RUN_COUNT_MAX));
+	for (uint32_t i = 0; i < MANY; i++)
+		writer.run->who[i] = (struct who){ .thread = i < 1 ? 0 : i < MANY - 2 ?
+			QUARTER + i - 1 : (i - MANY + 4) * QUARTER };
+	for (uint32_t i = 0; i < 4 * FAR_STACKS; i++)
+		run_put(&writer, &(struct run_count){
+			.stack = i / 4, .who = edges[i % 4], .samples = 1, .weight = 1,
+		});
+	few = run_end(&writer);
+	assert_true(run_begin(&writer, NULL, 3 * QUARTER + 1 - MANY, RUN_COUNT_MAX));
+	for (uint32_t thread = 0; thread < 3 * QUARTER; thread++)
+		if (thread % QUARTER && !(thread > QUARTER && thread < QUARTER + MANY - 3))
+			writer.run->who[place++] = (struct who){ .thread = thread };
+	assert_int_equal(place, 3 * QUARTER + 1 - MANY);
+	run_put(&writer, &(struct run_count){ .stack = 7, .samples = 1, .weight = 1 });
+	many = run_end(&writer);
+
+	both = run_merge(NULL, few, many);
+	assert_non_null(both);
+	assert_int_equal(both->counts, 4 * FAR_STACKS + 1);
+	for (reader = run_read(both); run_next(&reader, &count); counts++)
+		assert_int_equal(count.samples, 1);
+	assert_int_equal(counts, both->counts);
+	assert_int_equal(reader.at - (const uint8_t *)both, both->size);
+	run_free(few);
+	run_free(many);
+	run_free(both);
+}
+
+/* What does not fit is measured, and nothing is written behind the end. */
+static void a_run_that_does_not_fit_says_by_how_much(void **state)
+{
+	const struct run_count counts[] = {
+		{ .stack = 3, .samples = 1, .weight = 1 },
+		{ .stack = 1000000, .samples = 1ull << 40, .weight = 1ull << 60 },
+		{ .stack = 1000001, .samples = 1, .weight = 1 },
+	};
+	struct run_writer writer;
+	size_t missing = 0;
+
+	(void)state;
+	for (size_t bytes = 0; bytes == 0 || missing; bytes++) {
+		struct run *run;
+
+		assert_true(run_begin(&writer, NULL, 1, bytes));
+		writer.run->who[0] = who_at(0);
+		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+			run_put(&writer, &counts[i]);
+		missing = writer.missing;
+		run = run_end(&writer);
+		assert_int_equal(run == NULL, missing != 0);
+		run_free(run);
+		assert_true(run_begin(&writer, NULL, 1, bytes + missing));
+		writer.run->who[0] = who_at(0);
+		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+			run_put(&writer, &counts[i]);
+		run = run_end(&writer);
+		assert_non_null(run);
+		run_free(run);
+	}
 }
 
 static void the_budget_is_kept(void **state)
@@ -228,7 +305,7 @@ static void the_budget_is_kept(void **state)
 	assert_true(budget_take(budget, budget_left(budget)));
 	assert_null(run_merge(budget, a, b));
 	assert_null(run_forget(budget, a));
-	assert_false(run_begin(&writer, budget, 1, 1, 0));
+	assert_false(run_begin(&writer, budget, 1, RUN_COUNT_MAX));
 	assert_int_equal(budget_left(budget), 0);
 	run_free(a);
 	run_free(b);
@@ -241,6 +318,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_merged_run_holds_both),
 		cmocka_unit_test(what_is_forgotten_is_only_who),
+		cmocka_unit_test(distances_may_grow_by_a_whole_list),
+		cmocka_unit_test(a_run_that_does_not_fit_says_by_how_much),
 		cmocka_unit_test(common_counts_are_small),
 		cmocka_unit_test(the_budget_is_kept),
 	};
