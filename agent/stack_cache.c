@@ -30,6 +30,7 @@ _Static_assert(sizeof(struct set) == 64, "a set is a line");
 
 struct stack_cache {
 	struct budget *budget;
+	bool keyed;			/* there were random numbers */
 	uint64_t set_key;		/* independent of the others, see stack_cache.h */
 	uint64_t keys[HEAD_KEYS + 2 * WALK_KEYS];
 	uint32_t count;			/* of sets, a power of two; or 0 */
@@ -63,21 +64,33 @@ static uint32_t count_for(const struct budget *budget)
 	return count;
 }
 
-struct stack_cache *stack_cache_new(struct budget *budget)
+/* The system backs what is used. */
+static bool make_sets(struct stack_cache *cache)
 {
-	struct stack_cache *cache = util_alloc(sizeof(*cache));
-	uint32_t count = count_for(budget);
+	uint32_t count = count_for(cache->budget);
 	uintptr_t line;
 
-	cache->budget = budget;
-	if (!fill_random(cache->keys, sizeof(cache->keys)) ||
-			!fill_random(&cache->set_key, sizeof(cache->set_key)) ||
-			 !budget_take(budget, bytes_of(count)))
-		return cache;
-	cache->memory = util_alloc(bytes_of(count));	/* the system backs what is used */
+	if (!cache->keyed || !budget_take(cache->budget, bytes_of(count)))
+		return false;
+	cache->memory = calloc(1, bytes_of(count));
+	if (!cache->memory) {
+		budget_give(cache->budget, bytes_of(count));
+		return false;
+	}
 	line = ((uintptr_t)cache->memory + sizeof(struct set) - 1) / sizeof(struct set);
 	cache->sets = (struct set *)(line * sizeof(struct set));
 	cache->count = count;
+	return true;
+}
+
+struct stack_cache *stack_cache_new(struct budget *budget)
+{
+	struct stack_cache *cache = util_alloc(sizeof(*cache));
+
+	cache->budget = budget;
+	cache->keyed = fill_random(cache->keys, sizeof(cache->keys)) &&
+		fill_random(&cache->set_key, sizeof(cache->set_key));
+	make_sets(cache);
 	return cache;
 }
 
@@ -124,9 +137,15 @@ static uint64_t head(const struct sample *sample, uint32_t space)
 }
 
 /* The words alone, in no order: what other stacks have the same sum share a set. */
-static uint32_t set_of(const struct stack_cache *cache, uint64_t words)
+static uint32_t spread_of(const struct stack_cache *cache, uint64_t words)
 {
-	return (uint32_t)hash_mix(words, cache->set_key) & (cache->count - 1);
+	return (uint32_t)hash_mix(words, cache->set_key);
+}
+
+/* There is one. */
+static struct set *set_of(const struct stack_cache *cache, uint32_t spread)
+{
+	return &cache->sets[spread & (cache->count - 1)];
 }
 
 void stack_cache_fetch(const struct stack_cache *cache, const struct sample *sample,
@@ -139,7 +158,7 @@ void stack_cache_fetch(const struct stack_cache *cache, const struct sample *sam
 	for (uint32_t i = 0; i < sample->user_count; i++)
 		words += sample->user[i];
 	if (cache->count)
-		__builtin_prefetch(&cache->sets[set_of(cache, words)]);
+		__builtin_prefetch(set_of(cache, spread_of(cache, words)));
 }
 
 struct stack_print stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
@@ -154,7 +173,7 @@ struct stack_print stack_cache_print(const struct stack_cache *cache, const stru
 	return (struct stack_print){
 		.low = (uint64_t)sums.products,
 		.high = (uint64_t)(sums.products >> 64),
-		.set = set_of(cache, sums.words),
+		.spread = spread_of(cache, sums.words),
 	};
 }
 
@@ -163,11 +182,12 @@ struct stack_print stack_cache_print(const struct stack_cache *cache, const stru
 /* Without a branch on which of them it is: nobody can foresee that. */
 uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print)
 {
-	const struct set *set = &cache->sets[print->set];
+	const struct set *set;
 	uint32_t node = 0;
 
 	if (cache->count == 0)
 		return STACKS_NONE;
+	set = set_of(cache, print->spread);
 	for (uint32_t i = 0; i < WAYS; i++) {
 		uint64_t differ = (set->prints[i].low ^ print->low) |
 			(set->prints[i].high ^ print->high);
@@ -181,9 +201,9 @@ void stack_cache_keep(struct stack_cache *cache, const struct stack_print *print
 {
 	struct set *set;
 
-	if (cache->count == 0)
+	if (cache->count == 0 && !make_sets(cache))
 		return;
-	set = &cache->sets[print->set];
+	set = set_of(cache, print->spread);
 	set->prints[set->oldest] = (struct print){ print->low, print->high };
 	set->nodes[set->oldest] = node + 1;
 	set->oldest = (set->oldest + 1) % WAYS;

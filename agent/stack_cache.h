@@ -24,10 +24,10 @@ enum { STACK_CACHE_BYTES = 4 << 20 };	/* at most; and at most a 64th of the budg
 
 struct stack_print {
 	uint64_t low, high;
-	uint32_t set;
+	uint32_t spread;		/* chooses the set */
 };
 
-/* Without memory, or without random numbers, it keeps nothing. */
+/* Without random numbers it keeps nothing; without memory likewise, until there is some again. */
 struct stack_cache *stack_cache_new(struct budget *budget);
 void stack_cache_free(struct stack_cache *cache);
 
