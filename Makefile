@@ -17,7 +17,7 @@ AGENT = util budget unix_socket source payload decode metadata record hash recen
 	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \
 	export_folded export_json \
-	peer qmp qmp_state qmp_keys qmp_qom qmp_buses qmp_plug qmp_discover link commands profiler profiler_drive meter epoch remarks picture fleet fleet_picture fleet_names mailbox saver spool kernel_names session \
+	peer qmp qmp_state qmp_keys qmp_qom qmp_buses qmp_plug qmp_discover link commands profiler profiler_drive meter epoch remarks picture fleet fleet_picture fleet_names mailbox saver spool kernel_names turn session \
 	options report report_options report_text control_socket control_client service launch launch_folder
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile books \
@@ -33,7 +33,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_
 	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_query test_query_inlined test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file test_debuginfod test_sources \
 	test_memory test_absurd_files test_demangle test_qmp test_profiler test_launch test_options \
-	test_link test_plug test_kernel_names test_fleet test_session test_session_files test_control_socket test_private test_report \
+	test_link test_plug test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
 	test_filter_words test_list test_prompt test_header test_view_functions test_screen test_states test_steady test_tabs
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
@@ -138,7 +138,7 @@ build/check/test_record build/check/test_guest_symbols: build/check/tests/unit/p
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
 build/check/test_session build/check/test_link build/check/test_plug: build/check/tests/unit/fake_qmp.o
 build/check/test_plug: build/check/tests/unit/fake_machine.o
-build/check/test_session build/check/test_session_files build/check/test_control_socket build/check/test_private build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
+build/check/test_session build/check/test_turn build/check/test_session_files build/check/test_control_socket build/check/test_private build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop
 build/check/test_absurd_files: build/ktop

@@ -29,6 +29,7 @@ struct decode {
 	struct decode_sink sink;
 	struct decode_counts counts;
 	bool skipping;				/* bytes were skipped since the last packet */
+	bool held;				/* the sink wanted no more, since the last feed */
 
 	bool booted;
 	uint8_t boot_id[KTOP_BOOT_ID];
@@ -247,6 +248,7 @@ static void deliver(struct decode *decode, const uint8_t *bytes,
 	decode->sink.packet(decode->sink.context, &packet);
 	events = deliver_events(decode, &packet, &received);
 	keep_books(lane_of(decode, wire->stream, wire->cpu), wire, events, received);
+	decode->held = decode->sink.more && !decode->sink.more(decode->sink.context);
 }
 
 /* ---- the byte stream ---- */
@@ -344,30 +346,51 @@ static enum step step(struct decode *decode)
 	return STEP_ON;
 }
 
-void decode_feed(struct decode *decode, const void *bytes, size_t size)
+/* Returns how many of the bytes found room. */
+static size_t take(struct decode *decode, const uint8_t *bytes, size_t size)
+{
+	size_t room;
+
+	if (decode->tail == BUFFER_SIZE) {
+		decode->tail -= decode->head;
+		memmove(decode->buffer, decode->buffer + decode->head, decode->tail);
+		decode->head = 0;
+	}
+	room = BUFFER_SIZE - decode->tail;
+	size = size < room ? size : room;
+	if (size)
+		memcpy(decode->buffer + decode->tail, bytes, size);
+	decode->tail += size;
+	decode->counts.bytes += size;
+	return size;
+}
+
+/* As far as it goes: to the end of what is there, or until the sink wants no more. */
+static void handle(struct decode *decode)
+{
+	while (!decode->held && decode->head < decode->tail && step(decode) == STEP_ON)
+		;
+	if (decode->head == decode->tail)
+		decode->head = decode->tail = 0;
+}
+
+size_t decode_feed(struct decode *decode, const void *bytes, size_t size)
 {
 	const uint8_t *from = bytes;
+	size_t taken = 0;
 
-	decode->counts.bytes += size;
-	while (size) {
-		size_t part;
-
-		if (decode->tail == BUFFER_SIZE) {
-			decode->tail -= decode->head;
-			memmove(decode->buffer, decode->buffer + decode->head, decode->tail);
-			decode->head = 0;
-		}
-		part = BUFFER_SIZE - decode->tail;
-		part = part < size ? part : size;
-		memcpy(decode->buffer + decode->tail, from, part);
-		decode->tail += part;
-		from += part;
-		size -= part;
-		while (decode->head < decode->tail && step(decode) == STEP_ON)
-			;
-		if (decode->head == decode->tail)
-			decode->head = decode->tail = 0;
+	decode->held = false;
+	handle(decode);
+	while (!decode->held && taken < size) {
+		taken += take(decode, from + taken, size - taken);
+		handle(decode);
 	}
+	return taken;
+}
+
+bool decode_held(const struct decode *decode)
+{
+	return decode->held;
 }
 
 void decode_cut(struct decode *decode)
@@ -375,6 +398,7 @@ void decode_cut(struct decode *decode)
 	if (decode->tail > decode->head)
 		skip(decode, decode->tail - decode->head);
 	decode->head = decode->tail = 0;
+	decode->held = false;
 }
 
 struct books decode_books(const struct decode *decode, enum stream stream, uint32_t cpu)

@@ -6,6 +6,7 @@
 #ifndef DECODE_H
 #define DECODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,8 @@ struct decode_sink {
 	 * memory for it can fetch that meanwhile. NULL: nobody does.
 	 */
 	void (*soon)(void *context, const struct event *event);
+	/* After each packet: false holds the decoder there, until it is fed again. NULL: never. */
+	bool (*more)(void *context);
 };
 
 /*
@@ -52,10 +55,15 @@ struct decode_counts {
 	uint64_t unknown_events, bad_events;
 };
 
-struct decode *decode_new(const struct decode_sink *sink);	/* `soon` alone may be NULL */
+struct decode *decode_new(const struct decode_sink *sink);	/* `soon`, `more` may be NULL */
 void decode_free(struct decode *decode);
 
-void decode_feed(struct decode *decode, const void *bytes, size_t size);
+/*
+ * How many of the bytes were taken: all, unless the sink has held it. Held: whole packets may wait
+ * inside; the next call goes on with them, be it without bytes.
+ */
+size_t decode_feed(struct decode *decode, const void *bytes, size_t size);
+bool decode_held(const struct decode *decode);
 
 /* The connection was cut: a half-received packet is dropped and counted as skipped. */
 void decode_cut(struct decode *decode);

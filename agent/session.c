@@ -18,6 +18,7 @@
 #include "session.h"
 #include "source.h"
 #include "symbols.h"
+#include "turn.h"
 #include "util.h"
 
 enum {
@@ -58,7 +59,9 @@ struct session {
 	enum link_state shown_link;
 	enum vm_state shown_vm;
 
-	char *buffer;			/* READ_BYTES */
+	char *buffer;			/* READ_BYTES, of which: */
+	size_t got, fed;		/* what was read, and went to the decoder */
+	struct turn turn;
 };
 
 /* ---- messages ---- */
@@ -98,6 +101,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	const char *names = session->names ? kernel_names_path(session->names) : image;
 	struct symbols *symbols = session->names ? kernel_names_take(session->names) : NULL;
 
+	turn_boot(&session->turn, util_now());
 	if (session->epoch) {
 		commands_drop(session->commands, "the guest was reset or put back");
 		greet(session);
@@ -138,6 +142,13 @@ static void expect_event(void *context, const struct event *event)
 	epoch_soon(session->epoch, event);
 }
 
+static bool want_more(void *context)
+{
+	const struct session *session = context;
+
+	return turn_goes_on(&session->turn, util_now());
+}
+
 static void measure(struct session *session)
 {
 	const struct epoch *epoch = session->epoch;
@@ -159,10 +170,16 @@ static void forget_status(struct session *session)
 		session->epoch->status_known = session->epoch->status.running = false;
 }
 
-static void lose_port(struct session *session)
+static void cut_port(struct session *session)
 {
 	forget_status(session);
 	decode_cut(session->decode);
+	session->got = session->fed = 0;
+}
+
+static void lose_port(struct session *session)
+{
+	cut_port(session);
 	commands_drop(session->commands, "the connection to the guest's port was lost");
 	link_lost_port(session->link);
 }
@@ -177,28 +194,43 @@ static void tell_plugged(struct session *session)
 
 static void begin_port(struct session *session)
 {
-	forget_status(session);
-	decode_cut(session->decode);
+	cut_port(session);
 	commands_drop(session->commands, "the guest's port was silent, and connected anew");
 	tell_plugged(session);
 	greet(session);
 }
 
+/* What was read; false: not all of it in this turn. */
+static bool feed(struct session *session)
+{
+	session->fed += decode_feed(session->decode, session->buffer + session->fed,
+		session->got - session->fed);
+	return !decode_held(session->decode);
+}
+
+/* Reads on when all that was read is decoded. False: the port was closed. */
+static bool take_bytes(struct session *session, struct source *source)
+{
+	turn_begin(&session->turn, util_now());
+	if (turn_pause(&session->turn, util_now()))
+		return true;
+	for (int i = 0; i < READS_PER_STEP && feed(session); i++) {
+		ssize_t got = source_read(source, session->buffer, READ_BYTES);
+
+		session->got = session->fed = 0;
+		if (got <= 0)
+			return got == 0;
+		link_heard(session->link);
+		session->got = (size_t)got;
+	}
+	return true;
+}
+
 static void read_port(struct session *session)
 {
 	struct source *source = link_source(session->link);
-	ssize_t got = 0;
 
-	for (int i = 0; source && i < READS_PER_STEP; i++) {
-		got = source_read(source, session->buffer, READ_BYTES);
-		if (got <= 0)
-			break;
-		link_heard(session->link);
-		decode_feed(session->decode, session->buffer, (size_t)got);
-	}
-	if (source && got >= 0 && !source_flush(source))
-		got = -1;
-	if (got < 0)
+	if (source && !(take_bytes(session, source) && source_flush(source)))
 		lose_port(session);
 	measure(session);
 }
@@ -387,14 +419,18 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	struct source *source = link_source(session->link);
 	struct qmp *qmp = link_qmp(session->link);
 	uint64_t now = util_now(), due = picture_due(session);
-	short wanted = source && source_wants_write(source) ? POLLIN | POLLOUT : POLLIN;
+	bool held = session->fed < session->got || decode_held(session->decode);
+	short wanted = (short)((held ? 0 : POLLIN) |
+		(source && source_wants_write(source) ? POLLOUT : 0));
 	struct pollfd ready[] = {
 		{ .fd = mailbox_order_fd(session->mailbox), .events = POLLIN },
-		{ .fd = source ? source_fd(source) : -1, .events = wanted },
+		{ .fd = source && wanted ? source_fd(source) : -1, .events = wanted },
 		{ .fd = qmp ? qmp_fd(qmp) : -1, .events = POLLIN },
 	};
 	uint64_t wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
 
+	if (held && wait > turn_pause(&session->turn, now) / NS_PER_MS + 1)
+		wait = (turn_pause(&session->turn, now) + NS_PER_MS - 1) / NS_PER_MS;
 	if (profiler_drive_waits(&session->profiler) && wait > 10)
 		wait = 10;
 	poll(ready, sizeof(ready) / sizeof(ready[0]),
@@ -423,6 +459,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 		.packet = take_packet,
 		.event = take_event,
 		.soon = expect_event,
+		.more = want_more,
 	};
 	const char *names = options->symbols ? options->symbols : options->kernel;
 

@@ -179,7 +179,7 @@ static void no_event(void *context, const struct event *event)
 
 static void check_sent(const struct machine *machine)
 {
-	const struct decode_sink sink = { NULL, no_boot, no_packet, no_event, NULL };
+	const struct decode_sink sink = { NULL, no_boot, no_packet, no_event, NULL, NULL };
 	struct decode *decode = decode_new(&sink);
 	struct decode_counts counts;
 

@@ -202,8 +202,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct fuzz_input input = { .at = bytes, .left = size };
 	uint8_t how = input_byte(&input);
 	struct world world = { .light = how & 2 };
-	const struct decode_sink sink = { &world, take_boot, take_packet, take_event, expect_event };
-	const struct decode_sink nobody = { NULL, no_boot, no_packet, no_event, NULL };
+	const struct decode_sink sink = { &world, take_boot, take_packet, take_event, expect_event, NULL };
+	const struct decode_sink nobody = { NULL, no_boot, no_packet, no_event, NULL, NULL };
 	struct decode *decode = decode_new(&sink), *other = decode_new(&nobody);
 	size_t step = 1 + 16 * (size_t)input_byte(&input);
 	uint8_t filter = input_byte(&input), column = input_byte(&input);

@@ -189,11 +189,18 @@ static void on_event(void *context, const struct event *event)
 	log_add(context, event->cpu, event->time, event->id, &body);
 }
 
+static bool want_more(void *context)
+{
+	const struct log *log = context;
+
+	return !log->hold;
+}
+
 struct decode *log_decode(struct log *log)
 {
 	memset(log, 0, offsetof(struct log, entries));
 	return decode_new(&(struct decode_sink){
 		.context = log, .boot = on_boot, .packet = on_packet, .event = on_event,
-		.soon = on_soon,
+		.soon = on_soon, .more = want_more,
 	});
 }

@@ -187,6 +187,32 @@ static void test_byte_by_byte(void **state)
 	packets_free(packets);
 }
 
+/* One packet a call, and the same in the end: held bytes are neither lost nor taken twice. */
+static void test_held_after_each_packet(void **state)
+{
+	(void)state;
+	for (size_t part = 1; part < 300000; part *= 7) {
+		struct packets *packets = random_stream(&in, 5, 60, 40, 64);
+		struct decode *decode = log_decode(&out);
+		size_t at = 0;
+
+		out.hold = true;
+		while (at < packets->size || decode_held(decode)) {
+			size_t left = packets->size - at, before = out.packets;
+
+			at += decode_feed(decode, packets->bytes + at, left < part ? left : part);
+			assert_true(out.packets <= before + 1);
+			assert_int_equal(decode_held(decode), out.packets > before);
+			assert_int_equal(decode_counts(decode).bytes, at);
+		}
+		assert_true(log_same(&in, &out));
+		assert_books(decode, packets);
+		assert_int_equal(decode_counts(decode).skipped_bytes, 0);
+		decode_free(decode);
+		packets_free(packets);
+	}
+}
+
 /* A packet is handed out with its last byte, not when more comes. */
 static void test_nothing_is_held_back(void **state)
 {
@@ -655,6 +681,7 @@ int main(void)
 		cmocka_unit_test(test_oracle),
 		cmocka_unit_test(test_every_split),
 		cmocka_unit_test(test_byte_by_byte),
+		cmocka_unit_test(test_held_after_each_packet),
 		cmocka_unit_test(test_nothing_is_held_back),
 		cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_every_gap),
