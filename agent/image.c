@@ -93,14 +93,14 @@ static bool read_text(struct image *image, char **error)
 /* Regular files only: who opens a pipe or a device may wait for ever. */
 static bool open_image(struct image *image, char **error)
 {
-	struct stat facts;
+	struct stat *facts = &image->file;
 	const char *why = NULL;
 
 	image->fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (image->fd < 0 || fstat(image->fd, &facts) != 0)
+	if (image->fd < 0 || fstat(image->fd, facts) != 0)
 		why = strerror(errno);
-	else if (!S_ISREG(facts.st_mode))
-		why = S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "not a regular file";
+	else if (!S_ISREG(facts->st_mode))
+		why = S_ISDIR(facts->st_mode) ? strerror(EISDIR) : "not a regular file";
 	if (why)
 		return util_fail(error,
 			"cannot open %s: %s; give the kernel's ELF file, or the output of nm",
@@ -118,6 +118,13 @@ static bool read_image(struct image *image, enum image_kinds kinds, char **error
 	return read_text(image, error);
 }
 
+static void set_debug(struct image *image)
+{
+	image->debug = (struct debug_object){
+		.fd = image->fd, .path = image->path, .build_id = image->build_id,
+	};
+}
+
 struct image *image_load(const char *path, enum image_kinds kinds, struct budget *budget,
 	char **error)
 {
@@ -132,8 +139,34 @@ struct image *image_load(const char *path, enum image_kinds kinds, struct budget
 		return NULL;
 	}
 	symbol_table_sort(image->table);
-	image->debug = (struct debug_object){
-		.fd = image->fd, .path = image->path, .build_id = image->build_id,
-	};
+	set_debug(image);
 	return image;
+}
+
+bool image_is_current(const struct image *image)
+{
+	const struct stat *then = &image->file;
+	struct stat now;
+
+	return stat(image->path, &now) == 0 && now.st_dev == then->st_dev
+		&& now.st_ino == then->st_ino && now.st_size == then->st_size
+		&& now.st_mtim.tv_sec == then->st_mtim.tv_sec
+		&& now.st_mtim.tv_nsec == then->st_mtim.tv_nsec;
+}
+
+struct image *image_share(const struct image *image)
+{
+	int fd = image->fd < 0 ? -1 : fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
+	struct image *other;
+
+	if (image->fd >= 0 && fd < 0)
+		return NULL;
+	other = util_alloc(sizeof(*other));
+	*other = *image;
+	other->fd = fd;
+	other->path = util_copy(image->path, strlen(image->path));
+	other->table = symbol_table_hold(image->table);
+	other->functions = NULL;
+	set_debug(other);
+	return other;
 }

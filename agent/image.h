@@ -2,7 +2,9 @@
 #ifndef IMAGE_H
 #define IMAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "debug_file.h"
 #include "sym_elf.h"
@@ -13,6 +15,7 @@ struct image {
 	struct budget *budget;
 	char *path;
 	int fd;				/* for its lines; -1: a list of symbols has none */
+	struct stat file;		/* as it was when it was read */
 	struct build_id build_id;
 	struct symbol_table *table;
 	struct debug_object debug;	/* of this very file; not for a list */
@@ -25,5 +28,11 @@ enum image_kinds { IMAGE_ELF, IMAGE_ELF_OR_TEXT };
 struct image *image_load(const char *path, enum image_kinds kinds, struct budget *budget,
 	char **error);
 void image_free(struct image *image);
+
+/* Is its file still the one that was read? */
+bool image_is_current(const struct image *image);
+
+/* Another of the same file, whose table they share, for another owner. NULL: no descriptor left. */
+struct image *image_share(const struct image *image);
 
 #endif

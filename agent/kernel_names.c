@@ -1,6 +1,5 @@
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "kernel_names.h"
 #include "spool.h"
@@ -11,16 +10,13 @@ enum { PIPE_MS = 30000 };		/* for the writer of a pipe: nm may take its time */
 
 struct kernel_names {
 	struct spool spool;
-	struct symbols *symbols;	/* NULL: handed out */
-	struct stat read;		/* the file, before it was read */
+	struct symbols *symbols;	/* of no boot: those of boots share what it has read */
 };
 
 static bool load(struct kernel_names *names, const char *path, struct budget *budget, char **error)
 {
 	if (!spool_open(&names->spool, path, PIPE_MS, budget, error))
 		return false;
-	if (stat(names->spool.path, &names->read) < 0)
-		names->read = (struct stat){ 0 };
 	names->symbols = symbols_new(budget);
 	return symbols_load_kernel(names->symbols, names->spool.path, error);
 }
@@ -50,20 +46,7 @@ const char *kernel_names_path(const struct kernel_names *names)
 	return names->spool.path;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-		a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 struct symbols *kernel_names_take(struct kernel_names *names)
 {
-	struct symbols *symbols = names->symbols;
-	struct stat now;
-
-	names->symbols = NULL;
-	if (stat(names->spool.path, &now) == 0 && is_same(&now, &names->read))
-		return symbols;
-	symbols_free(symbols);
-	return NULL;
+	return symbols_again(names->symbols, names->spool.path);
 }

@@ -1,6 +1,6 @@
 /*
  * The file with the kernel's names that the user gives. It is read at the start, so that what is
- * wrong with it is said then, and not at the guest's first packet; the first boot has what was
+ * wrong with it is said then, and not at the guest's first packet; each boot has what was
  * read, unless the file is another by then.
  */
 #ifndef KERNEL_NAMES_H
@@ -16,7 +16,7 @@ void kernel_names_free(struct kernel_names *names);
 
 const char *kernel_names_path(const struct kernel_names *names);	/* to read it again */
 
-/* Once, and owned by the caller; then, and when the file has changed, NULL. */
+/* For a boot, and owned by the caller; NULL: the file has changed since it was read. */
 struct symbols *kernel_names_take(struct kernel_names *names);
 
 #endif

@@ -93,13 +93,23 @@ static void greet(struct session *session)
 
 /* ---- epochs: what the decoder finds ---- */
 
+/* What was read of the kernel's file before, for another boot; NULL: it is to be read. */
+static struct symbols *known_names(const struct session *session, const char *path)
+{
+	struct symbols *symbols = session->names ? kernel_names_take(session->names) : NULL;
+
+	if (!symbols && session->epoch && path)
+		symbols = symbols_again(session->epoch->inputs.symbols, path);
+	return symbols;
+}
+
 /* A guest that was put back (loadvm) does not know that it has to tell of itself again. */
 static void begin_epoch(void *context, const uint8_t *boot_id)
 {
 	struct session *session = context;
 	const char *image = session->image ? session->image : link_facts(session->link)->kernel;
 	const char *names = session->names ? kernel_names_path(session->names) : image;
-	struct symbols *symbols = session->names ? kernel_names_take(session->names) : NULL;
+	struct symbols *symbols = known_names(session, names);
 
 	turn_boot(&session->turn, util_now());
 	if (session->epoch) {

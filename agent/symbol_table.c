@@ -1,3 +1,4 @@
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct symbol_row {
 
 struct symbol_table {
 	struct budget *budget;
+	atomic_uint holders;
 	struct symbol_row *rows;
 	size_t count;
 	uint32_t room;
@@ -34,12 +36,20 @@ struct symbol_table *symbol_table_new(struct budget *budget)
 	struct symbol_table *table = util_alloc(sizeof(*table));
 
 	table->budget = budget;
+	atomic_init(&table->holders, 1);
+	return table;
+}
+
+struct symbol_table *symbol_table_hold(struct symbol_table *table)
+{
+	atomic_fetch_add_explicit(&table->holders, 1, memory_order_relaxed);
 	return table;
 }
 
 void symbol_table_free(struct symbol_table *table)
 {
-	if (!table)
+	/* Released by each holder, acquired by the last, who frees what all of them have read. */
+	if (!table || atomic_fetch_sub_explicit(&table->holders, 1, memory_order_acq_rel) != 1)
 		return;
 	budget_free(table->budget, table->rows, table->room * sizeof(*table->rows));
 	budget_free(table->budget, table->names, table->names_room);

@@ -36,7 +36,10 @@ struct symbol_entry {			/* one symbol as a file tells it; texts need no end mark
 };
 
 struct symbol_table *symbol_table_new(struct budget *budget);
-void symbol_table_free(struct symbol_table *table);
+void symbol_table_free(struct symbol_table *table);	/* goes with the last holder; any thread */
+
+/* For one holder more, once it is sorted. */
+struct symbol_table *symbol_table_hold(struct symbol_table *table);
 
 /*
  * Names that are no functions (mapping symbols, compiler-local labels, empty ones) are passed over.

@@ -142,6 +142,29 @@ static void retire(struct symbols *symbols, struct image *image)
 	symbols->retired[symbols->retired_count++] = image;
 }
 
+static const struct image *find_kernel(const struct symbols *symbols, const char *path)
+{
+	const struct image *image = symbols->kernel;
+
+	if (image && strcmp(image->path, path) == 0)
+		return image;
+	for (size_t i = symbols->retired_count; i > 0; i--)
+		if (strcmp(symbols->retired[i - 1]->path, path) == 0)
+			return symbols->retired[i - 1];
+	return NULL;
+}
+
+struct symbols *symbols_again(const struct symbols *symbols, const char *path)
+{
+	const struct image *kernel = find_kernel(symbols, path);
+	struct image *image = kernel && image_is_current(kernel) ? image_share(kernel) : NULL;
+	struct symbols *again = image ? symbols_new(symbols->budget) : NULL;
+
+	if (again)
+		again->kernel = image;
+	return again;
+}
+
 bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error)
 {
 	struct image *image = image_load(path, IMAGE_ELF_OR_TEXT, symbols->budget, error);

@@ -30,6 +30,12 @@ struct symbols *symbols_new(struct budget *budget);
 void symbols_free(struct symbols *symbols);
 
 /*
+ * Symbols of another boot, with what these have read of the kernel's file at `path`. NULL: nothing,
+ * or the file is another one by now.
+ */
+struct symbols *symbols_again(const struct symbols *symbols, const char *path);
+
+/*
  * Loads the kernel's table from an ELF file, or from nm, System.map or kallsyms text; the file's
  * content says which. Replaces an earlier one. False with `error` set, and nothing changed.
  */
