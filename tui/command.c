@@ -6,6 +6,7 @@
 #include "budget.h"
 #include "command.h"
 #include "session.h"
+#include "signals.h"
 #include "util.h"
 
 #define OPTION(word, takes, member, text, ...) \
@@ -86,30 +87,20 @@ void command_detach(struct session *session)
 	session_free(session);
 }
 
-static sigset_t held_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	return set;
-}
-
 void command_hold_signals(void)
 {
-	sigset_t set = held_signals();
+	sigset_t ends;
 
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signals_ending(&ends);
+	pthread_sigmask(SIG_BLOCK, &ends, NULL);
 }
 
 bool command_stopped(void)
 {
-	sigset_t pending, held = held_signals();
+	sigset_t pending, ends;
 
+	signals_ending(&ends);
 	sigpending(&pending);
-	sigandset(&pending, &pending, &held);
+	sigandset(&pending, &pending, &ends);
 	return !sigisemptyset(&pending);
 }

@@ -10,19 +10,13 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "signals.h"
 #include "tty.h"
 #include "util.h"
 
 enum { LEAVE_MAX = 256, ERRORS_MAX = 65536 };
 
-static const struct { int number; enum tty_event event; } events[] = {
-	{ SIGHUP, TTY_HANGUP }, { SIGTERM, TTY_QUIT }, { SIGINT, TTY_QUIT }, { SIGQUIT, TTY_QUIT },
-	{ SIGTSTP, TTY_STOP }, { SIGCONT, TTY_CONTINUE }, { SIGWINCH, TTY_RESIZE },
-};
-enum { EVENTS = sizeof events / sizeof *events, ENDS = 4 };	/* the first of them end */
-
-static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
-enum { CRASHES = sizeof crashes / sizeof *crashes };
+enum { EVENTS = TTY_RESIZE + 1 };
 
 /* Signal handlers read all of it, and write what is volatile. */
 static struct {
@@ -36,7 +30,8 @@ static struct {
 	char leave[LEAVE_MAX];
 	size_t leave_size;
 	struct termios modes;
-	struct sigaction event_actions[EVENTS], crash_actions[CRASHES];	/* before */
+	struct sigaction before[NSIG];
+	sigset_t ends, faults;		/* as signals.h */
 	sigset_t mask;			/* before */
 	bool open;
 } tty = { .wake = -1, .out = -1, .nowhere = -1, .error = -1, .errors = -1 };
@@ -95,17 +90,36 @@ static void divert(void)
 	tty.diverted = 1;
 }
 
+static enum tty_event event_of(int number)
+{
+	switch (number) {
+	case SIGHUP:
+		return TTY_HANGUP;
+	case SIGTSTP:
+		return TTY_STOP;
+	case SIGCONT:
+		return TTY_CONTINUE;
+	case SIGWINCH:
+		return TTY_RESIZE;
+	default:
+		return sigismember(&tty.ends, number) > 0 ? TTY_QUIT : TTY_NOTHING;
+	}
+}
+
+static bool is_end(enum tty_event event)
+{
+	return event == TTY_HANGUP || event == TTY_QUIT;
+}
+
 static void on_event(int number)
 {
 	static const uint64_t one = 1;
+	enum tty_event event = event_of(number);
 	int kept = errno;
 
-	for (int i = 0; i < EVENTS; i++)
-		if (events[i].number == number) {
-			tty.came[i] = 1;
-			if (i < ENDS && tty.writing)
-				divert();
-		}
+	tty.came[event] = 1;
+	if (is_end(event) && tty.writing)
+		divert();
 	if (write(tty.wake, &one, sizeof one) < 0)
 		errno = 0;
 	errno = kept;
@@ -127,39 +141,35 @@ static void on_crash(int number)
 
 /* ---- opening and closing ---- */
 
-static void catch(int number, struct sigaction *before, void (*handler)(int), int flags)
+static void catch(int number, void (*handler)(int), int flags)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
 
 	sigemptyset(&action.sa_mask);
-	sigaction(number, NULL, before);
-	if (before->sa_handler != SIG_IGN)
+	sigaction(number, NULL, &tty.before[number]);
+	if (tty.before[number].sa_handler != SIG_IGN)
 		sigaction(number, &action, NULL);
 }
 
 static void catch_all(void)
 {
-	sigset_t ends;
-
-	sigemptyset(&ends);
-	for (int i = 0; i < EVENTS; i++) {
-		tty.came[i] = 0;
-		catch(events[i].number, &tty.event_actions[i], on_event, i < ENDS ? 0 : SA_RESTART);
-		if (i < ENDS)
-			sigaddset(&ends, events[i].number);
-	}
-	for (int i = 0; i < CRASHES; i++)
-		catch(crashes[i], &tty.crash_actions[i], on_crash, SA_RESETHAND | SA_NODEFER);
-	pthread_sigmask(SIG_UNBLOCK, &ends, &tty.mask);
+	signals_ending(&tty.ends);
+	signals_faults(&tty.faults);
+	memset((void *)tty.came, 0, sizeof tty.came);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&tty.faults, number) > 0)
+			catch(number, on_crash, SA_RESETHAND | SA_NODEFER);
+		else if (event_of(number) != TTY_NOTHING)
+			catch(number, on_event, is_end(event_of(number)) ? 0 : SA_RESTART);
+	pthread_sigmask(SIG_UNBLOCK, &tty.ends, &tty.mask);
 }
 
 static void catch_none(void)
 {
 	pthread_sigmask(SIG_SETMASK, &tty.mask, NULL);
-	for (int i = 0; i < EVENTS; i++)
-		sigaction(events[i].number, &tty.event_actions[i], NULL);
-	for (int i = 0; i < CRASHES; i++)
-		sigaction(crashes[i], &tty.crash_actions[i], NULL);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&tty.faults, number) > 0 || event_of(number) != TTY_NOTHING)
+			sigaction(number, &tty.before[number], NULL);
 }
 
 /* Room that is there from the start and cannot grow: who writes more than that is cut. */
@@ -237,10 +247,7 @@ void tty_close(void)
 
 static bool is_to_end(void)
 {
-	for (int i = 0; i < ENDS; i++)
-		if (tty.came[i])
-			return true;
-	return false;
+	return tty.came[TTY_HANGUP] || tty.came[TTY_QUIT];
 }
 
 void tty_begin(void)
@@ -269,19 +276,20 @@ bool tty_stop(void)
 	sigaction(SIGTSTP, &standard, &ours);
 	raise(SIGTSTP);
 	sigaction(SIGTSTP, &ours, NULL);
-	for (int i = ENDS; i < EVENTS; i++)
-		tty.came[i] = 0;
+	for (int event = TTY_STOP; event < EVENTS; event++)
+		tty.came[event] = 0;
 	tty.up = !is_to_end();
 	return tty.up;
 }
 
 static enum tty_event next_event(void)
 {
-	for (int i = 0; i < EVENTS; i++) {
-		if (tty.came[i]) {
-			if (i >= ENDS)
-				tty.came[i] = 0;
-			return events[i].event;
+	for (int i = TTY_HANGUP; i < EVENTS; i++) {
+		enum tty_event event = (enum tty_event)i;
+
+		if (tty.came[event]) {
+			tty.came[event] = is_end(event);
+			return event;
 		}
 	}
 	return TTY_NOTHING;

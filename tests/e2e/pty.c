@@ -275,7 +275,8 @@ static void send_signal(const char *name)
 	static const struct { const char *name; int number; } names[] = {
 		{ "HUP", SIGHUP }, { "INT", SIGINT }, { "QUIT", SIGQUIT }, { "TERM", SIGTERM },
 		{ "SEGV", SIGSEGV }, { "ABRT", SIGABRT }, { "TSTP", SIGTSTP }, { "CONT", SIGCONT },
-		{ "STOP", SIGSTOP }, { "WINCH", SIGWINCH },
+		{ "STOP", SIGSTOP }, { "WINCH", SIGWINCH }, { "ALRM", SIGALRM }, { "USR1", SIGUSR1 },
+		{ "USR2", SIGUSR2 },
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
