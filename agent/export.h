@@ -1,4 +1,4 @@
-/* Files made from a query. Written to a temporary name beside the target, then renamed. */
+/* Files made from a query, which appear when they are complete. */
 #ifndef EXPORT_H
 #define EXPORT_H
 
@@ -30,6 +30,10 @@ void folded_free(struct folded *folded);
  * and no file. Any thread, as long as the inputs' symbols and threads are there.
  */
 bool folded_write(struct folded *folded, const char *path, struct export_result *result,
+	char **error);
+
+/* The same, in place of nothing: the name as util_file_commit_new gives it, or NULL. */
+char *folded_write_new(struct folded *folded, const char *path, struct export_result *result,
 	char **error);
 
 bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,

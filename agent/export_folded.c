@@ -7,6 +7,7 @@
 #include "symbols.h"
 #include "threads.h"
 #include "util.h"
+#include "util_file.h"
 
 enum { BLOCK_COST = 32 };		/* what a block of memory takes beyond its contents */
 
@@ -210,22 +211,40 @@ static void write_lines(struct folded *folded, FILE *stream, struct export_resul
 	}
 }
 
-bool folded_write(struct folded *folded, const char *path, struct export_result *result,
-	char **error)
+/* All but the name. NULL with `error` set. */
+static struct util_file *write_file(struct folded *folded, const char *path,
+	struct export_result *result, char **error)
 {
 	struct util_file *file = util_file_open(path, error);
 
 	if (!file)
-		return false;
+		return NULL;
 	if (folded->full) {
 		util_file_discard(file);
-		return util_fail(error, "%s: not written: there is no memory for so many stacks; "
+		util_fail(error, "%s: not written: there is no memory for so many stacks; "
 			"filter, take a shorter window, or give more by --memory", path);
+		return NULL;
 	}
 	if (folded->count)
 		qsort_r(folded->lines, folded->count, sizeof(*folded->lines), compare, folded);
 	write_lines(folded, util_file_stream(file), result);
-	return util_file_commit(file, error);
+	return file;
+}
+
+bool folded_write(struct folded *folded, const char *path, struct export_result *result,
+	char **error)
+{
+	struct util_file *file = write_file(folded, path, result, error);
+
+	return file && util_file_commit(file, error);
+}
+
+char *folded_write_new(struct folded *folded, const char *path, struct export_result *result,
+	char **error)
+{
+	struct util_file *file = write_file(folded, path, result, error);
+
+	return file ? util_file_commit_new(file, error) : NULL;
 }
 
 bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,

@@ -1,5 +1,6 @@
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -9,7 +10,7 @@
 #include "picture.h"
 #include "util.h"
 
-enum { ORDERS_MAX = 16, MESSAGES_MAX = 16 };
+enum { ORDERS_MAX = 1024, MESSAGES_MAX = 16 };
 
 struct mailbox {
 	pthread_mutex_t lock;		/* of all below but the descriptors */
@@ -18,7 +19,7 @@ struct mailbox {
 	struct session_wish wish;
 	bool wish_waits;
 	struct order orders[ORDERS_MAX];
-	size_t order_count;
+	size_t order_count, orders_refused;
 
 	struct picture *picture;
 	struct session_message messages[MESSAGES_MAX];
@@ -71,20 +72,23 @@ void mailbox_wish(struct mailbox *mailbox, const struct session_wish *wish)
 
 void mailbox_order(struct mailbox *mailbox, const struct order *order)
 {
+	size_t refused;
 	bool taken;
 
 	pthread_mutex_lock(&mailbox->lock);
 	taken = mailbox->order_count < ORDERS_MAX;
 	if (taken)
 		mailbox->orders[mailbox->order_count++] = *order;
+	refused = mailbox->orders_refused += !taken;
 	pthread_mutex_unlock(&mailbox->lock);
 	if (taken) {
 		ring(mailbox->order_fd);
 	} else {
-		mailbox_message(mailbox, &(struct session_message){
-			.failed = true,
-			.text = "too many orders at once: the last was not taken",
-		});
+		struct session_message message = { .failed = true };
+
+		snprintf(message.text, sizeof(message.text), "orders not taken: %zu: %d wait to be "
+			"obeyed; give them again when these are", refused, ORDERS_MAX);
+		mailbox_message(mailbox, &message);
 		free(order->text);
 	}
 }

@@ -11,6 +11,7 @@
 #include "metadata.h"
 #include "record.h"
 #include "util.h"
+#include "util_file.h"
 
 enum {
 	OPEN_MAX = 64,			/* files open at a time; more are closed and opened again */

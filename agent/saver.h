@@ -1,6 +1,7 @@
 /*
- * Writes snapshots, one at a time, in a thread of its own: a slow disk holds up nothing but them.
- * What is saved is fixed by the call; how it went is told as a message.
+ * Writes snapshots, one after the other, in a thread of its own: a slow disk holds up nothing but
+ * them. What is saved is fixed by the call; how each went, be it that it was not taken, is told as
+ * a message. The file's name is `path`, or the first free one made of it.
  */
 #ifndef SAVER_H
 #define SAVER_H
@@ -13,7 +14,7 @@ struct mailbox;
 struct saver;
 
 struct saver *saver_new(struct mailbox *mailbox);
-void saver_free(struct saver *saver);		/* waits for the one in work */
+void saver_free(struct saver *saver);		/* when all that were taken are written */
 
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 	const struct question *question, struct folded_options options);

@@ -1,10 +1,6 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "util.h"
 
@@ -175,107 +171,4 @@ char *util_printable_lines(const char *text, size_t size)
 		size -= length + (end != NULL);
 	}
 	return copy;
-}
-
-/* ---- files that appear when complete ---- */
-
-struct util_file {
-	FILE *stream;
-	char *path, *temporary;
-};
-
-static void file_free(struct util_file *file)
-{
-	free(file->temporary);
-	free(file->path);
-	free(file);
-}
-
-static bool file_fail(const struct util_file *file, int why, char **error)
-{
-	return util_fail(error, "%s: not written: %s; choose another folder, or make room",
-		file->path, strerror(why));
-}
-
-/* The file that `path` leads to, which there may not be yet; NULL for all but regular files. */
-static char *file_path(const char *path, char **error)
-{
-	char *whole = realpath(path, NULL);
-	struct stat is;
-
-	if (lstat(whole ? whole : path, &is) == 0 && !S_ISREG(is.st_mode)) {
-		util_fail(error, "%s: not written: it is %s; name a file", path,
-			S_ISDIR(is.st_mode) ? "a folder" :
-			S_ISLNK(is.st_mode) ? "a link that leads nowhere" :
-			"a device, a pipe or a socket");
-		free(whole);
-		return NULL;
-	}
-	return whole ? whole : util_copy(path, strlen(path));
-}
-
-struct util_file *util_file_open(const char *path, char **error)
-{
-	char *whole = file_path(path, error);
-	struct util_file *file;
-	int fd;
-
-	if (!whole)
-		return NULL;
-	file = util_alloc(sizeof(*file));
-	file->path = whole;
-	file->temporary = util_format("%s.XXXXXX", whole);
-	fd = mkostemp(file->temporary, O_CLOEXEC);
-	if (fd >= 0 && (file->stream = fdopen(fd, "w")))
-		return file;
-
-	file_fail(file, errno, error);
-	if (fd >= 0) {
-		unlink(file->temporary);
-		close(fd);
-	}
-	file_free(file);
-	return NULL;
-}
-
-FILE *util_file_stream(struct util_file *file)
-{
-	return file->stream;
-}
-
-/* 0, or why the stream's bytes are not all on the disk. Closes it either way. */
-static int stream_finish(FILE *stream)
-{
-	int why = 0;
-
-	if (fflush(stream) != 0 || fsync(fileno(stream)) != 0)
-		why = errno;
-	else if (ferror(stream))
-		why = EIO;
-	if (fclose(stream) != 0 && !why)
-		why = errno;
-	return why;
-}
-
-bool util_file_commit(struct util_file *file, char **error)
-{
-	int why = stream_finish(file->stream);
-
-	if (!why && rename(file->temporary, file->path) != 0)
-		why = errno;
-	if (why) {
-		unlink(file->temporary);
-		file_fail(file, why, error);
-	}
-	file_free(file);
-	return !why;
-}
-
-void util_file_discard(struct util_file *file)
-{
-	if (!file)
-		return;
-	fclose(file->stream);
-	unlink(file->temporary);
-	file_free(file);
 }

@@ -36,15 +36,4 @@ size_t util_utf8(const char *text, size_t size, uint32_t *point);
 /* Monotonic host time, ns. */
 uint64_t util_now(void);
 
-/*
- * A file that appears under its name only when complete: write to util_file_open's stream, then
- * commit (flush, fsync, rename) or discard. Mode 0600. A link is followed; what is there and no
- * regular file is left alone.
- */
-struct util_file;
-struct util_file *util_file_open(const char *path, char **error);
-FILE *util_file_stream(struct util_file *file);
-bool util_file_commit(struct util_file *file, char **error);
-void util_file_discard(struct util_file *file);
-
 #endif

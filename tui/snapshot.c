@@ -1,6 +1,5 @@
 #include <ctype.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "snapshot.h"
 
@@ -19,18 +18,12 @@ static void clean(const char *kernel, char *name, size_t size)
 
 const char *snapshot_name(const char *kernel, time_t when, char name[SNAPSHOT_NAME])
 {
-	char cleaned[64], stamp[32] = "", number[16] = "";
+	char cleaned[64], stamp[32] = "";
 	struct tm local;
 
 	clean(kernel, cleaned, sizeof cleaned);
 	if (localtime_r(&when, &local))
 		strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
-	for (int i = 2; i < 1000; i++) {
-		snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s%s.folded",
-			cleaned[0] ? cleaned : "kernel", stamp, number);
-		if (access(name, F_OK) != 0)
-			break;
-		snprintf(number, sizeof number, "-%d", i);
-	}
+	snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s.folded", cleaned[0] ? cleaned : "kernel", stamp);
 	return name;
 }

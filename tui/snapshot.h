@@ -6,8 +6,8 @@
 #include <time.h>
 
 /*
- * "ktop-KERNEL-20260101-120000.folded" (local time) in the current folder, with "-2" and so on
- * when there is such a file. The kernel's name comes from the guest: only letters, digits, '.',
+ * "ktop-KERNEL-20260101-120000.folded" (local time) in the current folder; the same for all of
+ * one second. The kernel's name comes from the guest: only letters, digits, '.',
  * '_' and '-' of it are used. Returns `name`.
  */
 enum { SNAPSHOT_NAME = 160 };

@@ -380,9 +380,6 @@ static void test_snapshot(void **state)
 	setenv("TZ", "UTC", 1);
 	assert_string_equal(snapshot_name("demo-kernel", 1767268800, name),
 		"ktop-demo-kernel-20260101-120000.folded");
-	scratch_text(name, "");
-	assert_string_equal(snapshot_name("demo-kernel", 1767268800, next),
-		"ktop-demo-kernel-20260101-120000-2.folded");
 	assert_string_equal(snapshot_name("../../e\033[1mtc", 1767268800, next),
 		"ktop-e1mtc-20260101-120000.folded");
 	assert_string_equal(snapshot_name("", 1767268800, next),

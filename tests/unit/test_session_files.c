@@ -65,6 +65,42 @@ static void test_snapshot_outlives_the_session(void **state)
 	free(path);
 }
 
+/*
+ * As many at once as somebody's finger on a key gives: each is a file of its own, or is counted in
+ * what is said last.
+ */
+static void test_a_thousand_snapshots(void **state)
+{
+	enum { ASKED = 1000 };
+	struct fixture fixture = fixture_begin(NULL);
+	char *path = util_format("%s", scratch_path("many.folded")), *command;
+	struct session_message message, last = { .text = "" };
+	unsigned refused = 0;
+	const char *told;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
+	picture_free(fixture_picture(&fixture));
+	for (int i = 0; i < ASKED; i++)
+		session_snapshot(fixture.session, path, (struct folded_options){ 0 });
+	for (int i = 0; i < FIXTURE_STEPS && !strstr(last.text, "many"); i++) {
+		session_step(fixture.session, 0);
+		while (session_message(fixture.session, &message))
+			last = message;
+	}
+	told = strstr(last.text, "not taken so far: ");
+	if (told)
+		refused = (unsigned)strtoul(told + strlen("not taken so far: "), NULL, 10);
+	fixture_end(&fixture);
+	command = util_format("test $(($(ls many*.folded | wc -l) + %u)) = %d && "
+		"test $(cat many*.folded | grep -cx 'main_loop;hot 3') = $((%d - %u)) && "
+		"rm many*.folded", refused, ASKED, ASKED, refused);
+	scratch_run(command);
+	free(command);
+	free(path);
+}
+
 /* `--symbols <(nm kernel)`: a pipe, that both boots need. */
 static void test_names_from_a_pipe(void **state)
 {
@@ -199,6 +235,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_snapshot_that_cannot_be_written),
 		cmocka_unit_test(test_snapshot_outlives_the_session),
+		cmocka_unit_test(test_a_thousand_snapshots),
 		cmocka_unit_test(test_names_from_a_pipe),
 		cmocka_unit_test(test_names_that_do_not_come),
 		cmocka_unit_test(test_wrong_kernel),

@@ -1,0 +1,295 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util.h"
+#include "util_file.h"
+
+#define PREFIX ".ktop-"			/* of a file that is not complete, where it needs a name */
+#define SUFFIX ".partial"
+
+enum { NAMES_MAX = 100000 };		/* that are tried for one that is free */
+
+struct util_file {
+	FILE *stream;
+	int fd;				/* the stream's; locked, so that others know that it is in work */
+	char *path, *folder;
+	char *temporary;		/* NULL: it has no name */
+};
+
+static void file_free(struct util_file *file)
+{
+	free(file->temporary);
+	free(file->folder);
+	free(file->path);
+	free(file);
+}
+
+static bool file_fail(const struct util_file *file, int why, char **error)
+{
+	return util_fail(error, "%s: not written: %s; choose another folder, or make room",
+		file->path, strerror(why));
+}
+
+/* ---- what has a name before it is complete ---- */
+
+static bool is_partial(const char *name)
+{
+	size_t size = strlen(name);
+
+	return size > strlen(PREFIX SUFFIX) && strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
+		strcmp(name + size - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+/* One that is locked is in work. */
+static void remove_left(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat is;
+
+	if (fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && is.st_uid == getuid() &&
+			flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlink(path);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void remove_all_left(const char *folder)
+{
+	DIR *entries = opendir(folder);
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		char *path = util_format("%s/%s", folder, entry->d_name);
+
+		if (is_partial(entry->d_name))
+			remove_left(path);
+		free(path);
+	}
+	if (entries)
+		closedir(entries);
+}
+
+static char *partial_name(const char *folder)
+{
+	static atomic_uint next;
+
+	return util_format("%s/" PREFIX "%d-%u" SUFFIX, folder, (int)getpid(),
+		atomic_fetch_add(&next, 1));
+}
+
+/* Somebody who removes what is left may take it just before it is locked: then another is made. */
+static int open_named(struct util_file *file)
+{
+	for (int i = 0; i < NAMES_MAX; i++) {
+		struct stat is;
+		int fd;
+
+		free(file->temporary);
+		file->temporary = partial_name(file->folder);
+		fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 && errno == EEXIST)
+			continue;
+		if (fd < 0)
+			return -1;
+		flock(fd, LOCK_EX | LOCK_NB);
+		if (fstat(fd, &is) == 0 && is.st_nlink > 0)
+			return fd;
+		close(fd);
+	}
+	errno = EEXIST;
+	return -1;
+}
+
+/* ---- opening ---- */
+
+/* A file without a name gets one by way of this link. */
+static char *link_of(int fd)
+{
+	return util_format("/proc/self/fd/%d", fd);
+}
+
+static int open_unnamed(const struct util_file *file)
+{
+	int fd = open(file->folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	char *link;
+
+	if (fd < 0)
+		return -1;
+	link = link_of(fd);
+	if (access(link, F_OK) != 0) {
+		close(fd);
+		fd = -1;
+	}
+	free(link);
+	if (fd >= 0)
+		flock(fd, LOCK_EX | LOCK_NB);
+	return fd;
+}
+
+/* The file that `path` leads to, which there may not be yet; NULL for all but regular files. */
+static char *file_path(const char *path, char **error)
+{
+	char *whole = realpath(path, NULL);
+	struct stat is;
+
+	if (lstat(whole ? whole : path, &is) == 0 && !S_ISREG(is.st_mode)) {
+		util_fail(error, "%s: not written: it is %s; name a file", path,
+			S_ISDIR(is.st_mode) ? "a folder" :
+			S_ISLNK(is.st_mode) ? "a link that leads nowhere" :
+			"a device, a pipe or a socket");
+		free(whole);
+		return NULL;
+	}
+	return whole ? whole : util_copy(path, strlen(path));
+}
+
+static char *folder_of(const char *path)
+{
+	const char *end = strrchr(path, '/');
+
+	if (!end)
+		return util_copy(".", 1);
+	return end == path ? util_copy("/", 1) : util_copy(path, (size_t)(end - path));
+}
+
+struct util_file *util_file_open(const char *path, char **error)
+{
+	char *whole = file_path(path, error);
+	struct util_file *file;
+
+	if (!whole)
+		return NULL;
+	file = util_alloc(sizeof(*file));
+	file->path = whole;
+	file->folder = folder_of(whole);
+	remove_all_left(file->folder);
+	file->fd = open_unnamed(file);
+	if (file->fd < 0)
+		file->fd = open_named(file);
+	if (file->fd >= 0 && (file->stream = fdopen(file->fd, "w")))
+		return file;
+
+	file_fail(file, errno, error);
+	if (file->fd >= 0) {
+		close(file->fd);
+		if (file->temporary)
+			unlink(file->temporary);
+	}
+	file_free(file);
+	return NULL;
+}
+
+FILE *util_file_stream(struct util_file *file)
+{
+	return file->stream;
+}
+
+/* ---- naming ---- */
+
+/* Gives it this name, if that is free. False with errno. */
+static bool name_new(struct util_file *file, const char *name)
+{
+	char *link;
+	bool good;
+
+	if (file->temporary)
+		return renameat2(AT_FDCWD, file->temporary, AT_FDCWD, name, RENAME_NOREPLACE) == 0 ||
+			(errno == EINVAL && linkat(AT_FDCWD, file->temporary, AT_FDCWD, name, 0) == 0 &&
+			unlink(file->temporary) == 0);
+	link = link_of(file->fd);
+	good = linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+	free(link);
+	return good;
+}
+
+/* What has no name cannot be renamed: it gets one for the moment. */
+static bool name_over(struct util_file *file)
+{
+	for (int i = 0; !file->temporary && i < NAMES_MAX; i++) {
+		char *name = partial_name(file->folder);
+
+		if (name_new(file, name)) {
+			file->temporary = name;
+			break;
+		}
+		free(name);
+		if (errno != EEXIST)
+			return false;
+	}
+	return rename(file->temporary, file->path) == 0;
+}
+
+static char *numbered(const char *path, unsigned number)
+{
+	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+	int base = dot ? (int)(dot - path) : (int)strlen(path);
+
+	return number < 2 ? util_copy(path, strlen(path)) :
+		util_format("%.*s-%u%s", base, path, number, path + base);
+}
+
+/* 0, or why the stream's bytes are not all on the disk. */
+static int flush(struct util_file *file)
+{
+	if (fflush(file->stream) != 0 || fsync(file->fd) != 0)
+		return errno;
+	return ferror(file->stream) ? EIO : 0;
+}
+
+static bool finish(struct util_file *file, int why, char **error)
+{
+	if (fclose(file->stream) != 0 && !why)
+		why = errno;
+	if (why) {
+		if (file->temporary)
+			unlink(file->temporary);
+		file_fail(file, why, error);
+	}
+	file_free(file);
+	return !why;
+}
+
+bool util_file_commit(struct util_file *file, char **error)
+{
+	int why = flush(file);
+
+	if (!why && !name_new(file, file->path) && (errno != EEXIST || !name_over(file)))
+		why = errno;
+	return finish(file, why, error);
+}
+
+char *util_file_commit_new(struct util_file *file, char **error)
+{
+	int why = flush(file);
+	char *name = NULL;
+
+	for (unsigned i = 1; !why && !name; i++) {
+		name = numbered(file->path, i);
+		if (name_new(file, name))
+			break;
+		why = errno == EEXIST && i < NAMES_MAX ? 0 : errno;
+		free(name);
+		name = NULL;
+	}
+	if (finish(file, why, error))
+		return name;
+	free(name);
+	return NULL;
+}
+
+void util_file_discard(struct util_file *file)
+{
+	if (!file)
+		return;
+	fclose(file->stream);
+	if (file->temporary)
+		unlink(file->temporary);
+	file_free(file);
+}
