@@ -144,6 +144,9 @@ struct picture *picture_new(const struct picture_inputs *inputs)
 	picture->brief = inputs->wish->brief;
 	picture->link = inputs->link;
 	picture->vm = inputs->vm;
+	picture->kept = inputs->kept;
+	picture->boot = inputs->boot;
+	picture->filter = inputs->wish->filter;
 	snprintf(picture->name, sizeof(picture->name), "%s", inputs->name ? inputs->name : "");
 	picture->generation = inputs->generation;
 	picture->skipped_bytes = decode_counts(inputs->decode).skipped_bytes;

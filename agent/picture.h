@@ -29,6 +29,9 @@ enum link_state {
 	LINK_LOST,			/* was up; the other side closed */
 };
 
+/* A wish for the profiler that waits until the guest can hear it. */
+enum kept_wish { KEPT_NONE, KEPT_ON, KEPT_OFF };
+
 struct picture_cpu {
 	bool sampler;			/* set aside to pace the others */
 	bool enabled;
@@ -61,6 +64,7 @@ struct picture {
 	char name[64];			/* of the VM, as QEMU's user gave it; "": none */
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
+	uint64_t boot;			/* another number with each boot; of many machines 0 */
 	uint64_t now, from;		/* guest ns; start of the window */
 	enum link_state link;
 	enum vm_state vm;
@@ -68,6 +72,7 @@ struct picture {
 
 	/* the profiler */
 	bool running;			/* as the guest's own status says */
+	enum kept_wish kept;
 	enum sampler sampler;
 	uint32_t rate;			/* asked, Hz per CPU */
 	double achieved;		/* Hz per CPU, over the window, a minute at most */
@@ -78,6 +83,7 @@ struct picture {
 	double ring_fill;		/* fullest ring, 0 to 1 */
 	char note[1024];		/* what ails the connections, then as remarks.h makes it */
 
+	struct filter filter;		/* of the table, as the wish had it */
 	struct table *table;		/* sorted by nothing; NULL before the first */
 	struct picture_cpu *cpus;	/* cpu_count of them */
 	struct picture_row *visible;
@@ -105,6 +111,8 @@ struct picture_inputs {
 	const struct session_wish *wish;
 	enum link_state link;
 	enum vm_state vm;
+	enum kept_wish kept;
+	uint64_t boot;			/* how many epochs there were */
 	const char *trouble;		/* as link_remark tells it */
 	const char *name;		/* of the VM; NULL: none is known */
 	uint64_t generation;

@@ -9,24 +9,30 @@ static const char *word(const struct profiler *profiler)
 	return profiler->on ? "on" : "off";
 }
 
-void profiler_want(struct profiler *profiler, bool on)
+void profiler_want(struct profiler *profiler, bool on, bool keep)
 {
-	*profiler = (struct profiler){ .state = PROFILER_ASKED, .on = on };
+	bool waits = profiler->state != PROFILER_IDLE;
+	bool doubt = waits && (profiler->on != on ? profiler->sent : profiler->doubt);
+
+	*profiler = (struct profiler){
+		.state = PROFILER_ASKED, .on = on, .keeps = keep, .doubt = doubt,
+	};
 }
 
 static enum profiler_act begin_line(struct profiler *profiler, uint64_t now)
 {
 	profiler->state = PROFILER_BY_LINE;
+	profiler->sent = true;
 	profiler->deadline = now + (uint64_t)PROFILER_LINE_MS * NS_PER_MS;
 	return PROFILER_SEND_LINE;
 }
 
 static enum profiler_act begin(struct profiler *profiler, const struct profiler_facts *facts)
 {
-	if (!facts->key_path)
+	if (!facts->key_path || profiler->doubt)
 		return begin_line(profiler, facts->now);
 	profiler->state = PROFILER_BY_KEY;
-	profiler->key_tried = true;
+	profiler->sent = profiler->key_tried = true;
 	profiler->deadline = facts->now + (uint64_t)PROFILER_KEY_MS * NS_PER_MS;
 	return PROFILER_PRESS_KEYS;
 }
@@ -35,6 +41,7 @@ static enum profiler_act confirm(struct profiler *profiler)
 {
 	const char *way = profiler->state == PROFILER_ASKED ? "already" :
 		profiler->state == PROFILER_BY_KEY ? "by key" :
+		profiler->state == PROFILER_KEPT ? "the guest answers again" :
 		profiler->key_tried ? "by port: the key did not arrive" : "by port: no key path";
 
 	snprintf(profiler->text, sizeof(profiler->text), "profiling %s (%s)", word(profiler), way);
@@ -42,8 +49,24 @@ static enum profiler_act confirm(struct profiler *profiler)
 	return PROFILER_DONE;
 }
 
-static enum profiler_act give_up(struct profiler *profiler, const char *hindrance)
+/* Tells of it once: what was asked may go out again and again. */
+static enum profiler_act keep(struct profiler *profiler, const char *hindrance)
 {
+	bool told = profiler->told;
+
+	snprintf(profiler->text, sizeof(profiler->text), "profiling %s when the guest answers: %s",
+		profiler->on ? "starts" : "stops", hindrance ? hindrance : "it is silent");
+	profiler->state = PROFILER_KEPT;
+	profiler->told = true;
+	return told ? PROFILER_WAIT : PROFILER_KEEP;
+}
+
+static enum profiler_act give_up(struct profiler *profiler, const struct profiler_facts *facts)
+{
+	const char *hindrance = facts->hindrance;
+
+	if (profiler->keeps && (hindrance || facts->silent))
+		return keep(profiler, hindrance);
 	if (!profiler->text[0])
 		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: %s",
 			word(profiler), hindrance ? hindrance :
@@ -56,22 +79,30 @@ enum profiler_act profiler_step(struct profiler *profiler, const struct profiler
 {
 	if (profiler->state == PROFILER_IDLE)
 		return PROFILER_WAIT;
-	if (facts->status_known && facts->running == profiler->on)
+	if (facts->status_known && facts->running != profiler->on)
+		profiler->doubt = false;	/* the contrary was met */
+	if (facts->status_known && facts->running == profiler->on && !profiler->doubt)
 		return confirm(profiler);
+	if (profiler->state == PROFILER_KEPT)
+		return facts->hindrance || facts->silent ? PROFILER_WAIT : begin(profiler, facts);
 	if (profiler->state == PROFILER_ASKED)
-		return facts->hindrance ?
-			give_up(profiler, facts->hindrance) : begin(profiler, facts);
+		return facts->hindrance ? give_up(profiler, facts) : begin(profiler, facts);
 	if (facts->now < profiler->deadline)
 		return PROFILER_WAIT;
 	if (profiler->state == PROFILER_BY_KEY)
 		return begin_line(profiler, facts->now);
-	return give_up(profiler, facts->hindrance);
+	return give_up(profiler, facts);
 }
 
 void profiler_no_key(struct profiler *profiler)
 {
 	if (profiler->state == PROFILER_BY_KEY)
 		profiler->deadline = 0;
+}
+
+void profiler_obeyed(struct profiler *profiler)
+{
+	profiler->doubt = false;
 }
 
 void profiler_refused(struct profiler *profiler, const char *why)

@@ -17,14 +17,30 @@ static void finish(struct profiler_drive *drive, bool ok)
 		sink.answered(sink.context, ok, drive->profiler.text);
 }
 
-void profiler_drive_want(struct profiler_drive *drive, bool on, const struct command_sink *sink)
+static void tell_kept(const struct profiler_drive *drive)
 {
-	if (drive->sink.answered) {
+	if (drive->sink.answered)
+		drive->sink.answered(drive->sink.context, true, drive->profiler.text);
+}
+
+/* Who asks again knows of what it asked for before. */
+void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
+	const struct command_sink *sink)
+{
+	if (drive->sink.answered && drive->sink.context != sink->context) {
 		strcpy(drive->profiler.text, "a newer wish came");
 		finish(drive, false);
 	}
-	profiler_want(&drive->profiler, on);
+	profiler_want(&drive->profiler, on, keep);
 	drive->sink = *sink;
+}
+
+enum kept_wish profiler_drive_kept(const struct profiler_drive *drive)
+{
+	const struct profiler *profiler = &drive->profiler;
+
+	return profiler->state == PROFILER_IDLE || !profiler->told ? KEPT_NONE :
+		profiler->on ? KEPT_ON : KEPT_OFF;
 }
 
 void profiler_drive_forget(struct profiler_drive *drive, const void *context)
@@ -53,6 +69,7 @@ static enum profiler_act decide(struct profiler_drive *drive, const struct profi
 			epoch->keys_on_count && epoch->keys_off_count,
 		.status_known = epoch && epoch->status_known,
 		.running = epoch && epoch->status.running,
+		.silent = link_silent(guest->link),
 		.hindrance = hindrance_of(guest, hindrance),
 	};
 
@@ -73,7 +90,9 @@ static void line_answered(void *context, bool ok, const char *text)
 {
 	struct profiler_drive *drive = context;
 
-	if (!ok)
+	if (ok)
+		profiler_obeyed(&drive->profiler);
+	else
 		profiler_refused(&drive->profiler, text);
 }
 
@@ -94,6 +113,8 @@ void profiler_drive_step(struct profiler_drive *drive, const struct profiler_gue
 			press_keys(drive, guest);
 		else if (act == PROFILER_SEND_LINE)
 			send_line(drive, guest);
+		else if (act == PROFILER_KEEP)
+			tell_kept(drive);
 		else
 			finish(drive, act == PROFILER_DONE);
 	}
@@ -101,5 +122,7 @@ void profiler_drive_step(struct profiler_drive *drive, const struct profiler_gue
 
 bool profiler_drive_waits(const struct profiler_drive *drive)
 {
-	return drive->profiler.state != PROFILER_IDLE;
+	enum profiler_state state = drive->profiler.state;
+
+	return state != PROFILER_IDLE && state != PROFILER_KEPT;
 }

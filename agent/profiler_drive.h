@@ -23,8 +23,13 @@ struct profiler_guest {			/* borrowed */
 	enum link_state state;		/* LINK_UP: connected, and it has told of itself */
 };
 
-/* A newer wish ends the older. The sink is called once, unless it is forgotten. */
-void profiler_drive_want(struct profiler_drive *drive, bool on, const struct command_sink *sink);
+/*
+ * A newer wish ends the older. The sink is called once, unless it is forgotten; with `keep`, when
+ * the wish is kept, and once more at its end.
+ */
+void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
+	const struct command_sink *sink);
+enum kept_wish profiler_drive_kept(const struct profiler_drive *drive);
 void profiler_drive_forget(struct profiler_drive *drive, const void *context);
 
 /* Does what is to be done now. To be called whenever something may have changed, never moved. */

@@ -56,6 +56,7 @@ struct session {
 	uint64_t pictured;		/* when that was made */
 	uint64_t picture_took;		/* ns, to make it */
 	uint64_t generation;
+	uint64_t epochs;		/* so many there were */
 	enum link_state shown_link;
 	enum vm_state shown_vm;
 
@@ -76,7 +77,11 @@ static void tell(struct session *session, bool failed, bool reply, const char *t
 
 static void tell_done(void *context, bool ok, const char *text)
 {
-	tell(context, !ok, false, text);
+	struct session *session = context;
+	struct session_message message = { .failed = !ok, .profiler = true };
+
+	strncat(message.text, text, sizeof(message.text) - 1);
+	mailbox_message(session->mailbox, &message);
 }
 
 static void tell_reply(void *context, bool ok, const char *text)
@@ -116,6 +121,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 		commands_drop(session->commands, "the guest was reset or put back");
 		greet(session);
 	}
+	session->epochs++;
 	epoch_release(session->epoch);
 	session->epoch = epoch_new(boot_id, names, symbols, image, session->budget);
 	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
@@ -323,7 +329,7 @@ void session_ask(struct session *session, const char *line, const struct command
 
 void session_profile(struct session *session, bool on, const struct command_sink *sink)
 {
-	profiler_drive_want(&session->profiler, on, sink);
+	profiler_drive_want(&session->profiler, on, false, sink);
 }
 
 void session_forget(struct session *session, const void *context)
@@ -352,7 +358,7 @@ static void obey(struct session *session, const struct order *order)
 
 	switch (order->kind) {
 	case ORDER_PROFILER:
-		session_profile(session, order->on, &done);
+		profiler_drive_want(&session->profiler, order->on, true, &done);
 		break;
 	case ORDER_SNAPSHOT:
 		save_snapshot(session, order->text, order->options);
@@ -408,6 +414,8 @@ static void make_picture(struct session *session)
 		.link = shown_link(session),
 		.trouble = session_trouble(session, trouble, sizeof(trouble)),
 		.vm = link_vm(session->link),
+		.kept = profiler_drive_kept(&session->profiler),
+		.boot = session->epochs,
 		.name = link_facts(session->link)->name,
 		.generation = ++session->generation,
 	};

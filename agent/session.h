@@ -90,6 +90,7 @@ void session_command(struct session *session, const char *line);	/* for the gues
 struct session_message {
 	bool failed;			/* stays on the screen until a key */
 	bool reply;			/* the guest's answer to session_command */
+	bool profiler;			/* of starting or stopping, which may have happened since */
 	char text[512];
 };
 bool session_message(struct session *session, struct session_message *message);	/* next, if any */

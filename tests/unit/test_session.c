@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "commands.h"
 #include "decode.h"
 #include "epoch.h"
 #include "fake_guest.h"
@@ -50,15 +51,47 @@ static void test_states_in_order(void **state)
 	fixture_end(&fixture);
 }
 
-/* SPACE too early says what the empty screen says. */
+static void keep_text(void *context, bool ok, const char *text)
+{
+	char **kept = context;
+
+	assert_false(ok);
+	*kept = strdup(text);
+}
+
+/* SPACE too early says what the empty screen says, and is kept; a report gives up. */
 static void test_profiler_of_a_silent_guest(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
+	char *failed = NULL;
+	const struct command_sink sink = { .context = &failed, .answered = keep_text };
+	struct picture *picture;
 
 	(void)state;
 	session_run_profiler(fixture.session, true);
-	fixture_await_message(&fixture, true, "profiling not turned on: nothing is known of the guest: "
-		"it has not opened the port; is the hook in its kernel");
+	fixture_await_message(&fixture, false, "profiling starts when the guest answers: nothing is "
+		"known of the guest: it has not opened the port; is the hook in its kernel");
+	picture = fixture_picture(&fixture);
+	assert_int_equal(picture->kept, KEPT_ON);
+	picture_free(picture);
+	fixture_bring_up(&fixture);
+	fixture_await_line(&fixture, "start");
+	fake_guest_reply(fixture.guest, true, "started");
+	fake_guest_status(fixture.guest, true);
+	fixture_await_message(&fixture, false, "profiling on");
+	picture = fixture_picture(&fixture);
+	assert_int_equal(picture->kept, KEPT_NONE);
+	picture_free(picture);
+	fixture_end(&fixture);
+
+	fixture = fixture_begin(NULL);
+	session_profile(fixture.session, true, &sink);
+	for (int i = 0; i < FIXTURE_STEPS && !failed; i++)
+		fixture_step(&fixture);
+	assert_non_null(failed);
+	assert_non_null(strstr(failed, "profiling not turned on: nothing is known of the guest: "
+		"it has not opened the port; is the hook in its kernel"));
+	free(failed);
 	fixture_end(&fixture);
 }
 
