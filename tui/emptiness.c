@@ -49,16 +49,37 @@ struct emptiness emptiness_of_news(const struct picture *picture)
 	return (struct emptiness) { NULL, NULL };
 }
 
+/* Is there anything in the window, whatever the filter says? */
+static bool any_time(const struct picture *picture)
+{
+	for (uint32_t i = 0; picture->cpus && i < picture->cpu_count; i++)
+		for (int mode = 0; mode < MODES; mode++)
+			if (picture->cpus[i].series.mode[mode])
+				return true;
+	return false;
+}
+
+/* The filter is the cause: which of its words? */
+static struct emptiness of_filter(const struct picture *picture, const struct scope *scope)
+{
+	const struct filter *filter = &scope->filter;
+
+	if (picture->table && picture->table->samples)
+		return (struct emptiness) { "No function in this window has the filter's name.",
+			"{filter} changes the filter, an empty one shows all." };
+	if (filter->cpu != EVENT_NONE && filter->cpu >= picture->cpu_count && !picture->machines)
+		return (struct emptiness) { "The guest has no such CPU as the filter's.",
+			"{filter} changes the filter; the first CPU is cpu:0." };
+	return (struct emptiness) { "No sample in this window passes the filter.",
+		"{filter} changes the filter, an empty one shows all." };
+}
+
 static struct emptiness of_range(const struct picture *picture, const struct scope *scope)
 {
 	if (!picture->running && !scope->until_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it; {window} takes a longer window, "
 			"which shows what there was." };
-	if (scope->filter_text[0] != '\0')
-		return (struct emptiness) { "No sample in this window passes the filter.",
-			"{filter} changes the filter, an empty one shows all; "
-			"{window} takes a longer window." };
 	if (scope->until_ns)
 		return (struct emptiness) { "No sample in the frozen window.",
 			"{freeze} goes back to now." };
@@ -83,6 +104,8 @@ struct emptiness emptiness(const struct picture *picture, const struct scope *sc
 			"Give the guest something to do, or {window} takes a longer window." };
 	if (table && table->count != 0)
 		return (struct emptiness) { NULL, NULL };
+	if (scope->filter_text[0] != '\0' && any_time(picture))
+		return of_filter(picture, scope);
 	if (by_vm[picture->vm].why)
 		return by_vm[picture->vm];
 	if (picture->link != LINK_UP)

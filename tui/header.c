@@ -279,7 +279,11 @@ const char *header_remark(const struct picture *picture, const struct keys *keys
 	bool rows = picture->table && picture->table->count != 0;
 
 	text[0] = '\0';
-	if (news.why && rows)
+	if (picture->kept)
+		snprintf(text, HEADER_REMARK, "Profiling %s when the guest answers; %s.",
+			picture->kept == KEPT_ON ? "starts" : "stops",
+			keys_text(keys, "{profile} takes that back", what_to_do));
+	else if (news.why && rows)
 		snprintf(text, HEADER_REMARK, "%s %s", news.why,
 			keys_text(keys, news.what_to_do, what_to_do));
 	else if (picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER && !picture->machines)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "filter_words.h"
 #include "keys.h"
 #include "util.h"
 
@@ -23,11 +24,13 @@ const struct keys keys_standard = { .rows = {
 	{ { 'n' }, ACTION_NEXT, "next", NULL, "next match" },
 	{ { 'N' }, ACTION_PREVIOUS, "previous", NULL, "previous match" },
 	{ { KEYS_F(4), '\\' }, ACTION_FILTER, "filter", "Filter",
-		"show only: NAME cpu:N thread:NAME mode:kernel|user|idle" },
+		"show only: " FILTER_WORDS },
 	{ { KEYS_F(6) }, ACTION_SORT, "sort", "Sort", "sort by the next column" },
 	{ { '<' }, ACTION_SORT_LEFT, "sort-left", NULL, "sort by the column to the left" },
 	{ { '>' }, ACTION_SORT_RIGHT, "sort-right", NULL, "sort by the column to the right" },
 	{ { 'I' }, ACTION_INVERT, "invert", NULL, "invert the order" },
+	{ { 'i' }, ACTION_IDLE, "idle", NULL,
+		"hide the row of idle time, and show it; shares stay" },
 	{ { KEYS_F(7), 'w' }, ACTION_WINDOW, "window", "Window",
 		"the last 1 s, 10 s, 60 s, or all" },
 	{ { KEYS_F(9), 's' }, ACTION_SNAPSHOT, "snapshot", "Snapshot",

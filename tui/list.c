@@ -14,20 +14,34 @@ static void keep_in_sight(struct list *list, size_t count)
 		list->top = list->cursor - height + 1;
 }
 
+/* Where the row is that the cursor was put on; the count: it is gone. */
+static size_t row_of_key(const struct list *list, const struct list_rows *rows)
+{
+	size_t row = 0;
+
+	while (row < rows->count && rows->key(rows->context, row) != list->key)
+		row++;
+	return row;
+}
+
 void list_update(struct list *list, const struct list_rows *rows, size_t height)
 {
+	size_t row;
+
 	list->height = height;
 	if (!list->follow)
 		list->cursor = 0;
-	for (size_t i = 0; list->follow && i < rows->count; i++) {
-		if (rows->key(rows->context, i) == list->key) {
-			list->cursor = i;
-			break;
-		}
-	}
+	else if ((row = row_of_key(list, rows)) < rows->count)
+		list->cursor = row;
 	if (list->cursor >= rows->count)
-		list->cursor = rows->count ? rows->count - 1 : 0;
+		list->cursor = 0;
 	keep_in_sight(list, rows->count);
+}
+
+void list_rewind(struct list *list, const struct list_rows *rows)
+{
+	if (list->follow && (!rows || row_of_key(list, rows) == rows->count))
+		*list = (struct list) { .height = list->height };
 }
 
 void list_select(struct list *list, const struct list_rows *rows, size_t row)

@@ -1,7 +1,8 @@
 /*
  * A list of rows with a cursor that follows what it stands on: when rows are sorted anew, the
- * cursor goes where its row goes. Until somebody moves it, and again after ACTION_TOP, it stays at
- * the top.
+ * cursor goes where its row goes. While that row is gone, the cursor stays in its place, or at the
+ * top where there is no such place. Until somebody moves it, and again after ACTION_TOP, it stays
+ * at the top.
  */
 #ifndef LIST_H
 #define LIST_H
@@ -31,6 +32,12 @@ enum list_search { LIST_HERE, LIST_NEXT, LIST_PREVIOUS };
 
 /* To be called when the rows or the height have changed. */
 void list_update(struct list *list, const struct list_rows *rows, size_t height);
+
+/*
+ * The rows are of something else than before: a cursor whose row is not among them goes to the top,
+ * and follows nothing. NULL: no row is, whatever the keys say.
+ */
+void list_rewind(struct list *list, const struct list_rows *rows);
 
 /* False: the action is not its own. */
 bool list_act(struct list *list, const struct list_rows *rows, enum action action);

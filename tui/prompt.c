@@ -35,6 +35,12 @@ static enum prompt_event add(struct prompt *prompt, uint32_t code)
 	return PROMPT_CHANGED;
 }
 
+bool prompt_takes(uint32_t code)
+{
+	return code == KEYS_ESCAPE || code == KEYS_ENTER || code == KEYS_CTRL('U') ||
+		(code >= ' ' && code < KEYS_UP);
+}
+
 enum prompt_event prompt_key(struct prompt *prompt, uint32_t code)
 {
 	bool leave = code == KEYS_ESCAPE || (code == KEYS_BACKSPACE && prompt->size == 0);

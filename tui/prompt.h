@@ -20,6 +20,9 @@ struct prompt {
 
 void prompt_open(struct prompt *prompt, const char *label, const char *hint, const char *text);
 
+/* Is this key for a prompt: a character, or one that edits or ends the line? */
+bool prompt_takes(uint32_t code);
+
 /* PROMPT_DONE and PROMPT_LEFT (Esc, or Backspace on an empty line) close it; the text stays. */
 enum prompt_event prompt_key(struct prompt *prompt, uint32_t code);
 

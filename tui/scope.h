@@ -12,6 +12,7 @@ struct scope {
 	uint64_t window_ns;		/* 0: all */
 	uint64_t zero_ns;		/* guest time before which nothing counts; 0: none */
 	uint64_t until_ns;		/* guest time where the picture is frozen; 0: live */
+	bool no_idle;			/* the row of idle time is hidden */
 	struct filter filter;
 	char filter_text[160];		/* as it was typed; "": none */
 };

@@ -63,16 +63,33 @@ void screen_complain(struct screen *screen, uint64_t now, const char *text)
 	status_say(&screen->status, true, keys_text(screen->keys, text, filled), now);
 }
 
+/* Another boot, or the same one put back to an earlier time: its clock says nothing of before. */
+static bool began_anew(const struct picture *before, const struct picture *picture,
+	const struct scope *scope)
+{
+	return picture->now < scope->zero_ns || picture->now < scope->until_ns ||
+		(before && before->boot && before->boot != picture->boot);
+}
+
+void screen_show(struct screen *screen)
+{
+	for (int i = 0; i < VIEWS; i++)
+		if (screen_views[i]->show && screen->picture)
+			screen_views[i]->show(screen->selves[i], screen->picture, &screen->scope);
+}
+
 static void use_picture(struct screen *screen, struct picture *picture, uint64_t now)
 {
 	struct picture *before = screen->picture;
+	bool anew;
 
 	screen->picture = picture;
-	for (int i = 0; i < VIEWS; i++)
-		if (screen_views[i]->show)
-			screen_views[i]->show(screen->selves[i], picture, &screen->scope);
+	screen_show(screen);
+	if (before && before->running != picture->running)
+		status_profiler(&screen->status);
+	anew = began_anew(before, picture, &screen->scope);
 	picture_free(before);
-	if (picture->now < screen->scope.zero_ns || picture->now < screen->scope.until_ns) {
+	if (anew && (screen->scope.zero_ns || screen->scope.until_ns)) {
 		screen->scope.zero_ns = 0;
 		screen->scope.until_ns = 0;
 		screen_say(screen, now, "the guest's time began anew: the screen is live, and counts all");
@@ -91,7 +108,8 @@ bool screen_step(struct screen *screen, uint64_t now)
 		use_picture(screen, picture, now);
 	}
 	while (screen->feed.message(screen->feed.self, &message)) {
-		status_say(&screen->status, message.failed, message.text, now);
+		if (status_say(&screen->status, message.failed, message.text, now))
+			screen->status.profiler = message.profiler;
 		changed = true;
 	}
 	return changed;

@@ -6,22 +6,24 @@
 #include "picture.h"
 #include "screen_state.h"
 #include "util.h"
-#include "view.h"
 
 enum { WHEEL_LINES = 3 };
 
 /* A paste may hold anything: it is no row of keys. */
 static void paste(struct screen *screen, const struct input *input, uint64_t now)
 {
+	status_seen(&screen->status);
 	if (screen->prompt.label)
 		screen_prompt_input(screen, input, now);
 	else
 		screen_say(screen, now, "a paste is not taken for keys; open a line for it, by {search} or {filter}");
 }
 
+/* A wish that is kept is taken back; else it is the contrary of what is so now. */
 static void run(struct screen *screen, uint64_t now)
 {
-	bool on = !screen->feed.running(screen->feed.self);
+	enum kept_wish kept = screen->picture->kept;
+	bool on = kept ? kept == KEPT_OFF : !screen->feed.running(screen->feed.self);
 	char *text = util_format("asking %s to %s profiling",
 		screen->picture->machines ? "all guests" : "the guest", on ? "start" : "stop");
 
@@ -30,9 +32,11 @@ static void run(struct screen *screen, uint64_t now)
 	screen->feed.run_profiler(screen->feed.self, on);
 }
 
+/* Of what is asked for now, be it not drawn yet. */
 static void snapshot(struct screen *screen, uint64_t now)
 {
 	screen_say(screen, now, "writing the snapshot");
+	screen_send_wish(screen);
 	screen->feed.snapshot(screen->feed.self, screen->picture->kernel);
 }
 
@@ -46,8 +50,23 @@ static void next_window(struct screen *screen, uint64_t now)
 	free(text);
 }
 
+/* Has it told a time? */
+static bool is_known(const struct picture *picture)
+{
+	bool known = picture->table && !picture->machines;
+
+	for (size_t i = 0; i < picture->machine_count; i++)
+		known = known || picture->machines[i].cpu_count;
+	return known;
+}
+
 static void zero(struct screen *screen, uint64_t now)
 {
+	if (!is_known(screen->picture)) {
+		screen_complain(screen, now,
+			"nothing to zero: nothing is known of the guest yet; wait for its first word");
+		return;
+	}
 	screen->scope.zero_ns = screen->picture->now;
 	screen->scope.until_ns = 0;
 	screen_say(screen, now, "zeroed: counting from now on; {back} takes all again");
@@ -56,11 +75,27 @@ static void zero(struct screen *screen, uint64_t now)
 static void freeze(struct screen *screen, uint64_t now)
 {
 	const struct picture *picture = screen->picture;
-	bool frozen = screen->scope.until_ns != 0;
 
-	screen->scope.until_ns = frozen ? 0 : picture->table ? picture->table->to : picture->now;
-	screen_say(screen, now, frozen ? "live again" :
-		"frozen: the window is held, collection goes on; {freeze} lets go");
+	if (screen->scope.until_ns) {
+		screen->scope.until_ns = 0;
+		screen_say(screen, now, "live again");
+	} else if (!is_known(picture)) {
+		screen_complain(screen, now,
+			"nothing to freeze: nothing is known of the guest yet; wait for its first word");
+	} else {
+		screen->scope.until_ns = picture->table->to ? picture->table->to : 1;
+		screen_say(screen, now,
+			"frozen: the window is held, collection goes on; {freeze} lets go");
+	}
+}
+
+static void hide_idle(struct screen *screen, uint64_t now)
+{
+	screen->scope.no_idle = !screen->scope.no_idle;
+	screen_show(screen);
+	screen_say(screen, now, screen->scope.no_idle ?
+		"the row of idle time is hidden, shares stay; {idle} shows it again" :
+		"the row of idle time is shown again");
 }
 
 static void go_back(struct screen *screen, uint64_t now)
@@ -78,21 +113,29 @@ static void go_back(struct screen *screen, uint64_t now)
 
 static void repeat_search(struct screen *screen, enum list_search where, uint64_t now)
 {
-	if (!screen_search(screen, "", where))
+	enum view_found found = screen_search(screen, "", where);
+
+	if (found == VIEW_NOT_FOUND)
 		screen_complain(screen, now,
 			"search failed: no such name in the table; {search} searches another");
+	else if (found == VIEW_NOT_SEARCHED)
+		screen_complain(screen, now,
+			"search failed: no name was given yet; {search} asks for one");
 }
 
 /* Actions that need a picture. */
 static void act_on_picture(struct screen *screen, enum action action, uint64_t now)
 {
-	if (action == ACTION_RUN)
+	if (!screen->picture)
+		screen_complain(screen, now,
+			"not yet: nothing is known of the VM; wait until ktop is connected");
+	else if (action == ACTION_RUN)
 		run(screen, now);
 	else if (action == ACTION_SNAPSHOT)
 		snapshot(screen, now);
 	else if (action == ACTION_ZERO)
 		zero(screen, now);
-	else if (action == ACTION_FREEZE)
+	else
 		freeze(screen, now);
 }
 
@@ -131,9 +174,17 @@ static enum screen_wish act(struct screen *screen, enum action action, uint64_t 
 	case ACTION_WINDOW:
 		next_window(screen, now);
 		break;
+	case ACTION_IDLE:
+		hide_idle(screen, now);
+		break;
+	case ACTION_RUN:
+	case ACTION_SNAPSHOT:
+	case ACTION_ZERO:
+	case ACTION_FREEZE:
+		act_on_picture(screen, action, now);
+		break;
 	default:
-		if (screen->picture)
-			act_on_picture(screen, action, now);
+		break;
 	}
 	return SCREEN_NOTHING;
 }
@@ -144,12 +195,28 @@ static void scroll(struct screen *screen, enum action action)
 		screen_views[screen->current]->act(screen->selves[screen->current], action);
 }
 
+/* A label of the prompt that is open says what its key says there; any other one leaves it first. */
+static enum screen_wish click_label(struct screen *screen, enum action action, uint64_t now)
+{
+	bool open = screen->prompt.label;
+
+	if (action == ACTION_NONE || (open && screen->filtering && action == ACTION_FILTER))
+		return SCREEN_NOTHING;
+	if (open && !screen->filtering && action == ACTION_SEARCH) {
+		screen_search(screen, screen->prompt.text, LIST_NEXT);
+		return SCREEN_NOTHING;
+	}
+	screen_leave_prompt(screen, now);
+	return act(screen, action, now);
+}
+
 static enum screen_wish click(struct screen *screen, const struct input *input, uint64_t now)
 {
 	const struct view *view = screen_views[screen->current];
 
+	status_seen(&screen->status);
 	if (input->row == screen->rows - 1 && screen->rows >= SCREEN_BAR_ROWS)
-		return act(screen,
+		return click_label(screen,
 			key_bar_action(screen->keys, screen->columns, input->column), now);
 	if (view->click)
 		view->click(screen->selves[screen->current], input->row, input->column);
@@ -175,7 +242,8 @@ enum screen_wish screen_input(struct screen *screen, const struct input *input, 
 		status_seen(&screen->status);
 		if (!screen->prompt.label)
 			return act(screen, keys_action(screen->keys, input->code), now);
-		if (keys_action(screen->keys, input->code) == ACTION_QUIT && input->code < ' ')
+		if (keys_action(screen->keys, input->code) == ACTION_QUIT &&
+				!prompt_takes(input->code))
 			return SCREEN_QUIT;
 		screen_prompt_input(screen, input, now);
 		return SCREEN_NOTHING;

@@ -2,22 +2,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter_words.h"
 #include "input.h"
 #include "keys.h"
 #include "screen_state.h"
 #include "util.h"
-#include "view.h"
 
-bool screen_search(struct screen *screen, const char *pattern, enum list_search where)
+enum view_found screen_search(struct screen *screen, const char *pattern, enum list_search where)
 {
 	const struct view *view = screen_views[screen->current];
 
-	return !view->search || view->search(screen->selves[screen->current], pattern, where);
+	return view->search ? view->search(screen->selves[screen->current], pattern, where) :
+		VIEW_FOUND;
 }
 
 static void search_key(struct screen *screen, const struct input *input, enum prompt_event event)
 {
-	bool found = true;
+	enum view_found found = VIEW_FOUND;
 
 	if (event == PROMPT_LEFT)
 		screen_views[screen->current]->act(screen->selves[screen->current], ACTION_BACK);
@@ -26,7 +27,7 @@ static void search_key(struct screen *screen, const struct input *input, enum pr
 	else if (event == PROMPT_SAME && keys_action(screen->keys, input->code) == ACTION_SEARCH)
 		found = screen_search(screen, screen->prompt.text, LIST_NEXT);
 	if (event != PROMPT_SAME)
-		snprintf(screen->bad, sizeof screen->bad, "%s", found ? "" : "not found");
+		snprintf(screen->bad, sizeof screen->bad, "%s", found == VIEW_NOT_FOUND ? "not found" : "");
 }
 
 static void filter_key(struct screen *screen, enum prompt_event event, uint64_t now)
@@ -40,7 +41,7 @@ static void filter_key(struct screen *screen, enum prompt_event event, uint64_t 
 		strcpy(screen->scope.filter_text, screen->before.filter_text);
 	}
 	if (event == PROMPT_DONE && !good) {
-		char *text = util_format("the filter was not taken: %s", error);
+		char *text = util_format("the filter stays as it was: %s", error);
 
 		status_say(&screen->status, true, text, now);
 		free(text);
@@ -58,6 +59,14 @@ void screen_prompt_input(struct screen *screen, const struct input *input, uint6
 		search_key(screen, input, event);
 }
 
+void screen_leave_prompt(struct screen *screen, uint64_t now)
+{
+	const struct input leave = { .kind = INPUT_KEY, .code = KEYS_ESCAPE };
+
+	if (screen->prompt.label)
+		screen_prompt_input(screen, &leave, now);
+}
+
 void screen_open_prompt(struct screen *screen, bool filtering)
 {
 	char hint[KEYS_TEXT];
@@ -67,7 +76,7 @@ void screen_open_prompt(struct screen *screen, bool filtering)
 	screen->bad[0] = '\0';
 	if (filtering)
 		prompt_open(&screen->prompt,
-			"Filter:", "NAME cpu:0 thread:NAME mode:kernel|user|idle",
+			"Filter:", FILTER_WORDS,
 			screen->scope.filter_text);
 	else
 		prompt_open(&screen->prompt,

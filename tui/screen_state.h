@@ -6,16 +6,15 @@
 #include <stdint.h>
 
 #include "feed.h"
-#include "list.h"
 #include "prompt.h"
 #include "scope.h"
 #include "screen.h"
 #include "session.h"
 #include "status.h"
+#include "view.h"
 
 struct keys;
 struct picture;
-struct view;
 
 enum { VIEW_FUNCTIONS, VIEW_HELP, VIEWS };
 
@@ -44,12 +43,16 @@ struct screen {
 void screen_say(struct screen *screen, uint64_t now, const char *text);
 void screen_complain(struct screen *screen, uint64_t now, const char *text);
 
+/* Has the views show the picture, again when the scope has changed. */
+void screen_show(struct screen *screen);
+
 /* Tells the feed what the next picture is to hold, if that has changed. */
 void screen_send_wish(struct screen *screen);
 
 /* The prompt for a search, or for a filter. */
 void screen_open_prompt(struct screen *screen, bool filtering);
+void screen_leave_prompt(struct screen *screen, uint64_t now);	/* as Esc does, if one is open */
 void screen_prompt_input(struct screen *screen, const struct input *input, uint64_t now);
-bool screen_search(struct screen *screen, const char *pattern, enum list_search where);
+enum view_found screen_search(struct screen *screen, const char *pattern, enum list_search where);
 
 #endif

@@ -7,18 +7,26 @@
 static const uint64_t shown_ns = 3000000000u;
 enum { ROWS_MOST = 3 };
 
-void status_say(struct status_line *line, bool failed, const char *text, uint64_t now)
+bool status_say(struct status_line *line, bool failed, const char *text, uint64_t now)
 {
 	if (line->failed && !failed)
-		return;
+		return false;
 	snprintf(line->text, sizeof line->text, "%s", text);
 	line->failed = failed;
+	line->profiler = false;
 	line->until = now + shown_ns;
+	return true;
 }
 
 void status_seen(struct status_line *line)
 {
 	if (line->failed)
+		*line = (struct status_line) { .failed = false };
+}
+
+void status_profiler(struct status_line *line)
+{
+	if (line->profiler && line->failed)
 		*line = (struct status_line) { .failed = false };
 }
 

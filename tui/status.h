@@ -14,13 +14,15 @@ struct place;
 struct status_line {			/* starts as { 0 } */
 	char text[512];			/* "": nothing to say */
 	bool failed;
+	bool profiler;			/* of starting or stopping: a failure is over when it happens */
 	uint64_t until;
 };
 
-/* A success does not push aside a failure that nobody has seen. */
-void status_say(struct status_line *line, bool failed, const char *text, uint64_t now);
+/* False: a success does not push aside a failure that nobody has seen. */
+bool status_say(struct status_line *line, bool failed, const char *text, uint64_t now);
 
-void status_seen(struct status_line *line);			/* a key was pressed */
+void status_seen(struct status_line *line);			/* a key was pressed, or a click made */
+void status_profiler(struct status_line *line);			/* it was started or stopped */
 bool status_expire(struct status_line *line, uint64_t now);	/* true: the line changed */
 
 /* Draws the line, which grows upward, to three rows at most, when a text needs them. */

@@ -190,6 +190,8 @@ static void add_scope(struct title *title, const struct scope *scope, int column
 	}
 	if (scope->until_ns)
 		add(title, STYLE_WARN, 98, 0, "FROZEN at %s", scope_time(scope->until_ns, time));
+	if (scope->no_idle)
+		add(title, STYLE_TEXT, 60, 0, "idle hidden");
 	if (scope->zero_ns)
 		add(title, STYLE_WARN, 85, 0, "since %s", scope_time(scope->zero_ns, time));
 	if (scope->filter_text[0] != '\0')

@@ -23,6 +23,8 @@ struct view_needs {		/* what the next picture is to hold; functions of symbols.h
 	uint32_t selected;
 };
 
+enum view_found { VIEW_FOUND, VIEW_NOT_FOUND, VIEW_NOT_SEARCHED };
+
 struct view {
 	const char *name;
 	void *(*new)(const struct config *config);	/* which outlives the view */
@@ -35,8 +37,11 @@ struct view {
 	bool (*act)(void *self, enum action action);		/* false: not its own */
 	void (*click)(void *self, int row, int column);		/* as drawn last; of the canvas */
 
-	/* May be NULL. Remembers the pattern and marks it; false: found nowhere. "": no more. */
-	bool (*search)(void *self, const char *pattern, enum list_search where);
+	/*
+	 * May be NULL. Remembers the pattern, and marks it; "": LIST_HERE forgets it, the others
+	 * look for what is remembered.
+	 */
+	enum view_found (*search)(void *self, const char *pattern, enum list_search where);
 	void (*needs)(const void *self, struct view_needs *needs);
 };
 

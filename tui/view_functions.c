@@ -24,6 +24,10 @@ struct function_view {
 	const struct columns *columns;
 	struct picture *picture;
 	const struct scope *scope;
+	uint64_t boot;			/* of the picture's rows */
+	struct filter filter;		/* likewise */
+	struct row idle;		/* taken out of the picture's table, if `hidden` */
+	bool hidden;
 	struct list list;
 	enum table_column sort;
 	bool invert;
@@ -84,12 +88,66 @@ static void *functions_new(const struct config *config)
 	return self;
 }
 
+static bool is_idle(const struct symbols *symbols, const struct row *row)
+{
+	const struct function *function = symbols_get(symbols, row->function);
+
+	return !function->address && !*function->object && strcmp(function->name, "[idle]") == 0;
+}
+
+/* Takes the row of idle time out of the table, or puts it back. */
+static void hide_idle(struct function_view *self)
+{
+	struct table *table = self->picture->table;
+	size_t i = 0;
+
+	if (!table)
+		return;
+	if (self->hidden)
+		table->rows[table->count++] = self->idle;
+	self->hidden = false;
+	while (i < table->count && !is_idle(self->picture->symbols, &table->rows[i]))
+		i++;
+	if (self->scope->no_idle && i < table->count) {
+		self->idle = table->rows[i];
+		self->hidden = true;
+		table->rows[i] = table->rows[--table->count];
+	}
+}
+
+static bool is_same(const struct filter *a, const struct filter *b)
+{
+	return a->cpu == b->cpu && a->modes == b->modes && strcmp(a->thread, b->thread) == 0 &&
+		strcmp(a->pattern, b->pattern) == 0;
+}
+
+/* The rows of another boot, or of another filter, are looked at from their beginning. */
+static void rewind_list(struct function_view *self)
+{
+	const struct picture *picture = self->picture;
+	struct list_rows rows = rows_of(self);
+
+	if (!picture->table)
+		return;
+	if (self->boot != picture->boot)
+		list_rewind(&self->list, NULL);
+	else if (!is_same(&self->filter, &picture->filter))
+		list_rewind(&self->list, &rows);
+	self->boot = picture->boot;
+	self->filter = picture->filter;
+}
+
 static void functions_show(void *context, struct picture *picture, const struct scope *scope)
 {
 	struct function_view *self = context;
+	bool again = self->picture == picture;
 
 	self->picture = picture;
 	self->scope = scope;
+	self->hidden = again && self->hidden;
+	hide_idle(self);
+	if (!again)
+		rewind_list(self);
 	sort_rows(self);
 }
 
@@ -311,14 +369,16 @@ static void functions_click(void *context, int row, int column)
 		list_select(&self->list, &rows, self->list.top + (size_t)line);
 }
 
-static bool functions_search(void *context, const char *pattern, enum list_search where)
+static enum view_found functions_search(void *context, const char *pattern, enum list_search where)
 {
 	struct function_view *self = context;
 	struct list_rows rows = rows_of(self);
 
-	if (pattern[0] != '\0')
+	if (pattern[0] != '\0' || where == LIST_HERE)
 		snprintf(self->match, sizeof self->match, "%s", pattern);
-	return self->match[0] == '\0' || list_search(&self->list, &rows, self->match, where);
+	if (self->match[0] == '\0')
+		return VIEW_NOT_SEARCHED;
+	return list_search(&self->list, &rows, self->match, where) ? VIEW_FOUND : VIEW_NOT_FOUND;
 }
 
 static void functions_needs(const void *context, struct view_needs *needs)

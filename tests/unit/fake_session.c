@@ -37,6 +37,7 @@ void session_snapshot(struct session *session, const char *path, struct folded_o
 	session->marked = options.kernel_mark;
 	memcpy(session->root, options.root, sizeof session->root);
 	snprintf(session->path, sizeof session->path, "%s", path);
+	session->snapped = session->wish;
 	session->snapshots++;
 }
 

@@ -11,7 +11,7 @@
 struct session {
 	struct picture *next;
 	struct session_message message;
-	struct session_wish wish;
+	struct session_wish wish, snapped;	/* the newest; that of the newest snapshot */
 	int wishes, runs, snapshots;
 	bool ran_on, marked;
 	bool running;			/* as the picture given last has it */

@@ -80,7 +80,8 @@ static void test_a_row_that_goes_and_comes_back(void **state)
 	list_update(&list, &all, 3);
 	list_select(&list, &all, 4);
 	list_update(&list, &some, 3);
-	assert_int_equal(list.cursor, 2);	/* the last there is */
+	assert_int_equal(list.cursor, 0);	/* its place is gone, too: not the end of the list */
+	assert_int_equal(list.top, 0);
 	list_update(&list, &none, 3);
 	assert_int_equal(list.cursor, 0);
 	list_act(&list, &none, ACTION_DOWN);
@@ -89,6 +90,34 @@ static void test_a_row_that_goes_and_comes_back(void **state)
 	assert_false(list_search(&list, &none, "alpha", LIST_NEXT));
 	list_update(&list, &all, 3);
 	assert_string_equal(abc.text[list.cursor], "epsilon");
+}
+
+/* Where the row is gone for good, the list is looked at from its beginning. */
+static void test_rewind(void **state)
+{
+	const struct names fewer = { { "alpha", "gamma", "delta" } };
+	struct list_rows all = rows_of(&abc), some = rows_of(&fewer);
+	struct list list = { 0 };
+
+	(void)state;
+	list_update(&list, &all, 2);
+	list_select(&list, &all, 2);
+	list_rewind(&list, &some);
+	list_update(&list, &some, 2);
+	assert_string_equal(fewer.text[list.cursor], "gamma");	/* it is there */
+	list_select(&list, &all, 1);
+	list_rewind(&list, &some);
+	list_update(&list, &some, 2);
+	assert_int_equal(list.cursor, 0);
+	list_update(&list, &all, 2);
+	assert_int_equal(list.cursor, 0);		/* it follows nothing */
+
+	list_select(&list, &all, 4);
+	assert_int_equal(list.top, 3);
+	list_rewind(&list, NULL);			/* of another boot: one key means another row */
+	list_update(&list, &all, 2);
+	assert_int_equal(list.cursor, 0);
+	assert_int_equal(list.top, 0);
 }
 
 static void test_moves_stay_inside(void **state)
@@ -158,6 +187,7 @@ int main(void)
 		cmocka_unit_test(test_cursor_follows_its_row),
 		cmocka_unit_test(test_cursor_stays_at_the_top_until_moved),
 		cmocka_unit_test(test_a_row_that_goes_and_comes_back),
+		cmocka_unit_test(test_rewind),
 		cmocka_unit_test(test_moves_stay_inside),
 		cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_search),

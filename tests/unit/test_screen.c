@@ -235,13 +235,13 @@ static void test_filter(void **state)
 	stage_press(&stage, KEYS_BACKSPACE);
 	stage_type(&stage, "x");
 	stage_press(&stage, KEYS_ENTER);
-	stage_holds(&stage, "the filter was not taken: cpu:x", true);
+	stage_holds(&stage, "the filter stays as it was: cpu:x", true);
 	assert_int_equal(stage.session.wish.filter.cpu, 2);
 	stage.now += 100 * second;
 	screen_step(stage.screen, stage.now);
-	stage_holds(&stage, "the filter was not taken", true);		/* until a key */
+	stage_holds(&stage, "the filter stays as it was", true);		/* until a key */
 	stage_press(&stage, 'j');
-	stage_holds(&stage, "the filter was not taken", false);
+	stage_holds(&stage, "the filter stays as it was", false);
 
 	stage_press(&stage, '\\');
 	stage_press(&stage, KEYS_CTRL('U'));
@@ -317,6 +317,222 @@ static void test_help_and_back(void **state)
 	stage_press(&stage, '/');
 	assert_int_equal(stage_press(&stage, 'q'), SCREEN_NOTHING);	/* a letter to search */
 	assert_int_equal(stage_press(&stage, KEYS_CTRL('C')), SCREEN_QUIT);
+	stage_strike(&stage);
+}
+
+/* A label leaves the prompt as Esc does, and is no way to keep what was only typed. */
+static void test_clicks_on_labels_in_a_prompt(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, '\\');
+	stage_type(&stage, "alloc");
+	stage_click(&stage, "Filter");
+	stage_holds(&stage, "Filter: alloc", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "filter: ", false);
+	assert_string_equal(stage.session.wish.filter.pattern, "");
+
+	stage_press(&stage, '\\');
+	stage_type(&stage, "alloc");
+	stage_click(&stage, "Help");
+	stage_holds(&stage, "Keys, the same", true);
+	stage_holds(&stage, "Filter:", false);
+	stage_holds(&stage, "filter: ", false);
+	stage_type(&stage, "?");			/* is a key again */
+	stage_holds(&stage, "Keys, the same", false);
+
+	stage_press(&stage, '\\');
+	stage_type(&stage, "alloc");
+	stage_click(&stage, "Search");
+	stage_holds(&stage, "Search: ", true);
+	stage_holds(&stage, "filter: ", false);
+	stage_type(&stage, "l");
+	stage_type(&stage, "oc");
+	assert_int_equal(stage.session.wish.selected, functions[1]);	/* spin_lock */
+	stage_click(&stage, "Search");			/* as F3 there: the next */
+	screen_draw(stage.screen, stage.canvas);
+	assert_int_equal(stage.session.wish.selected, functions[2]);
+	stage_click(&stage, "On/off");
+	assert_int_equal(stage.session.runs, 1);
+	stage_holds(&stage, "Search: ", false);
+	stage_strike(&stage);
+}
+
+static void test_quit_by_a_key_that_a_prompt_takes(void **state)
+{
+	char *words[] = { (char *)"q", (char *)"Esc", (char *)"Ctrl-C", NULL };
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	assert_true(keys_set(&stage.config.keys, "quit", words, NULL));
+	stage_press(&stage, '/');
+	assert_int_equal(stage_press(&stage, KEYS_ESCAPE), SCREEN_NOTHING);
+	stage_holds(&stage, "Search:", false);
+	stage_press(&stage, '/');
+	assert_int_equal(stage_press(&stage, KEYS_CTRL('C')), SCREEN_QUIT);
+	assert_int_equal(stage_press(&stage, KEYS_ESCAPE), SCREEN_NOTHING);
+	assert_int_equal(stage_press(&stage, KEYS_ESCAPE), SCREEN_QUIT);
+	stage_strike(&stage);
+}
+
+static void test_emptied_search(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, 'n');
+	stage_holds(&stage, "no name was given yet", true);
+	stage_press(&stage, '/');
+	stage_type(&stage, "alloc");
+	stage_press(&stage, KEYS_ENTER);
+	stage_press(&stage, '/');
+	stage_type(&stage, "spin");
+	stage_press(&stage, KEYS_CTRL('U'));
+	stage_press(&stage, KEYS_ENTER);
+	stage_press(&stage, 'g');
+	stage_press(&stage, 'n');
+	stage_holds(&stage, "no name was given yet", true);
+	assert_int_equal(stage.session.wish.selected, functions[7]);
+	stage_strike(&stage);
+}
+
+/* What a click did is said, whatever failed before. */
+static void test_clicks_are_heard_after_a_failure(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage.session.message = (struct session_message) { .failed = true, .text = "it failed" };
+	screen_step(stage.screen, stage.now);
+	stage_holds(&stage, "it failed", true);
+	stage_click(&stage, "Window");
+	stage_holds(&stage, "it failed", false);
+	stage_holds(&stage, "window: 60s", true);
+	stage_strike(&stage);
+}
+
+/* That profiling could not be turned on is over when it is on. */
+static void test_a_failure_that_is_over(void **state)
+{
+	struct picture *off = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	off->running = false;
+	stage_raise(&stage, off);
+	stage.session.message = (struct session_message) { .failed = true, .profiler = true,
+		.text = "profiling not turned on" };
+	screen_step(stage.screen, stage.now);
+	stage_holds(&stage, "not turned on", true);
+	stage_show(&stage, hand_picture(symbols, functions));
+	stage_holds(&stage, "not turned on", false);
+	stage_strike(&stage);
+}
+
+/* What is kept is said, and the next SPACE takes it back. */
+static void test_kept_wish(void **state)
+{
+	struct picture *kept = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	kept->running = false;
+	kept->kept = KEPT_ON;
+	stage_raise(&stage, kept);
+	stage_holds(&stage, "Profiling starts when the guest answers; SPACE takes that back.", true);
+	stage_press(&stage, ' ');
+	assert_int_equal(stage.session.runs, 1);
+	assert_false(stage.session.ran_on);
+	stage_strike(&stage);
+}
+
+static void test_nothing_to_hold(void **state)
+{
+	struct picture *unknown = util_alloc(sizeof *unknown);
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, unknown);
+	stage_press(&stage, 'Z');
+	stage_holds(&stage, "nothing to freeze", true);
+	stage_holds(&stage, "FROZEN", false);
+	stage_press(&stage, 'z');
+	stage_holds(&stage, "nothing to zero", true);
+	stage_holds(&stage, "since", false);
+	assert_int_equal(stage.session.wish.zero_ns + stage.session.wish.until_ns, 0);
+	stage_strike(&stage);
+
+	stage_raise(&stage, NULL);
+	stage_press(&stage, 'Z');
+	stage_holds(&stage, "nothing is known of the VM", true);
+	stage_strike(&stage);
+}
+
+/* The session has the question before it has the order, drawn or not. */
+static void test_snapshot_right_after_a_filter(void **state)
+{
+	const uint32_t codes[] = { '\\', 'l', KEYS_ENTER, 's' };
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+		struct input key = { .kind = INPUT_KEY, .code = codes[i] };
+
+		screen_input(stage.screen, &key, stage.now);
+	}
+	assert_int_equal(stage.session.snapshots, 1);
+	assert_string_equal(stage.session.snapped.filter.pattern, "l");
+	stage_strike(&stage);
+}
+
+static void test_idle_is_hidden(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	assert_int_equal(stage.session.wish.selected, functions[7]);	/* [idle] */
+	stage_press(&stage, 'i');
+	stage_holds(&stage, "[idle]", false);
+	stage_holds(&stage, "idle hidden", true);
+	stage_holds(&stage, ">   22.61", true);			/* shares stay */
+	stage_show(&stage, hand_picture(symbols, functions));
+	stage_holds(&stage, "[idle]", false);
+	stage_press(&stage, '>');
+	stage_press(&stage, '<');
+	stage_holds(&stage, "[idle]", false);
+	stage_press(&stage, 'i');
+	stage_holds(&stage, "34.93   34.93    1390", true);
+	stage_holds(&stage, "idle hidden", false);
+	stage_strike(&stage);
+}
+
+/* With the cursor low, the rows of a new filter, and of a new boot, begin at their top. */
+static void test_the_list_opens_at_its_beginning(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, 'G');
+	strcpy(picture->filter.pattern, "c");
+	picture->table->count = 4;			/* memcpy, spin_lock, page_alloc, a_function... */
+	stage_show(&stage, picture);
+	assert_int_equal(stage.session.wish.selected, functions[0]);
+
+	stage_press(&stage, 'j');
+	picture = hand_picture(symbols, functions);
+	picture->boot = 2;
+	stage_show(&stage, picture);
+	assert_int_equal(stage.session.wish.selected, functions[7]);
 	stage_strike(&stage);
 }
 
@@ -411,6 +627,16 @@ int main(void)
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_help_and_back),
+		cmocka_unit_test(test_clicks_on_labels_in_a_prompt),
+		cmocka_unit_test(test_quit_by_a_key_that_a_prompt_takes),
+		cmocka_unit_test(test_emptied_search),
+		cmocka_unit_test(test_clicks_are_heard_after_a_failure),
+		cmocka_unit_test(test_a_failure_that_is_over),
+		cmocka_unit_test(test_kept_wish),
+		cmocka_unit_test(test_nothing_to_hold),
+		cmocka_unit_test(test_snapshot_right_after_a_filter),
+		cmocka_unit_test(test_idle_is_hidden),
+		cmocka_unit_test(test_the_list_opens_at_its_beginning),
 		cmocka_unit_test(test_other_keys),
 		cmocka_unit_test(test_key_bar_and_wheel),
 		cmocka_unit_test(test_snapshot),

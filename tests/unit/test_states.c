@@ -66,6 +66,12 @@ static void filtered(struct picture *picture)
 	picture->table->count = 1;
 }
 
+static void filtered_away(struct picture *picture)
+{
+	hand_rows(picture, symbols, functions, 0);
+	picture->table->samples = 0;
+}
+
 static void idle(struct picture *picture)
 {
 	picture->table->rows[0] = picture->table->rows[7];
@@ -128,6 +134,13 @@ static void silent(struct picture *picture)
 {
 	picture->link = LINK_SILENT;
 	off(picture);
+}
+
+static void kept(struct picture *picture)
+{
+	off(picture);
+	silent(picture);
+	picture->kept = KEPT_ON;
 }
 
 static void shut_down(struct picture *picture)
@@ -221,7 +234,7 @@ static const struct state {
 	{ "frozen", NULL, "Z" },
 	{ "zeroed", NULL, "z" },
 	{ "filtered", filtered, "\\alloc cpu:1 mode:kernel\r" },
-	{ "filtered_and_empty", empty, "\\thread:nosuch\r" },
+	{ "filtered_and_empty", filtered_away, "\\thread:nosuch\r" },
 	{ "empty", empty, "" },
 	{ "idle", idle, "" },
 	{ "few_samples", few_samples, "" },
@@ -243,6 +256,8 @@ static const struct state {
 	{ "functions_100000", functions_100000, "G" },
 	{ "names_long", names_long, "" },
 	{ "names_wide", names_wide, "" },
+	{ "without_idle", NULL, "i" },
+	{ "kept", kept, "" },
 	{ "help", NULL, "?" },
 	{ "searching", NULL, "/alloc" },
 	{ "filtering", NULL, "\\cpu:x" },

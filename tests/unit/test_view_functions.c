@@ -217,12 +217,17 @@ static void test_search(void **state)
 
 	(void)state;
 	draw(&stage);
-	assert_true(view_functions.search(stage.view, "alloc", LIST_HERE));
+	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_SEARCHED);
+	assert_int_equal(view_functions.search(stage.view, "alloc", LIST_HERE), VIEW_FOUND);
 	draw(&stage);
 	assert_int_equal(under_cursor(&stage), functions[2]);
 	check(&stage, "functions_search");
-	assert_false(view_functions.search(stage.view, "no_such_function", LIST_NEXT));
-	assert_true(view_functions.search(stage.view, "", LIST_NEXT) == false);	/* the same again */
+	assert_int_equal(view_functions.search(stage.view, "no_such_function", LIST_NEXT),
+		VIEW_NOT_FOUND);
+	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_FOUND);
+	assert_int_equal(view_functions.search(stage.view, "", LIST_HERE), VIEW_NOT_SEARCHED);
+	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_SEARCHED);
+	assert_int_equal(view_functions.search(stage.view, "alloc", LIST_HERE), VIEW_FOUND);
 	assert_true(view_functions.act(stage.view, ACTION_BACK));		/* marks no more */
 	assert_false(view_functions.act(stage.view, ACTION_BACK));
 	strike(&stage);
@@ -288,6 +293,32 @@ static struct picture *without_rows(void)
 	return picture;
 }
 
+/* Where there is something, the filter is the cause, and not the length of the window. */
+static void check_filtered_away(void)
+{
+	struct picture *picture;
+	struct scope scope;
+
+	scope_init(&scope);
+	assert_true(scope_filter(&scope, "no_such", NULL));
+	picture = without_rows();
+	picture->table->samples = 1;
+	check_empty(picture, scope, "No function in this window has the filter's name");
+	assert_true(scope_filter(&scope, "cpu:9", NULL));
+	picture = without_rows();
+	check_empty(picture, scope, "no such CPU");
+	assert_true(scope_filter(&scope, "cpu:2 thread:nosuch", NULL));
+	picture = without_rows();
+	check_empty(picture, scope, "No sample in this window passes the filter");
+	picture = without_rows();
+	picture->link = LINK_SILENT;
+	check_empty(picture, scope, "No sample in this window passes the filter");
+	picture = without_rows();
+	for (uint32_t i = 0; i < picture->cpu_count; i++)
+		picture->cpus[i].series = (struct cpu_series) { .missed = 0 };
+	check_empty(picture, scope, "No sample in this window yet");
+}
+
 static void test_empty_tables_say_why(void **state)
 {
 	static const char *const links[] = {
@@ -323,8 +354,7 @@ static void test_empty_tables_say_why(void **state)
 	other = scope;
 	other.zero_ns = 1;
 	check_empty(without_rows(), other, "zeroed");
-	assert_true(scope_filter(&scope, "no_such", NULL));
-	check_empty(without_rows(), scope, "passes the filter");
+	check_filtered_away();
 	picture = hand_picture(symbols, functions);
 	picture->table->mode[MODE_KERNEL] = picture->table->mode[MODE_USER] = 0;
 	picture->table->rows[0] = picture->table->rows[7];
