@@ -20,11 +20,6 @@ struct lane {
 	uint64_t next_sequence, taken, end;	/* as its last packet had them */
 };
 
-struct slot {
-	struct event event;
-	struct payload_frames frames;		/* of a sample */
-};
-
 struct decode {
 	struct decode_sink sink;
 	struct decode_counts counts;
@@ -36,7 +31,8 @@ struct decode {
 	struct lane *lanes[STREAMS];
 	size_t lane_counts[STREAMS];
 
-	struct slot slots[2];			/* an event, and the one behind it */
+	struct event events[DECODE_EVENTS];	/* read, and not handed out yet */
+	size_t event_count;
 
 	size_t head, tail;			/* bytes not yet handled */
 	size_t searched;			/* bytes at head in which no other packet begins */
@@ -107,12 +103,11 @@ static bool is_whole(const uint8_t *bytes, size_t size)
 
 /* Reads one event. True when it counts as received; *known: it is to be handed out. */
 static bool read_event(struct decode *decode, const struct packet *packet, const uint8_t *payload,
-	size_t size, struct slot *slot, bool *known)
+	size_t size, struct event *event, bool *known)
 {
-	uint32_t stream = payload_stream(slot->event.id);
+	uint32_t stream = payload_stream(event->id);
 
-	*known = stream == packet->stream &&
-		payload_read(payload, size, &slot->frames, &slot->event);
+	*known = stream == packet->stream && payload_read(payload, size, event);
 	if (stream == STREAMS)
 		decode->counts.unknown_events++;
 	else if (!*known)
@@ -120,13 +115,11 @@ static bool read_event(struct decode *decode, const struct packet *packet, const
 	return *known || stream == STREAMS;
 }
 
-/* Announces the event of this slot, and hands out the one before it: both of them may be NULL. */
-static void hand_out(const struct decode *decode, const struct slot *slot, const struct slot *before)
+static void hand_out(struct decode *decode)
 {
-	if (slot && decode->sink.soon)
-		decode->sink.soon(decode->sink.context, &slot->event);
-	if (before)
-		decode->sink.event(decode->sink.context, &before->event);
+	if (decode->event_count)
+		decode->sink.events(decode->sink.context, decode->events, decode->event_count);
+	decode->event_count = 0;
 }
 
 /* Returns how many events the packet holds; *received: how many of them were good. */
@@ -134,13 +127,13 @@ static uint64_t deliver_events(struct decode *decode, const struct packet *packe
 	uint64_t *received)
 {
 	uint64_t count = 0, last = packet->begin;
-	struct slot *slot = decode->slots, *before = NULL;
 
 	*received = 0;
 	for (size_t at = HEADER; at < packet->size; count++) {
 		struct ktop_wire_event wire = event_at(packet->bytes + at);
 		uint64_t time = last + (uint32_t)(wire.time - (uint32_t)last);
 		const uint8_t *payload = packet->bytes + at + sizeof(wire);
+		struct event *event = &decode->events[decode->event_count];
 		bool known;
 
 		at += sizeof(wire) + wire.size;
@@ -149,15 +142,15 @@ static uint64_t deliver_events(struct decode *decode, const struct packet *packe
 			continue;
 		}
 		last = time;
-		slot->event = (struct event){ .id = wire.id, .cpu = packet->cpu, .time = time };
-		*received += read_event(decode, packet, payload, wire.size, slot, &known);
-		if (!known)
-			continue;
-		hand_out(decode, slot, before);
-		before = slot;
-		slot = slot == decode->slots ? slot + 1 : decode->slots;
+		event->id = wire.id;
+		event->cpu = packet->cpu;
+		event->time = time;
+		*received += read_event(decode, packet, payload, wire.size, event, &known);
+		decode->event_count += known;
+		if (decode->event_count == DECODE_EVENTS)
+			hand_out(decode);
 	}
-	hand_out(decode, NULL, before);
+	hand_out(decode);
 	return count;
 }
 

@@ -12,6 +12,8 @@
 
 #include "event.h"
 
+enum { DECODE_EVENTS = 16 };		/* handed out at once */
+
 struct packet {
 	const uint8_t *bytes;		/* the whole packet, as received */
 	size_t size;
@@ -27,12 +29,11 @@ struct decode_sink {
 	/* A new epoch: another boot id, seen in two packets running, or the same one put back. */
 	void (*boot)(void *context, const uint8_t *boot_id);
 	void (*packet)(void *context, const struct packet *packet);	/* before its events */
-	void (*event)(void *context, const struct event *event);	/* of a known kind, whole */
 	/*
-	 * The event that comes after the next one of this packet, or first in it: whoever will need
-	 * memory for it can fetch that meanwhile. NULL: nobody does.
+	 * Its events of known kinds, whole, in order, 1 to DECODE_EVENTS of them: enough that the
+	 * memory which one of them needs can be fetched while others are handled.
 	 */
-	void (*soon)(void *context, const struct event *event);
+	void (*events)(void *context, const struct event *events, size_t count);
 	/* After each packet: false holds the decoder there, until it is fed again. NULL: never. */
 	bool (*more)(void *context);
 };
@@ -55,7 +56,7 @@ struct decode_counts {
 	uint64_t unknown_events, bad_events;
 };
 
-struct decode *decode_new(const struct decode_sink *sink);	/* `soon`, `more` may be NULL */
+struct decode *decode_new(const struct decode_sink *sink);	/* `more` alone may be NULL */
 void decode_free(struct decode *decode);
 
 /*

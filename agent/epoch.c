@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "decode.h"
 #include "epoch.h"
 #include "stacks.h"
 #include "store.h"
@@ -237,7 +238,8 @@ static uint32_t space_of(struct epoch *epoch, const struct sample *sample)
 		EVENT_NONE;
 }
 
-static void take_sample(struct epoch *epoch, const struct event *event)
+static void take_sample(struct epoch *epoch, const struct event *event,
+	const struct stack_key *stack)
 {
 	const struct sample *sample = &event->sample;
 	struct store_key key = {
@@ -255,7 +257,7 @@ static void take_sample(struct epoch *epoch, const struct event *event)
 		return;
 	}
 	threads_seen(epoch->inputs.threads, sample->thread, sample->process);
-	key.stack = stacks_intern(epoch->inputs.stacks, sample, space_of(epoch, sample));
+	key.stack = stacks_intern(epoch->inputs.stacks, stack);
 	store_add(epoch->inputs.store, epoch_ns(epoch, event->time), &key, sample->weight);
 }
 
@@ -268,13 +270,9 @@ static void take_missed(struct epoch *epoch, const struct event *event)
 		epoch->untimed += event->missed.ticks;
 }
 
-void epoch_soon(struct epoch *epoch, const struct event *event)
-{
-	if (event->kind == EVENT_SAMPLE)
-		stacks_fetch(epoch->inputs.stacks, &event->sample, space_of(epoch, &event->sample));
-}
-
-void epoch_event(struct epoch *epoch, const struct event *event)
+/* `stack`: of a sample. */
+static void take_event(struct epoch *epoch, const struct event *event,
+	const struct stack_key *stack)
 {
 	struct epoch_cpu *cpu = cpu_at(epoch, event->cpu);
 
@@ -316,7 +314,7 @@ void epoch_event(struct epoch *epoch, const struct event *event)
 				sizeof(epoch->event_names[0]), event->descriptor.name);
 		break;
 	case EVENT_SAMPLE:
-		take_sample(epoch, event);
+		take_sample(epoch, event, stack);
 		break;
 	case EVENT_MISSED:
 		take_missed(epoch, event);
@@ -324,4 +322,16 @@ void epoch_event(struct epoch *epoch, const struct event *event)
 	default:
 		break;
 	}
+}
+
+void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
+{
+	struct stack_key stacks[DECODE_EVENTS];
+
+	for (size_t i = 0; i < count; i++)
+		if (events[i].kind == EVENT_SAMPLE)
+			stacks[i] = stacks_key(epoch->inputs.stacks, &events[i].sample,
+				space_of(epoch, &events[i].sample));
+	for (size_t i = 0; i < count; i++)
+		take_event(epoch, &events[i], &stacks[i]);
 }

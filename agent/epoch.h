@@ -63,8 +63,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *names, struct symbol
 struct epoch *epoch_hold(struct epoch *epoch);
 void epoch_release(struct epoch *epoch);	/* any thread; goes with the last holder, never waits */
 
-void epoch_event(struct epoch *epoch, const struct event *event);
-void epoch_soon(struct epoch *epoch, const struct event *event);	/* decode.h */
+void epoch_events(struct epoch *epoch, const struct event *events, size_t count);	/* decode.h */
 void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet's end: moves "now" */
 
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define EVENT_KERNEL 0xffffffffu	/* the kernel's address space; also "no process" */
 #define EVENT_NONE 0xffffffffu		/* no thread, no CPU */
@@ -28,8 +29,17 @@ struct sample {
 	uint32_t weight;
 	uint64_t exact;			/* bit i: kernel[i] is an interrupted PC */
 	uint32_t kernel_count, user_count;
-	const uint64_t *kernel, *user;	/* leaf first; at most 64 each */
+	const void *kernel, *user;	/* sample_frame(), leaf first; at most 64 each */
 };
+
+/* A frame of a sample: they stand as they came, at any address. */
+static inline uint64_t sample_frame(const void *frames, uint32_t index)
+{
+	uint64_t frame;
+
+	memcpy(&frame, (const uint8_t *)frames + index * sizeof(frame), sizeof(frame));
+	return frame;
+}
 
 struct guest {
 	uint32_t cpus;

@@ -3,8 +3,6 @@
 #include "payload.h"
 #include "wire.h"
 
-_Static_assert((int)PAYLOAD_FRAMES == (int)KTOP_FRAMES_MAX, "room for the frames of a sample");
-
 /* What is still to be read of a payload. */
 struct rest {
 	const uint8_t *at;
@@ -33,14 +31,19 @@ static bool take_text(struct rest *rest, struct text *text)
 	return true;
 }
 
-static bool take_frames(struct rest *rest, uint64_t frames[KTOP_FRAMES_MAX], uint32_t *count)
+static bool take_frames(struct rest *rest, const void **frames, uint32_t *count)
 {
 	uint16_t size;
 
 	if (!take(rest, &size, sizeof(size)) || size > KTOP_FRAMES_MAX)
 		return false;
+	if (rest->left < size * sizeof(uint64_t))
+		return false;
+	*frames = rest->at;
 	*count = size;
-	return take(rest, frames, size * sizeof(frames[0]));
+	rest->at += size * sizeof(uint64_t);
+	rest->left -= size * sizeof(uint64_t);
+	return true;
 }
 
 static bool read_descriptor(struct rest *rest, struct event *event)
@@ -172,7 +175,7 @@ static bool read_symbol(struct rest *rest, struct event *event)
 	return take_text(rest, &event->symbol.name);
 }
 
-static bool read_sample(struct rest *rest, struct payload_frames *frames, struct event *event)
+static bool read_sample(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_sample wire;
 	struct sample *sample = &event->sample;
@@ -185,10 +188,9 @@ static bool read_sample(struct rest *rest, struct payload_frames *frames, struct
 		.kernel_cut = wire.flags & KTOP_KERNEL_CUT, .user_cut = wire.flags & KTOP_USER_CUT,
 		.entry = wire.flags & KTOP_ENTRY, .user_exact = wire.flags & KTOP_USER_EXACT,
 		.weight = wire.weight, .exact = wire.exact,
-		.kernel = frames->kernel, .user = frames->user,
 	};
-	return take_frames(rest, frames->kernel, &sample->kernel_count) &&
-		take_frames(rest, frames->user, &sample->user_count);
+	return take_frames(rest, &sample->kernel, &sample->kernel_count) &&
+		take_frames(rest, &sample->user, &sample->user_count);
 }
 
 static bool read_missed(struct rest *rest, struct event *event)
@@ -216,7 +218,7 @@ static bool read_trace(struct rest *rest, struct event *event, size_t size)
 	return true;
 }
 
-static bool read_fields(struct rest *rest, struct payload_frames *frames, struct event *event)
+static bool read_fields(struct rest *rest, struct event *event)
 {
 	switch ((enum ktop_event)event->id) {
 	case KTOP_EVENT_descriptor: return read_descriptor(rest, event);
@@ -229,7 +231,7 @@ static bool read_fields(struct rest *rest, struct payload_frames *frames, struct
 	case KTOP_EVENT_keys: return read_keys(rest, event);
 	case KTOP_EVENT_reply: return read_reply(rest, event);
 	case KTOP_EVENT_symbol: return read_symbol(rest, event);
-	case KTOP_EVENT_sample: return read_sample(rest, frames, event);
+	case KTOP_EVENT_sample: return read_sample(rest, event);
 	case KTOP_EVENT_missed: return read_missed(rest, event);
 	case KTOP_EVENT_sched_switch:
 		return read_trace(rest, event, sizeof(struct ktop_wire_sched_switch));
@@ -254,10 +256,9 @@ uint32_t payload_stream(uint16_t id)
 	}
 }
 
-bool payload_read(const void *bytes, size_t size, struct payload_frames *frames,
-	struct event *event)
+bool payload_read(const void *bytes, size_t size, struct event *event)
 {
 	struct rest rest = { .at = bytes, .left = size };
 
-	return read_fields(&rest, frames, event) && rest.left == 0;
+	return read_fields(&rest, event) && rest.left == 0;
 }

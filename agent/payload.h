@@ -11,21 +11,13 @@
 
 #include "event.h"
 
-enum { PAYLOAD_FRAMES = 64 };
-
-/* The frames of one sample, aligned; event->sample points here. */
-struct payload_frames {
-	uint64_t kernel[PAYLOAD_FRAMES], user[PAYLOAD_FRAMES];
-};
-
 /* The stream to which the event belongs; STREAMS when this ktop does not know it. */
 uint32_t payload_stream(uint16_t id);
 
 /*
- * Reads the payload of event->id into the rest of the event, cpu and time excepted. False unless
- * each field is there and in range, and no byte is left.
+ * Reads the payload of event->id into the rest of the event, cpu and time excepted; texts and
+ * frames stay where they are. False unless each field is there and in range, and no byte is left.
  */
-bool payload_read(const void *bytes, size_t size, struct payload_frames *frames,
-	struct event *event);
+bool payload_read(const void *bytes, size_t size, struct event *event);
 
 #endif

@@ -139,23 +139,17 @@ static void take_packet(void *context, const struct packet *packet)
 	session->changed = true;
 }
 
-static void take_event(void *context, const struct event *event)
+static void take_events(void *context, const struct event *events, size_t count)
 {
 	struct session *session = context;
 
-	if (session->record)
-		record_event(session->record, event);
-	epoch_event(session->epoch, event);
-	if (event->kind == EVENT_REPLY)
-		commands_reply(session->commands, event->reply.ok, event->reply.text.bytes,
-			event->reply.text.size);
-}
-
-static void expect_event(void *context, const struct event *event)
-{
-	struct session *session = context;
-
-	epoch_soon(session->epoch, event);
+	for (size_t i = 0; session->record && i < count; i++)
+		record_event(session->record, &events[i]);
+	epoch_events(session->epoch, events, count);
+	for (size_t i = 0; i < count; i++)
+		if (events[i].kind == EVENT_REPLY)
+			commands_reply(session->commands, events[i].reply.ok,
+				events[i].reply.text.bytes, events[i].reply.text.size);
 }
 
 static bool want_more(void *context)
@@ -475,8 +469,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 		.context = session,
 		.boot = begin_epoch,
 		.packet = take_packet,
-		.event = take_event,
-		.soon = expect_event,
+		.events = take_events,
 		.more = want_more,
 	};
 	const char *names = options->symbols ? options->symbols : options->kernel;

@@ -117,15 +117,14 @@ static void add(struct sums *sums, const uint64_t *keys, uint64_t a, uint64_t b)
 }
 
 /* An odd one is paired with 0: how many there are is in the head. */
-static void add_walk(struct sums *sums, const uint64_t *keys, const uint64_t *frames,
-	uint32_t count)
+static void add_walk(struct sums *sums, const uint64_t *keys, const void *frames, uint32_t count)
 {
 	uint32_t i = 0;
 
 	for (; i + 1 < count; i += 2)
-		add(sums, keys + i, frames[i], frames[i + 1]);
+		add(sums, keys + i, sample_frame(frames, i), sample_frame(frames, i + 1));
 	if (i < count)
-		add(sums, keys + i, frames[i], 0);
+		add(sums, keys + i, sample_frame(frames, i), 0);
 }
 
 /* All that is no frame, in one word. */
@@ -148,19 +147,6 @@ static struct set *set_of(const struct stack_cache *cache, uint32_t spread)
 	return &cache->sets[spread & (cache->count - 1)];
 }
 
-void stack_cache_fetch(const struct stack_cache *cache, const struct sample *sample,
-	uint32_t space)
-{
-	uint64_t words = head(sample, space) + sample->exact;
-
-	for (uint32_t i = 0; i < sample->kernel_count; i++)
-		words += sample->kernel[i];
-	for (uint32_t i = 0; i < sample->user_count; i++)
-		words += sample->user[i];
-	if (cache->count)
-		__builtin_prefetch(set_of(cache, spread_of(cache, words)));
-}
-
 struct stack_print stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
 	uint32_t space)
 {
@@ -178,6 +164,12 @@ struct stack_print stack_cache_print(const struct stack_cache *cache, const stru
 }
 
 /* ---- the sets ---- */
+
+void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print *print)
+{
+	if (cache->count)
+		__builtin_prefetch(set_of(cache, print->spread));
+}
 
 /* Without a branch on which of them it is: nobody can foresee that. */
 uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print)

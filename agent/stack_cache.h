@@ -31,13 +31,12 @@ struct stack_print {
 struct stack_cache *stack_cache_new(struct budget *budget);
 void stack_cache_free(struct stack_cache *cache);
 
-/* All that decides which stack it is; `space` as in stacks_intern. */
+/* All that decides which stack it is; `space` as in stacks_key. */
 struct stack_print stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
 	uint32_t space);
 
-/* Has the memory fetched in which this sample will be looked for. */
-void stack_cache_fetch(const struct stack_cache *cache, const struct sample *sample,
-	uint32_t space);
+/* Has the memory fetched in which this print will be looked for. */
+void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print *print);
 
 /* STACKS_NONE: not kept, or not any more. */
 uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print);

@@ -66,23 +66,25 @@ static uint64_t lookup_address(uint64_t address, bool exact)
 }
 
 /* One walk's frames behind those of the path, root first. */
-static void add_walk(struct path *path, uint32_t space, const uint64_t *frames, uint32_t count,
+static void add_walk(struct path *path, uint32_t space, const void *frames, uint32_t count,
 	uint64_t exact, bool cut)
 {
 	for (uint32_t i = count; i-- > 0 && path->depth < FRAMES_MAX; )
 		path->frames[path->depth++] = (struct node){
-			.address = lookup_address(frames[i], i < 64 && exact >> i & 1),
+			.address = lookup_address(sample_frame(frames, i),
+				i < 64 && exact >> i & 1),
 			.space = space,
 			.cut = cut && i == count - 1,
 		};
 }
 
-static void make_path(struct path *path, const struct sample *sample, uint32_t space)
+static void make_path(struct path *path, const struct stack_key *key)
 {
+	const struct sample *sample = key->sample;
 	bool user_exact = sample->user_exact || sample->kernel_count == 0;
 
 	path->depth = 0;
-	add_walk(path, space, sample->user, sample->user_count, user_exact,
+	add_walk(path, key->space, sample->user, sample->user_count, user_exact,
 		sample->user_cut);
 	add_walk(path, EVENT_KERNEL, sample->kernel, sample->kernel_count, sample->exact | 1,
 		sample->kernel_cut);
@@ -154,12 +156,12 @@ static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node 
 }
 
 /* By the tree alone. */
-static uint32_t intern(struct stacks *stacks, const struct sample *sample, uint32_t space)
+static uint32_t intern(struct stacks *stacks, const struct stack_key *key)
 {
 	struct path path;
 	uint32_t node;
 
-	make_path(&path, sample, space);
+	make_path(&path, key);
 	make_hashes(stacks, &path);
 	node = find_stack(stacks, &path);
 	if (node != STACKS_NONE)
@@ -174,26 +176,31 @@ static uint32_t intern(struct stacks *stacks, const struct sample *sample, uint3
 	return node;
 }
 
-uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint32_t space)
+struct stack_key stacks_key(const struct stacks *stacks, const struct sample *sample,
+	uint32_t space)
 {
-	struct stack_print print;
-	uint32_t node;
+	struct stack_key key = {
+		.sample = sample, .space = space,
+		.print = stack_cache_print(stacks->cache, sample, space),
+	};
 
-	if (sample->kernel_count + sample->user_count == 0)
-		return STACKS_NONE;
-	print = stack_cache_print(stacks->cache, sample, space);
-	node = stack_cache_find(stacks->cache, &print);
-	if (node != STACKS_NONE)
-		return node;
-	node = intern(stacks, sample, space);
-	if (node != STACKS_NONE)
-		stack_cache_keep(stacks->cache, &print, node);
-	return node;
+	stack_cache_fetch(stacks->cache, &key.print);
+	return key;
 }
 
-void stacks_fetch(const struct stacks *stacks, const struct sample *sample, uint32_t space)
+uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key)
 {
-	stack_cache_fetch(stacks->cache, sample, space);
+	uint32_t node;
+
+	if (key->sample->kernel_count + key->sample->user_count == 0)
+		return STACKS_NONE;
+	node = stack_cache_find(stacks->cache, &key->print);
+	if (node != STACKS_NONE)
+		return node;
+	node = intern(stacks, key);
+	if (node != STACKS_NONE)
+		stack_cache_keep(stacks->cache, &key->print, node);
+	return node;
 }
 
 uint32_t stacks_nodes(const struct stacks *stacks)

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "stack_cache.h"
+
 struct budget;
 struct sample;
 struct stacks;
@@ -26,15 +28,25 @@ struct node {
 struct stacks *stacks_new(struct budget *budget);
 void stacks_free(struct stacks *stacks);
 
-/*
- * The stack's leaf node: kernel frames on top of user frames, which are addresses of `space`,
- * joined. STACKS_NONE for a sample without any frame, or when there is no memory for more
- * (counted).
- */
-uint32_t stacks_intern(struct stacks *stacks, const struct sample *sample, uint32_t space);
+/* A sample whose stack is asked for; good as long as the sample. */
+struct stack_key {
+	const struct sample *sample;
+	struct stack_print print;
+	uint32_t space;
+};
 
-/* The same will be asked soon: has memory fetched for it. */
-void stacks_fetch(const struct stacks *stacks, const struct sample *sample, uint32_t space);
+/*
+ * To be made some time before the stack is asked for: has memory fetched for it. User frames are
+ * addresses of `space`.
+ */
+struct stack_key stacks_key(const struct stacks *stacks, const struct sample *sample,
+	uint32_t space);
+
+/*
+ * The stack's leaf node: kernel frames on top of user frames, joined. STACKS_NONE for a sample
+ * without any frame, or when there is no memory for more (counted).
+ */
+uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key);
 
 uint32_t stacks_nodes(const struct stacks *stacks);
 struct node stacks_node(const struct stacks *stacks, uint32_t node);

@@ -30,26 +30,19 @@ static void take_packet(void *context, const struct packet *packet)
 	epoch_ticks(intake->epoch, packet->end);
 }
 
-static void take_event(void *context, const struct event *event)
+static void take_events(void *context, const struct event *events, size_t count)
 {
 	struct intake *intake = context;
 
-	epoch_event(intake->epoch, event);
-}
-
-static void expect_event(void *context, const struct event *event)
-{
-	struct intake *intake = context;
-
-	epoch_soon(intake->epoch, event);
+	epoch_events(intake->epoch, events, count);
 }
 
 struct intake *intake_new(const char *names)
 {
 	struct intake *intake = util_alloc(sizeof(*intake));
 	const struct decode_sink sink = {
-		.context = intake, .boot = begin, .packet = take_packet, .event = take_event,
-		.soon = expect_event,
+		.context = intake, .boot = begin, .packet = take_packet,
+		.events = take_events,
 	};
 
 	intake->names = names;

@@ -172,14 +172,14 @@ static void no_packet(void *context, const struct packet *packet)
 	(void)context, (void)packet;
 }
 
-static void no_event(void *context, const struct event *event)
+static void no_events(void *context, const struct event *events, size_t count)
 {
-	(void)context, (void)event;
+	(void)context, (void)events, (void)count;
 }
 
 static void check_sent(const struct machine *machine)
 {
-	const struct decode_sink sink = { NULL, no_boot, no_packet, no_event, NULL, NULL };
+	const struct decode_sink sink = { NULL, no_boot, no_packet, no_events, NULL };
 	struct decode *decode = decode_new(&sink);
 	struct decode_counts counts;
 

@@ -46,21 +46,14 @@ static void take_packet(void *context, const struct packet *packet)
 		epoch_ticks(world->epoch, packet->end);
 }
 
-static void take_event(void *context, const struct event *event)
+static void take_events(void *context, const struct event *events, size_t count)
 {
 	struct world *world = context;
 
-	metadata_event(world->metadata, event);
+	for (size_t i = 0; i < count; i++)
+		metadata_event(world->metadata, &events[i]);
 	if (world->epoch)
-		epoch_event(world->epoch, event);
-}
-
-static void expect_event(void *context, const struct event *event)
-{
-	struct world *world = context;
-
-	if (world->epoch)
-		epoch_soon(world->epoch, event);
+		epoch_events(world->epoch, events, count);
 }
 
 static void no_boot(void *context, const uint8_t *boot_id)
@@ -73,9 +66,9 @@ static void no_packet(void *context, const struct packet *packet)
 	(void)context, (void)packet;
 }
 
-static void no_event(void *context, const struct event *event)
+static void no_events(void *context, const struct event *events, size_t count)
 {
-	(void)context, (void)event;
+	(void)context, (void)events, (void)count;
 }
 
 /* ---- what the guest sends ---- */
@@ -202,8 +195,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct fuzz_input input = { .at = bytes, .left = size };
 	uint8_t how = input_byte(&input);
 	struct world world = { .light = how & 2 };
-	const struct decode_sink sink = { &world, take_boot, take_packet, take_event, expect_event, NULL };
-	const struct decode_sink nobody = { NULL, no_boot, no_packet, no_event, NULL, NULL };
+	const struct decode_sink sink = { &world, take_boot, take_packet, take_events, NULL };
+	const struct decode_sink nobody = { NULL, no_boot, no_packet, no_events, NULL };
 	struct decode *decode = decode_new(&sink), *other = decode_new(&nobody);
 	size_t step = 1 + 16 * (size_t)input_byte(&input);
 	uint8_t filter = input_byte(&input), column = input_byte(&input);

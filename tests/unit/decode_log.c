@@ -159,34 +159,19 @@ static void on_packet(void *context, const struct packet *packet)
 	struct log *log = context;
 
 	assert_true(packet->stream < STREAMS && packet->begin <= packet->end);
-	assert_int_equal(log->announced, log->count);
 	log->packets++;
 	log->last_packet_end = packet->end;
 }
 
-static void on_soon(void *context, const struct event *event)
+static void on_events(void *context, const struct event *events, size_t count)
 {
-	struct log *log = context;
 	struct body body;
 
-	assert_in_range(log->announced, log->count, log->count + 1);
-	write_event(&body, event);
-	log->soon[log->announced++ % 2] = log_hash(body.bytes, body.size);
-}
-
-static void on_event(void *context, const struct event *event)
-{
-	struct log *log = context;
-	struct body body;
-
-	if (event->kind == EVENT_SAMPLE) {
-		assert_int_equal((uintptr_t)event->sample.kernel % 8, 0);
-		assert_int_equal((uintptr_t)event->sample.user % 8, 0);
+	assert_in_range(count, 1, DECODE_EVENTS);
+	for (size_t i = 0; i < count; i++) {
+		write_event(&body, &events[i]);
+		log_add(context, events[i].cpu, events[i].time, events[i].id, &body);
 	}
-	write_event(&body, event);
-	assert_true(log->announced > log->count);
-	assert_int_equal(log->soon[log->count % 2], log_hash(body.bytes, body.size));
-	log_add(context, event->cpu, event->time, event->id, &body);
 }
 
 static bool want_more(void *context)
@@ -200,7 +185,7 @@ struct decode *log_decode(struct log *log)
 {
 	memset(log, 0, offsetof(struct log, entries));
 	return decode_new(&(struct decode_sink){
-		.context = log, .boot = on_boot, .packet = on_packet, .event = on_event,
-		.soon = on_soon, .more = want_more,
+		.context = log, .boot = on_boot, .packet = on_packet, .events = on_events,
+		.more = want_more,
 	});
 }

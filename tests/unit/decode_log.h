@@ -23,8 +23,6 @@ struct entry {
 
 struct log {
 	size_t count, boots, packets;
-	size_t announced;		/* events, by the decoder: one at most before its turn */
-	uint64_t soon[2];		/* hashes of the last ones */
 	bool hold;			/* the decoder, after each packet */
 	uint64_t last_packet_end;
 	uint8_t boot_id[KTOP_BOOT_ID];

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "intern.h"
 #include "profile.h"
 #include "query_world.h"
 #include "stacks.h"
@@ -46,7 +47,7 @@ void world_take(struct world *world, const struct taken *taken)
 	};
 	const struct store_key key = {
 		.stack = taken->missed ? STACKS_NONE :
-			stacks_intern(world->inputs.stacks, &sample, taken->process),
+			intern(world->inputs.stacks, &sample, taken->process),
 		.who = {
 			.thread = taken->thread, .process = taken->process,
 			.cpu = (uint16_t)taken->cpu, .mode = (uint8_t)taken->mode,

@@ -12,6 +12,7 @@
 #include "event.h"
 #include "export.h"
 #include "fake_symbols.h"
+#include "intern.h"
 #include "random.h"
 #include "scratch.h"
 #include "stacks.h"
@@ -73,7 +74,7 @@ static void take(struct world *world, const struct work *work)
 		kernel[i] = work->kernel[i] * 0x100 + 8 + work->inside;
 		user[i] = work->user[i] * 0x100 + 8;
 	}
-	key.stack = stacks_intern(world->inputs.stacks, &sample, work->process);
+	key.stack = intern(world->inputs.stacks, &sample, work->process);
 	store_add(world->inputs.store, SECOND, &key, work->weight);
 }
 

@@ -255,7 +255,7 @@ static void no_file_is_missed(void **state)
 
 	(void)state;
 	assert_non_null(strstr(remarks_text(epoch, text, sizeof(text)), "no names"));
-	epoch_event(epoch, &event);
+	epoch_events(epoch, &event, 1);
 	assert_string_equal(remarks_text(epoch, text, sizeof(text)), "");
 	check(epoch->inputs.symbols, KERNEL, "do_work", "kernel");
 	epoch_release(epoch);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "event.h"
+#include "intern.h"
 #include "layouts.h"
 #include "objects.h"
 #include "stacks.h"
@@ -287,7 +288,7 @@ static void a_program_run_100000_times_is_one_set_of_stacks(void **state)
 
 		symbols_map(symbols, &object, NULL);
 		in = symbols_space(symbols, process);
-		assert_int_equal(stacks_intern(stacks, &sample, in), 2);
+		assert_int_equal(intern(stacks, &sample, in), 2);
 		assert_int_equal(symbols_function(symbols, in, 0x1010), 0);
 		if (process == 1)
 			generation = symbols_generation(symbols);

@@ -38,16 +38,17 @@ static void on_packet(void *context, const struct packet *packet)
 	record_packet(context, packet);
 }
 
-static void on_event(void *context, const struct event *event)
+static void on_events(void *context, const struct event *events, size_t count)
 {
-	record_event(context, event);
+	for (size_t i = 0; i < count; i++)
+		record_event(context, &events[i]);
 }
 
 /* Feeds the bytes to a decoder with a recording behind it. */
 static void record_bytes(struct record *record, const struct packets *packets)
 {
 	struct decode *decode = decode_new(&(struct decode_sink){
-		.context = record, .boot = on_boot, .packet = on_packet, .event = on_event,
+		.context = record, .boot = on_boot, .packet = on_packet, .events = on_events,
 	});
 
 	decode_feed(decode, packets->bytes, packets->size);

@@ -8,6 +8,7 @@
 
 #include "budget.h"
 #include "event.h"
+#include "intern.h"
 #include "random.h"
 #include "stack_cache.h"
 #include "stacks.h"
@@ -183,8 +184,8 @@ static void it_comes_when_memory_is_back(void **state)
 	(void)state;
 	assert_true(budget_take(budget, left));
 	cache = stack_cache_new(budget);
-	stack_cache_fetch(cache, &(struct sample){ .kernel = &frame, .kernel_count = 1 }, SPACE);
 	print = print_of(cache, &frame);
+	stack_cache_fetch(cache, &print);
 	stack_cache_keep(cache, &print, 3);
 	assert_int_equal(stack_cache_find(cache, &print), STACKS_NONE);
 	budget_give(budget, left);
@@ -206,7 +207,7 @@ static uint32_t intern_without(struct stacks *stacks, struct budget *budget, con
 	uint32_t node;
 
 	assert_true(left > STACK_CACHE_BYTES && budget_take(budget, held));
-	node = stacks_intern(stacks, &own->sample, own->space);
+	node = intern(stacks, &own->sample, own->space);
 	budget_give(budget, held);
 	return node;
 }
@@ -238,7 +239,7 @@ static void it_changes_no_result(void **state)
 		const struct own *own = &pool[random_below(&random, random_below(&random, 2) ?
 			POOL : POOL / 50)];
 
-		assert_int_equal(stacks_intern(with, &own->sample, own->space),
+		assert_int_equal(intern(with, &own->sample, own->space),
 			intern_without(without, budget, own));
 	}
 	assert_int_equal(stacks_nodes(with), stacks_nodes(without));print_message("%u nodes\n", stacks_nodes(with));

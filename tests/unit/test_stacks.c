@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "event.h"
+#include "intern.h"
 #include "random.h"
 #include "stacks.h"
 
@@ -34,7 +35,7 @@ static void calls_are_looked_up_before_their_return_address(void **state)
 	struct stacks *stacks = stacks_new(NULL);
 	const struct sample sample = { KERNEL(0x100, 0x200, 0x300), USER(0x40,
 		0x50) };
-	uint32_t id = stacks_intern(stacks, &sample, SPACE);
+	uint32_t id = intern(stacks, &sample, SPACE);
 
 	(void)state;
 	assert_int_equal(stacks_nodes(stacks), 5);
@@ -55,7 +56,7 @@ static void interrupted_addresses_are_exact(void **state)
 		KERNEL(0x100, 0x200, 0x300, 0x400), USER(0x40, 0x50),
 	};
 	const struct sample user = { USER(0x40, 0, 0x50) };
-	uint32_t id = stacks_intern(stacks, &nested, SPACE);
+	uint32_t id = intern(stacks, &nested, SPACE);
 
 	(void)state;
 	check_node(stacks, &id, EVENT_KERNEL, 0x100, 0);
@@ -64,7 +65,7 @@ static void interrupted_addresses_are_exact(void **state)
 	check_node(stacks, &id, EVENT_KERNEL, 0x3ff, 0);
 	check_node(stacks, &id, SPACE, 0x40, 0);
 	check_node(stacks, &id, SPACE, 0x4f, 0);
-	id = stacks_intern(stacks, &user, SPACE);
+	id = intern(stacks, &user, SPACE);
 	check_node(stacks, &id, SPACE, 0x40, 0);
 	check_node(stacks, &id, SPACE, 0, 0);
 	check_node(stacks, &id, SPACE, 0x4f, 0);
@@ -81,15 +82,15 @@ static void a_cut_walk_is_another_stack(void **state)
 	(void)state;
 	kernel_cut.kernel_cut = true;
 	user_cut.user_cut = true;
-	assert_int_not_equal(stacks_intern(stacks, &whole, SPACE),
-		stacks_intern(stacks, &kernel_cut, SPACE));
-	assert_int_not_equal(stacks_intern(stacks, &whole, SPACE),
-		stacks_intern(stacks, &user_cut, SPACE));
-	id = stacks_intern(stacks, &kernel_cut, SPACE);
+	assert_int_not_equal(intern(stacks, &whole, SPACE),
+		intern(stacks, &kernel_cut, SPACE));
+	assert_int_not_equal(intern(stacks, &whole, SPACE),
+		intern(stacks, &user_cut, SPACE));
+	id = intern(stacks, &kernel_cut, SPACE);
 	check_node(stacks, &id, EVENT_KERNEL, 0x100, 0);
 	check_node(stacks, &id, EVENT_KERNEL, 0x1ff, 1);
 	check_node(stacks, &id, SPACE, 0x3f, 0);
-	id = stacks_intern(stacks, &user_cut, SPACE);
+	id = intern(stacks, &user_cut, SPACE);
 	check_node(stacks, &id, EVENT_KERNEL, 0x100, 0);
 	check_node(stacks, &id, EVENT_KERNEL, 0x1ff, 0);
 	check_node(stacks, &id, SPACE, 0x3f, 1);
@@ -102,7 +103,7 @@ static void no_frames_are_no_stack(void **state)
 	const struct sample sample = { .thread = 3 };
 
 	(void)state;
-	assert_int_equal(stacks_intern(stacks, &sample, SPACE), STACKS_NONE);
+	assert_int_equal(intern(stacks, &sample, SPACE), STACKS_NONE);
 	assert_int_equal(stacks_refused(stacks), 0);
 	stacks_free(stacks);
 }
@@ -171,14 +172,14 @@ static void ids_stand_for_stacks(void **state)
 	assert_non_null(known);
 	for (size_t i = 0; i < STACKS; i++) {
 		make_random(&random, &known[i]);
-		known[i].id = stacks_intern(stacks, &known[i].sample,
+		known[i].id = intern(stacks, &known[i].sample,
 			known[i].sample.process);
 		for (size_t k = 0; k < i; k++)
 			assert_int_equal(known[i].id == known[k].id, same_stack(&known[i],
 			&known[k]));
 	}
 	for (size_t i = 0; i < STACKS; i++)
-		assert_int_equal(known[i].id, stacks_intern(stacks, &known[i].sample,
+		assert_int_equal(known[i].id, intern(stacks, &known[i].sample,
 			known[i].sample.process));
 	free(known);
 	stacks_free(stacks);
@@ -196,18 +197,18 @@ static void memory_is_bounded(void **state)
 	for (uint32_t i = 0; i < STACKS_NODES_MAX / 64 + 1000; i++) {
 		for (size_t k = 0; k < 64; k++)
 			kernel[k] = random_next(&random);
-		if (stacks_intern(stacks, &sample, SPACE) == STACKS_NONE)
+		if (intern(stacks, &sample, SPACE) == STACKS_NONE)
 			refused++;
 		if (i == 0) {
 			memcpy(first, kernel, sizeof(first));
-			id = stacks_intern(stacks, &sample, SPACE);
+			id = intern(stacks, &sample, SPACE);
 		}
 	}
 	assert_true(refused >= 1000);
 	assert_int_equal(stacks_refused(stacks), refused);
 	assert_int_equal(stacks_nodes(stacks), STACKS_NODES_MAX);
 	memcpy(kernel, first, sizeof(first));
-	assert_int_equal(stacks_intern(stacks, &sample, SPACE), id);
+	assert_int_equal(intern(stacks, &sample, SPACE), id);
 	stacks_free(stacks);
 }
 
