@@ -30,7 +30,7 @@ PROGRAM = main command command_screen command_top command_report command_ctl com
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_trace test_drain test_meta test_control test_keys \
-	test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
+	test_alarm test_template test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_query test_query_inlined test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file test_debuginfod test_sources \
 	test_memory test_absurd_files test_signals test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_plug test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
@@ -45,7 +45,7 @@ BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers manual completion install barriers
 # The short ones last, so that none is left alone for long.
-E2E = port books linux_port linux_goes linux_leaves linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
+E2E = tiny port books linux_port linux_goes linux_leaves linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
 	screen terminal hostile faults_guest faults_qemu faults_qmp faults_port faults_files ctl machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
@@ -106,10 +106,23 @@ build/demo/%: $(DEMO_DIR)/user/%.c $(DEMO_DIR)/user/start.S $(DEMO_DIR)/user/pro
 
 build/guest/$(DEMO_DIR)/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
 
+# The port to copy from, on the template.
+PORTS = kernel-hook/ports
+TEMPLATE = alarm current memory port start string
+TEMPLATE_SRC = $(TEMPLATE:%=$(PORTS)/template/%.c)
+TINY = boot main profile
+TINY_OBJ = $(TINY:%=build/guest/$(PORTS)/tiny/%.o) $(TEMPLATE_SRC:%.c=build/guest/%.o)
+
+$(TEMPLATE_SRC:%.c=build/guest/%.o): FRAMES =
+
+build/tiny/tiny.elf: $(TINY_OBJ) $(HOOK_SRC:%.c=build/guest/%.o) $(PORTS)/tiny/link.ld
+	@mkdir -p $(@D)
+	$(CC) $(GUEST_LDFLAGS) -T $(PORTS)/tiny/link.ld -o $@ $(filter %.o,$^)
+
 build/demo/demo.elf: $(DEMO_OBJ) $(HOOK_SRC:%.c=build/guest/%.o) $(DEMO_DIR)/link.ld
 	$(CC) $(GUEST_LDFLAGS) -T $(DEMO_DIR)/link.ld -o $@ $(filter %.o,$^)
 
-demo-kernel: build/demo/demo.elf
+demo-kernel: build/demo/demo.elf build/tiny/tiny.elf
 
 # ---- tests: the same files under sanitizers, the hook's as host code ----
 
@@ -133,6 +146,8 @@ $(foreach test,ring unwind sample overflow trace drain meta control keys,build/c
 build/tsan/test_ring_threads build/tsan/test_pace_threads: build/tsan/tests/unit/fake_port.o
 build/tsan/test_hook_threads: build/tsan/tests/unit/fake_smp.o build/tsan/tests/unit/fake_host.o
 build/check/test_virtio_serial: build/check/tests/unit/fake_serial.o
+build/check/test_alarm: build/check/$(PORTS)/template/alarm.o
+build/check/test_template: $(filter-out %/string.o,$(TEMPLATE_SRC:%.c=build/check/%.o))
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
 build/check/test_record build/check/test_guest_symbols: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
@@ -231,10 +246,10 @@ bench-linux: packages
 	bench/linux
 
 # clang reads every file too, with the same warnings.
-build/lint: $(HOST_SRC) $(HOOK_SRC) $(DEMO_SRC) $(BENCH_SRC)
+build/lint: $(HOST_SRC) $(HOOK_SRC) $(DEMO_SRC) $(TEMPLATE_SRC) $(wildcard $(PORTS)/tiny/*.c) $(BENCH_SRC)
 	$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(HOST_SRC) $(HOOK_SRC)
 	$(CLANG) $(CPPFLAGS) -Itests/unit -Ibench $(CFLAGS) -fsyntax-only $(BENCH_SRC)
-	$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(DEMO_SRC)
+	$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(DEMO_SRC) $(TEMPLATE_SRC) $(wildcard $(PORTS)/tiny/*.c)
 	@mkdir -p build && touch $@
 
 # ---- the two commands ----
@@ -337,7 +352,7 @@ clean:
 	rm -rf build
 
 -include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/host/bench/*.d build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
-	$(DEMO_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
+	$(DEMO_OBJ:%.o=%.d) $(TINY_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
 
 .PHONY: FORCE all demo-kernel unit packages demo demo-linux linux-module check-linux-newer screenshots check soak fuzz bench bench-linux install uninstall deb clean
 .SECONDARY:

@@ -58,4 +58,30 @@ static inline void ktop_relax(void)
 	__asm__ volatile("pause");
 }
 
+/* A counter that goes on at a steady rate, also while the CPU is halted. */
+static inline uint64_t ktop_cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) :: "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+/* Masks interrupts on this CPU, and says what was; puts that back. */
+static inline unsigned long ktop_mask(void)
+{
+	unsigned long flags;
+
+	__asm__ volatile("pushfq; popq %0; cli" : "=r"(flags) :: "memory");
+	return flags;
+}
+
+static inline void ktop_unmask(unsigned long flags)
+{
+	__asm__ volatile("pushq %0; popfq" :: "r"(flags) : "memory", "cc");
+}
+
+/* This CPU as `uname -m` has it. */
+#define KTOP_ARCH_NAME "x86_64"
+
 #endif

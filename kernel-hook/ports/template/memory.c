@@ -1,0 +1,35 @@
+/* Where the hook's and the port's memory comes from. A kernel that replaces all three leaves this out. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "template.h"
+
+enum { PAGE = 4096 };
+#define HIGH 0xffffffff80000000
+
+/* In .bss: in one piece wherever the kernel is, and mapped at all times. */
+static _Alignas(PAGE) uint8_t pool[KTOP_TEMPLATE_MEMORY];
+static size_t used;
+
+__attribute__((weak)) void *ktop_pages(size_t size)
+{
+	void *pages = pool + used;
+
+	if (size > sizeof pool - used)
+		return NULL;
+	used += (size + PAGE - 1) / PAGE * PAGE;
+	return pages;
+}
+
+__attribute__((weak)) uint64_t ktop_physical(const void *address)
+{
+	uint64_t at = (uintptr_t)address;
+
+	return at >= HIGH ? at - HIGH : at;
+}
+
+__attribute__((weak)) void *ktop_map(uint64_t physical, size_t size)
+{
+	(void)physical, (void)size;
+	return NULL;
+}

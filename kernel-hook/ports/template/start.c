@@ -1,0 +1,85 @@
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../arch.h"
+#include "../../ktop.h"
+#include "../../port.h"
+#include "../../virtio_serial.h"
+#include "../../wire.h"
+#include "template.h"
+
+enum { PAUSE_MS = 10 };			/* between two drains; ktop.h wants one every 50 ms */
+
+/* New at each boot as far as the clock is. */
+static void make_boot_id(uint8_t id[KTOP_BOOT_ID])
+{
+	uint64_t mix = 0;
+
+	for (uint32_t i = 0; i < KTOP_BOOT_ID; i++) {
+		mix = (mix ^ ktop_port_clock()) * 0x9e3779b97f4a7c15;
+		id[i] = (uint8_t)(mix >> 56);
+	}
+}
+
+static bool is_zero(const uint8_t id[KTOP_BOOT_ID])
+{
+	uint8_t any = 0;
+
+	for (uint32_t i = 0; i < KTOP_BOOT_ID; i++)
+		any |= id[i];
+	return any == 0;
+}
+
+static struct ktop_facts complete(const struct ktop_facts *facts)
+{
+	struct ktop_facts all = *facts;
+
+	if (all.arch == NULL)
+		all.arch = KTOP_ARCH_NAME;
+	if (all.cpus == 0)
+		all.cpus = 1;
+	if (is_zero(all.boot_id))
+		make_boot_id(all.boot_id);
+	if (all.anchor == NULL) {
+		all.anchor = "ktop_text_begin";
+		all.anchor_address = (uintptr_t)ktop_text_begin;
+	}
+	return all;
+}
+
+static struct ktop_transport *find_port(void)
+{
+	struct ktop_virtio_serial_config config = {
+		.port = "org.ktop.0", .size = ktop_virtio_serial_memory_size(),
+		.physical = ktop_physical, .map = ktop_map,
+	};
+
+	config.memory = ktop_pages(config.size);
+	return config.memory == NULL ? NULL : ktop_virtio_serial_init(&config);
+}
+
+struct ktop *ktop_start(const struct ktop_facts *facts, const struct ktop_settings *settings)
+{
+	const struct ktop_facts all = complete(facts);
+	size_t size = ktop_memory_size(all.cpus, settings);
+	void *memory = size && all.cpus <= KTOP_TEMPLATE_CPUS ? ktop_pages(size) : NULL;
+	struct ktop *ktop = memory ? ktop_init(&all, settings, find_port(), memory, size) : NULL;
+
+	if (ktop)
+		ktop_object(ktop, &(struct ktop_object) {
+			.process = KTOP_KERNEL, .name = all.kernel,
+			.start = (uintptr_t)ktop_text_begin, .end = (uintptr_t)ktop_text_end,
+			.build_id = all.build_id, .build_id_size = all.build_id_size,
+		});
+	return ktop;
+}
+
+_Noreturn void ktop_drainer(struct ktop *ktop, void (*yield)(void), void (*sleep_ms)(uint32_t ms))
+{
+	for (;;) {
+		if (ktop_drain(ktop))
+			yield();
+		else
+			sleep_ms(PAUSE_MS);
+	}
+}
