@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "epoch.h"
@@ -8,31 +9,79 @@
 
 enum { HINDRANCE = 160 };
 
-static void finish(struct profiler_drive *drive, bool ok)
-{
-	struct command_sink sink = drive->sink;
+struct profiler_want {			/* one's wish */
+	struct command_sink sink;
+	bool keep;
+};
 
-	drive->sink = (struct command_sink){ 0 };
-	if (sink.answered)
-		sink.answered(sink.context, ok, drive->profiler.text);
+static void answer(const struct profiler_want *want, bool ok, const char *text)
+{
+	if (want->sink.answered)
+		want->sink.answered(want->sink.context, ok, text);
 }
 
-static void tell_kept(const struct profiler_drive *drive)
+static void add(struct profiler_drive *drive, const struct profiler_want *want)
 {
-	if (drive->sink.answered)
-		drive->sink.answered(drive->sink.context, true, drive->profiler.text);
+	drive->wants = util_grow(drive->wants, drive->want_count + 1, sizeof(*want));
+	drive->wants[drive->want_count++] = *want;
+}
+
+/* A sink may want the next thing from inside the call: these are out of the way before. */
+static void finish(struct profiler_drive *drive, bool ok)
+{
+	struct profiler_want *wants = drive->wants;
+	size_t count = drive->want_count;
+	char text[sizeof(drive->profiler.text)];
+
+	strcpy(text, drive->profiler.text);
+	drive->wants = NULL;
+	drive->want_count = 0;
+	for (size_t i = 0; i < count; i++)
+		answer(&wants[i], ok, text);
+	free(wants);
+}
+
+/* Whose wish is not to be kept has its answer; the others go on waiting. */
+static void tell_kept(struct profiler_drive *drive)
+{
+	struct profiler_want *wants = drive->wants;
+	size_t count = drive->want_count;
+	char text[sizeof(drive->profiler.text)];
+
+	strcpy(text, drive->profiler.text);
+	drive->wants = NULL;
+	drive->want_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (wants[i].keep)
+			add(drive, &wants[i]);
+	for (size_t i = 0; i < count; i++)
+		answer(&wants[i], wants[i].keep, text);
+	free(wants);
 }
 
 /* Who asks again knows of what it asked for before. */
 void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
 	const struct command_sink *sink)
 {
-	if (drive->sink.answered && drive->sink.context != sink->context) {
-		strcpy(drive->profiler.text, "a newer wish came");
+	struct profiler *profiler = &drive->profiler;
+	const struct profiler_want want = { *sink, keep };
+	bool shares;
+
+	profiler_drive_forget(drive, sink->context);
+	shares = drive->want_count && profiler->state != PROFILER_IDLE && profiler->on == on;
+	if (drive->want_count && !shares) {
+		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: it was "
+			"then to be turned %s; say again which", on ? "off" : "on", on ? "on" : "off");
 		finish(drive, false);
 	}
-	profiler_want(&drive->profiler, on, keep);
-	drive->sink = *sink;
+	if (shares && profiler->state == PROFILER_KEPT && !keep) {
+		answer(&want, false, profiler->text);
+		return;
+	}
+	if (!shares)
+		profiler_want(profiler, on, keep);
+	profiler->keeps = profiler->keeps || keep;
+	add(drive, &want);
 }
 
 enum kept_wish profiler_drive_kept(const struct profiler_drive *drive)
@@ -45,8 +94,18 @@ enum kept_wish profiler_drive_kept(const struct profiler_drive *drive)
 
 void profiler_drive_forget(struct profiler_drive *drive, const void *context)
 {
-	if (drive->sink.context == context)
-		drive->sink = (struct command_sink){ 0 };
+	size_t left = 0;
+
+	for (size_t i = 0; i < drive->want_count; i++)
+		if (drive->wants[i].sink.context != context)
+			drive->wants[left++] = drive->wants[i];
+	drive->want_count = left;
+}
+
+void profiler_drive_clear(struct profiler_drive *drive)
+{
+	free(drive->wants);
+	*drive = (struct profiler_drive){ 0 };
 }
 
 static const char *hindrance_of(const struct profiler_guest *guest, char text[HINDRANCE])

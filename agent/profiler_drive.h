@@ -3,6 +3,7 @@
 #define PROFILER_DRIVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "commands.h"
 #include "picture.h"
@@ -10,10 +11,12 @@
 
 struct epoch;
 struct link;
+struct profiler_want;
 
 struct profiler_drive {			/* starts as { 0 } */
 	struct profiler profiler;
-	struct command_sink sink;	/* who wanted it */
+	struct profiler_want *wants;	/* of those that want it */
+	size_t want_count;
 };
 
 struct profiler_guest {			/* borrowed */
@@ -24,13 +27,14 @@ struct profiler_guest {			/* borrowed */
 };
 
 /*
- * A newer wish ends the older. The sink is called once, unless it is forgotten; with `keep`, when
- * the wish is kept, and once more at its end.
+ * Who wants the same as is under way shares its outcome; who wants the contrary ends it. The sink is
+ * called once, unless it is forgotten; with `keep`, when the wish is kept, and once more at its end.
  */
 void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
 	const struct command_sink *sink);
 enum kept_wish profiler_drive_kept(const struct profiler_drive *drive);
 void profiler_drive_forget(struct profiler_drive *drive, const void *context);
+void profiler_drive_clear(struct profiler_drive *drive);	/* nobody is called any more */
 
 /* Does what is to be done now. To be called whenever something may have changed, never moved. */
 void profiler_drive_step(struct profiler_drive *drive, const struct profiler_guest *guest);

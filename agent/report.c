@@ -8,9 +8,11 @@
 #include "epoch.h"
 #include "export.h"
 #include "link.h"
+#include "loan.h"
 #include "picture.h"
 #include "qmp.h"
 #include "report.h"
+#include "report_parts.h"
 #include "session.h"
 #include "store.h"
 #include "symbols.h"
@@ -20,12 +22,11 @@ enum {
 	BOOT_WAITS = 6,			/* longest wait for a guest that sends, but not who it is */
 	CLOSE_MS = 3000,		/* for the guest's last count */
 	NAMES_MS = 3000,		/* for source lines, and for more of the guest's names */
-	LONG_NAMES_MS = 60000,	/* also for what was inlined, and for servers */
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
 
-static void enter(struct report *report, enum report_state state)
+void report_enter(struct report *report, enum report_state state)
 {
 	static const uint64_t wait_ms[] = {
 		[REPORT_CLOSING] = CLOSE_MS, [REPORT_NAMING] = NAMES_MS, [REPORT_FAILED] = 0,
@@ -36,15 +37,23 @@ static void enter(struct report *report, enum report_state state)
 	report->asked = report->answered = false;
 }
 
-static bool is_late(const struct report *report)
+bool report_is_late(const struct report *report)
 {
 	return util_now() >= report->deadline;
 }
 
-static void fail(struct report *report, const char *what)
+void report_fail(struct report *report, const char *what)
 {
 	report->error = util_copy(what, strlen(what));
 	report->state = REPORT_FAILED;
+}
+
+void report_note(struct report *report, const char *what, const char *why)
+{
+	size_t used = strlen(report->note);
+
+	snprintf(report->note + used, sizeof(report->note) - used, "%s%s%s%s",
+		used ? "; " : "", what, *why ? ": " : "", why);
 }
 
 struct report *report_new(struct session *session, const struct report_request *request)
@@ -53,38 +62,9 @@ struct report *report_new(struct session *session, const struct report_request *
 
 	report->session = session;
 	report->request = *request;
-	report->sampler_before = -1;
 	report->seen_at = util_now();
 	report->deadline = report->seen_at + BOOT_WAITS * request->wait_ns;
 	return report;
-}
-
-static const char *sampler_line(int sampler)
-{
-	return sampler == SAMPLER_NMI ? "mode nmi" : "mode timer";
-}
-
-static void send_rate(struct report *report, uint32_t rate, const struct command_sink *sink)
-{
-	char *line = util_format("rate %" PRIu32, rate);
-
-	session_ask(report->session, line, sink);
-	free(line);
-}
-
-/* The lines go out now: nobody may drive the session any further. */
-static void give_back(struct report *report)
-{
-	const struct command_sink nobody = { 0 };
-
-	if (report->started) {
-		session_ask(report->session, "stop", &nobody);
-		session_profile(report->session, false, &nobody);
-	}
-	if (report->rate_before)
-		send_rate(report, report->rate_before, &nobody);
-	if (report->sampler_before >= 0)
-		session_ask(report->session, sampler_line(report->sampler_before), &nobody);
 }
 
 void report_free(struct report *report)
@@ -92,22 +72,12 @@ void report_free(struct report *report)
 	if (!report)
 		return;
 	session_forget(report->session, report);
-	give_back(report);
+	report_give_back(report);
 	table_free(report->table);
 	epoch_release(report->epoch);
 	free(report->error);
 	free(report);
 }
-
-static void add_note(struct report *report, const char *what, const char *why)
-{
-	size_t used = strlen(report->note);
-
-	snprintf(report->note + used, sizeof(report->note) - used, "%s%s%s%s",
-		used ? "; " : "", what, *why ? ": " : "", why);
-}
-
-/* ---- what the guest is asked for ---- */
 
 static bool is_up(const struct report *report)
 {
@@ -131,106 +101,7 @@ static bool awaits_names(struct report *report)
 	if (told != report->told && !report->hurried && report->deadline < end)
 		report->deadline = end;
 	report->told = told;
-	return !is_late(report);
-}
-
-/* Nothing more is wanted of it. */
-static void leave_guest(struct report *report)
-{
-	report->started = false;
-	report->rate_before = 0;
-	report->sampler_before = -1;
-	enter(report, REPORT_NAMING);
-	if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
-		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
-}
-
-/*
- * What cannot be stopped, or set up as before, for the guest hangs or is gone, spoils nothing of
- * the answer.
- */
-static void answered(void *context, bool ok, const char *text)
-{
-	struct report *report = context;
-
-	if (ok) {
-		report->answered = true;
-	} else if (report->state >= REPORT_STOPPING) {
-		if (report->started)
-			report->end = epoch_now(report->epoch);
-		add_note(report, text, "");
-		leave_guest(report);
-	} else {
-		fail(report, text);
-	}
-}
-
-static void ask_rate(struct report *report, uint32_t rate)
-{
-	const struct command_sink sink = { .context = report, .answered = answered };
-
-	report->asked = true;
-	send_rate(report, rate, &sink);
-}
-
-static void ask_sampler(struct report *report, int sampler)
-{
-	const struct command_sink sink = { .context = report, .answered = answered };
-
-	report->asked = true;
-	session_ask(report->session, sampler_line(sampler), &sink);
-}
-
-static void set_sampler(struct report *report)
-{
-	int before = (int)report->epoch->status.sampler, wanted = report->request.sampler;
-
-	if (wanted < 0 || report->answered) {
-		enter(report, REPORT_RATE);
-	} else if (!report->asked) {
-		report->sampler_before = wanted == before ? -1 : before;
-		ask_sampler(report, wanted);
-	}
-}
-
-static void set_rate(struct report *report)
-{
-	uint32_t before = report->epoch->status.rate, wanted = report->request.rate;
-
-	if (!wanted || report->answered) {
-		enter(report, REPORT_STARTING);
-	} else if (!report->asked) {
-		report->rate_before = wanted == before ? 0 : before;
-		ask_rate(report, wanted);
-	}
-}
-
-static void set_rate_back(struct report *report)
-{
-	if (!report->rate_before || report->answered) {
-		report->rate_before = 0;
-		enter(report, REPORT_SAMPLER_BACK);
-	} else if (!report->asked) {
-		ask_rate(report, report->rate_before);
-	}
-}
-
-static void set_sampler_back(struct report *report)
-{
-	if (report->sampler_before < 0 || report->answered)
-		leave_guest(report);
-	else if (!report->asked)
-		ask_sampler(report, report->sampler_before);
-}
-
-static void profile(struct report *report, bool on)
-{
-	const struct command_sink sink = { .context = report, .answered = answered };
-
-	if (report->asked)
-		return;
-	report->asked = true;
-	session_profile(report->session, on, &sink);
+	return !report_is_late(report);
 }
 
 /* ---- the window ---- */
@@ -256,7 +127,7 @@ static void fail_silent(struct report *report)
 		(double)report->request.wait_ns / 1e9,
 		trouble[0] ? trouble : link_trouble(session_link(report->session)));
 
-	fail(report, why);
+	report_fail(report, why);
 	free(why);
 }
 
@@ -267,25 +138,24 @@ static void wait_for_guest(struct report *report)
 
 	if (session_link(report->session) == LINK_UP && epoch->status_known) {
 		report->epoch = epoch_hold(epoch);
-		enter(report, REPORT_SAMPLER);
+		report_enter(report, REPORT_SAMPLER);
 	} else if (session_link(report->session) == LINK_LOST) {
-		fail(report, "the VM is gone before its guest told of itself");
+		report_fail(report, "the VM is gone before its guest told of itself");
 	} else if (session_vm(report->session) == VM_PAUSED) {
-		fail(report, "the VM is paused; let it run first");
-	} else if (is_still(report, bytes) || is_late(report)) {
+		report_fail(report, "the VM is paused; let it run first");
+	} else if (is_still(report, bytes) || report_is_late(report)) {
 		fail_silent(report);
 	}
 }
 
-/* With a profiler that was off before, all that comes is asked for; else the window's slices. */
+/* Of a profile that is its own alone, all that comes is asked for; else the window's slices. */
 static void begin_window(struct report *report)
 {
 	report->begin = report->seen = epoch_now(report->epoch);
 	report->end = report->begin + report->request.duration_ns;
 	report->seen_at = util_now();
-	report->whole = report->started;
 	report->question.to = report->whole ? UINT64_MAX : report->end;
-	enter(report, REPORT_RUNNING);
+	report_enter(report, REPORT_RUNNING);
 }
 
 /* Asked for by whole slices: the one in which this time lies is to be in it. */
@@ -294,20 +164,38 @@ static uint64_t whole_slice(uint64_t from)
 	return from > STORE_SLICE_NS / 2 ? from - STORE_SLICE_NS / 2 + 1 : 0;
 }
 
-static void start(struct report *report)
+/* Another report's last samples are still to come, or lie in the slice that is now. */
+static bool awaits_others(struct report *report)
 {
+	const struct loan *loan = report_loan(report);
 	uint64_t now = epoch_now(report->epoch);
 
+	return loan->closing ||
+		(loan->closed && now >= loan->closed && now < loan->closed + STORE_SLICE_NS &&
+		!is_still(report, now));
+}
+
+/* On by itself it stays on; on for another report, it stays on for this one too. */
+static void join(struct report *report)
+{
+	report->started = report_loan(report)->profiler > 0;
+	report_loan(report)->profiler += report->started;
+	report->question.from = epoch_now(report->epoch);
+	begin_window(report);
+}
+
+static void start(struct report *report)
+{
 	if (report->answered) {
 		begin_window(report);
-	} else if (!report->asked && report->epoch->status.running) {
-		report->question.from = now;
-		begin_window(report);
-	} else if (!report->asked) {
+	} else if (!report->asked && report->epoch->status.running && !report_loan(report)->closing) {
+		join(report);
+	} else if (!report->asked && !awaits_others(report)) {
 		/* Nothing was sampled before: what comes from here on is ours, to the last. */
-		report->question.from = whole_slice(now);
-		report->started = true;
-		profile(report, true);
+		report->question.from = whole_slice(epoch_now(report->epoch));
+		report->whole = report->started = true;
+		report_loan(report)->profiler++;
+		report_profile(report, true);
 	}
 }
 
@@ -321,21 +209,25 @@ static void end_window(struct report *report)
 {
 	report->status = report->epoch->status;
 	report->status.note = (struct text){ 0 };
+	if (report->started && report_loan(report)->profiler > 1) {
+		report->whole = report_return_profiler(report);
+		report->question.to = report->end;
+	}
 	if (!is_there(report))
-		leave_guest(report);
+		report_leave_guest(report);
 	else
-		enter(report, report->started ? REPORT_STOPPING : REPORT_RATE_BACK);
+		report_enter(report, report->started ? REPORT_STOPPING : REPORT_RATE_BACK);
 }
 
 void report_cut(struct report *report, const char *why)
 {
 	report->hurried = true;
 	if (report->state < REPORT_RUNNING) {
-		fail(report, why);
+		report_fail(report, why);
 	} else if (report->state == REPORT_NAMING) {
 		report->deadline = 0;
 	} else if (report->state == REPORT_RUNNING) {
-		add_note(report, "cut short", why);
+		report_note(report, "cut short", why);
 		report->end = epoch_now(report->epoch);
 		report->question.to = UINT64_MAX;
 		end_window(report);
@@ -379,11 +271,13 @@ static void run(struct report *report)
 static void stop(struct report *report)
 {
 	if (report->answered) {
-		report->started = false;
 		report->end = epoch_now(report->epoch);
-		enter(report, REPORT_CLOSING);
-	} else {
-		profile(report, false);
+		report_enter(report, REPORT_CLOSING);
+	} else if (!report->asked) {
+		report->closing = true;
+		report_loan(report)->closing++;
+		report_return_profiler(report);
+		report_profile(report, false);
 	}
 }
 
@@ -409,12 +303,14 @@ static bool all_closed(const struct report *report)
 
 static void close_books(struct report *report)
 {
-	if (all_closed(report)) {
-		enter(report, REPORT_RATE_BACK);
-	} else if (is_late(report)) {
-		add_note(report, "the guest's last count did not come", "");
-		enter(report, REPORT_RATE_BACK);
-	}
+	if (!all_closed(report) && !report_is_late(report))
+		return;
+	if (!all_closed(report))
+		report_note(report, "the guest's last count did not come", "");
+	report_end_closing(report);
+	if (report->question.to == UINT64_MAX)		/* what others profile from now on is not */
+		report->question.to = report_loan(report)->closed + STORE_SLICE_NS / 2;
+	report_enter(report, REPORT_RATE_BACK);
 }
 
 /* ---- the answer ---- */
@@ -480,7 +376,7 @@ static void note_unread(struct report *report, uint32_t count)
 	char *what = util_format("at %" PRIu32 " addresses it is not known yet what is inlined", count);
 
 	if (count)
-		add_note(report, what, "");
+		report_note(report, what, "");
 	free(what);
 }
 
@@ -497,10 +393,10 @@ static void name(struct report *report)
 		report->missed = missed_share(report);
 	}
 	left = unread(report);
-	if ((lines_known(report) && left == 0) || is_late(report)) {
+	if ((lines_known(report) && left == 0) || report_is_late(report)) {
 		note_unread(report, left);
 		if (names_come(report))
-			add_note(report, "the guest has not yet told all names of its kernel", "");
+			report_note(report, "the guest has not yet told all names of its kernel", "");
 		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
 			false);
 		report->state = REPORT_DONE;
@@ -511,14 +407,14 @@ enum report_state report_step(struct report *report)
 {
 	static void (*const steps[])(struct report *report) = {
 		[REPORT_WAITING] = wait_for_guest,
-		[REPORT_SAMPLER] = set_sampler,
-		[REPORT_RATE] = set_rate,
+		[REPORT_SAMPLER] = report_set_sampler,
+		[REPORT_RATE] = report_set_rate,
 		[REPORT_STARTING] = start,
 		[REPORT_RUNNING] = run,
 		[REPORT_STOPPING] = stop,
 		[REPORT_CLOSING] = close_books,
-		[REPORT_RATE_BACK] = set_rate_back,
-		[REPORT_SAMPLER_BACK] = set_sampler_back,
+		[REPORT_RATE_BACK] = report_set_rate_back,
+		[REPORT_SAMPLER_BACK] = report_set_sampler_back,
 		[REPORT_NAMING] = name,
 	};
 

@@ -1,8 +1,8 @@
 /*
  * One window of profiling and its answer: sets up the guest, starts its profiler when it is off,
  * waits for the window (in guest time, so that a repeatable guest gives a repeatable report), stops
- * what it started, waits until the books are closed, and sets up the guest as it was before. Lives
- * in the thread that drives the session.
+ * what it started, waits until the books are closed, and sets up the guest as it was before. Of
+ * several at once the last one does so. Lives in the thread that drives the session.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -48,15 +48,15 @@ struct report {
 	enum report_state state;
 	uint64_t deadline;		/* host ns: of the present state */
 	char *error;			/* with REPORT_FAILED; with REPORT_DONE: the guest stood still */
-	char note[320];			/* what the reader should know, "" if nothing */
+	char note[640];			/* what the reader should know, "" if nothing */
 
 	struct epoch *epoch;		/* held; NULL: still waiting */
 	bool asked, answered;		/* the present state's line was sent, and obeyed */
-	bool started;			/* the profiler, by us, and it is still to be stopped */
-	uint32_t rate_before;		/* to be set again; 0: not changed */
-	int sampler_before;		/* likewise; -1 */
+	bool started;			/* it has a share in the profiler's being on, as loan.h */
+	bool closing;			/* it waits for the last count */
+	bool rate_taken, sampler_taken;	/* and is to be returned */
 	bool hurried;			/* it was cut: names are not waited for long */
-	bool whole;			/* it was off before: nothing in the store is another's */
+	bool whole;			/* nobody else profiled meanwhile: all that came is its own */
 	uint64_t begin, end;		/* guest ns, of the window */
 	uint64_t told;			/* symbols_generation, while the guest's names come */
 	uint64_t seen, seen_at;		/* what moves while the guest does, and its host ns */

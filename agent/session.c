@@ -10,6 +10,7 @@
 #include "epoch.h"
 #include "kernel_names.h"
 #include "link.h"
+#include "loan.h"
 #include "mailbox.h"
 #include "meter.h"
 #include "profiler_drive.h"
@@ -49,6 +50,7 @@ struct session {
 	uint64_t resets;		/* of the VM, as far as handled */
 
 	struct profiler_drive profiler;
+	struct loan loan;
 
 	struct session_wish wish;
 	bool wish_is_new, changed;	/* since the last picture */
@@ -302,6 +304,11 @@ enum vm_state session_vm(const struct session *session)
 	return link_vm(session->link);
 }
 
+struct loan *session_loan(struct session *session)
+{
+	return &session->loan;
+}
+
 static void drive_profiler(struct session *session)
 {
 	const struct profiler_guest guest = {
@@ -533,6 +540,7 @@ void session_free(struct session *session)
 	link_free(session->link);
 	decode_free(session->decode);
 	commands_free(session->commands);
+	profiler_drive_clear(&session->profiler);
 	saver_free(session->saver);
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);

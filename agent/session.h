@@ -17,6 +17,7 @@
 struct command_sink;
 struct decode;
 struct epoch;
+struct loan;
 struct session;
 
 struct session_options {
@@ -45,6 +46,7 @@ struct epoch *session_epoch(const struct session *session);	/* NULL: no boot see
 const struct decode *session_decode(const struct session *session);
 enum link_state session_link(const struct session *session);
 enum vm_state session_vm(const struct session *session);
+struct loan *session_loan(struct session *session);	/* for its reports alone */
 bool session_fetches(const struct session *session);	/* debug files: lines may take long */
 
 /* What ails the connections, as link_remark tells it. */
@@ -56,7 +58,7 @@ bool session_unplug(struct session *session);
 
 /*
  * A control line for the guest; starting and stopping. The sink is called from a later step, or at
- * once when it cannot be; then it is forgotten. A newer wish for the profiler ends the older.
+ * once when it cannot be; then it is forgotten. A wish for the profiler ends one for the contrary.
  */
 void session_ask(struct session *session, const char *line, const struct command_sink *sink);
 void session_profile(struct session *session, bool on, const struct command_sink *sink);

@@ -1,0 +1,199 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "commands.h"
+#include "epoch.h"
+#include "loan.h"
+#include "report.h"
+#include "report_parts.h"
+#include "session.h"
+#include "util.h"
+
+/* For names, where what was inlined is asked for too, or servers are. */
+enum { LONG_NAMES_MS = 60000, NS_PER_MS = 1000000 };
+
+/* In fresh memory. */
+static char *rate_line(uint32_t rate)
+{
+	return util_format("rate %" PRIu32, rate);
+}
+
+static char *sampler_line(uint32_t sampler)
+{
+	return util_format("mode %s", sampler == SAMPLER_NMI ? "nmi" : "timer");
+}
+
+struct loan *report_loan(const struct report *report)
+{
+	return session_loan(report->session);
+}
+
+/* It waits for the guest's last count no more: others may turn the profiler on again. */
+void report_end_closing(struct report *report)
+{
+	if (!report->closing)
+		return;
+	report->closing = false;
+	report_loan(report)->closing--;
+	report_loan(report)->closed = epoch_now(report->epoch);
+}
+
+/* True: nobody else wants it on. */
+bool report_return_profiler(struct report *report)
+{
+	bool last = report->started && --report_loan(report)->profiler == 0;
+
+	report->started = false;
+	return last;
+}
+
+/* True: it is to be set as it was before. */
+static bool return_setting(bool *taken, struct loan_setting *setting)
+{
+	bool last = *taken && loan_return(setting);
+
+	*taken = false;
+	return last;
+}
+
+/* Frees the line, which goes out now; its answer is not waited for. */
+static void set_back_unseen(struct report *report, struct loan_setting *setting, char *line)
+{
+	char *what = util_format("the guest has not confirmed `%s`, as it was before; "
+		"`ktop ctl %s` tells it again", line, line);
+
+	session_ask(report->session, line, &(struct command_sink){ 0 });
+	loan_settled(setting);
+	report_note(report, what, "");
+	free(what);
+	free(line);
+}
+
+/* Nobody may drive the session any further. */
+void report_give_back(struct report *report)
+{
+	const struct command_sink nobody = { 0 };
+	struct loan *loan = report_loan(report);
+
+	report_end_closing(report);
+	if (report_return_profiler(report)) {
+		session_ask(report->session, "stop", &nobody);
+		session_profile(report->session, false, &nobody);
+	}
+	if (return_setting(&report->rate_taken, &loan->rate))
+		set_back_unseen(report, &loan->rate, rate_line(loan->rate.before));
+	if (return_setting(&report->sampler_taken, &loan->sampler))
+		set_back_unseen(report, &loan->sampler, sampler_line(loan->sampler.before));
+}
+
+/* Nothing more is wanted of it, but that it is as before. */
+void report_leave_guest(struct report *report)
+{
+	report_give_back(report);
+	report_enter(report, REPORT_NAMING);
+	if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
+		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
+}
+
+/*
+ * What cannot be stopped, or set up as before, for the guest hangs or is gone, spoils nothing of
+ * the answer.
+ */
+static void answered(void *context, bool ok, const char *text)
+{
+	struct report *report = context;
+
+	if (ok) {
+		report->answered = true;
+	} else if (report->state >= REPORT_STOPPING) {
+		if (report->state == REPORT_STOPPING)
+			report->end = epoch_now(report->epoch);
+		report_note(report, text, "");
+		report_leave_guest(report);
+	} else {
+		report_fail(report, text);
+	}
+}
+
+/* Frees the line. */
+static void ask(struct report *report, char *line)
+{
+	const struct command_sink sink = { .context = report, .answered = answered };
+
+	report->asked = true;
+	session_ask(report->session, line, &sink);
+	free(line);
+}
+
+static void fail_lent(struct report *report, const char *option)
+{
+	char *why = util_format("--%s: another report has set it otherwise, until it ends; leave it "
+		"out, or ask later", option);
+
+	report_fail(report, why);
+	free(why);
+}
+
+void report_set_sampler(struct report *report)
+{
+	int wanted = report->request.sampler;
+
+	if (wanted < 0 || report->answered) {
+		report_enter(report, REPORT_RATE);
+	} else if (!report->asked) {
+		report->sampler_taken = loan_take(&report_loan(report)->sampler, (uint32_t)wanted,
+			report->epoch->status.sampler);
+		if (report->sampler_taken)
+			ask(report, sampler_line((uint32_t)wanted));
+		else
+			fail_lent(report, "sampler");
+	}
+}
+
+void report_set_rate(struct report *report)
+{
+	uint32_t wanted = report->request.rate;
+
+	if (!wanted || report->answered) {
+		report_enter(report, REPORT_STARTING);
+	} else if (!report->asked) {
+		report->rate_taken = loan_take(&report_loan(report)->rate, wanted,
+			report->epoch->status.rate);
+		if (report->rate_taken)
+			ask(report, rate_line(wanted));
+		else
+			fail_lent(report, "rate");
+	}
+}
+
+void report_set_rate_back(struct report *report)
+{
+	struct loan_setting *setting = &report_loan(report)->rate;
+
+	if (report->asked && report->answered)
+		loan_settled(setting);
+	if (report->answered || (!report->asked && !report->rate_taken))
+		report_enter(report, REPORT_SAMPLER_BACK);
+	else if (!report->asked && return_setting(&report->rate_taken, setting))
+		ask(report, rate_line(setting->before));
+}
+
+void report_set_sampler_back(struct report *report)
+{
+	struct loan_setting *setting = &report_loan(report)->sampler;
+
+	if (report->asked && report->answered)
+		loan_settled(setting);
+	if (report->answered || (!report->asked && !report->sampler_taken))
+		report_leave_guest(report);
+	else if (!report->asked && return_setting(&report->sampler_taken, setting))
+		ask(report, sampler_line(setting->before));
+}
+
+void report_profile(struct report *report, bool on)
+{
+	const struct command_sink sink = { .context = report, .answered = answered };
+
+	report->asked = true;
+	session_profile(report->session, on, &sink);
+}

@@ -1,0 +1,33 @@
+/* What the files of a report share; for nobody else. */
+#ifndef REPORT_PARTS_H
+#define REPORT_PARTS_H
+
+#include "report.h"
+
+struct loan;
+
+/* ---- report.c ---- */
+
+void report_enter(struct report *report, enum report_state state);
+bool report_is_late(const struct report *report);	/* in the present state */
+void report_fail(struct report *report, const char *what);
+void report_note(struct report *report, const char *what, const char *why);
+
+/* ---- report_guest.c: what the guest is asked for, and what it gets back ---- */
+
+struct loan *report_loan(const struct report *report);
+
+void report_set_sampler(struct report *report);
+void report_set_rate(struct report *report);
+void report_profile(struct report *report, bool on);	/* once a state */
+void report_set_rate_back(struct report *report);
+void report_set_sampler_back(struct report *report);
+
+bool report_return_profiler(struct report *report);	/* true: nobody else wants it on */
+void report_end_closing(struct report *report);		/* others may turn it on again */
+
+/* All that is left, at once: nobody may drive the session any further. And on to the names. */
+void report_give_back(struct report *report);
+void report_leave_guest(struct report *report);
+
+#endif
