@@ -12,7 +12,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
 	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
-AGENT = util util_file budget unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells store \
+AGENT = util util_file budget json unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells store \
 	filter filter_words naming span profile window query query_stacks query_inlined table \
 	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \
@@ -37,6 +37,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_
 	test_canvas test_config test_keymap \
 	test_filter_words test_list test_prompt test_header test_view_functions test_screen test_states test_steady test_tabs
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
+SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control,$(FUZZ)))	# the same, an allocation refused; the hook has none
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads test_hook_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
@@ -176,7 +177,14 @@ $(FUZZ:%=build/check/%): build/check/%: build/check/tests/fuzz/%.o build/check/t
 		build/check/libfakes.a build/check/libtui.a build/check/libagent.a build/check/libhook.a
 	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-build/check/fuzz_screen: build/check/tests/unit/fake_session.o
+# Each allocation refused in turn. scarce.c runs before the sanitizer does.
+build/check/tests/unit/scarce.o: SANITIZE =
+build/check/tests/unit/scarce.o: CPPFLAGS = -D_GNU_SOURCE -Iagent	# the hook has an unwind.h, too
+$(SCARCE:%=build/check/%): build/check/scarce_%: build/check/tests/fuzz/fuzz_%.o build/check/tests/fuzz/scarcely.o \
+		build/check/tests/unit/scarce.o build/check/libfakes.a build/check/libtui.a build/check/libagent.a build/check/libhook.a
+	$(CC) $(CFLAGS) $(SANITIZE) -Wl,--wrap=budget_take -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
+build/check/scarce_screen build/check/fuzz_screen: build/check/tests/unit/fake_session.o
 build/fuzz/fuzz_screen: build/fuzz/tests/unit/fake_session.o
 
 build/tsan/%.o: %.c
@@ -199,7 +207,7 @@ $(WEAK:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o build/tsan/tests
 		build/host/tests/unit/weak_memory.o $(HOOK_SRC:%.c=build/tsan/%.o)
 	$(CC) $(CFLAGS) -o $@ $^ -lcmocka
 
-unit: $(TOOLS:%=build/check/%) $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%)
+unit: $(TOOLS:%=build/check/%) $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%)
 
 # ---- fuzzing ----
 
@@ -322,11 +330,12 @@ screenshots: packages
 check: packages
 	$(MAKE) -j$(shell nproc) build/ktop demo-kernel unit build/lint
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
-	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) -- $(ALONE:%=tests/e2e/%)
+	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) -- $(ALONE:%=tests/e2e/%)
 
-# All attacks on the memory at once; the books, for SOAK_MINUTES.
+# All attacks on the memory at once; each allocation refused; the books, for SOAK_MINUTES.
 soak: packages
-	$(MAKE) build/ktop demo-kernel build/check/test_memory
+	$(MAKE) build/ktop demo-kernel build/check/test_memory $(SCARCE:%=build/check/%)
+	for program in $(SCARCE:%=build/check/%); do $$program all || exit 1; done
 	build/check/test_memory soak
 	tests/soak
 

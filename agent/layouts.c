@@ -12,6 +12,8 @@
 #define NONE 0xffffffffu
 #define MANY 0xfffffffeu
 
+enum { FIRST_ROOM = 32 };		/* layouts */
+
 struct layout {
 	uint32_t first, count;		/* in `entries` */
 	uint32_t next;			/* the one that adds a mapping to this; NONE, or MANY */
@@ -76,7 +78,10 @@ static uint32_t add_layout(struct layouts *layouts, const struct draft *draft)
 	return layouts->count++;
 }
 
-/* LAYOUTS_UNKNOWN is empty as well: all processes start in it, so that nothing can follow on it. */
+/*
+ * LAYOUTS_UNKNOWN is empty as well: all processes start in it, so that nothing can follow on it. It
+ * is there whatever the budget says: a boot may begin while the one before has all of that.
+ */
 struct layouts *layouts_new(const struct objects *objects, struct budget *budget)
 {
 	struct layouts *layouts = util_alloc(sizeof(*layouts));
@@ -87,6 +92,9 @@ struct layouts *layouts_new(const struct objects *objects, struct budget *budget
 	hash_init(&layouts->by_entries, budget);
 	layouts->processes = recent_new();
 	layouts->spaces = util_alloc(RECENT_SLOTS * sizeof(*layouts->spaces));
+	layouts->room = FIRST_ROOM;
+	layouts->list = util_alloc(layouts->room * sizeof(*layouts->list));
+	budget_charge(budget, layouts->room * sizeof(*layouts->list));
 	layouts->kernel = add_layout(layouts, &empty);
 	layouts->list[LAYOUTS_UNKNOWN].next = MANY;
 	return layouts;

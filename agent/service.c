@@ -107,6 +107,7 @@ static void finish_report(struct job *job)
 	const char *why = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
+	bool whole;
 
 	if (out) {
 		report_write(job->report, out, &error);
@@ -114,7 +115,8 @@ static void finish_report(struct job *job)
 		if (why)
 			fprintf(out, CONTROL_SEPARATOR "%s", why);
 	}
-	if (out && fclose(out) == 0)
+	whole = out && !ferror(out);
+	if (out && fclose(out) == 0 && whole && text)
 		control_socket_answer(job->service->control, client_of(job), !why, text, size);
 	else
 		answer(job, false, "no memory for the report");

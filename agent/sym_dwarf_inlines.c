@@ -118,14 +118,21 @@ char *sym_dwarf_inlined(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 	uint32_t at = sym_dwarf_ranges_from(dwarf, address);
 	char *text = NULL;
 	size_t size;
+	bool whole;
 
 	*full = false;
 	walk.names = open_memstream(&text, &size);
-	if (!walk.names)
+	if (!walk.names) {
+		*full = true;
 		return NULL;
+	}
 	for (int tried = 0; at > 0 && tried < RANGES_TRIED_MAX && !*full; tried++)
 		if (walk_unit(&walk, dwarf, &dwarf->ranges[--at], full))
 			break;
-	fclose(walk.names);
-	return text;
+	whole = !ferror(walk.names);
+	if (fclose(walk.names) == 0 && whole && text)
+		return text;
+	*full = true;
+	free(text);
+	return NULL;
 }

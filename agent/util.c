@@ -4,12 +4,16 @@
 
 #include "util.h"
 
+void util_no_memory(void)
+{
+	fputs("ktop: no memory left: the program ends; close others, or record less\n", stderr);
+	exit(1);
+}
+
 static void *must(void *memory)
 {
-	if (!memory) {
-		fputs("ktop: no memory left: the program ends; close others, or record less\n", stderr);
-		exit(1);
-	}
+	if (!memory)
+		util_no_memory();
 	return memory;
 }
 
@@ -32,7 +36,7 @@ char *util_copy(const char *text, size_t size)
 	return copy;
 }
 
-static char *format_list(const char *format, va_list list)
+char *util_format_list(const char *format, va_list list)
 {
 	char *text;
 
@@ -45,7 +49,7 @@ char *util_format(const char *format, ...)
 	char *text;
 
 	va_start(list, format);
-	text = format_list(format, list);
+	text = util_format_list(format, list);
 	va_end(list);
 	return text;
 }
@@ -57,7 +61,7 @@ bool util_fail(char **error, const char *format, ...)
 	if (!error)
 		return false;
 	va_start(list, format);
-	*error = format_list(format, list);
+	*error = util_format_list(format, list);
 	va_end(list);
 	return false;
 }
@@ -73,6 +77,18 @@ char *util_join(char *const *words, size_t count, const char *between)
 	for (size_t i = 0; i < count; i++)
 		to = stpcpy(stpcpy(to, i ? between : ""), words[i]);
 	return text;
+}
+
+FILE *util_text_open(char **text, size_t *size)
+{
+	return must(open_memstream(text, size));
+}
+
+char *util_text_close(FILE *stream, char *const *text)
+{
+	bool whole = !ferror(stream);
+
+	return fclose(stream) == 0 && whole ? must(*text) : must(NULL);
 }
 
 uint64_t util_now(void)

@@ -11,13 +11,22 @@
 /* A formatted text in fresh memory; never NULL: ends the program when memory is out. */
 char *util_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+char *util_format_list(const char *format, va_list list);
+
 /* Sets *error (when error is not NULL) to a formatted text, freeing nothing; returns false. */
 bool util_fail(char **error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Says that memory is out, and ends the program. */
+void util_no_memory(void) __attribute__((noreturn));
 
 /* malloc, realloc, strdup that end the program when memory is out: for small, bounded things. */
 void *util_alloc(size_t size);		/* zeroed */
 void *util_grow(void *memory, size_t count, size_t size);
 char *util_copy(const char *text, size_t size);
+
+/* A stream into fresh memory, which is *text, and returned, once it is closed. Likewise. */
+FILE *util_text_open(char **text, size_t *size);
+char *util_text_close(FILE *stream, char *const *text);
 
 /* The words in one text, in fresh memory. */
 char *util_join(char *const *words, size_t count, const char *between);

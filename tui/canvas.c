@@ -249,15 +249,14 @@ int canvas_wrap(struct canvas *canvas, struct area area, uint8_t style, const ch
 
 int canvas_format(struct canvas *canvas, struct place place, uint8_t style, const char *format, ...)
 {
-	char *text = NULL;
 	va_list arguments;
+	char *text;
 	int used;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
+	text = util_format_list(format, arguments);
 	va_end(arguments);
-	used = canvas_text(canvas, place, style, text ? text : "");
+	used = canvas_text(canvas, place, style, text);
 	free(text);
 	return used;
 }

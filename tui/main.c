@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "json.h"
 #include "util.h"
 
 #define VERSION "0.1"
@@ -83,6 +84,7 @@ int main(int count, char **words)
 	take_standard_descriptors();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow is an error of its writer */
+	json_begin();
 	status = run(count, words);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE)
 		status = command_fail(util_format(

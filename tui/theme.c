@@ -213,10 +213,8 @@ char *theme_dump(const struct canvas *canvas, enum depth depth)
 {
 	char *text = NULL, bytes[CELL_BYTES];
 	size_t size;
-	FILE *to = open_memstream(&text, &size);
+	FILE *to = util_text_open(&text, &size);
 
-	if (!to)
-		return util_copy("", 0);
 	for (int row = 0; row < canvas->rows; row++) {
 		int style = -1;
 
@@ -230,6 +228,5 @@ char *theme_dump(const struct canvas *canvas, enum depth depth)
 		}
 		fputs("\033[0m\n", to);
 	}
-	fclose(to);
-	return text;
+	return util_text_close(to, &text);
 }

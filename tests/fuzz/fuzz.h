@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "util.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* What must be so, whatever the input. */
@@ -17,6 +19,13 @@ static inline void require(bool so)
 {
 	if (!so)
 		abort();
+}
+
+/* Likewise, unless memory is out. */
+static inline void require_memory(bool so)
+{
+	if (!so)
+		util_no_memory();
 }
 
 /* Input that is taken apart from the front; what is beyond its end is zero. */

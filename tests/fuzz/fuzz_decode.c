@@ -18,6 +18,7 @@
 #include "packets.h"
 #include "query.h"
 #include "symbols.h"
+#include "util.h"
 
 struct world {
 	bool light;
@@ -150,7 +151,7 @@ static void ask(struct world *world, uint8_t filter, uint8_t column)
 		.to = filter & 2 ? now - now / 4 : UINT64_MAX,
 		.filter = { .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 },
 	};
-	struct cpu_series *cpus = calloc(64, sizeof(*cpus));
+	struct cpu_series *cpus = util_alloc(64 * sizeof(*cpus));
 
 	strcpy(question.filter.thread, texts[filter >> 6]);
 	strcpy(question.filter.pattern, texts[column >> 6]);
@@ -164,6 +165,8 @@ static void describe(const struct metadata *metadata)
 	static const uint8_t boot_id[KTOP_BOOT_ID];
 	FILE *nowhere = fopen("/dev/null", "w");
 
+	if (!nowhere)
+		return;
 	metadata_write(metadata, boot_id, nowhere);
 	fclose(nowhere);
 }

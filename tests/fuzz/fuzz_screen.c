@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct tabs *tabs;
 	int rows = input_byte(&input) % 70, columns = input_byte(&input);
 
-	require(setlocale(LC_CTYPE, "C.UTF-8"));
+	require_memory(setlocale(LC_CTYPE, "C.UTF-8"));
 	config_init(&config);
 	config.keys.tabs = many;
 	take_state(&input, picture);

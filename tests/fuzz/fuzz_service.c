@@ -42,13 +42,13 @@ static void start(void)
 	struct session_options options = { .qmp = NULL };
 
 	host.folder = util_format("/tmp/ktop-fuzz-XXXXXX");
-	require(mkdtemp(host.folder) && setenv("XDG_RUNTIME_DIR", host.folder, 1) == 0);
+	require_memory(mkdtemp(host.folder) && setenv("XDG_RUNTIME_DIR", host.folder, 1) == 0);
 	host.port = util_format("%s/port", host.folder);
 	atexit(tidy);
 	options.port = host.port;
 	host.guest = fake_guest_new(host.port);
 	host.session = session_new(&options, NULL);
-	require(host.session);
+	require_memory(host.session);
 }
 
 static int connect_client(const char *path)
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		clients[i] = -1;
 	service = service_new(host.session, host.port, NULL);
 	path = control_socket_path(host.port, NULL);
-	require(service && path);
+	require_memory(service && path);
 	for (int i = 0; i < PIECES && input_piece(&input, &bytes, &size); i++) {
 		if (size)
 			act(&clients[bytes[0] % CLIENTS], path, bytes + 1, size - 1);
