@@ -234,11 +234,17 @@ struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char
 
 /* ---- ending ---- */
 
+/* Steps QMP until it is ready, or QEMU has ended, or the time is over. */
 static void ask_to_quit(struct launch *launch)
 {
-	struct qmp *qmp = qmp_connect(launch->qmp, ENDING_MS / 3, NULL);
+	uint64_t late = util_now() + (uint64_t)ENDING_MS / 3 * NS_PER_MS;
+	bool taken;
+	struct qmp *qmp = qmp_connect(launch->qmp, ENDING_MS / 3, &taken, NULL);
 
-	if (qmp && qmp_quit(qmp))
+	while (qmp && qmp_phase(qmp) < QMP_READY && qmp_step(qmp, util_now()) &&
+			util_now() < late && !has_ended(launch, 0))
+		poll(&(struct pollfd){ .fd = qmp_fd(qmp), .events = POLLIN }, 1, LOOK_MS);
+	if (qmp && qmp_phase(qmp) == QMP_READY && qmp_quit(qmp))
 		has_ended(launch, ENDING_MS);
 	qmp_free(qmp);
 }

@@ -1,23 +1,32 @@
-#include <stdio.h>
+/*
+ * The machine: what is missing is made in this order, one stage at a time, and each ends by itself.
+ *
+ *	OPENING		QMP greets, agrees, tells the state	3 s each
+ *	DISCOVERING	it is asked what the machine is		10 s
+ *	SEEKING		who has the socket: for an error, or before the port is taken
+ *	PLUGGING	a port is plugged in, where there is none	10 s
+ *	PLUGGING_BACK	what of that was in vain is taken out	1 s
+ *
+ * What fails is told, and tried again half a second later. Silence is looked into beside that. All is
+ * driven by link_step, which never waits: the caller's loop does, for link_fd until link_due.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "errand.h"
 #include "link.h"
+#include "link_state.h"
 #include "peer.h"
-#include "qmp_plug.h"
 #include "source.h"
 #include "util.h"
 
 enum {
-	GREETING_MS = 3000,
+	OPENING_MS = 3000,
 	DISCOVER_MS = 10000,
-	GREETING_AGAIN_MS = 100,	/* while the guest's bytes must not wait */
-	DISCOVER_AGAIN_MS = 3000,
 	PLUG_MS = 10000,
-	UNPLUG_MS = 2000,
-	UNPLUG_PAUSED_MS = 200,		/* nobody lets a controller go then */
-	LOOK_MS = 1000,			/* into a silence */
-	HANGS_MS = 2000,		/* without an answer */
+	BACK_MS = 1000,
+	PAUSED_MS = 200,		/* nobody lets a controller go then */
+	ERRAND_MS = 10,			/* between two looks whether one is done */
 	NS_PER_MS = 1000000,
 };
 
@@ -25,132 +34,357 @@ enum {
 	"-chardev socket,id=ktop,path=ktop.sock,server=on,wait=off " \
 	"-device virtserialport,chardev=ktop,name=org.ktop.0"
 
-struct link {
-	char *qmp_path, *port_path;	/* as the user gave them; NULL: not given */
-	struct qmp *qmp;
-	struct qmp_facts facts;		/* of the last VM that told */
-	struct source *source;
-	bool was_connected;		/* the port, at some time */
-	bool heard;			/* bytes came since it was connected */
-	uint64_t retry_at;
-	enum vm_state last;		/* of a QMP that was closed */
-
-	bool plug;			/* a port that is not there may be plugged in */
-	bool plug_refused;		/* it was, by this QEMU */
-	struct qmp_plugged plugged;
-	bool stays;			/* it was to be taken out, and did not go */
-
-	/* silence: the VM should run, and nothing comes */
-	uint64_t heard_at;		/* or connected, or let run */
-	uint64_t look_at;
-	bool silent, hangs;		/* the port; QEMU */
-	bool tried_again;		/* connected anew because of it, in vain so far */
-	char *holder;			/* who is served instead of us; NULL: nobody is known */
-	pid_t stopped;			/* QEMU, when it is; 0: it is not */
-	char *why;			/* what is tried again failed last; NULL: it did not */
-};
-
-static bool discover(struct link *link, struct qmp *qmp, int timeout_ms, char **error)
+static void enter(struct link *link, enum link_stage stage)
 {
-	struct qmp_facts facts;
-
-	if (!qmp_discover(qmp, timeout_ms, &facts, error))
-		return false;
-	qmp_facts_clear(&link->facts);
-	link->facts = facts;
-	if (!facts.port_plugged)
-		link->plugged = (struct qmp_plugged){ 0 };
-	return true;
+	link->stage = stage;
+	link->news++;
 }
 
-static bool connect_qmp(struct link *link, int greeting_ms, int discover_ms, char **error)
+/* The try is over; what is missing is tried again later. */
+static void rest(struct link *link, uint64_t now)
 {
-	struct qmp *qmp = qmp_connect(link->qmp_path, greeting_ms, error);
-
-	if (!qmp)
-		return false;
-	if (discover(link, qmp, discover_ms, error))
-		link->qmp = qmp;
-	else
-		qmp_free(qmp);
-	link->plug_refused = link->plug_refused && !link->qmp;
-	return link->qmp;
+	enter(link, STAGE_NOTHING);
+	link->retry_at = now + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
 }
 
-/* Before our own first connection: has the port a client? */
-static bool refuse_taken(const struct link *link, const char *path, char **error)
+/* Takes the text. What fails after the port was connected once, others tell of. */
+static void fail(struct link *link, char *why, uint64_t now)
 {
-	char *client = link->was_connected ? NULL : peer_client(path, -1);
-	bool taken = client || (!link->was_connected && !link->port_path && link->facts.port_taken);
-
-	if (taken)
-		util_fail(error,
-			"port %s: taken by %s: QEMU serves one client at a time; end that one, "
-			"or name the VM by --qmp when it is a ktop",
-			path, client ? client : "another program");
-	free(client);
-	return taken;
+	free(link->why);
+	link->why = link->was_connected ? NULL : why;
+	if (link->was_connected)
+		free(why);
+	rest(link, now);
 }
 
-static const char *port_path(const struct link *link)
+static bool has_foreign_port(const struct link *link)
 {
-	return link->port_path ? link->port_path : link->facts.port;
-}
-
-/* With QMP alone, and once for each: who refuses now refuses later, too. */
-static bool plug_port(struct link *link, char **error)
-{
-	int fd;
-
-	if (!link->plug)
-		return util_fail(error,
-			"port org.ktop.0: %s has none; start QEMU with " PORT_OPTIONS,
-			link->facts.name ? link->facts.name : "this VM");
-	if (link->plug_refused)
-		return false;
-	fd = qmp_plug(link->qmp, PLUG_MS, &link->plugged, error);
-	link->plug_refused = fd < 0;
-	if (fd >= 0) {
-		link->source = source_from_fd(fd);
-		link->facts.port_present = link->facts.port_plugged = true;
-	}
-	return fd >= 0;
-}
-
-static bool open_port(struct link *link, char **error)
-{
-	const char *path = port_path(link);
-
-	if (!path && (!link->facts.port_present || link->facts.port_plugged))
-		return plug_port(link, error);
-	if (!path)
-		return util_fail(error,
-			"port org.ktop.0: its chardev is not a listening unix socket; "
-			"give QEMU -chardev socket,id=...,path=...,server=on,wait=off");
-	if (refuse_taken(link, path, error))
-		return false;
-	link->source = source_connect(path, error);
-	return link->source;
-}
-
-static bool connect_port(struct link *link, char **error)
-{
-	bool connected = open_port(link, error);
-
-	link->heard = false;
-	link->heard_at = util_now();
-	link->was_connected |= connected;
-	return connected;
+	return link->facts.port_present && !link->facts.port_plugged;
 }
 
 /* A machine that does not run, or is yet to come by migration, must not be changed. */
 static bool awaits_vm(const struct link *link)
 {
-	return link->plug && !port_path(link) && link_vm(link) != VM_RUNNING &&
-		(!link->facts.port_present || link->facts.port_plugged);
+	return link->plug && !link_port_path(link) && link_vm(link) != VM_RUNNING &&
+		!has_foreign_port(link);
 }
 
-struct link *link_wait(const char *qmp, const char *port, bool plug)
+/* ---- the port ---- */
+
+static void connected(struct link *link, struct source *source, uint64_t now)
+{
+	free(link->why);
+	link->why = NULL;
+	link->source = source;
+	link->was_connected = true;
+	rest(link, now);
+}
+
+static void take_port(struct link *link, uint64_t now)
+{
+	char *error = NULL;
+	struct source *source = source_connect(link_port_path(link), &error);
+
+	link->heard = false;
+	link->heard_at = now;
+	if (source)
+		connected(link, source, now);
+	else
+		fail(link, error, now);
+}
+
+static void begin_plug(struct link *link, uint64_t now)
+{
+	plug_begin(&link->plugging, link->qmp, now, PLUG_MS);
+	enter(link, STAGE_PLUGGING);
+}
+
+static void seek(struct link *link, const char *path, int own_fd)
+{
+	link->wanted = path;
+	link->seek = peer_search(path, own_fd, -1);
+	enter(link, STAGE_SEEKING);
+}
+
+/* Before our own first connection it is looked whether the port has a client. */
+static void begin_port(struct link *link, uint64_t now)
+{
+	const char *path = link_port_path(link);
+
+	if (path && link->was_connected)
+		take_port(link, now);
+	else if (path)
+		seek(link, path, -1);
+	else if (has_foreign_port(link))
+		fail(link, util_format("port org.ktop.0: its chardev is not a listening unix socket; "
+			"give QEMU -chardev socket,id=...,path=...,server=on,wait=off"), now);
+	else if (!link->plug)
+		fail(link, util_format("port org.ktop.0: %s has none; start QEMU with " PORT_OPTIONS,
+			link->facts.name ? link->facts.name : "this VM"), now);
+	else if (link->plug_refused)
+		rest(link, now);
+	else
+		begin_plug(link, now);
+}
+
+static void take_holder_of_port(struct link *link, const char *client, uint64_t now)
+{
+	if (client || (!link->port_path && link->facts.port_taken))
+		fail(link, util_format("port %s: taken by %s: QEMU serves one client at a time; end "
+			"that one, or name the VM by --qmp when it is a ktop", link_port_path(link),
+			client ? client : "another program"), now);
+	else
+		take_port(link, now);
+}
+
+/* What was plugged in in vain is taken out again, if QEMU still says anything. */
+static void end_plug(struct link *link, uint64_t now)
+{
+	struct qmp_plug *plug = &link->plugging;
+	bool back = plug->talk.error && plug->given && qmp_state(link->qmp) != VM_GONE;
+
+	if (!plug->talk.error) {
+		link->plugged = plug->plugged;
+		link->facts.port_present = link->facts.port_plugged = true;
+		link->heard = false;
+		link->heard_at = now;
+		connected(link, source_from_fd(plug->fd), now);
+		plug->fd = -1;
+	} else {
+		link->plug_refused = plug->refused;
+		fail(link, util_format("%s", plug->talk.error), now);
+	}
+	plug_clear(plug);
+	if (back) {
+		unplug_begin(plug, link->qmp, now, BACK_MS);
+		enter(link, STAGE_PLUGGING_BACK);
+	}
+}
+
+static void end_unplug(struct link *link, uint64_t now)
+{
+	struct qmp_plug *plug = &link->plugging;
+
+	link->stays = plug->kept ? STAYS_CONTROLLER : plug->talk.error ? STAYS_UNKNOWN : STAYS_NOTHING;
+	link->plugged = (struct qmp_plugged){ 0 };
+	plug_clear(plug);
+	rest(link, now);
+}
+
+/* ---- QMP ---- */
+
+static void open_qmp(struct link *link, uint64_t now)
+{
+	char *error = NULL;
+	bool taken;
+
+	link->opening = qmp_connect(link->qmp_path, OPENING_MS, &taken, &error);
+	if (link->opening) {
+		enter(link, STAGE_OPENING);
+	} else if (taken && !link->was_connected) {
+		free(error);
+		seek(link, link->qmp_path, -1);
+	} else {
+		fail(link, error, now);
+	}
+}
+
+static void take_holder_of_qmp(struct link *link, const char *client, uint64_t now)
+{
+	if (link->opening)
+		fail(link, client ? util_format("QMP socket %s: no greeting in %d ms: QEMU serves one "
+			"client at a time, and %s has it; end that one, or give QEMU a second -qmp "
+			"socket", link->qmp_path, OPENING_MS, client) :
+			util_format("%s", qmp_error(link->opening)), now);
+	else
+		fail(link, util_format("QMP socket %s: taken by %s, and others wait; end them, or give "
+			"QEMU a second -qmp socket", link->qmp_path,
+			client ? client : "another client"), now);
+	qmp_free(link->opening);
+	link->opening = NULL;
+}
+
+static void begin_discovery(struct link *link, struct qmp *qmp, uint64_t now)
+{
+	discover_begin(&link->discovery, qmp, now, DISCOVER_MS);
+	enter(link, STAGE_DISCOVERING);
+}
+
+static void step_opening(struct link *link, uint64_t now)
+{
+	const char *awaited = qmp_awaits(link->opening);
+
+	qmp_step(link->opening, now);
+	link->news += qmp_awaits(link->opening) != awaited;
+	if (qmp_phase(link->opening) == QMP_READY) {
+		begin_discovery(link, link->opening, now);
+	} else if (qmp_mute(link->opening) && !link->was_connected) {
+		seek(link, link->qmp_path, qmp_fd(link->opening));
+	} else if (qmp_phase(link->opening) == QMP_FAILED) {
+		fail(link, util_format("%s", qmp_error(link->opening)), now);
+		qmp_free(link->opening);
+		link->opening = NULL;
+	}
+}
+
+static void end_discovery(struct link *link, uint64_t now)
+{
+	struct qmp_discovery *discovery = &link->discovery;
+	bool good = !discovery->talk.error;
+
+	if (good) {
+		qmp_facts_clear(&link->facts);
+		link->facts = discovery->facts;
+		discovery->facts = (struct qmp_facts){ 0 };
+		if (!link->facts.port_plugged)
+			link->plugged = (struct qmp_plugged){ 0 };
+	}
+	if (good && link->opening) {
+		link->qmp = link->opening;
+		link->opening = NULL;
+		link->plug_refused = false;
+	}
+	if (!good)
+		fail(link, util_format("%s", discovery->talk.error), now);
+	else if (link->source || awaits_vm(link))
+		rest(link, now);
+	else
+		begin_port(link, now);
+	qmp_free(link->opening);
+	link->opening = NULL;
+	discover_clear(discovery);
+}
+
+/* ---- the whole ---- */
+
+/* Before the port was connected once, QMP is asked again for it. */
+static void begin(struct link *link, uint64_t now)
+{
+	if (now < link->retry_at || link->left)
+		return;
+	if (link->qmp_path && !link->qmp)
+		open_qmp(link, now);
+	else if (link->source || awaits_vm(link))
+		return;
+	else if (link->qmp && !link->was_connected)
+		begin_discovery(link, link->qmp, now);
+	else
+		begin_port(link, now);
+}
+
+static void step_seeking(struct link *link, uint64_t now)
+{
+	struct peer_found found;
+
+	if (!peer_found(link->seek, &found))
+		return;
+	link->seek = NULL;
+	if (link->wanted == link->qmp_path)
+		take_holder_of_qmp(link, found.client, now);
+	else
+		take_holder_of_port(link, found.client, now);
+	free(found.client);
+}
+
+static struct qmp_talk *talk_of(struct link *link)
+{
+	return link->stage == STAGE_DISCOVERING ? &link->discovery.talk :
+		link->stage >= STAGE_PLUGGING ? &link->plugging.talk : NULL;
+}
+
+static void step_talk(struct link *link, uint64_t now)
+{
+	struct qmp_talk *talk = talk_of(link);
+
+	if (link->opening)
+		qmp_step(link->opening, now);
+	if (!talk_step(talk, now))
+		return;
+	if (link->stage == STAGE_DISCOVERING)
+		end_discovery(link, now);
+	else if (link->stage == STAGE_PLUGGING)
+		end_plug(link, now);
+	else
+		end_unplug(link, now);
+}
+
+static void step_stage(struct link *link, uint64_t now)
+{
+	switch (link->stage) {
+	case STAGE_NOTHING:
+		begin(link, now);
+		break;
+	case STAGE_OPENING:
+		step_opening(link, now);
+		break;
+	case STAGE_SEEKING:
+		step_seeking(link, now);
+		break;
+	default:
+		step_talk(link, now);
+		break;
+	}
+}
+
+/* One that has gone stays as long as a dialogue is on it: that ends with the next step. */
+static void step_qmp(struct link *link, uint64_t now)
+{
+	if (!link->qmp)
+		return;
+	if (qmp_step(link->qmp, now)) {
+		link->last = qmp_state(link->qmp);
+	} else if (!talk_of(link)) {
+		qmp_free(link->qmp);
+		link->qmp = NULL;
+	}
+}
+
+bool link_step(struct link *link, uint64_t now)
+{
+	struct source *before;
+
+	step_qmp(link, now);
+	silence_watch(link, now);
+	if (silence_wants_new_port(link)) {
+		link_lost_port(link);
+		link->retry_at = 0;
+	}
+	before = link->source;
+	step_stage(link, now);
+	return link->source && !before;
+}
+
+int link_fd(const struct link *link)
+{
+	return link->qmp ? qmp_fd(link->qmp) : link->opening ? qmp_fd(link->opening) : -1;
+}
+
+uint64_t link_due(struct link *link, uint64_t now)
+{
+	struct qmp_talk *talk = talk_of(link);
+
+	if (link->seek || link->look)
+		return now + (uint64_t)ERRAND_MS * NS_PER_MS;
+	return talk ? talk_due(talk) : UINT64_MAX;
+}
+
+uint64_t link_news(const struct link *link)
+{
+	return link->news;
+}
+
+bool link_settled(const struct link *link)
+{
+	return link->was_connected || link->why ||
+		(link->qmp && link->stage == STAGE_NOTHING && awaits_vm(link));
+}
+
+const char *link_failure(const struct link *link)
+{
+	return link->was_connected ? NULL : link->why;
+}
+
+struct link *link_new(const char *qmp, const char *port, bool plug)
 {
 	struct link *link = util_alloc(sizeof(*link));
 
@@ -160,147 +394,57 @@ struct link *link_wait(const char *qmp, const char *port, bool plug)
 	return link;
 }
 
-struct link *link_new(const char *qmp, const char *port, bool plug, char **error)
+/* Of a dialogue that is given up, QEMU may still do what was asked last. */
+static void drop_stage(struct link *link)
 {
-	struct link *link = link_wait(qmp, port, plug);
+	errand_leave(link->seek);
+	link->seek = NULL;
+	if (link->stage == STAGE_DISCOVERING)
+		discover_clear(&link->discovery);
+	else if (link->stage >= STAGE_PLUGGING)
+		plug_clear(&link->plugging);
+	qmp_free(link->opening);
+	link->opening = NULL;
+	enter(link, STAGE_NOTHING);
+}
 
-	if ((!qmp || connect_qmp(link, GREETING_MS, DISCOVER_MS, error)) &&
-			(awaits_vm(link) || connect_port(link, error)))
-		return link;
-	link_free(link);
-	return NULL;
+void link_leave(struct link *link, uint64_t now, int timeout_ms)
+{
+	bool plugged = link->plugged.bus[0] || (link->stage >= STAGE_PLUGGING && link->plugging.given)
+		|| link->stage > STAGE_PLUGGING;
+	int most = link_vm(link) == VM_RUNNING || timeout_ms < PAUSED_MS ? timeout_ms : PAUSED_MS;
+
+	drop_stage(link);
+	link->left = true;
+	if (plugged && link->qmp && qmp_state(link->qmp) != VM_GONE) {
+		unplug_begin(&link->plugging, link->qmp, now, most);
+		enter(link, STAGE_UNPLUGGING);
+	}
+}
+
+bool link_leaving(const struct link *link)
+{
+	return link->stage == STAGE_UNPLUGGING;
 }
 
 void link_free(struct link *link)
 {
 	if (!link)
 		return;
-	link_unplug(link);
+	drop_stage(link);
+	silence_end(link);
 	qmp_free(link->qmp);
 	source_free(link->source);
 	qmp_facts_clear(&link->facts);
-	free(link->holder);
 	free(link->why);
 	free(link->qmp_path);
 	free(link->port_path);
 	free(link);
 }
 
-const char *link_plugged(const struct link *link, char *text, size_t size)
+const char *link_port_path(const struct link *link)
 {
-	const char *bus = link->plugged.bus;
-
-	snprintf(text, size, "%s%s%s",
-		bus[0] ? "the port org.ktop.0 is plugged in, " : "",
-		link->plugged.controller ? "with a virtio-serial controller on bus " :
-			bus[0] ? "on bus " : "", bus);
-	return text;
-}
-
-bool link_unplug(struct link *link)
-{
-	int wait = link_vm(link) == VM_RUNNING ? UNPLUG_MS : UNPLUG_PAUSED_MS;
-
-	if (link->plugged.bus[0] && link->qmp)
-		link->stays = !qmp_unplug(link->qmp, wait);
-	link->plugged = (struct qmp_plugged){ 0 };
-	return !link->stays;
-}
-
-static void step_qmp(struct link *link)
-{
-	enum vm_state before = link->qmp ? qmp_state(link->qmp) : VM_UNKNOWN;
-
-	if (!link->qmp || qmp_step(link->qmp))
-		return;
-	link->last = before;
-	qmp_free(link->qmp);
-	link->qmp = NULL;
-}
-
-/* Is it QEMU that says nothing, or does it serve somebody else, or is it the guest? */
-static void look_into_silence(struct link *link, uint64_t now)
-{
-	const char *path = port_path(link);
-	int fd = source_fd(link->source);
-
-	free(link->holder);
-	link->holder = link->heard || !path ? NULL : peer_client(path, fd);
-	link->stopped = path ? peer_stopped(fd) : link->qmp ? peer_stopped(qmp_fd(link->qmp)) : 0;
-	if (link->qmp)
-		qmp_ask(link->qmp);
-	link->look_at = now + (uint64_t)LOOK_MS * NS_PER_MS;
-}
-
-static void end_silence(struct link *link)
-{
-	free(link->holder);
-	link->holder = NULL;
-	link->stopped = 0;
-	link->silent = link->hangs = false;
-	link->look_at = 0;
-}
-
-static void watch_silence(struct link *link, uint64_t now)
-{
-	enum vm_state vm = link_vm(link);
-	uint64_t asked = link->qmp ? qmp_asked(link->qmp) : 0;
-
-	if (!link->source || vm == VM_PAUSED || vm == VM_SHUTDOWN)
-		link->heard_at = now;
-	if (now < link->heard_at + (uint64_t)LINK_SILENT_MS * NS_PER_MS) {
-		end_silence(link);
-		return;
-	}
-	link->silent = true;
-	if (now >= link->look_at)
-		look_into_silence(link, now);
-	link->hangs = link->stopped || (asked && now > asked + (uint64_t)HANGS_MS * NS_PER_MS);
-}
-
-/*
- * QEMU that was about to throttle a port when its client went may keep it throttled for the next
- * one: only when that goes is it free again.
- */
-static void try_again(struct link *link)
-{
-	if (!link->silent || link->heard || link->holder || link->hangs || link->tried_again ||
-			!port_path(link))
-		return;
-	link->tried_again = true;
-	link_lost_port(link);
-	link->retry_at = 0;
-}
-
-/* What is not connected; true: the port is now. Before it was once, QMP is asked again for it. */
-static bool connect_all(struct link *link, char **why)
-{
-	if (link->qmp_path && !link->qmp)
-		connect_qmp(link, GREETING_AGAIN_MS, DISCOVER_AGAIN_MS, why);
-	else if (link->qmp && !link->was_connected && !awaits_vm(link))
-		discover(link, link->qmp, DISCOVER_AGAIN_MS, why);
-	link->retry_at = util_now() + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
-	if (link->source || (link->qmp_path && !link->qmp) || awaits_vm(link))
-		return false;
-	return connect_port(link, why && *why ? NULL : why);
-}
-
-bool link_step(struct link *link, uint64_t now)
-{
-	bool connected;
-	char *why = NULL;
-
-	step_qmp(link);
-	watch_silence(link, now);
-	try_again(link);
-	if ((link->source && (link->qmp || !link->qmp_path)) || now < link->retry_at)
-		return false;
-	connected = connect_all(link, link->was_connected ? NULL : &why);
-	if (why || connected || !link->plug_refused) {
-		free(link->why);
-		link->why = why;
-	}
-	return connected;
+	return link->port_path ? link->port_path : link->facts.port;
 }
 
 struct qmp *link_qmp(const struct link *link)
@@ -341,73 +485,6 @@ enum link_state link_port_state(const struct link *link)
 bool link_silent(const struct link *link)
 {
 	return link->silent;
-}
-
-/* ---- in words ---- */
-
-static char *vm_remark(const struct link *link)
-{
-	enum vm_state vm = link_vm(link);
-
-	if (vm == VM_HANGS && link->stopped)
-		return util_format("QEMU is stopped: `kill -CONT %d` lets it run on",
-			(int)link->stopped);
-	if (vm == VM_GONE)
-		return util_format("QEMU %s: what came is kept; ktop goes on when it is back, on the "
-			"same sockets", link->last == VM_SHUTDOWN ? "has ended, its machine shut down" :
-			link->last == VM_PANICKED ? "has ended, its guest's kernel panicked" :
-			"is gone, killed or crashed");
-	return vm == VM_HANGS ? util_format("QEMU does not answer: it hangs, or its host is busy") :
-		vm == VM_PANICKED ? util_format("the guest's kernel has panicked: what came before "
-			"is kept; a reset begins anew") :
-		vm == VM_SHUTDOWN ? util_format("the machine was shut down: what came is kept") : NULL;
-}
-
-static char *port_remark(const struct link *link, enum link_state state)
-{
-	if (state == LINK_LOST)
-		return util_format("the port was closed: ktop connects again when it is back");
-	if (state == LINK_TAKEN)
-		return util_format("the port is taken by %s: QEMU serves one client at a time; "
-			"end that one", link->holder);
-	if (state == LINK_NOT_OPENED && link->silent && link->plugged.controller)
-		return util_format("its controller was plugged in just now: a kernel that looks for "
-			"one only as it starts, as the hook's own driver does, finds it after a reset");
-	if (state == LINK_SILENT)
-		return util_format("nothing comes from the guest: does its kernel hang, or not drain "
-			"its rings (ktop_drain)?");
-	return link->qmp_path && !link->qmp ? util_format("QMP was closed: the VM's state is not "
-		"known, nor are keys pressed, until ktop is connected again") : NULL;
-}
-
-const char *link_remark(const struct link *link, enum link_state state, char *text, size_t size)
-{
-	char *remark = link->why && !link->was_connected ? util_format("%s", link->why) :
-		vm_remark(link);
-
-	if (!remark)
-		remark = port_remark(link, state);
-	snprintf(text, size, "%s", remark ? remark : "");
-	free(remark);
-	return text;
-}
-
-const char *link_trouble(enum link_state state)
-{
-	static const char *const texts[] = {
-		[LINK_NO_PORT] = "the VM has no port org.ktop.0",
-		[LINK_CONNECTING] = "its port is not connected; does another program hold the socket?",
-		[LINK_TAKEN] = "its port is taken by another program; end that one",
-		[LINK_NOT_OPENED] = "it has not opened the port; is the hook in its kernel, and does "
-			"that reach ktop_init?",
-		[LINK_NO_HELLO] = "it sends, but not who it is; does its hook drain its rings "
-			"(ktop_drain)?",
-		[LINK_UP] = "it was reset, and has not come up again; is it still booting?",
-		[LINK_SILENT] = "nothing comes from it any more; does its kernel hang?",
-		[LINK_LOST] = "its port was closed; is QEMU still there?",
-	};
-
-	return texts[state];
 }
 
 void link_heard(struct link *link)

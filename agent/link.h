@@ -1,6 +1,6 @@
 /*
- * The two connections to one VM: QMP, and the port of its guest. Made anew by itself when they
- * break, at most twice a second. What the guest sends is for others; here it only counts that
+ * The two connections to one VM: QMP, and the port of its guest. Made by steps of the caller's loop,
+ * and made anew when they break, at most twice a second. What the guest sends is for others; here it only counts that
  * something came.
  */
 #ifndef LINK_H
@@ -23,26 +23,37 @@ enum {
 
 /*
  * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Where QMP tells of none,
- * it is plugged in, if `plug`, as soon as the VM runs. Waits for QEMU's answers 30 s at most. NULL
- * with `error` set: what is missing, what to do.
+ * it is plugged in, if `plug`, as soon as the VM runs. Only the steps connect.
  */
-struct link *link_new(const char *qmp, const char *port, bool plug, char **error);
-
-/* One that only the steps connect: never waits. */
-struct link *link_wait(const char *qmp, const char *port, bool plug);
+struct link *link_new(const char *qmp, const char *port, bool plug);
 void link_free(struct link *link);
+
+/*
+ * Goes on with what is under way, and tries again what is broken; handles QMP's events, looks into
+ * what is silent. Never waits. True: the port has just been connected, be it anew.
+ */
+bool link_step(struct link *link, uint64_t now);
+int link_fd(const struct link *link);		/* QMP's, to be waited for beside the port; -1: none */
+uint64_t link_due(struct link *link, uint64_t now);	/* the next step, if nothing comes before */
+uint64_t link_news(const struct link *link);	/* grows when link_remark may be another */
+
+/*
+ * The first try is over: it is connected, or waits for the VM to run, or has failed. Why it has: what
+ * is missing, what to do; NULL: it has not, or not yet. Steps try again.
+ */
+bool link_settled(const struct link *link);
+const char *link_failure(const struct link *link);
 
 /* What was plugged in, and where, in a line; "" if nothing. Returns `text`. */
 const char *link_plugged(const struct link *link, char *text, size_t size);
 
-/* Takes that out again, in 2 s at most; the link is of no use then. False: not all is gone. */
-bool link_unplug(struct link *link);
-
 /*
- * Handles QMP's events, tries again what is broken, looks into what is silent. True: the port has
- * just been connected, be it anew.
+ * Takes out what was plugged in, by the steps, as long as it is leaving, which ends in that time;
+ * the link is of no use then. What stays, in a line; NULL: nothing.
  */
-bool link_step(struct link *link, uint64_t now);
+void link_leave(struct link *link, uint64_t now, int timeout_ms);
+bool link_leaving(const struct link *link);
+const char *link_stays(const struct link *link);
 
 struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
 struct source *link_source(const struct link *link);	/* NULL: not connected */

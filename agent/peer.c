@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "errand.h"
 #include "peer.h"
 #include "util.h"
 
@@ -27,9 +28,8 @@ static pid_t process_of(int fd)
 }
 
 /* proc(5): "PID (NAME) STATE ..."; a name may hold anything. */
-pid_t peer_stopped(int fd)
+static pid_t stopped_of(pid_t pid)
 {
-	pid_t pid = process_of(fd);
 	char *path = util_format("/proc/%d/stat", (int)pid), line[128] = "", *end;
 	FILE *file = pid ? fopen(path, "re") : NULL;
 
@@ -184,13 +184,61 @@ static uint32_t find_client(uint32_t file, uint32_t own)
 	return client;
 }
 
-char *peer_client(const char *path, int own_fd)
+pid_t peer_stopped(int fd)
 {
-	struct stat file, own = { 0 };
-	uint32_t client;
+	return stopped_of(process_of(fd));
+}
 
-	if (stat(path, &file) < 0 || (own_fd >= 0 && fstat(own_fd, &own) < 0))
-		return NULL;
-	client = find_client((uint32_t)file.st_ino, (uint32_t)own.st_ino);
-	return client ? holder_of(client) : NULL;
+/* ---- the search ---- */
+
+struct search {
+	char *path;			/* NULL: no socket's client is looked for */
+	uint32_t own;			/* inode of our own socket; 0: none */
+	pid_t process;			/* may be stopped; 0: none */
+	struct peer_found found;
+};
+
+static void search(void *context)
+{
+	struct search *search = context;
+	struct stat file;
+	uint32_t client = 0;
+
+	if (search->path && stat(search->path, &file) == 0)
+		client = find_client((uint32_t)file.st_ino, search->own);
+	search->found.client = client ? holder_of(client) : NULL;
+	search->found.stopped = search->process ? stopped_of(search->process) : 0;
+}
+
+static void search_free(void *context)
+{
+	struct search *search = context;
+
+	free(search->found.client);
+	free(search->path);
+	free(search);
+}
+
+struct errand *peer_search(const char *path, int own_fd, int process_fd)
+{
+	static const struct errand_work work = { .run = search, .free = search_free };
+	struct search *context = util_alloc(sizeof(*context));
+	struct stat own;
+
+	context->path = path ? util_copy(path, strlen(path)) : NULL;
+	context->own = own_fd >= 0 && fstat(own_fd, &own) == 0 ? (uint32_t)own.st_ino : 0;
+	context->process = process_fd >= 0 ? process_of(process_fd) : 0;
+	return errand_new(&work, context);
+}
+
+bool peer_found(struct errand *errand, struct peer_found *found)
+{
+	struct search *search = errand_done(errand);
+
+	if (!search)
+		return false;
+	*found = search->found;
+	search->found.client = NULL;
+	errand_leave(errand);
+	return true;
 }

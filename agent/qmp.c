@@ -1,13 +1,11 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "peer.h"
 #include "qmp.h"
 #include "qmp_state.h"
 #include "unix_socket.h"
@@ -22,7 +20,7 @@ enum {
 
 struct qmp {
 	int fd;
-	bool gone;
+	bool gone, greeted;
 	enum vm_state state;
 	uint64_t resets;
 
@@ -31,11 +29,17 @@ struct qmp {
 	size_t size, room;
 	bool skipping;
 
-	bool greeted;
+	/* until it is ready */
+	char *path;			/* for errors */
+	enum qmp_phase phase;
+	int timeout_ms;
+	uint64_t deadline;		/* of the phase; 0: it begins with the next step */
+	bool mute;
+	char *error;			/* NULL: none */
+
 	uint64_t last_id;		/* of the last request */
-	uint64_t call_id;		/* of the call that waits; 0: none does */
+	uint64_t wanted_id;		/* of the one whose answer is wanted; 0: none */
 	cJSON *answer;			/* to that one, whole; NULL: not yet */
-	bool answered;			/* the last call was */
 	uint64_t asked_id, asked_at;	/* for the state; id 0: nothing is asked */
 };
 
@@ -82,7 +86,7 @@ static void handle_line(struct qmp *qmp, const char *line, size_t size)
 		qmp->asked_id = 0;
 		take_status(qmp, cJSON_GetObjectItemCaseSensitive(message, "return"));
 	}
-	if (qmp->call_id && number == (double)qmp->call_id && !qmp->answer)
+	if (qmp->wanted_id && number == (double)qmp->wanted_id && !qmp->answer)
 		qmp->answer = message;
 	else
 		cJSON_Delete(message);
@@ -119,32 +123,6 @@ static void take_bytes(struct qmp *qmp, const char *bytes, size_t size)
 		take_line(qmp, bytes, size);
 }
 
-bool qmp_step(struct qmp *qmp)
-{
-	char bytes[READ_BYTES];
-	ssize_t got = recv(qmp->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-
-	if (got > 0)
-		take_bytes(qmp, bytes, (size_t)got);
-	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-		qmp->gone = true;
-	if (qmp->gone)
-		qmp->state = VM_GONE;
-	return !qmp->gone;
-}
-
-/* Waits for something to read until the deadline, and handles it. */
-static bool wait_and_step(struct qmp *qmp, uint64_t deadline)
-{
-	uint64_t now = util_now();
-	struct pollfd ready = { .fd = qmp->fd, .events = POLLIN };
-	int wait = now < deadline ? (int)((deadline - now) / NS_PER_MS + 1) : 0;
-
-	if (poll(&ready, 1, wait) > 0 && !qmp_step(qmp))
-		return false;
-	return util_now() < deadline;
-}
-
 /*
  * Requests are small, and QEMU reads them before it does anything else: a socket that does not
  * take a whole one at once is given up.
@@ -175,147 +153,182 @@ bool qmp_send(struct qmp *qmp, const char *command, cJSON *arguments)
 	return send_request(qmp, command, arguments, -1);
 }
 
-char *qmp_refusal(const struct qmp *qmp)
+void qmp_request(struct qmp *qmp, const char *command, cJSON *arguments, int passed)
 {
-	const cJSON *refusal = cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetObjectItemCaseSensitive(qmp->answer, "error"), "desc");
-
-	return cJSON_IsString(refusal) ?
-		util_printable(refusal->valuestring, strlen(refusal->valuestring)) : NULL;
-}
-
-static void explain(const struct qmp *qmp, const char *command, char **error)
-{
-	char *why = qmp_refusal(qmp);
-
-	if (why)
-		util_fail(error,
-			"QMP %s: QEMU refuses: %.200s; is this a QMP socket of a full QEMU?",
-			command, why);
-	else if (qmp->gone)
-		util_fail(error,
-			"QMP %s: the connection was closed; is the virtual machine still there?",
-			command);
-	else
-		util_fail(error,
-			"QMP %s: no answer in time: QEMU hangs, or the host is busy; try again",
-			command);
-	free(why);
-}
-
-static cJSON *call(struct qmp *qmp, const char *command, cJSON *arguments, int passed,
-	uint64_t deadline, char **error)
-{
-	cJSON *result;
-
 	cJSON_Delete(qmp->answer);
 	qmp->answer = NULL;
-	qmp->call_id = qmp->last_id + 1;
-	if (send_request(qmp, command, arguments, passed))
-		while (!qmp->answer && wait_and_step(qmp, deadline))
-			;
-	qmp->call_id = 0;
-	qmp->answered = qmp->answer;
-	result = cJSON_DetachItemFromObjectCaseSensitive(qmp->answer, "return");
-	if (!result)
-		explain(qmp, command, error);
-	return result;
+	qmp->wanted_id = qmp->last_id + 1;
+	send_request(qmp, command, arguments, passed);
 }
 
-cJSON *qmp_call(struct qmp *qmp, const char *command, cJSON *arguments, uint64_t deadline,
-	char **error)
+bool qmp_has_answer(const struct qmp *qmp)
 {
-	return call(qmp, command, arguments, -1, deadline, error);
+	return qmp->answer;
 }
 
-bool qmp_pass(struct qmp *qmp, int fd, const char *name, uint64_t deadline, char **error)
+cJSON *qmp_take_answer(struct qmp *qmp)
 {
-	cJSON *arguments = cJSON_CreateObject(), *answer;
-	bool taken;
+	cJSON *answer = qmp->answer;
 
-	cJSON_AddStringToObject(arguments, "fdname", name);
-	answer = call(qmp, "getfd", arguments, fd, deadline, error);
-	taken = answer;
-	cJSON_Delete(answer);
-	return taken;
+	qmp->answer = NULL;
+	qmp->wanted_id = 0;
+	return answer;
 }
 
-bool qmp_answered(const struct qmp *qmp)
+char *qmp_refusal(const cJSON *answer)
 {
-	return qmp->answered;
+	const cJSON *refusal = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(answer, "error"), "desc");
+
+	if (cJSON_GetObjectItemCaseSensitive(answer, "return"))
+		return NULL;
+	return cJSON_IsString(refusal) ?
+		util_printable(refusal->valuestring, strlen(refusal->valuestring)) :
+		util_format("its answer has neither a result nor a reason");
+}
+
+/* ---- until it is ready ---- */
+
+static void enter(struct qmp *qmp, enum qmp_phase phase)
+{
+	static const char *const commands[] = {
+		[QMP_AGREEING] = "qmp_capabilities", [QMP_ASKING] = "query-status",
+		[QMP_FAILED] = NULL,
+	};
+
+	qmp->phase = phase;
+	qmp->deadline = 0;
+	if (commands[phase])
+		qmp_request(qmp, commands[phase], NULL, -1);
+}
+
+static void fail(struct qmp *qmp, const char *what, const char *advice)
+{
+	if (qmp->phase == QMP_GREETING)
+		util_fail(&qmp->error, "QMP socket %s: %s; %s", qmp->path, what, advice);
+	else
+		util_fail(&qmp->error, "QMP %s: %s; %s", qmp->phase == QMP_AGREEING ?
+			"qmp_capabilities" : "query-status", what, advice);
+	qmp->phase = QMP_FAILED;
+}
+
+static void fail_late(struct qmp *qmp)
+{
+	char *what = util_format("no greeting in %d ms: another client has it, QEMU hangs, or the "
+		"host is busy", qmp->timeout_ms);
+
+	qmp->mute = qmp->phase == QMP_GREETING;
+	if (qmp->mute)
+		fail(qmp, what, "try again, or give QEMU a second -qmp socket");
+	else
+		fail(qmp, "no answer in time: QEMU hangs, or the host is busy", "try again");
+	free(what);
 }
 
 /* Leaves the negotiation mode, and asks how the machine is; events tell of changes from then on. */
-static bool negotiate(struct qmp *qmp, uint64_t deadline, char **error)
+static void take_answer(struct qmp *qmp)
 {
-	cJSON *agreed = qmp_call(qmp, "qmp_capabilities", NULL, deadline, error);
-	cJSON *answer = agreed ? qmp_call(qmp, "query-status", NULL, deadline, error) : NULL;
-	bool known = answer;
+	char *refusal = qmp_refusal(qmp->answer);
+	char *what = util_format("QEMU refuses: %.200s", refusal ? refusal : "");
 
-	if (qmp->state == VM_UNKNOWN)
-		take_status(qmp, answer);
-	cJSON_Delete(answer);
-	cJSON_Delete(agreed);
-	return known;
+	if (refusal) {
+		fail(qmp, what, "is this a QMP socket of a full QEMU?");
+	} else if (qmp->phase == QMP_AGREEING) {
+		enter(qmp, QMP_ASKING);
+	} else {
+		if (qmp->state == VM_UNKNOWN)
+			take_status(qmp, cJSON_GetObjectItemCaseSensitive(qmp->answer, "return"));
+		enter(qmp, QMP_READY);
+	}
+	free(what);
+	free(refusal);
 }
 
-static bool greet(struct qmp *qmp, const char *path, int timeout_ms, char **error)
+/* Before it is ready; each phase has its time. */
+static void get_ready(struct qmp *qmp, uint64_t now)
 {
-	uint64_t deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS;
-	char *client;
+	if (!qmp->deadline)
+		qmp->deadline = now + (uint64_t)qmp->timeout_ms * NS_PER_MS;
+	if (qmp->phase == QMP_GREETING && qmp->greeted)
+		enter(qmp, QMP_AGREEING);
+	else if (qmp->phase != QMP_GREETING && qmp->answer)
+		take_answer(qmp);
+	else if (qmp->gone)
+		fail(qmp, qmp->phase == QMP_GREETING ? "closed without a greeting" :
+			"the connection was closed", qmp->phase == QMP_GREETING ?
+			"is it a QMP socket?" : "is the virtual machine still there?");
+	else if (now >= qmp->deadline)
+		fail_late(qmp);
+}
 
-	while (!qmp->greeted && wait_and_step(qmp, deadline))
-		;
-	if (qmp->greeted)
-		return negotiate(qmp, deadline + (uint64_t)timeout_ms * NS_PER_MS, error);
+bool qmp_step(struct qmp *qmp, uint64_t now)
+{
+	char bytes[READ_BYTES];
+	ssize_t got = recv(qmp->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	if (got > 0)
+		take_bytes(qmp, bytes, (size_t)got);
+	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+		qmp->gone = true;
+	if (qmp->phase < QMP_READY)
+		get_ready(qmp, now);
 	if (qmp->gone)
-		return util_fail(error,
-			"QMP socket %s: closed without a greeting; is it a QMP socket?", path);
-	client = error ? peer_client(path, qmp->fd) : NULL;	/* a search, for the error alone */
-	if (client)
-		util_fail(error,
-			"QMP socket %s: no greeting in %d ms: QEMU serves one client at a time, and "
-			"%s has it; end that one, or give QEMU a second -qmp socket",
-			path, timeout_ms, client);
-	else
-		util_fail(error,
-			"QMP socket %s: no greeting in %d ms: another client has it, QEMU hangs, or "
-			"the host is busy; try again, or give QEMU a second -qmp socket",
-			path, timeout_ms);
-	free(client);
-	return false;
+		qmp->state = VM_GONE;
+	return !qmp->gone && qmp->phase != QMP_FAILED;
 }
 
-struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms, char **error)
+enum qmp_phase qmp_phase(const struct qmp *qmp)
+{
+	return qmp->phase;
+}
+
+const char *qmp_error(const struct qmp *qmp)
+{
+	return qmp->error;
+}
+
+bool qmp_mute(const struct qmp *qmp)
+{
+	return qmp->mute;
+}
+
+const char *qmp_awaits(const struct qmp *qmp)
+{
+	static const char *const words[] = {
+		[QMP_GREETING] = "QEMU's greeting",
+		[QMP_AGREEING] = "QEMU's answer to qmp_capabilities",
+		[QMP_ASKING] = "QEMU's answer to query-status",
+		[QMP_READY] = "", [QMP_FAILED] = "",
+	};
+
+	return words[qmp->phase];
+}
+
+struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms)
 {
 	struct qmp *qmp = util_alloc(sizeof(*qmp));
 
 	qmp->fd = fd;
-	if (greet(qmp, path, timeout_ms, error))
-		return qmp;
-	qmp_free(qmp);
-	return NULL;
+	qmp->path = util_copy(path, strlen(path));
+	qmp->timeout_ms = timeout_ms;
+	return qmp;
 }
 
-struct qmp *qmp_connect(const char *path, int timeout_ms, char **error)
+struct qmp *qmp_connect(const char *path, int timeout_ms, bool *taken, char **error)
 {
 	int fd = unix_socket_connect(path);
 
+	*taken = fd < 0 && errno == EAGAIN;
 	if (fd >= 0)
-		return qmp_from_fd(fd, path, timeout_ms, error);
-	if (errno == EAGAIN) {
-		char *client = error ? peer_client(path, -1) : NULL;
-
+		return qmp_from_fd(fd, path, timeout_ms);
+	if (*taken)
 		util_fail(error,
-			"QMP socket %s: taken by %s, and others wait; end them, or give QEMU a "
-			"second -qmp socket",
-			path, client ? client : "another client");
-		free(client);
-	} else {
+			"QMP socket %s: taken by another client, and others wait; end them, or give "
+			"QEMU a second -qmp socket", path);
+	else
 		util_fail(error,
 			"QMP socket %s: %s; start QEMU with -qmp unix:%s,server=on,wait=off", path,
 			strerror(errno), path);
-	}
 	return NULL;
 }
 
@@ -325,6 +338,8 @@ void qmp_free(struct qmp *qmp)
 		return;
 	close(qmp->fd);
 	cJSON_Delete(qmp->answer);
+	free(qmp->error);
+	free(qmp->path);
 	free(qmp->line);
 	free(qmp);
 }
@@ -336,7 +351,7 @@ int qmp_fd(const struct qmp *qmp)
 
 void qmp_ask(struct qmp *qmp)
 {
-	if (qmp->asked_id)
+	if (qmp->asked_id || qmp->phase != QMP_READY)
 		return;
 	qmp->asked_id = qmp->last_id + 1;
 	qmp->asked_at = util_now();

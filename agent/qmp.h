@@ -1,6 +1,6 @@
 /*
  * A QMP client (QEMU Machine Protocol, docs/interop/qmp-spec): greeting, capabilities, requests
- * with ids, events. Never blocks except in the calls that say so. All that QEMU says is untrusted.
+ * with ids, events. Never waits: the caller's loop steps it. All that QEMU says is untrusted.
  */
 #ifndef QMP_H
 #define QMP_H
@@ -31,32 +31,49 @@ struct qmp_facts {
 	char *qemu;			/* version, "7.2.22" */
 };
 
-/* Blocks at most timeout_ms for the greeting. NULL with `error` set: who is there, what to do. */
-struct qmp *qmp_connect(const char *path, int timeout_ms, char **error);
-struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms, char **error); /* takes fd */
+/*
+ * Connects, and no more: the greeting, the capabilities and the state come by qmp_step, each within
+ * timeout_ms. NULL with `error` set: who is there, what to do; *taken: QEMU serves another client,
+ * and more wait; who, peer.h may tell.
+ */
+struct qmp *qmp_connect(const char *path, int timeout_ms, bool *taken, char **error);
+struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms);	/* takes fd */
 void qmp_free(struct qmp *qmp);
 
-/* Blocks at most timeout_ms in all. False with `error` set when a question was not answered. */
-bool qmp_discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error);
+enum qmp_phase {
+	QMP_GREETING, QMP_AGREEING, QMP_ASKING,	/* what is waited for, in this order */
+	QMP_READY,			/* for requests */
+	QMP_FAILED,			/* qmp_error says why, if it came so far */
+};
+enum qmp_phase qmp_phase(const struct qmp *qmp);
+const char *qmp_error(const struct qmp *qmp);	/* NULL: nothing failed before it was ready */
+bool qmp_mute(const struct qmp *qmp);	/* failed, for no greeting came: another client may have it */
+
+/* What is waited for before it is ready: "QEMU's greeting". */
+const char *qmp_awaits(const struct qmp *qmp);
+
 void qmp_facts_clear(struct qmp_facts *facts);
 
 /*
- * One request and its answer's "return", to be freed by the caller; takes `arguments`, which may be
- * NULL. Blocks until `deadline` (util_now). NULL with `error` set.
+ * One request. Takes `arguments`, which may be NULL; `passed`: a descriptor that QEMU
+ * gets with it, or -1. One answer is kept: that to the last request that was made so.
  */
-struct cJSON *qmp_call(struct qmp *qmp, const char *command, struct cJSON *arguments,
-	uint64_t deadline, char **error);
+void qmp_request(struct qmp *qmp, const char *command, struct cJSON *arguments, int passed);
 bool qmp_send(struct qmp *qmp, const char *command, struct cJSON *arguments);	/* no answer wanted */
-bool qmp_answered(const struct qmp *qmp);	/* the last one was, be it by a refusal */
-char *qmp_refusal(const struct qmp *qmp);	/* what that said, in fresh memory; NULL: nothing */
 
-/* Gives QEMU a descriptor as well, by this name; false with `error` set. */
-bool qmp_pass(struct qmp *qmp, int fd, const char *name, uint64_t deadline, char **error);
+bool qmp_has_answer(const struct qmp *qmp);
+struct cJSON *qmp_take_answer(struct qmp *qmp);	/* whole, now the caller's; NULL: it has not come */
+
+/*
+ * Why an answer has no "return", in fresh memory: QEMU's own words, or that it makes no sense. NULL:
+ * it has one.
+ */
+char *qmp_refusal(const struct cJSON *answer);
 
 int qmp_fd(const struct qmp *qmp);
 
-/* Reads and handles what is there. False: the connection is gone. */
-bool qmp_step(struct qmp *qmp);
+/* Reads and handles some of what is there. False: the connection is gone, or was given up. */
+bool qmp_step(struct qmp *qmp, uint64_t now);
 enum vm_state qmp_state(const struct qmp *qmp);
 
 /* Asks for the state, unless that is asked already; and since when it is: 0: it is not. */

@@ -1,13 +1,12 @@
 #include <cjson/cJSON.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "qmp_buses.h"
-#include "qmp_qom.h"
+#include "qmp_talk.h"
 #include "util.h"
 
-enum { DEVICES_MAX = 256 };		/* of a folder, that are looked at */
+enum { NAME_BYTES = 256 };		/* a longer name is no device's and no bus's */
 
 static void add(struct qmp_bus_list *list, const char *name)
 {
@@ -15,77 +14,111 @@ static void add(struct qmp_bus_list *list, const char *name)
 		list->names[list->count++] = util_copy(name, strlen(name));
 }
 
-static bool has_device(struct qom *qom, const char *path, const char *bus)
+/* Takes the path. */
+static struct qmp_place *add_place(struct qmp_buses *buses, int kind, bool board, char *path)
 {
-	char *whole = util_format("%s/%s", path, bus);
-	cJSON *children = qom_list(qom, whole);
-	const cJSON *child;
-	bool found = false;
+	struct qmp_place *place = &buses->places[buses->count];
 
-	cJSON_ArrayForEach(child, children) {
-		const char *name = qom_member(child, "name");
-
-		found |= name && strncmp(name, "child[", 6) == 0;
+	if (buses->count == QMP_PLACES_MAX) {
+		free(path);
+		return NULL;
 	}
-	cJSON_Delete(children);
-	free(whole);
-	return found;
+	*place = (struct qmp_place){ .kind = kind, .board = board, .path = path };
+	buses->count++;
+	return place;
+}
+
+static bool is_short(const char *text)
+{
+	return text && strlen(text) < NAME_BYTES;
+}
+
+/* What the board has by itself matters only where PCI begins. */
+static void take_device(struct qmp_buses *buses, const struct qmp_place *folder, const char *name,
+	const char *type)
+{
+	if (strncmp(type, "child<", 6) == 0 && (!folder->board || strstr(type, "-pcihost>")))
+		add_place(buses, PLACE_DEVICE, folder->board, util_format("%s/%s%s", folder->path,
+			name, strstr(type, "<virtio-serial-pci") ? "/virtio-backend" : ""));
 }
 
 /*
  * Those of one device are its children. A port of PCI Express is full when it has one device: QEMU
  * takes a second, but no guest looks for it.
  */
-static void look_at_device(struct qom *qom, const char *path, bool board,
-	struct qmp_buses *buses)
+static void take_bus(struct qmp_buses *buses, const struct qmp_place *device, const char *name,
+	const char *type)
 {
-	cJSON *children = qom_list(qom, path);
+	if (strcmp(type, "child<virtio-serial-bus>") == 0) {
+		add(&buses->serial, name);
+	} else if (strcmp(type, "child<PCI>") == 0 ||
+			(strcmp(type, "child<PCIE>") == 0 && device->board)) {
+		add(&buses->pci, name);
+	} else if (strcmp(type, "child<PCIE>") == 0) {
+		struct qmp_place *place = add_place(buses, PLACE_BUS, false,
+			util_format("%s/%s", device->path, name));
+
+		if (place)
+			place->bus = util_copy(name, strlen(name));
+	}
+}
+
+static bool has_device(const cJSON *children)
+{
 	const cJSON *child;
+	bool found = false;
 
 	cJSON_ArrayForEach(child, children) {
-		const char *name = qom_member(child, "name"), *type = qom_member(child, "type");
+		const char *name = talk_member(child, "name");
 
-		if (!name || !type)
-			continue;
-		if (strcmp(type, "child<virtio-serial-bus>") == 0)
-			add(&buses->serial, name);
-		if (strcmp(type, "child<PCI>") == 0 || (strcmp(type, "child<PCIE>") == 0 &&
-				(board || !has_device(qom, path, name))))
-			add(&buses->pci, name);
+		found |= name && strncmp(name, "child[", 6) == 0;
 	}
-	cJSON_Delete(children);
+	return found;
 }
 
-/* What the board has by itself matters only where PCI begins. */
-static void look_at_folder(struct qom *qom, const char *folder, bool board,
-	struct qmp_buses *buses)
+void buses_begin(struct qmp_buses *buses)
 {
-	cJSON *devices = qom_list(qom, folder);
-	const cJSON *device;
-	char *paths[DEVICES_MAX];
-	size_t count = 0;
+	static const struct { const char *path; bool board; } folders[] = {
+		{ "/machine", true }, { "/machine/unattached", true },
+		{ "/machine/peripheral", false }, { "/machine/peripheral-anon", false },
+	};
 
-	cJSON_ArrayForEach(device, devices) {
-		const char *name = qom_member(device, "name"), *type = qom_member(device, "type");
-
-		if (name && type && count < DEVICES_MAX && strncmp(type, "child<", 6) == 0 &&
-				(!board || strstr(type, "-pcihost>")))
-			paths[count++] = util_format("%s/%s%s", folder, name,
-				strstr(type, "<virtio-serial-pci") ? "/virtio-backend" : "");
-	}
-	cJSON_Delete(devices);
-	for (size_t i = 0; i < count; i++) {
-		look_at_device(qom, paths[i], board, buses);
-		free(paths[i]);
-	}
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		add_place(buses, PLACE_FOLDER, folders[i].board,
+			util_copy(folders[i].path, strlen(folders[i].path)));
 }
 
-void qmp_buses_find(struct qom *qom, struct qmp_buses *buses)
+const char *buses_next(const struct qmp_buses *buses)
 {
-	look_at_folder(qom, "/machine", true, buses);
-	look_at_folder(qom, "/machine/unattached", true, buses);
-	look_at_folder(qom, "/machine/peripheral", false, buses);
-	look_at_folder(qom, "/machine/peripheral-anon", false, buses);
+	return buses->next < buses->count ? buses->places[buses->next].path : NULL;
+}
+
+static void free_place(struct qmp_place *place)
+{
+	free(place->path);
+	free(place->bus);
+}
+
+void buses_take(struct qmp_buses *buses, const cJSON *answer)
+{
+	struct qmp_place *place = &buses->places[buses->next++];
+	const cJSON *child;
+
+	if (place->kind == PLACE_BUS && !has_device(answer))
+		add(&buses->pci, place->bus);
+	if (place->kind != PLACE_BUS)
+		cJSON_ArrayForEach(child, answer) {
+			const char *name = talk_member(child, "name");
+			const char *type = talk_member(child, "type");
+
+			if (!is_short(name) || !is_short(type))
+				continue;
+			if (place->kind == PLACE_FOLDER)
+				take_device(buses, place, name, type);
+			else
+				take_bus(buses, place, name, type);
+		}
+	free_place(place);
 }
 
 static void clear(struct qmp_bus_list *list)
@@ -94,8 +127,11 @@ static void clear(struct qmp_bus_list *list)
 		free(list->names[--list->count]);
 }
 
-void qmp_buses_clear(struct qmp_buses *buses)
+void buses_clear(struct qmp_buses *buses)
 {
 	clear(&buses->serial);
 	clear(&buses->pci);
+	while (buses->next < buses->count)
+		free_place(&buses->places[buses->next++]);
+	buses->next = buses->count = 0;
 }

@@ -3,25 +3,28 @@
 #include <string.h>
 
 #include "peer.h"
-#include "qmp.h"
+#include "qmp_discover.h"
 #include "qmp_plug.h"
-#include "qmp_qom.h"
 #include "util.h"
 
 #define PORT_NAME "org.ktop.0"
 
-enum { NS_PER_MS = 1000000, CPUS_MAX = 4096, PORTS_MAX = 256 };
+enum { CPUS_MAX = 4096 };
 
-/* One discovery. */
-struct search {
-	struct qom qom;
-	struct qmp_facts *facts;
+static const char *const folders[] = {
+	"/machine/peripheral", "/machine/peripheral-anon", "/machine/unattached",
 };
+enum { FOLDERS = sizeof(folders) / sizeof(folders[0]) };
+
+static struct qmp_discovery *of(struct qmp_talk *talk)
+{
+	return (struct qmp_discovery *)talk;
+}
 
 /* QEMU's paths are relative to its own working directory. */
-static char *absolute_path(struct search *search, const char *path)
+static char *absolute_path(const struct qmp_discovery *discovery, const char *path)
 {
-	char *folder = path[0] == '/' ? NULL : peer_folder(qmp_fd(search->qom.qmp));
+	char *folder = path[0] == '/' ? NULL : peer_folder(qmp_fd(discovery->talk.qmp));
 	char *absolute =
 		folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
 
@@ -29,8 +32,27 @@ static char *absolute_path(struct search *search, const char *path)
 	return absolute;
 }
 
+/* ---- the port: a device in one of the folders, and its chardev ---- */
+
+static void next_port(struct qmp_discovery *discovery);
+static void take_devices(struct qmp_talk *talk, const cJSON *answer);
+
+static void forget_ports(struct qmp_discovery *discovery)
+{
+	while (discovery->next < discovery->count)
+		free(discovery->ports[discovery->next++]);
+	discovery->next = discovery->count = 0;
+}
+
+static void forget_port(struct qmp_discovery *discovery)
+{
+	free(discovery->port);
+	free(discovery->label);
+	discovery->port = discovery->label = NULL;
+}
+
 /* "disconnected:unix:port.sock,server=on": how query-chardev tells of a listening socket. */
-static void take_chardev(struct search *search, const char *filename)
+static void take_chardev(struct qmp_discovery *discovery, const char *filename)
 {
 	static const char free_mark[] = "disconnected:", kind[] = "unix:";
 	bool taken = strncmp(filename, free_mark, strlen(free_mark)) != 0;
@@ -46,134 +68,150 @@ static void take_chardev(struct search *search, const char *filename)
 	if (!end)
 		return;
 	copy = util_copy(path, (size_t)(end - path));
-	search->facts->port = absolute_path(search, copy);
-	search->facts->port_taken = taken;
+	discovery->facts.port = absolute_path(discovery, copy);
+	discovery->facts.port_taken = taken;
 	free(copy);
 }
 
-static void find_chardev(struct search *search, const char *label)
+static void take_chardevs(struct qmp_talk *talk, const cJSON *answer)
 {
-	cJSON *answer = qom_call(&search->qom, "query-chardev", NULL);
+	struct qmp_discovery *discovery = of(talk);
 	const cJSON *row;
 
 	cJSON_ArrayForEach(row, answer) {
-		const char *name = qom_member(row, "label"), *filename = qom_member(row, "filename");
+		const char *name = talk_member(row, "label"), *file = talk_member(row, "filename");
 
-		if (name && filename && !search->facts->port && strcmp(name, label) == 0)
-			take_chardev(search, filename);
+		if (name && file && !discovery->facts.port && strcmp(name, discovery->label) == 0)
+			take_chardev(discovery, file);
 	}
-	cJSON_Delete(answer);
+	next_port(discovery);
 }
 
-static void look_at_port(struct search *search, const char *path)
+static void take_label(struct qmp_talk *talk, const cJSON *answer)
 {
-	char *name = qom_text(&search->qom, path, "name");
-	char *label =
-		name && strcmp(name, PORT_NAME) == 0 ? qom_text(&search->qom, path, "chardev") : NULL;
+	struct qmp_discovery *discovery = of(talk);
 
-	if (name && strcmp(name, PORT_NAME) == 0)
-		search->facts->port_present = true;
-	if (label && strcmp(label, QMP_PLUG_PORT) == 0)
-		search->facts->port_plugged = true;
-	else if (label)
-		find_chardev(search, label);
-	free(label);
+	discovery->label = talk_text(answer);
+	if (discovery->label && strcmp(discovery->label, QMP_PLUG_PORT) == 0)
+		discovery->facts.port_plugged = true;
+	if (discovery->label && !discovery->facts.port_plugged)
+		talk_ask(talk, "query-chardev", NULL, -1, take_chardevs);
+	else
+		next_port(discovery);
+}
+
+static void take_port_name(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_discovery *discovery = of(talk);
+	char *name = talk_text(answer);
+
+	if (name && strcmp(name, PORT_NAME) == 0) {
+		discovery->facts.port_present = true;
+		talk_get(talk, discovery->port, "chardev", take_label);
+	} else {
+		next_port(discovery);
+	}
 	free(name);
 }
 
-/* Answers may be large: the list goes before the ports in it are asked. */
-static void walk_devices(struct search *search, const char *folder)
+/* The next device of this folder that may be the port, or the next folder. */
+static void next_port(struct qmp_discovery *discovery)
 {
-	cJSON *devices = qom_list(&search->qom, folder);
-	const cJSON *device;
-	char *ports[PORTS_MAX];
-	size_t count = 0;
+	struct qmp_talk *talk = &discovery->talk;
 
-	cJSON_ArrayForEach(device, devices) {
-		const char *name = qom_member(device, "name"), *type = qom_member(device, "type");
+	forget_port(discovery);
+	if (discovery->facts.port_present)
+		forget_ports(discovery);
+	if (discovery->next < discovery->count) {
+		discovery->port = discovery->ports[discovery->next++];
+		talk_get(talk, discovery->port, "name", take_port_name);
+	} else if (++discovery->folder < FOLDERS) {
+		talk_list(talk, folders[discovery->folder], take_devices);
+	} else {
+		talk_end(talk);
+	}
+}
+
+static bool is_port(const char *name, const char *type)
+{
+	return name && type && strcmp(type, "child<virtserialport>") == 0;
+}
+
+/* Answers may be large: of the list, only the ports are kept. */
+static void take_devices(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_discovery *discovery = of(talk);
+	const cJSON *device;
+
+	forget_ports(discovery);
+	cJSON_ArrayForEach(device, answer) {
+		const char *name = talk_member(device, "name"), *type = talk_member(device, "type");
 
 		if (name && type && strcmp(type, "child<i8042>") == 0)
-			search->facts->i8042 = true;
-		if (name && type && count < PORTS_MAX &&
-				strcmp(type, "child<virtserialport>") == 0)
-			ports[count++] = util_format("%s/%s", folder, name);
+			discovery->facts.i8042 = true;
+		if (is_port(name, type) && discovery->count < DISCOVER_PORTS)
+			discovery->ports[discovery->count++] =
+				util_format("%s/%s", folders[discovery->folder], name);
 	}
-	cJSON_Delete(devices);
-	for (size_t i = 0; i < count; i++) {
-		if (!search->facts->port_present)
-			look_at_port(search, ports[i]);
-		free(ports[i]);
-	}
+	next_port(discovery);
 }
 
-static void ask_kernel(struct search *search)
+/* ---- the machine ---- */
+
+static void take_kernel(struct qmp_talk *talk, const cJSON *answer)
 {
-	char *kernel = qom_text(&search->qom, "/machine", "kernel");
+	struct qmp_discovery *discovery = of(talk);
+	char *kernel = talk_text(answer);
 
 	if (kernel)
-		search->facts->kernel = absolute_path(search, kernel);
+		discovery->facts.kernel = absolute_path(discovery, kernel);
 	free(kernel);
+	talk_list(talk, folders[0], take_devices);
 }
 
-static void ask_name(struct search *search)
+static void take_version(struct qmp_talk *talk, const cJSON *answer)
 {
-	cJSON *answer = qom_call(&search->qom, "query-name", NULL);
-	const char *name = qom_member(answer, "name");
-
-	if (name)
-		search->facts->name = util_printable(name, strlen(name));
-	cJSON_Delete(answer);
-}
-
-static void ask_version(struct search *search)
-{
-	cJSON *answer = qom_call(&search->qom, "query-version", NULL);
 	const cJSON *qemu = cJSON_GetObjectItemCaseSensitive(answer, "qemu");
 	const cJSON *major = cJSON_GetObjectItemCaseSensitive(qemu, "major");
 	const cJSON *minor = cJSON_GetObjectItemCaseSensitive(qemu, "minor");
 	const cJSON *micro = cJSON_GetObjectItemCaseSensitive(qemu, "micro");
 
 	if (cJSON_IsNumber(major) && cJSON_IsNumber(minor) && cJSON_IsNumber(micro))
-		search->facts->qemu = util_format("%d.%d.%d", major->valueint, minor->valueint,
+		of(talk)->facts.qemu = util_format("%d.%d.%d", major->valueint, minor->valueint,
 			micro->valueint);
-	cJSON_Delete(answer);
+	talk_get(talk, "/machine", "kernel", take_kernel);
 }
 
-static void ask_cpus(struct search *search)
+static void take_name(struct qmp_talk *talk, const cJSON *answer)
 {
-	cJSON *answer = qom_call(&search->qom, "query-cpus-fast", NULL);
+	const char *name = talk_member(answer, "name");
+
+	if (name)
+		of(talk)->facts.name = util_printable(name, strlen(name));
+	talk_ask(talk, "query-version", NULL, -1, take_version);
+}
+
+static void take_cpus(struct qmp_talk *talk, const cJSON *answer)
+{
 	int count = cJSON_IsArray(answer) ? cJSON_GetArraySize(answer) : 0;
 
-	search->facts->cpus = (uint32_t)(count < CPUS_MAX ? count : CPUS_MAX);
-	cJSON_Delete(answer);
+	of(talk)->facts.cpus = (uint32_t)(count < CPUS_MAX ? count : CPUS_MAX);
+	talk_ask(talk, "query-name", NULL, -1, take_name);
 }
 
-bool qmp_discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error)
+void discover_begin(struct qmp_discovery *discovery, struct qmp *qmp, uint64_t now, int timeout_ms)
 {
-	uint64_t deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS;
-	struct search search = {
-		.qom = { .qmp = qmp, .deadline = deadline },
-		.facts = facts,
-	};
+	*discovery = (struct qmp_discovery){ .count = 0 };
+	talk_begin(&discovery->talk, qmp, now, timeout_ms);
+	talk_ask(&discovery->talk, "query-cpus-fast", NULL, -1, take_cpus);
+}
 
-	*facts = (struct qmp_facts){ 0 };
-	ask_cpus(&search);
-	ask_name(&search);
-	ask_version(&search);
-	ask_kernel(&search);
-	walk_devices(&search, "/machine/peripheral");
-	walk_devices(&search, "/machine/peripheral-anon");
-	walk_devices(&search, "/machine/unattached");
-	if (!search.qom.error)
-		return true;
-	qmp_facts_clear(facts);
-	if (qmp_step(qmp))
-		util_fail(error, "QMP: QEMU did not answer all in %.4g s: it hangs, or the host is "
-			"busy; try again", timeout_ms / 1000.0);
-	else
-		util_fail(error, "%s", search.qom.error);
-	free(search.qom.error);
-	return false;
+void discover_clear(struct qmp_discovery *discovery)
+{
+	talk_clear(&discovery->talk);
+	forget_port(discovery);
+	forget_ports(discovery);
+	qmp_facts_clear(&discovery->facts);
 }
 
 void qmp_facts_clear(struct qmp_facts *facts)

@@ -1,53 +1,206 @@
 #include <cjson/cJSON.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "qmp.h"
-#include "qmp_buses.h"
 #include "qmp_plug.h"
-#include "qmp_qom.h"
 #include "util.h"
 
-enum {
-	BACK_MS = 1000,			/* to take out again what was in vain */
-	LOOK_MS = 10,
-	NS_PER_MS = 1000000,
-};
-
-struct plug {
-	struct qom qom;
-	struct qmp_buses buses;
-	bool was_killed;		/* an earlier ktop was, and left its port */
-	char *refusal;			/* the last that QEMU said; NULL: nothing */
-};
-
-/* ---- single steps; true: QEMU has done it ---- */
-
-static bool obeyed(struct plug *plug, const char *command, cJSON *arguments)
+static struct qmp_plug *of(struct qmp_talk *talk)
 {
-	cJSON *answer = qom_call(&plug->qom, command, arguments);
-	char *refusal = answer || plug->qom.error ? NULL : qmp_refusal(plug->qom.qmp);
-
-	if (refusal) {
-		free(plug->refusal);
-		plug->refusal = refusal;
-	}
-	cJSON_Delete(answer);
-	return answer;
+	return (struct qmp_plug *)talk;
 }
 
-static bool obeyed_for(struct plug *plug, const char *command, const char *id)
+static void fail(struct qmp_plug *plug, char *why)
+{
+	plug->talk.error = util_format("port org.ktop.0: %s", why);
+	free(why);
+	talk_end(&plug->talk);
+}
+
+/* ---- why it cannot be plugged in ---- */
+
+/* What is refused is passed over, and told if all is. */
+static void keep_refusal(struct qmp_plug *plug)
+{
+	free(plug->refusal);
+	plug->refusal = plug->talk.refusal;
+	plug->talk.refusal = NULL;
+}
+
+static void take_type(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+	bool micro = cJSON_IsString(answer) && strcmp(answer->valuestring, "microvm-machine") == 0;
+
+	plug->refused = true;
+	fail(plug, util_format("not plugged in: %.200s; start QEMU with %s", plug->refusal ?
+		plug->refusal : "the machine has no bus that it could be plugged into",
+		micro ? "-device virtio-serial-device, and ktop plugs the port in" :
+		plug->buses.pci.count ? "-device virtio-serial-pci, and ktop plugs the port in" :
+		"a machine that has PCI, such as -M pc"));
+}
+
+static void explain(struct qmp_plug *plug)
+{
+	talk_get(&plug->talk, "/machine", "type", take_type);
+}
+
+/* ---- the port, on a bus that takes it: controllers that there are, then one of our own ---- */
+
+static void try_serial(struct qmp_plug *plug);
+static void try_pci(struct qmp_plug *plug);
+
+static void finish(struct qmp_plug *plug, const char *bus)
+{
+	char *name = util_printable(bus, strlen(bus));
+
+	strncat(plug->plugged.bus, name, sizeof(plug->plugged.bus) - 1);
+	free(name);
+	talk_end(&plug->talk);
+}
+
+static void add_port(struct qmp_plug *plug, const char *bus, qmp_take *take)
 {
 	cJSON *arguments = cJSON_CreateObject();
 
-	cJSON_AddStringToObject(arguments, "id", id);
-	return obeyed(plug, command, arguments);
+	cJSON_AddStringToObject(arguments, "driver", "virtserialport");
+	cJSON_AddStringToObject(arguments, "id", QMP_PLUG_PORT);
+	cJSON_AddStringToObject(arguments, "bus", bus);
+	cJSON_AddStringToObject(arguments, "chardev", QMP_PLUG_PORT);
+	cJSON_AddStringToObject(arguments, "name", "org.ktop.0");
+	talk_ask(&plug->talk, "device_add", arguments, -1, take);
 }
 
-static bool add_chardev(struct plug *plug)
+static void take_own_port(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	plug->plugged.controller = answer != NULL;
+	if (answer) {
+		finish(plug, plug->buses.pci.names[plug->bus]);
+	} else {
+		keep_refusal(plug);
+		explain(plug);
+	}
+}
+
+static void take_controller(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	if (answer) {
+		add_port(plug, QMP_PLUG_CONTROLLER ".0", take_own_port);
+	} else {
+		keep_refusal(plug);
+		plug->bus++;
+		try_pci(plug);
+	}
+}
+
+static void try_pci(struct qmp_plug *plug)
+{
+	cJSON *arguments;
+
+	if (plug->bus == plug->buses.pci.count) {
+		explain(plug);
+		return;
+	}
+	arguments = cJSON_CreateObject();
+	cJSON_AddStringToObject(arguments, "driver", "virtio-serial-pci");
+	cJSON_AddStringToObject(arguments, "id", QMP_PLUG_CONTROLLER);
+	cJSON_AddStringToObject(arguments, "bus", plug->buses.pci.names[plug->bus]);
+	talk_ask(&plug->talk, "device_add", arguments, -1, take_controller);
+}
+
+static void take_port(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	if (answer) {
+		finish(plug, plug->buses.serial.names[plug->bus]);
+	} else {
+		keep_refusal(plug);
+		plug->bus++;
+		try_serial(plug);
+	}
+}
+
+/* A controller that is full, and a bus that takes none, are passed over. */
+static void try_serial(struct qmp_plug *plug)
+{
+	if (plug->bus < plug->buses.serial.count) {
+		add_port(plug, plug->buses.serial.names[plug->bus], take_port);
+	} else {
+		plug->bus = 0;
+		try_pci(plug);
+	}
+}
+
+static void take_buses(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	buses_take(&plug->buses, answer);
+	if (buses_next(&plug->buses))
+		talk_list(talk, buses_next(&plug->buses), take_buses);
+	else
+		try_serial(plug);
+}
+
+static void refuse_kept(struct qmp_talk *talk, const cJSON *answer)
+{
+	(void)answer;
+	fail(of(talk), util_format("not plugged in: the guest has not let go the controller of an "
+		"earlier ktop; reset the machine, or start QEMU with -device virtio-serial-pci"));
+}
+
+static void way_is_free(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	(void)answer;
+	if (plug->kept) {
+		plug->given = false;
+		unplug_port(plug, refuse_kept);
+		return;
+	}
+	buses_begin(&plug->buses);
+	talk_list(talk, buses_next(&plug->buses), take_buses);
+}
+
+/* ---- the chardev, which only one ktop can have ---- */
+
+static void take_closed(struct qmp_talk *talk, const cJSON *answer)
+{
+	(void)answer;
+	fail(of(talk), util_format("not plugged in: %.200s; does another ktop begin now? Try again",
+		of(talk)->refusal));
+}
+
+/*
+ * What an earlier ktop has left is in our way while its guest keeps it. One that ended itself has
+ * asked for it: a second request that comes late makes the guest let go what is in that slot next.
+ */
+static void take_chardev(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+	cJSON *arguments;
+
+	if (answer) {
+		unplug_await_controller(plug, plug->was_killed,
+			talk->now + (talk->deadline - talk->now) / 2, way_is_free);
+		return;
+	}
+	keep_refusal(plug);
+	plug->given = false;
+	arguments = cJSON_CreateObject();
+	cJSON_AddStringToObject(arguments, "fdname", QMP_PLUG_PORT);
+	talk_ask(talk, "closefd", arguments, -1, take_closed);
+}
+
+static void add_chardev(struct qmp_plug *plug)
 {
 	cJSON *arguments = cJSON_CreateObject(), *backend, *data, *address;
 
@@ -59,271 +212,73 @@ static bool add_chardev(struct plug *plug)
 	address = cJSON_AddObjectToObject(data, "addr");
 	cJSON_AddStringToObject(address, "type", "fd");
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(address, "data"), "str", QMP_PLUG_PORT);
-	return obeyed(plug, "chardev-add", arguments);
+	plug->given = true;
+	talk_ask(&plug->talk, "chardev-add", arguments, -1, take_chardev);
 }
 
-static bool add_port(struct plug *plug, const char *bus)
+static void take_passed(struct qmp_talk *talk, const cJSON *answer)
 {
-	cJSON *arguments = cJSON_CreateObject();
+	struct qmp_plug *plug = of(talk);
 
-	cJSON_AddStringToObject(arguments, "driver", "virtserialport");
-	cJSON_AddStringToObject(arguments, "id", QMP_PLUG_PORT);
-	cJSON_AddStringToObject(arguments, "bus", bus);
-	cJSON_AddStringToObject(arguments, "chardev", QMP_PLUG_PORT);
-	cJSON_AddStringToObject(arguments, "name", "org.ktop.0");
-	return obeyed(plug, "device_add", arguments);
-}
-
-static bool add_controller(struct plug *plug, const char *bus)
-{
-	cJSON *arguments = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(arguments, "driver", "virtio-serial-pci");
-	cJSON_AddStringToObject(arguments, "id", QMP_PLUG_CONTROLLER);
-	cJSON_AddStringToObject(arguments, "bus", bus);
-	return obeyed(plug, "device_add", arguments);
-}
-
-/* ---- taking out ---- */
-
-/* False: not asked either, for QEMU answers no more. */
-static bool is_there(struct plug *plug, const char *id)
-{
-	cJSON *devices = qom_list(&plug->qom, "/machine/peripheral");
-	const cJSON *device;
-	bool found = false;
-
-	cJSON_ArrayForEach(device, devices) {
-		const char *name = qom_member(device, "name");
-
-		found |= name && strcmp(name, id) == 0;
-	}
-	cJSON_Delete(devices);
-	return found;
-}
-
-static bool is_late(const struct plug *plug)
-{
-	return plug->qom.error || util_now() >= plug->qom.deadline;
-}
-
-static void pause_a_little(void)
-{
-	poll(NULL, 0, LOOK_MS);
-}
-
-static cJSON *chardev_row(cJSON *chardevs)
-{
-	cJSON *row;
-
-	cJSON_ArrayForEach(row, chardevs) {
-		const char *label = qom_member(row, "label");
-
-		if (label && strcmp(label, QMP_PLUG_PORT) == 0)
-			return row;
-	}
-	return NULL;
-}
-
-/* Our chardev is there; *held: with a ktop at its other end. */
-static bool has_chardev(struct plug *plug, bool *held)
-{
-	cJSON *chardevs = qom_call(&plug->qom, "query-chardev", NULL);
-	const cJSON *row = chardev_row(chardevs);
-	const char *filename = qom_member(row, "filename");
-	bool found = row;
-
-	*held = filename && strncmp(filename, "disconnected:", strlen("disconnected:")) != 0;
-	cJSON_Delete(chardevs);
-	return found;
-}
-
-/* A port goes at once, but QEMU lets go its chardev only some time later. */
-static void take_out_port(struct plug *plug)
-{
-	bool held;
-
-	obeyed_for(plug, "device_del", QMP_PLUG_PORT);
-	while (!obeyed_for(plug, "chardev-remove", QMP_PLUG_PORT) && has_chardev(plug, &held) &&
-			!is_late(plug))
-		pause_a_little();
-}
-
-/* Waits until `late` for the guest to let go what it was asked for. */
-static void await_controller(struct plug *plug, uint64_t late)
-{
-	while (is_there(plug, QMP_PLUG_CONTROLLER) && !is_late(plug) && util_now() < late)
-		pause_a_little();
-}
-
-static void ask_for_controller(struct plug *plug)
-{
-	if (is_there(plug, QMP_PLUG_CONTROLLER))
-		obeyed_for(plug, "device_del", QMP_PLUG_CONTROLLER);
-}
-
-static struct plug begin(struct qmp *qmp, int timeout_ms)
-{
-	return (struct plug){ .qom = {
-		.qmp = qmp,
-		.deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS,
-	} };
-}
-
-static void end(struct plug *plug)
-{
-	qmp_buses_clear(&plug->buses);
-	free(plug->refusal);
-	free(plug->qom.error);
-}
-
-bool qmp_unplug(struct qmp *qmp, int timeout_ms)
-{
-	struct plug plug = begin(qmp, timeout_ms);
-	bool gone;
-
-	take_out_port(&plug);
-	ask_for_controller(&plug);
-	await_controller(&plug, plug.qom.deadline);
-	gone = !plug.qom.error && !is_there(&plug, QMP_PLUG_PORT) &&
-		!is_there(&plug, QMP_PLUG_CONTROLLER) && !plug.qom.error;
-	end(&plug);
-	return gone;
-}
-
-/* ---- plugging in ---- */
-
-static void tell_bus(struct qmp_plugged *plugged, const char *bus)
-{
-	char *name = util_printable(bus, strlen(bus));
-
-	strncat(plugged->bus, name, sizeof(plugged->bus) - 1);
-	free(name);
-}
-
-/* A controller that is full, and a bus that takes none, are passed over. */
-static bool plug_anywhere(struct plug *plug, struct qmp_plugged *plugged)
-{
-	const struct qmp_bus_list *serial = &plug->buses.serial, *pci = &plug->buses.pci;
-	size_t i = 0, port = 0;
-
-	qmp_buses_find(&plug->qom, &plug->buses);
-	while (port < serial->count && !add_port(plug, serial->names[port]))
-		port++;
-	if (port < serial->count) {
-		tell_bus(plugged, serial->names[port]);
-		return true;
-	}
-	while (i < pci->count && !add_controller(plug, pci->names[i]))
-		i++;
-	if (i == pci->count || !add_port(plug, QMP_PLUG_CONTROLLER ".0"))
-		return false;
-	tell_bus(plugged, pci->names[i]);
-	plugged->controller = true;
-	return true;
-}
-
-/*
- * What an earlier ktop has left is in our way while its guest keeps it. One that ended itself has
- * asked for it: a second request that comes late makes the guest let go what is in that slot next.
- */
-static bool has_way(struct plug *plug, char **error)
-{
-	uint64_t now = util_now();
-
-	if (plug->was_killed)
-		ask_for_controller(plug);
-	await_controller(plug, now + (plug->qom.deadline - now) / 2);
-	return plug->qom.error || !is_there(plug, QMP_PLUG_CONTROLLER) ||
-		util_fail(error,
-			"port org.ktop.0: not plugged in: the guest has not let go the controller of an "
-			"earlier ktop; reset the machine, or start QEMU with -device virtio-serial-pci");
-}
-
-static const char *why(const struct plug *plug)
-{
-	return plug->qom.error ? plug->qom.error : plug->refusal ? plug->refusal :
-		"the machine has no bus that it could be plugged into";
-}
-
-static void explain(struct plug *plug, char **error)
-{
-	char *type = qom_text(&plug->qom, "/machine", "type");
-	bool micro = type && strcmp(type, "microvm-machine") == 0;
-
-	if (plug->qom.error)
-		util_fail(error, "%s", plug->qom.error);
+	close(plug->theirs);
+	plug->theirs = -1;
+	if (answer)
+		add_chardev(plug);
 	else
-		util_fail(error, "port org.ktop.0: not plugged in: %.200s; start QEMU with %s",
-			why(plug), micro ?
-			"-device virtio-serial-device, and ktop plugs the port in" :
-			plug->buses.pci.count ?
-			"-device virtio-serial-pci, and ktop plugs the port in" :
-			"a machine that has PCI, such as -M pc");
-	free(type);
+		fail(plug, util_format("not plugged in: QEMU did not get its socket; is the QMP socket "
+			"QEMU's own, and no relay's?"));
 }
 
-/* With the chardev, which only one ktop can have. False: nothing of it is left. */
-static bool plug_in(struct plug *plug, struct qmp_plugged *plugged, char **error)
+/* Makes QEMU's end of a pair its chardev. */
+static void give(struct qmp_talk *talk, const cJSON *answer)
 {
-	bool good = has_way(plug, error);
-
-	if (good && plug_anywhere(plug, plugged))
-		return true;
-	*plugged = (struct qmp_plugged){ 0 };
-	if (good) {
-		explain(plug, error);
-		qmp_unplug(plug->qom.qmp, BACK_MS);
-	} else {
-		take_out_port(plug);
-	}
-	return false;
-}
-
-/* Makes QEMU's end of the pair its chardev. */
-static bool give(struct plug *plug, int fd, char **error)
-{
+	struct qmp_plug *plug = of(talk);
 	cJSON *arguments;
+	int ends[2];
 
-	if (!qmp_pass(plug->qom.qmp, fd, QMP_PLUG_PORT, plug->qom.deadline, NULL))
-		return util_fail(error,
-			"port org.ktop.0: not plugged in: QEMU did not get its socket; is the QMP "
-			"socket QEMU's own, and no relay's?");
-	if (add_chardev(plug))
-		return true;
+	(void)answer;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+		fail(plug, util_format("not plugged in: no sockets left; close other programs"));
+		return;
+	}
+	plug->fd = ends[0];
+	plug->theirs = ends[1];
 	arguments = cJSON_CreateObject();
 	cJSON_AddStringToObject(arguments, "fdname", QMP_PLUG_PORT);
-	cJSON_Delete(qom_call(&plug->qom, "closefd", arguments));
-	return util_fail(error, "port org.ktop.0: not plugged in: %.200s; does another ktop begin "
-		"now? Try again", why(plug));
+	talk_ask(talk, "getfd", arguments, plug->theirs, take_passed);
 }
 
-static bool is_free(struct plug *plug, char **error)
+static void take_chardevs(struct qmp_talk *talk, const cJSON *answer)
 {
-	bool held = false;
+	struct qmp_plug *plug = of(talk);
+	bool held, there = plug_chardev(answer, &held);
 
-	plug->was_killed = has_chardev(plug, &held) && !held;
-	if (plug->was_killed)
-		take_out_port(plug);
-	return !held || util_fail(error,
-		"port org.ktop.0: taken by the ktop that plugged it in; end that one, or name the VM by "
-		"the same --qmp as it does");
+	plug->was_killed = there && !held;
+	if (held)
+		fail(plug, util_format("taken by the ktop that plugged it in; end that one, or name the "
+			"VM by the same --qmp as it does"));
+	else if (there)
+		unplug_port(plug, give);
+	else
+		give(talk, NULL);
 }
 
-int qmp_plug(struct qmp *qmp, int timeout_ms, struct qmp_plugged *plugged, char **error)
+void plug_begin(struct qmp_plug *plug, struct qmp *qmp, uint64_t now, int timeout_ms)
 {
-	struct plug plug = begin(qmp, timeout_ms);
-	int ends[2] = { -1, -1 };
-	bool good = is_free(&plug, error);
+	*plug = (struct qmp_plug){ .fd = -1, .theirs = -1 };
+	talk_begin(&plug->talk, qmp, now, timeout_ms);
+	talk_ask(&plug->talk, "query-chardev", NULL, -1, take_chardevs);
+}
 
-	*plugged = (struct qmp_plugged){ 0 };
-	if (good && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		good = util_fail(error, "port org.ktop.0: not plugged in: no sockets left; close "
-			"other programs");
-	good = good && give(&plug, ends[1], error) && plug_in(&plug, plugged, error);
-	close(ends[1]);
-	if (!good)
-		close(ends[0]);
-	end(&plug);
-	return good ? ends[0] : -1;
+void plug_clear(struct qmp_plug *plug)
+{
+	talk_clear(&plug->talk);
+	buses_clear(&plug->buses);
+	free(plug->refusal);
+	plug->refusal = NULL;
+	if (plug->fd >= 0)
+		close(plug->fd);
+	if (plug->theirs >= 0)
+		close(plug->theirs);
+	plug->fd = plug->theirs = -1;
 }

@@ -28,7 +28,6 @@ enum {
 	PICTURE_MS = 100,
 	BRIEF_MS = 500,			/* of which nobody looks at more than a mark */
 	SOON_MS = 20,			/* a wish and the first sample wait no longer */
-	GOODBYE_MS = 500,
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
 };
@@ -61,6 +60,7 @@ struct session {
 	uint64_t epochs;		/* so many there were */
 	enum link_state shown_link;
 	enum vm_state shown_vm;
+	uint64_t shown_news;		/* of the link */
 
 	char *buffer;			/* READ_BYTES, of which: */
 	size_t got, fed;		/* what was read, and went to the decoder */
@@ -282,16 +282,35 @@ const char *session_plugged(const struct session *session, char *text, size_t si
 	return link_plugged(session->link, text, size);
 }
 
-/* What the guest was told last, to stop above all, has to come to it through the port. */
-bool session_unplug(struct session *session)
+void session_leave(struct session *session, int timeout_ms)
 {
-	uint64_t late = util_now() + (uint64_t)GOODBYE_MS * NS_PER_MS;
+	uint64_t now = util_now(), all = (uint64_t)timeout_ms * NS_PER_MS;
+	uint64_t heard = now + all * 2 / 3, late = now + all;
 	char text[TROUBLE];
 
-	while (session_plugged(session, text, sizeof(text))[0] &&
-			commands_wait(session->commands) && util_now() < late)
+	/* What the guest was told last, to stop above all, has to come to it through the port. */
+	while (session_plugged(session, text, sizeof(text))[0] && commands_wait(session->commands)
+			&& util_now() < heard)
 		session_step(session, SOON_MS);
-	return link_unplug(session->link);
+	now = util_now();
+	link_leave(session->link, now, now < late ? (int)((late - now) / NS_PER_MS) : 0);
+	while (link_leaving(session->link))
+		session_step(session, SOON_MS);
+}
+
+const char *session_stays(const struct session *session)
+{
+	return link_stays(session->link);
+}
+
+bool session_settled(const struct session *session)
+{
+	return link_settled(session->link);
+}
+
+const char *session_failure(const struct session *session)
+{
+	return link_failure(session->link);
 }
 
 bool session_fetches(const struct session *session)
@@ -392,7 +411,8 @@ static void take_orders(struct session *session)
 static uint64_t picture_due(const struct session *session)
 {
 	bool changed = session->changed || session->shown_link != shown_link(session) ||
-		session->shown_vm != link_vm(session->link);
+		session->shown_vm != link_vm(session->link) ||
+		session->shown_news != link_news(session->link);
 	bool brief = session->wish.brief;
 	bool soon = session->wish_is_new || (!session->begun && !brief);
 	uint64_t pause = (uint64_t)(soon ? SOON_MS : brief ? BRIEF_MS : PICTURE_MS) * NS_PER_MS;
@@ -427,6 +447,7 @@ static void make_picture(struct session *session)
 	session->wish_is_new = session->changed = false;
 	session->shown_link = inputs.link;
 	session->shown_vm = inputs.vm;
+	session->shown_news = link_news(session->link);
 	session->pictured = util_now();
 	session->picture_took = session->pictured - begin;
 }
@@ -436,17 +457,19 @@ static void make_picture(struct session *session)
 static void wait_for_something(struct session *session, int timeout_ms)
 {
 	struct source *source = link_source(session->link);
-	struct qmp *qmp = link_qmp(session->link);
-	uint64_t now = util_now(), due = picture_due(session);
+	uint64_t now = util_now(), due = picture_due(session), link = link_due(session->link, now);
 	bool held = session->fed < session->got || decode_held(session->decode);
 	short wanted = (short)((held ? 0 : POLLIN) |
 		(source && source_wants_write(source) ? POLLOUT : 0));
 	struct pollfd ready[] = {
 		{ .fd = mailbox_order_fd(session->mailbox), .events = POLLIN },
 		{ .fd = source && wanted ? source_fd(source) : -1, .events = wanted },
-		{ .fd = qmp ? qmp_fd(qmp) : -1, .events = POLLIN },
+		{ .fd = link_fd(session->link), .events = POLLIN },
 	};
-	uint64_t wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
+	uint64_t wait;
+
+	due = link < due ? link : due;
+	wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
 
 	if (held && wait > turn_pause(&session->turn, now) / NS_PER_MS + 1)
 		wait = (turn_pause(&session->turn, now) + NS_PER_MS - 1) / NS_PER_MS;
@@ -485,11 +508,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 		return false;
 	if (names && !(session->names = kernel_names_open(names, session->budget, error)))
 		return false;
-	session->link = options->patient ?
-		link_wait(options->qmp, options->port, !options->no_plug) :
-		link_new(options->qmp, options->port, !options->no_plug, error);
-	if (!session->link)
-		return false;
+	session->link = link_new(options->qmp, options->port, !options->no_plug);
 	session->decode = decode_new(&sink);
 	if (options->record)
 		session->record = record_new(options->record, error);
@@ -523,11 +542,8 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->changed = true;
 	if (is_folder("sysroot", options->sysroot, error) &&
 			is_folder("debug-dir", options->debug, error) &&
-			open_all(session, options, error)) {
-		tell_plugged(session);
-		greet(session);
+			open_all(session, options, error))
 		return session;
-	}
 	session_free(session);
 	return NULL;
 }

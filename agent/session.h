@@ -31,16 +31,23 @@ struct session_options {
 	const char *record;		/* folder of a raw recording, or NULL */
 	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
 	bool no_plug;			/* a VM without the port is left alone */
-	bool patient;			/* a VM that is not there is waited for, by the steps */
+	bool patient;			/* a VM that is not there is waited for */
 };
 
-/* Connects and discovers; waits a few seconds at most, patient: not. NULL with `error` set. */
+/* Only the steps connect. NULL with `error` set. */
 struct session *session_new(const struct session_options *options, char **error);
 void session_free(struct session *session);
 
 /* Handles what is ready, waiting at most timeout_ms. The caller's loop is around this. */
 void session_step(struct session *session, int timeout_ms);
 bool session_close_recording(struct session *session, char **error);
+
+/*
+ * The first try to connect is over; why it has failed: what is missing, what to do; NULL: it has
+ * not, or not yet. Steps try again.
+ */
+bool session_settled(const struct session *session);
+const char *session_failure(const struct session *session);
 
 struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
 const struct decode *session_decode(const struct session *session);
@@ -52,9 +59,15 @@ bool session_fetches(const struct session *session);	/* debug files: lines may t
 /* What ails the connections, as link_remark tells it. */
 const char *session_trouble(const struct session *session, char *text, size_t size);
 
-/* What was plugged into the VM for this session, and taking it out; as link.h. */
+/* What was plugged into the VM for this session, in a line; "" if nothing. Returns `text`. */
 const char *session_plugged(const struct session *session, char *text, size_t size);
-bool session_unplug(struct session *session);
+
+/*
+ * Takes that out, in so long at most; then only session_free may follow. What stays, in a line; NULL:
+ * nothing.
+ */
+void session_leave(struct session *session, int timeout_ms);
+const char *session_stays(const struct session *session);
 
 /*
  * A control line for the guest; starting and stopping. The sink is called from a later step, or at

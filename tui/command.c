@@ -9,6 +9,9 @@
 #include "signals.h"
 #include "util.h"
 
+enum { STEP_MS = 50, LEAVE_MS = 2500 };
+static const uint64_t MOMENT_NS = 500000000;
+
 #define OPTION(word, takes, member, text, ...) \
 	{ .name = word, .value = takes, .help = text, .kind = OPTION_TEXT, \
 		.offset = offsetof(struct session_options, member), __VA_ARGS__ }
@@ -69,24 +72,6 @@ int command_usage(const struct command *command, char *error)
 	return COMMAND_USAGE;
 }
 
-struct session *command_attach_to(const struct session_options *options, char **error)
-{
-	struct session *session = session_new(options, error);
-	char text[128];
-
-	if (session && session_plugged(session, text, sizeof(text))[0])
-		command_tell(util_format("%s, until ktop ends", text));
-	return session;
-}
-
-void command_detach(struct session *session)
-{
-	if (!session_unplug(session))
-		command_tell(util_format("the virtio-serial controller that was plugged in stays, "
-			"until the guest lets it go or is reset"));
-	session_free(session);
-}
-
 void command_hold_signals(void)
 {
 	sigset_t ends;
@@ -103,4 +88,46 @@ bool command_stopped(void)
 	sigpending(&pending);
 	sigandset(&pending, &pending, &ends);
 	return !sigisemptyset(&pending);
+}
+
+/* What is waited for longer than a moment is said. */
+static bool settle(struct session *session, uint64_t speak_at)
+{
+	char text[256];
+
+	while (!session_settled(session) && !command_stopped()) {
+		session_step(session, STEP_MS);
+		if (util_now() < speak_at || !session_trouble(session, text, sizeof(text))[0])
+			continue;
+		command_tell(util_format("%s", text));
+		speak_at = UINT64_MAX;
+	}
+	return session_settled(session);
+}
+
+struct session *command_attach_to(const struct session_options *options, char **error)
+{
+	struct session *session = session_new(options, error);
+	bool settled = session && settle(session, util_now() + MOMENT_NS);
+	char text[256];
+
+	if (session && !settled)
+		util_fail(error, "interrupted");
+	else if (session && session_failure(session))
+		util_fail(error, "%s", session_failure(session));
+	else if (session && session_plugged(session, text, sizeof(text))[0])
+		command_tell(util_format("%s, until ktop ends", text));
+	if (!session || (settled && !session_failure(session)))
+		return session;
+	session_leave(session, command_stopped() ? COMMAND_HURRY_MS : LEAVE_MS);
+	session_free(session);
+	return NULL;
+}
+
+void command_detach(struct session *session)
+{
+	session_leave(session, command_stopped() ? COMMAND_HURRY_MS : LEAVE_MS);
+	if (session_stays(session))
+		command_tell(util_format("%s", session_stays(session)));
+	session_free(session);
 }

@@ -48,7 +48,12 @@ struct config;
 struct session;
 struct session_options;
 
-/* Tells of what is plugged into the VM for it; takes that out and frees the session, telling what stays. */
+enum { COMMAND_HURRY_MS = 250 };	/* for an end that somebody waits for */
+
+/*
+ * Waits for the first try to connect, or a signal; tells of what is plugged into the VM. Detaching
+ * takes that out and frees the session, telling what stays.
+ */
 struct session *command_attach_to(const struct session_options *options, char **error);
 void command_detach(struct session *session);
 

@@ -69,7 +69,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 
 	attach.qmp = launch_qmp(launch);
 	attach.record = request->raw;
-	session = session_new(&attach, &error);
+	session = command_attach_to(&attach, &error);
 	if (!session)
 		return explain(launch, error);
 	vm = (struct command_vm) { .session = session, .socket = attach.qmp };

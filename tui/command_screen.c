@@ -40,7 +40,7 @@ static void *run_ingest(void *context)
 		}
 	}
 	service_free(ingest->service);
-	session_unplug(ingest->session);
+	session_leave(ingest->session, COMMAND_HURRY_MS);
 	return NULL;
 }
 

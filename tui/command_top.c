@@ -13,6 +13,7 @@
 #include "util.h"
 
 enum {
+	STEP_MS = 10, AT_ONCE_MS = 100, NS_PER_MS = 1000000,
 	BASE_MIB = BUDGET_BASE >> 20,
 	PART_MIB = BUDGET_LEAST_MIB - BASE_MIB,		/* what one machine needs beyond that */
 };
@@ -123,6 +124,16 @@ static char *label(const struct top *top, size_t index)
 
 /* ---- the whole ---- */
 
+/* What is not there is said without a screen; what takes longer, on it. */
+static bool fails_at_once(struct session *session, char **error)
+{
+	uint64_t late = util_now() + (uint64_t)AT_ONCE_MS * NS_PER_MS;
+
+	while (!session_settled(session) && util_now() < late && !command_stopped())
+		session_step(session, STEP_MS);
+	return session_failure(session) && !util_fail(error, "%s", session_failure(session));
+}
+
 static bool open_all(struct top *top, char **error)
 {
 	for (size_t i = 0; i < top->count; i++) {
@@ -134,7 +145,7 @@ static bool open_all(struct top *top, char **error)
 		if (!vm->session)
 			return false;
 	}
-	return true;
+	return top->count > 1 || !fails_at_once(top->vms[0].session, error);
 }
 
 static void close_all(struct top *top)

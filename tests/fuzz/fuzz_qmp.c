@@ -8,38 +8,43 @@
 
 #include "fuzz.h"
 #include "qmp.h"
+#include "qmp_discover.h"
+#include "qmp_loop.h"
 #include "qmp_plug.h"
 #include "util.h"
 
 enum { PIECES = 64, WAIT_MS = 1000, PLUG_MS = 20 };
 
-static void plug(struct qmp *qmp)
+static void take_out(struct qmp *qmp)
 {
-	struct qmp_plugged plugged;
-	char *error = NULL;
-	int fd = qmp_plug(qmp, PLUG_MS, &plugged, &error);
+	struct qmp_plug plug;
 
-	require((fd < 0) == (error != NULL));
-	if (fd >= 0)
-		close(fd);
-	free(error);
-	qmp_unplug(qmp, PLUG_MS);
+	unplug_begin(&plug, qmp, util_now(), PLUG_MS);
+	loop_talk(&plug.talk);
+	plug_clear(&plug);
+}
+
+static void put_in(struct qmp *qmp)
+{
+	struct qmp_plug plug;
+
+	plug_begin(&plug, qmp, util_now(), PLUG_MS);
+	require(loop_talk(&plug.talk) == (plug.plugged.bus[0] && plug.fd >= 0 && !plug.talk.error));
+	plug_clear(&plug);
 }
 
 static void ask(struct qmp *qmp)
 {
 	static const uint8_t codes[] = { 0x1d, 0x38, 0x1e };
-	struct qmp_facts facts;
-	char *error = NULL;
+	struct qmp_discovery discovery;
 
-	if (qmp_discover(qmp, WAIT_MS, &facts, &error))
-		qmp_facts_clear(&facts);
-	else
-		require(error);
-	free(error);
-	plug(qmp);
+	discover_begin(&discovery, qmp, util_now(), WAIT_MS);
+	loop_talk(&discovery.talk);
+	discover_clear(&discovery);
+	put_in(qmp);
+	take_out(qmp);
 	qmp_send_keys(qmp, codes, sizeof(codes));
-	while (qmp_step(qmp))
+	while (qmp_step(qmp, util_now()))
 		;
 	require(qmp_state(qmp) == VM_GONE);
 }
@@ -56,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		if (size && send(pair[1], bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 			break;
 	shutdown(pair[1], SHUT_WR);
-	qmp = qmp_from_fd(pair[0], "a socket", WAIT_MS, &error);
+	qmp = loop_open(qmp_from_fd(pair[0], "a socket", WAIT_MS), &error);
 	require(!qmp == (error != NULL));
 	if (qmp)
 		ask(qmp);

@@ -13,6 +13,7 @@
 #include "fake_qmp.h"
 #include "link.h"
 #include "qmp.h"
+#include "qmp_loop.h"
 #include "qmp_plug.h"
 #include "scratch.h"
 #include "util.h"
@@ -32,7 +33,7 @@ static void begin(struct vm *vm, const struct machine *machine)
 	*vm = (struct vm){ .machine = *machine };
 	vm->fake = fake_qmp_new(&(struct fake_script){
 		.greeting = fake_greeting, .machine = machine_answer, .context = &vm->machine });
-	vm->qmp = qmp_from_fd(fake_qmp_fd(vm->fake), "fake", PATIENCE_MS, &vm->error);
+	vm->qmp = loop_open(qmp_from_fd(fake_qmp_fd(vm->fake), "fake", PATIENCE_MS), &vm->error);
 	if (!vm->qmp)
 		fail_msg("%s", vm->error);
 }
@@ -45,16 +46,36 @@ static void end(struct vm *vm)
 	free(vm->error);
 }
 
-/* True: plugged in; then our end is open. */
+/* True: all is out. */
+static bool unplug(struct vm *vm, int timeout_ms)
+{
+	struct qmp_plug plug;
+	bool good;
+
+	unplug_begin(&plug, vm->qmp, util_now(), timeout_ms);
+	good = loop_talk(&plug.talk);
+	plug_clear(&plug);
+	return good;
+}
+
+/* True: plugged in; our end was open. What was in vain is taken out, as a link does. */
 static bool plug(struct vm *vm, int timeout_ms)
 {
-	int fd = qmp_plug(vm->qmp, timeout_ms, &vm->plugged, &vm->error);
+	struct qmp_plug plug;
+	bool good, given;
 
-	assert_int_equal(fd < 0, vm->error != NULL);
-	assert_int_equal(fd < 0, !vm->plugged.bus[0]);
-	if (fd >= 0)
-		assert_int_equal(close(fd), 0);
-	return fd >= 0;
+	plug_begin(&plug, vm->qmp, util_now(), timeout_ms);
+	good = loop_talk(&plug.talk);
+	given = plug.given;
+	if (!good)
+		util_fail(&vm->error, "%s", plug.talk.error);
+	vm->plugged = plug.plugged;
+	assert_int_equal(good, plug.plugged.bus[0] != '\0');
+	assert_true(!good || plug.fd >= 0);
+	plug_clear(&plug);
+	if (!good && given)
+		unplug(vm, timeout_ms);
+	return good;
 }
 
 static void check_error(const struct vm *vm, const char *part)
@@ -83,7 +104,7 @@ static void test_a_port_on_a_controller(void **state)
 	assert_string_equal(vm.plugged.bus, "virtio-serial-bus.0");
 	assert_false(vm.plugged.controller);
 	vm.machine.busy = 3;
-	assert_true(qmp_unplug(vm.qmp, PATIENCE_MS));
+	assert_true(unplug(&vm, PATIENCE_MS));
 	check_nothing_is_left(&vm.machine);
 	end(&vm);
 }
@@ -103,7 +124,7 @@ static void test_a_controller_as_well(void **state)
 		assert_true(vm.machine.port && vm.machine.chardev && vm.machine.plugged);
 		assert_string_equal(vm.plugged.bus, "pci.0");
 		assert_true(vm.plugged.controller);
-		assert_true(qmp_unplug(vm.qmp, PATIENCE_MS));
+		assert_true(unplug(&vm, PATIENCE_MS));
 		check_nothing_is_left(&vm.machine);
 		end(&vm);
 	}
@@ -242,7 +263,7 @@ static void test_a_guest_that_keeps_its_controller(void **state)
 	machine.keeps = true;
 	begin(&vm, &machine);
 	assert_true(plug(&vm, PATIENCE_MS));
-	assert_false(qmp_unplug(vm.qmp, SHORT_MS));
+	assert_false(unplug(&vm, SHORT_MS));
 	assert_true(vm.machine.plugged && !vm.machine.port && !vm.machine.chardev);
 	assert_false(plug(&vm, PATIENCE_MS));
 	check_error(&vm, "not let go the controller of an earlier ktop; reset the machine");
@@ -286,9 +307,28 @@ static struct link *attach(struct machine *machine, struct fake_qmp **fake, bool
 
 	*fake = fake_qmp_listen(&(struct fake_script){ .greeting = fake_greeting, .machine = machine_answer,
 		.context = machine }, scratch_path(name));
-	link = link_new(scratch_path(name), NULL, may_plug, error);
+	link = link_new(scratch_path(name), NULL, may_plug);
 	free(name);
-	return link;
+	while (!link_settled(link)) {
+		poll(NULL, 0, 1);
+		link_step(link, util_now());
+	}
+	if (!link_failure(link))
+		return link;
+	util_fail(error, "%s", link_failure(link));
+	link_free(link);
+	return NULL;
+}
+
+static void detach(struct link *link)
+{
+	link_leave(link, util_now(), PATIENCE_MS);
+	while (link_leaving(link)) {
+		poll(NULL, 0, 1);
+		link_step(link, util_now());
+	}
+	assert_null(link_stays(link));
+	link_free(link);
 }
 
 /* Plugged in for as long as the link is there. */
@@ -310,7 +350,7 @@ static void test_a_link_plugs(void **state)
 	link_step(link, util_now() + 3000000000);
 	assert_non_null(strstr(link_remark(link, LINK_NOT_OPENED, line, sizeof(line)),
 		"finds it after a reset"));
-	link_free(link);
+	detach(link);
 	check_nothing_is_left(&machine);
 	fake_qmp_free(fake);
 	free(machine.text);
@@ -337,7 +377,7 @@ static void test_a_machine_that_stands(void **state)
 	for (int i = 0; i < STEPS && !link_step(link, util_now()); i++)
 		poll(NULL, 0, STEP_MS);
 	assert_true(machine.port && machine.plugged);
-	link_free(link);
+	detach(link);
 	check_nothing_is_left(&machine);
 	fake_qmp_free(fake);
 	free(machine.text);

@@ -14,6 +14,8 @@
 
 #include "fake_qmp.h"
 #include "qmp.h"
+#include "qmp_discover.h"
+#include "qmp_loop.h"
 #include "scratch.h"
 #include "util.h"
 
@@ -52,11 +54,27 @@ static const struct fake_answer machine[] = {
 static struct qmp *connect_fake(struct fake_qmp *fake)
 {
 	char *error = NULL;
-	struct qmp *qmp = qmp_from_fd(fake_qmp_fd(fake), "fake", PATIENCE_MS, &error);
+	struct qmp *qmp = loop_open(qmp_from_fd(fake_qmp_fd(fake), "fake", PATIENCE_MS), &error);
 
 	if (!qmp)
 		fail_msg("%s", error);
 	return qmp;
+}
+
+static bool discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error)
+{
+	struct qmp_discovery discovery;
+	bool good;
+
+	discover_begin(&discovery, qmp, util_now(), timeout_ms);
+	good = loop_talk(&discovery.talk);
+	if (!good)
+		util_fail(error, "%s", discovery.talk.error);
+	*facts = good ? discovery.facts : (struct qmp_facts){ 0 };
+	if (good)
+		discovery.facts = (struct qmp_facts){ 0 };
+	discover_clear(&discovery);
+	return good;
 }
 
 static void check_discovery(const struct fake_script *script)
@@ -68,7 +86,7 @@ static void check_discovery(const struct fake_script *script)
 	char *kernel = util_format("%s/images/kernel.elf", here);
 	char *port = util_format("%s/dir,server/k.sock", here);
 
-	assert_true(qmp_discover(qmp, PATIENCE_MS, &facts, NULL));
+	assert_true(discover(qmp, PATIENCE_MS, &facts, NULL));
 	assert_int_equal(facts.cpus, 3);
 	assert_string_equal(facts.name, "toy?[2J");
 	assert_string_equal(facts.qemu, "7.2.22");
@@ -150,7 +168,7 @@ static void test_answers_of_wrong_types(void **state)
 	struct qmp_facts facts;
 
 	(void)state;
-	assert_true(qmp_discover(qmp, PATIENCE_MS, &facts, NULL));
+	assert_true(discover(qmp, PATIENCE_MS, &facts, NULL));
 	assert_int_equal(facts.cpus, 0);
 	assert_null(facts.kernel);
 	assert_null(facts.port);
@@ -174,7 +192,7 @@ static void check_hole(const char *request, const char *answer, const char *why)
 	memcpy(rows + 1, machine, sizeof(machine));
 	fake = fake_qmp_new(&(struct fake_script){ .greeting = fake_greeting, .answers = rows });
 	qmp = connect_fake(fake);
-	assert_false(qmp_discover(qmp, SHORT_MS, &facts, &error));
+	assert_false(discover(qmp, SHORT_MS, &facts, &error));
 	if (!strstr(error, why))
 		fail_msg("%s: %s", request, error);
 	assert_null(facts.port);
@@ -195,11 +213,29 @@ static void test_no_answer_is_not_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-		check_hole(requests[i], NULL, "QEMU did not answer all in 0.05 s");
+		check_hole(requests[i], NULL, "no answer in time, 0.05 s for all");
 		check_hole(requests[i], "", "the connection was closed");
 	}
 }
 
+static void take_nothing(struct qmp_talk *talk, const struct cJSON *answer)
+{
+	assert_null(answer);
+	talk_end(talk);
+}
+
+static void check_refusal(struct qmp *qmp, const char *command, const char *why)
+{
+	struct qmp_talk talk;
+
+	talk_begin(&talk, qmp, util_now(), PATIENCE_MS);
+	talk_ask(&talk, command, NULL, -1, take_nothing);
+	assert_true(loop_talk(&talk));
+	assert_string_equal(talk.refusal, why);
+	talk_clear(&talk);
+}
+
+/* An error that makes no sense is an answer, too. */
 static void test_refusal_and_silence(void **state)
 {
 	static const struct fake_answer few[] = {
@@ -207,43 +243,80 @@ static void test_refusal_and_silence(void **state)
 		{ "query-status", "\"return\": {\"status\": \"paused\"}" },
 		{ "refused",
 			"\"error\": {\"class\": \"GenericError\", \"desc\": \"not\\u001b today\"}" },
+		{ "number", "\"error\": 7" },
+		{ "object", "\"error\": {\"desc\": {}}" },
+		{ "neither", "\"other\": 1" },
 		{ NULL, NULL },
 	};
+	static const char none[] = "its answer has neither a result nor a reason";
 	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
 		.greeting = fake_greeting, .answers = few });
 	struct qmp *qmp = connect_fake(fake);
-	char *error = NULL;
+	struct qmp_talk talk;
 
 	(void)state;
 	assert_int_equal(qmp_state(qmp), VM_PAUSED);
-	assert_null(qmp_call(qmp, "refused", NULL, util_now() + 3000000000u, &error));
-	assert_non_null(strstr(error, "not? today"));
-	free(error);
-	assert_null(qmp_call(qmp, "ignored", NULL, util_now() + 50000000u, &error));
-	assert_non_null(strstr(error, "no answer in time"));
-	free(error);
+	check_refusal(qmp, "refused", "not? today");
+	check_refusal(qmp, "number", none);
+	check_refusal(qmp, "object", none);
+	check_refusal(qmp, "neither", none);
+	talk_begin(&talk, qmp, util_now(), SHORT_MS);
+	talk_ask(&talk, "ignored", NULL, -1, take_nothing);
+	assert_false(loop_talk(&talk));
+	assert_non_null(strstr(talk.error, "QMP ignored: no answer in time"));
+	assert_true(talk.silent);
+	talk_clear(&talk);
 	qmp_free(qmp);
 	fake_qmp_free(fake);
 }
 
+/* Until it is ready, too, a refusal is no silence. */
+static void check_opening(const struct fake_answer *answers, const char *why)
+{
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = answers });
+	char *error = NULL;
+
+	assert_null(loop_open(qmp_from_fd(fake_qmp_fd(fake), "fake", SHORT_MS), &error));
+	if (!strstr(error, why))
+		fail_msg("not %s, but %s", why, error);
+	free(error);
+	fake_qmp_free(fake);
+}
+
+static void test_opening_that_fails(void **state)
+{
+	const struct fake_answer odd[] = { { "", "\"error\": 7" }, { NULL, NULL } };
+	const struct fake_answer refused[] = { { "", "\"error\": {\"desc\": \"no\"}" }, { NULL, NULL } };
+	const struct fake_answer gone[] = { { "", "" }, { NULL, NULL } };
+	const struct fake_answer second[] = { { "capabilities", "\"return\": {}" }, { NULL, NULL } };
+
+	(void)state;
+	check_opening(odd, "QMP qmp_capabilities: QEMU refuses: its answer has neither a result");
+	check_opening(refused, "QMP qmp_capabilities: QEMU refuses: no; is this a QMP socket");
+	check_opening(gone, "QMP qmp_capabilities: the connection was closed");
+	check_opening(odd + 1, "QMP qmp_capabilities: no answer in time");
+	check_opening(second, "QMP query-status: no answer in time");
+}
+
 /* Another client holds the socket: QEMU accepts nobody else, and says nothing. */
-static void test_taken_socket_names_its_holder(void **state)
+static void test_taken_socket(void **state)
 {
 	const char *path = scratch_path("taken.qmp");
 	struct fake_qmp *fake = fake_qmp_listen(&(struct fake_script){
 		.greeting = fake_greeting, .answers = machine }, path);
-	char *error = NULL, *me = util_format("pid %d", (int)getpid());
-	struct qmp *first = qmp_connect(path, PATIENCE_MS, &error);
+	bool taken;
+	struct qmp *first = loop_open(qmp_connect(path, PATIENCE_MS, &taken, NULL), NULL), *second;
 
 	(void)state;
 	assert_non_null(first);
-	assert_null(qmp_connect(path, SHORT_MS, &error));
-	assert_non_null(strstr(error, "no greeting in 50 ms"));
-	assert_non_null(strstr(error, "has it"));
-	if (!strstr(error, me) && !strstr(error, "another client"))
-		fail_msg("names neither us nor nobody: %s", error);
-	free(error);
-	free(me);
+	second = qmp_connect(path, SHORT_MS, &taken, NULL);
+	assert_non_null(second);
+	while (qmp_step(second, util_now()))
+		loop_wait(second, 10);
+	assert_true(qmp_mute(second));
+	assert_non_null(strstr(qmp_error(second), "no greeting in 50 ms: another client has it"));
+	qmp_free(second);
 	qmp_free(first);
 	fake_qmp_free(fake);
 }
@@ -251,9 +324,11 @@ static void test_taken_socket_names_its_holder(void **state)
 static void test_not_there(void **state)
 {
 	char *error = NULL;
+	bool taken;
 
 	(void)state;
-	assert_null(qmp_connect(scratch_path("none.qmp"), SHORT_MS, &error));
+	assert_null(qmp_connect(scratch_path("none.qmp"), SHORT_MS, &taken, &error));
+	assert_false(taken);
 	assert_non_null(strstr(error, "-qmp unix:"));
 	free(error);
 }
@@ -266,7 +341,7 @@ static void test_closed_without_greeting(void **state)
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	close(ends[0]);
-	assert_null(qmp_from_fd(ends[1], "fake", PATIENCE_MS, &error));
+	assert_null(loop_open(qmp_from_fd(ends[1], "fake", PATIENCE_MS), &error));
 	assert_non_null(strstr(error, "closed without a greeting"));
 	free(error);
 }
@@ -278,7 +353,7 @@ static enum vm_state await_state(struct qmp *qmp, enum vm_state wanted)
 		struct pollfd ready = { .fd = qmp_fd(qmp), .events = POLLIN };
 
 		poll(&ready, 1, 10);
-		qmp_step(qmp);
+		qmp_step(qmp, util_now());
 	}
 	return qmp_state(qmp);
 }
@@ -308,7 +383,7 @@ static void test_events_tell_the_state(void **state)
 	assert_int_equal(qmp_resets(qmp), 2);
 	fake_qmp_hang_up(fake);
 	assert_int_equal(await_state(qmp, VM_GONE), VM_GONE);
-	assert_false(qmp_step(qmp));
+	assert_false(qmp_step(qmp, util_now()));
 	qmp_free(qmp);
 	fake_qmp_free(fake);
 }
@@ -333,7 +408,7 @@ static void say_long(struct fake_qmp *fake, struct qmp *qmp, const char *text)
 	for (size_t size = strlen(text), at = 0; at < size; at += sizeof(piece) - 1) {
 		snprintf(piece, sizeof(piece), "%.*s", (int)sizeof(piece) - 1, text + at);
 		fake_qmp_say(fake, piece);
-		assert_true(qmp_step(qmp));
+		assert_true(qmp_step(qmp, util_now()));
 	}
 }
 
@@ -351,7 +426,7 @@ static void test_many_values(void **state)
 	for (int i = 0; i < 300 && qmp_resets(qmp) == 0; i++) {
 		assert_int_equal(qmp_state(qmp), VM_RUNNING);
 		usleep(1000);
-		qmp_step(qmp);
+		qmp_step(qmp, util_now());
 	}
 	assert_int_equal(qmp_resets(qmp), 1);
 	say_long(fake, qmp, fewer);
@@ -431,7 +506,8 @@ int main(void)
 		cmocka_unit_test(test_answers_of_wrong_types),
 		cmocka_unit_test(test_no_answer_is_not_none),
 		cmocka_unit_test(test_refusal_and_silence),
-		cmocka_unit_test(test_taken_socket_names_its_holder),
+		cmocka_unit_test(test_opening_that_fails),
+		cmocka_unit_test(test_taken_socket),
 		cmocka_unit_test(test_not_there),
 		cmocka_unit_test(test_closed_without_greeting),
 		cmocka_unit_test(test_events_tell_the_state),

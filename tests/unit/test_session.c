@@ -43,7 +43,8 @@ static void test_states_in_order(void **state)
 	struct fixture fixture = fixture_begin(NULL);
 
 	(void)state;
-	assert_int_equal(session_link(fixture.session), LINK_NOT_OPENED);
+	assert_int_equal(session_link(fixture.session), LINK_CONNECTING);
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
 	fixture_await_line(&fixture, "hello");
 	fake_guest_beat(fixture.guest, 1);
 	fixture_await_link(&fixture, LINK_NO_HELLO);
@@ -68,6 +69,7 @@ static void test_profiler_of_a_silent_guest(void **state)
 	struct picture *picture;
 
 	(void)state;
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
 	session_run_profiler(fixture.session, true);
 	fixture_await_message(&fixture, false, "profiling starts when the guest answers: nothing is "
 		"known of the guest: it has not opened the port; is the hook in its kernel");
@@ -85,6 +87,7 @@ static void test_profiler_of_a_silent_guest(void **state)
 	fixture_end(&fixture);
 
 	fixture = fixture_begin(NULL);
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
 	session_profile(fixture.session, true, &sink);
 	for (int i = 0; i < FIXTURE_STEPS && !failed; i++)
 		fixture_step(&fixture);

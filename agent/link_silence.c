@@ -1,0 +1,83 @@
+#include <stdlib.h>
+
+#include "errand.h"
+#include "link_state.h"
+#include "peer.h"
+#include "source.h"
+#include "util.h"
+
+enum {
+	LOOK_MS = 1000,			/* into a silence */
+	HANGS_MS = 2000,		/* without an answer */
+	NS_PER_MS = 1000000,
+};
+
+/* Is it QEMU that says nothing, or does it serve somebody else, or is it the guest? */
+static void look_into_silence(struct link *link, uint64_t now)
+{
+	const char *path = link_port_path(link);
+	int fd = source_fd(link->source);
+
+	link->look = peer_search(link->heard ? NULL : path, fd,
+		path ? fd : link->qmp ? qmp_fd(link->qmp) : -1);
+	if (link->qmp)
+		qmp_ask(link->qmp);
+	link->look_at = now + (uint64_t)LOOK_MS * NS_PER_MS;
+}
+
+static void take_look(struct link *link)
+{
+	struct peer_found found;
+
+	if (!link->look || !peer_found(link->look, &found))
+		return;
+	link->look = NULL;
+	link->looked = true;
+	free(link->holder);
+	link->holder = link->heard ? NULL : found.client;
+	if (link->heard)
+		free(found.client);
+	link->stopped = found.stopped;
+}
+
+void silence_end(struct link *link)
+{
+	errand_leave(link->look);
+	free(link->holder);
+	link->look = NULL;
+	link->holder = NULL;
+	link->stopped = 0;
+	link->silent = link->hangs = link->looked = false;
+	link->look_at = 0;
+}
+
+void silence_watch(struct link *link, uint64_t now)
+{
+	enum vm_state vm = link_vm(link);
+	uint64_t asked = link->qmp ? qmp_asked(link->qmp) : 0;
+
+	if (!link->source || vm == VM_PAUSED || vm == VM_SHUTDOWN)
+		link->heard_at = now;
+	if (now < link->heard_at + (uint64_t)LINK_SILENT_MS * NS_PER_MS) {
+		silence_end(link);
+		return;
+	}
+	link->silent = true;
+	take_look(link);
+	if (now >= link->look_at && !link->look)
+		look_into_silence(link, now);
+	link->hangs = link->stopped || (asked && now > asked + (uint64_t)HANGS_MS * NS_PER_MS);
+}
+
+/*
+ * QEMU that was about to throttle a port when its client went may keep it throttled for the next
+ * one: only when that goes is it free again.
+ */
+bool silence_wants_new_port(struct link *link)
+{
+	if (!link->looked || link->heard || link->holder || link->hangs || link->tried_again ||
+			!link_port_path(link))
+		return false;
+	link->tried_again = true;
+	return true;
+}
