@@ -11,7 +11,7 @@ LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
-	pci virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
+	pci pci_ports virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
 AGENT = util util_file budget json unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells store \
 	filter filter_words naming span profile window query query_stacks query_inlined table \
 	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
@@ -30,7 +30,7 @@ PROGRAM = main command command_screen command_top command_report command_ctl com
 
 # One program each, in tests/unit/. What a test needs beside the libraries stands below it.
 UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_trace test_drain test_meta test_control test_keys \
-	test_alarm test_template test_virtq test_virtio_serial test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
+	test_alarm test_template test_virtq test_virtio_serial test_hotplug test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_query test_query_inlined test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file test_debuginfod test_sources \
 	test_memory test_absurd_files test_signals test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_plug test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
@@ -146,7 +146,7 @@ $(foreach test,ring unwind sample overflow trace drain meta control keys,build/c
 		build/check/tests/unit/fake_port.o build/check/tests/unit/fake_host.o
 build/tsan/test_ring_threads build/tsan/test_pace_threads: build/tsan/tests/unit/fake_port.o
 build/tsan/test_hook_threads: build/tsan/tests/unit/fake_smp.o build/tsan/tests/unit/fake_host.o
-build/check/test_virtio_serial: build/check/tests/unit/fake_serial.o
+build/check/test_virtio_serial build/check/test_hotplug: build/check/tests/unit/fake_serial.o
 build/check/test_alarm: build/check/$(PORTS)/template/alarm.o
 build/check/test_template: $(filter-out %/string.o,$(TEMPLATE_SRC:%.c=build/check/%.o))
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o

@@ -1,30 +1,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch.h"
 #include "pci.h"
 
 enum {
-	ADDRESS_PORT = 0xcf8,
-	DATA_PORT = 0xcfc,
 	HEADER = 0x0c,			/* type << 16 */
+	BUSES = 0x18,			/* of a bridge: last bus behind it << 16 */
 	CAPABILITIES = 0x34,
+	BRIDGE = 0x10000, TYPE = 0x7f0000,	/* of HEADER */
 	MANY_FUNCTIONS = 0x800000,	/* of HEADER */
 	HAS_CAPABILITIES = 0x100000,	/* of KTOP_PCI_COMMAND */
 };
-#define ENABLE 0x80000000u
-
-uint32_t ktop_pci_read(uint32_t function, uint32_t at)
-{
-	ktop_out32(ADDRESS_PORT, ENABLE | function << 8 | (at & 0xfc));
-	return ktop_in32(DATA_PORT);
-}
-
-void ktop_pci_write(uint32_t function, uint32_t at, uint32_t value)
-{
-	ktop_out32(ADDRESS_PORT, ENABLE | function << 8 | (at & 0xfc));
-	ktop_out32(DATA_PORT, value);
-}
 
 static bool present(uint32_t function)
 {
@@ -39,17 +25,26 @@ static bool single(uint32_t function)
 	return !present(first) || !(ktop_pci_read(first, HEADER) & MANY_FUNCTIONS);
 }
 
-bool ktop_pci_next(uint32_t *function)
+bool ktop_pci_next(uint32_t *function, uint32_t *limit)
 {
-	while (*function < KTOP_PCI_FUNCTIONS) {
+	while (*limit > 0 && *function < KTOP_PCI_FUNCTIONS) {
+		--*limit;
 		if (*function & 7 && single(*function))
-			*function = (*function | 7) + 1;
+			*function |= 7;
 		else if (present(*function))
 			return true;
-		else
-			++*function;
+		else if (!(*function & 7))
+			*function |= 7;
+		++*function;
 	}
 	return false;
+}
+
+uint32_t ktop_pci_last_bus(uint32_t function)
+{
+	if ((ktop_pci_read(function, HEADER) & TYPE) != BRIDGE)
+		return 0;
+	return ktop_pci_read(function, BUSES) >> 16 & 0xff;
 }
 
 void ktop_pci_enable(uint32_t function, uint32_t bits)

@@ -1,6 +1,7 @@
 /*
- * PCI configuration space by mechanism 1 (PCI Local Bus 3.0, section 3.2.2.3.2), whose two ports
- * nobody else may use meanwhile. Registers are 32 bits, at multiples of 4.
+ * PCI configuration space. Registers are 32 bits, at multiples of 4. The first two functions are in
+ * pci_ports.c: by mechanism 1 (PCI Local Bus 3.0, section 3.2.2.3.2), whose two ports nobody else
+ * may use meanwhile.
  */
 #ifndef KTOP_PCI_H
 #define KTOP_PCI_H
@@ -27,8 +28,14 @@ enum {					/* command */
 uint32_t ktop_pci_read(uint32_t function, uint32_t at);
 void ktop_pci_write(uint32_t function, uint32_t at, uint32_t value);
 
-/* The next function from `*function` on that is there, on any bus that firmware has numbered. */
-bool ktop_pci_next(uint32_t *function);
+/*
+ * The next function from `*function` on that is there, on any bus that firmware has numbered. Looks
+ * at no more than `*limit` functions, and counts them off there: each is at most 3 reads.
+ */
+bool ktop_pci_next(uint32_t *function, uint32_t *limit);
+
+/* The last bus behind this bridge; 0: it is none. */
+uint32_t ktop_pci_last_bus(uint32_t function);
 
 /* Sets bits of the command register. */
 void ktop_pci_enable(uint32_t function, uint32_t bits);

@@ -1,4 +1,8 @@
-/* The interface of version 1: registers in memory, found by PCI capabilities (4.1.4). */
+/*
+ * The interface of version 1: registers in memory, found by PCI capabilities (4.1.4). Where memory
+ * cannot be had, the same registers are reached one at a time through a window in configuration
+ * space (4.1.4.9): slow, but it wants no address.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,46 +22,88 @@ struct common {
 };
 _Static_assert(sizeof(struct common) == 56, "as the specification has it");
 
-static struct ktop_virtio_pci *pci_of(struct ktop_virtio *self)
+/* In a capability: id, next, length, kind; bar; offset; length; NOTIFY: step; WINDOW: data */
+enum { BAR = 4, OFFSET = 8, LENGTH = 12, STEP = 16, DATA = 16 };
+
+/* ---- registers, of 1, 2 or 4 bytes ---- */
+
+/* The window shows `size` bytes of a BAR; then its data are they. */
+static void aim(const struct ktop_virtio_pci *pci, const struct ktop_virtio_region *region,
+	uint32_t at, uint32_t size)
 {
-	return (struct ktop_virtio_pci *)self;
+	ktop_pci_write(pci->function, pci->window + BAR, region->bar);
+	ktop_pci_write(pci->function, pci->window + OFFSET, region->offset + at);
+	ktop_pci_write(pci->function, pci->window + LENGTH, size);
 }
 
-static volatile struct common *common_of(struct ktop_virtio *self)
+static uint32_t get(const struct ktop_virtio_pci *pci, const struct ktop_virtio_region *region,
+	uint32_t at, uint32_t size)
 {
-	return (volatile struct common *)pci_of(self)->common.at;
+	if (region->at == NULL) {
+		aim(pci, region, at, size);
+		return ktop_pci_read(pci->function, pci->window + DATA) & UINT32_MAX >> (32 - 8 * size);
+	}
+	return size == 1 ? region->at[at] : size == 2 ? *(volatile uint16_t *)(region->at + at) :
+		*(volatile uint32_t *)(region->at + at);
+}
+
+static void put(const struct ktop_virtio_pci *pci, const struct ktop_virtio_region *region,
+	uint32_t at, uint32_t size, uint32_t value)
+{
+	if (region->at == NULL) {
+		aim(pci, region, at, size);
+		ktop_pci_write(pci->function, pci->window + DATA, value);
+	} else if (size == 1) {
+		region->at[at] = (uint8_t)value;
+	} else if (size == 2) {
+		*(volatile uint16_t *)(region->at + at) = (uint16_t)value;
+	} else {
+		*(volatile uint32_t *)(region->at + at) = value;
+	}
+}
+
+#define SIZE(field) sizeof ((struct common *)NULL)->field
+#define GET(pci, field) get(pci, &(pci)->common, offsetof(struct common, field), SIZE(field))
+#define PUT(pci, field, value) \
+	put(pci, &(pci)->common, offsetof(struct common, field), SIZE(field), value)
+
+/* ---- what a device can do ---- */
+
+static const struct ktop_virtio_pci *pci_of(const struct ktop_virtio *self)
+{
+	return (const struct ktop_virtio_pci *)self;
 }
 
 static uint8_t status(struct ktop_virtio *self)
 {
-	return common_of(self)->device_status;
+	return (uint8_t)GET(pci_of(self), device_status);
 }
 
 static void set_status(struct ktop_virtio *self, uint8_t bits)
 {
-	common_of(self)->device_status = bits;
+	PUT(pci_of(self), device_status, bits);
 }
 
 static uint64_t features(struct ktop_virtio *self)
 {
-	volatile struct common *common = common_of(self);
+	const struct ktop_virtio_pci *pci = pci_of(self);
 	uint64_t low, high;
 
-	common->device_feature_select = 0;
-	low = common->device_feature;
-	common->device_feature_select = 1;
-	high = common->device_feature;
+	PUT(pci, device_feature_select, 0);
+	low = GET(pci, device_feature);
+	PUT(pci, device_feature_select, 1);
+	high = GET(pci, device_feature);
 	return high << 32 | low;
 }
 
 static void accept(struct ktop_virtio *self, uint64_t bits)
 {
-	volatile struct common *common = common_of(self);
+	const struct ktop_virtio_pci *pci = pci_of(self);
 
-	common->driver_feature_select = 0;
-	common->driver_feature = (uint32_t)bits;
-	common->driver_feature_select = 1;
-	common->driver_feature = (uint32_t)(bits >> 32);
+	PUT(pci, driver_feature_select, 0);
+	PUT(pci, driver_feature, (uint32_t)bits);
+	PUT(pci, driver_feature_select, 1);
+	PUT(pci, driver_feature, (uint32_t)(bits >> 32));
 }
 
 /* What lies behind the end of a short structure reads as zero. */
@@ -67,52 +113,54 @@ static uint32_t config(struct ktop_virtio *self, uint32_t offset)
 
 	if (region->size < offset + sizeof(uint32_t))
 		return 0;
-	return *(volatile uint32_t *)(region->at + offset);
+	return get(pci_of(self), region, offset, sizeof(uint32_t));
 }
 
 /* A queue that is too long for virtq.h is shortened, as the driver may (4.1.4.3.2). */
 static uint16_t queue_size(struct ktop_virtio *self, uint16_t index)
 {
-	volatile struct common *common = common_of(self);
-	uint16_t size;
+	const struct ktop_virtio_pci *pci = pci_of(self);
+	uint32_t size;
 
-	if (index >= common->num_queues)
+	if (index >= GET(pci, num_queues))
 		return 0;
-	common->queue_select = index;
-	size = common->queue_size;
-	return size <= KTOP_VIRTQ_SIZE_MAX ? size : KTOP_VIRTQ_SIZE_MAX;
+	PUT(pci, queue_select, index);
+	size = GET(pci, queue_size);
+	return (uint16_t)(size <= KTOP_VIRTQ_SIZE_MAX ? size : KTOP_VIRTQ_SIZE_MAX);
 }
 
-static void set_address(volatile uint32_t *field, uint64_t physical)
+/* `at`: of a field of two halves. */
+static void set_address(const struct ktop_virtio_pci *pci, uint32_t at, uint64_t physical)
 {
-	field[0] = (uint32_t)physical;
-	field[1] = (uint32_t)(physical >> 32);
+	put(pci, &pci->common, at, sizeof(uint32_t), (uint32_t)physical);
+	put(pci, &pci->common, at + sizeof(uint32_t), sizeof(uint32_t), (uint32_t)(physical >> 32));
 }
 
 /* 4.1.5.1.3; the queue's place to be notified at: 4.1.4.4 */
 static bool queue_start(struct ktop_virtio *self, struct ktop_virtq *queue)
 {
-	struct ktop_virtio_pci *pci = pci_of(self);
-	volatile struct common *common = common_of(self);
+	const struct ktop_virtio_pci *pci = pci_of(self);
 	uint64_t door;
 
-	common->queue_select = queue->index;
-	door = (uint64_t)common->queue_notify_off * pci->notify_step;
+	PUT(pci, queue_select, queue->index);
+	door = (uint64_t)GET(pci, queue_notify_off) * pci->notify_step;
 	if (door + sizeof(uint16_t) > pci->notify.size)
 		return false;
 	queue->door = (uint32_t)door;
-	common->queue_size = queue->size;
-	set_address(common->queue_desc, queue->physical);
-	set_address(common->queue_driver, queue->physical + ktop_virtq_available_at(queue->size));
-	set_address(common->queue_device, queue->physical + ktop_virtq_used_at(queue->size));
-	common->queue_enable = 1;
+	PUT(pci, queue_size, queue->size);
+	set_address(pci, offsetof(struct common, queue_desc), queue->physical);
+	set_address(pci, offsetof(struct common, queue_driver),
+		queue->physical + ktop_virtq_available_at(queue->size));
+	set_address(pci, offsetof(struct common, queue_device),
+		queue->physical + ktop_virtq_used_at(queue->size));
+	PUT(pci, queue_enable, 1);
 	return true;
 }
 
 /* The caller's ktop_barrier has put the ring before this (4.1.5.2). */
 static void notify(struct ktop_virtio *self, const struct ktop_virtq *queue)
 {
-	*(volatile uint16_t *)(pci_of(self)->notify.at + queue->door) = queue->index;
+	put(pci_of(self), &pci_of(self)->notify, queue->door, sizeof(uint16_t), queue->index);
 }
 
 static const struct ktop_virtio_ops modern_ops = {
@@ -128,78 +176,77 @@ static const struct ktop_virtio_ops modern_ops = {
 
 /* ---- finding the registers ---- */
 
-enum {
-	VENDOR_CAPABILITY = 9,
-	COMMON = 1, NOTIFY = 2, CONFIG = 4,	/* kinds of structure */
+enum { VENDOR_CAPABILITY = 9 };
+enum { COMMON = 1, NOTIFY = 2, CONFIG = 4, WINDOW = 5 };	/* kinds of structure */
 
-	/* in a capability: id, next, length, kind; bar; offset; length; and of NOTIFY: step */
-	BAR = 4, OFFSET = 8, LENGTH = 12, STEP = 16,
-};
-
-/* Where the device's BAR and capability together put a structure. */
-struct structure {
-	uint32_t capability;
-	uint64_t physical;
-	uint32_t size;
-};
-
-static bool read_structure(uint32_t function, uint32_t at, uint32_t kind, struct structure *found)
+/* The capability of this kind from `at` on; 0: none. */
+static uint32_t find_capability(uint32_t function, uint32_t kind, uint32_t at)
 {
-	uint32_t head = ktop_pci_read(function, at), bar = ktop_pci_read(function, at + BAR) & 0xff;
+	for (uint32_t i = 0; at && i < KTOP_PCI_CAPABILITIES; i++) {
+		uint32_t head = ktop_pci_read(function, at);
+
+		if ((head & 0xff) == VENDOR_CAPABILITY && head >> 24 == kind &&
+				(ktop_pci_read(function, at + BAR) & 0xff) <= 5)
+			return at;
+		at = ktop_pci_capability(function, at);
+	}
+	return 0;
+}
+
+/* False: there is none, or it was to be mapped and cannot be. */
+static bool map_region(struct ktop_virtio_region *region, uint32_t function, uint32_t at,
+	void *(*map)(uint64_t physical, size_t size))
+{
 	uint64_t base;
 	bool io;
 
-	if ((head & 0xff) != VENDOR_CAPABILITY || head >> 24 != kind || bar > 5)
+	if (at == 0)
 		return false;
-	base = ktop_pci_bar(function, bar, &io);
-	*found = (struct structure){
-		.capability = at,
-		.physical = base + ktop_pci_read(function, at + OFFSET),
+	*region = (struct ktop_virtio_region){
+		.bar = ktop_pci_read(function, at + BAR) & 0xff,
+		.offset = ktop_pci_read(function, at + OFFSET),
 		.size = ktop_pci_read(function, at + LENGTH),
 	};
-	return base && !io;
+	if (map == NULL)
+		return true;
+	base = ktop_pci_bar(function, region->bar, &io);
+	if (base == 0 || io)
+		return false;
+	region->at = map(base + region->offset, region->size);
+	return region->at != NULL;
 }
 
-/* The first of its kind that lies in memory: the driver takes what it can (4.1.4.1). */
-static bool find_structure(uint32_t function, uint32_t kind, struct structure *found)
+/* The first of its kind that can be had: the driver takes what it can (4.1.4.1). Its capability. */
+static uint32_t find_region(struct ktop_virtio_region *region, uint32_t function, uint32_t kind,
+	void *(*map)(uint64_t physical, size_t size))
 {
 	uint32_t at = ktop_pci_capability(function, 0);
 
 	for (uint32_t i = 0; at && i < KTOP_PCI_CAPABILITIES; i++) {
-		if (read_structure(function, at, kind, found))
-			return true;
-		at = ktop_pci_capability(function, at);
+		at = find_capability(function, kind, at);
+		if (map_region(region, function, at, map))
+			return at;
+		at = at ? ktop_pci_capability(function, at) : 0;
 	}
-	return false;
-}
-
-static struct ktop_virtio_region map_structure(const struct structure *structure,
-	void *(*map)(uint64_t physical, size_t size))
-{
-	return (struct ktop_virtio_region){
-		.at = map(structure->physical, structure->size),
-		.size = structure->size,
-	};
+	return 0;
 }
 
 bool ktop_virtio_modern_init(struct ktop_virtio_pci *self, uint32_t function,
 	void *(*map)(uint64_t physical, size_t size))
 {
-	struct structure common, doors, own;
+	uint32_t first = ktop_pci_capability(function, 0), doors;
 
-	if (!find_structure(function, COMMON, &common) || common.size < sizeof(struct common) ||
-			!find_structure(function, NOTIFY, &doors) ||
-			!find_structure(function, CONFIG, &own))
+	*self = (struct ktop_virtio_pci){ .device.ops = &modern_ops, .function = function };
+	if (map == NULL)
+		self->window = find_capability(function, WINDOW, first);
+	doors = find_region(&self->notify, function, NOTIFY, map);
+	if (!doors || (map == NULL && !self->window) ||
+			!find_region(&self->common, function, COMMON, map) ||
+			self->common.size < sizeof(struct common) ||
+			!find_region(&self->config, function, CONFIG, map))
 		return false;
-	*self = (struct ktop_virtio_pci){
-		.device.ops = &modern_ops,
-		.common = map_structure(&common, map),
-		.notify = map_structure(&doors, map),
-		.config = map_structure(&own, map),
-		.notify_step = ktop_pci_read(function, doors.capability + STEP),
-	};
-	if (!self->common.at || !self->notify.at || !self->config.at)
-		return false;
-	ktop_pci_enable(function, KTOP_PCI_MEMORY);
+	self->notify_step = ktop_pci_read(function, doors + STEP);
+	if (map)
+		ktop_pci_enable(function, KTOP_PCI_MEMORY);
 	return true;
 }

@@ -8,14 +8,16 @@
 
 #include "virtio.h"
 
-/* Mapped registers. */
+/* Registers: where they are mapped, or where in the BAR they are. */
 struct ktop_virtio_region {
-	volatile uint8_t *at;
+	volatile uint8_t *at;		/* NULL: reached by the window */
+	uint32_t bar, offset;
 	uint32_t size;			/* bytes */
 };
 
 struct ktop_virtio_pci {
 	struct ktop_virtio device;
+	uint32_t function;		/* KTOP_NO_FUNCTION: none */
 
 	/* legacy */
 	uint16_t port;			/* the first of its I/O ports */
@@ -23,17 +25,34 @@ struct ktop_virtio_pci {
 	/* modern */
 	struct ktop_virtio_region common, notify, config;
 	uint32_t notify_step;		/* bytes between the doors of two queues */
+	uint32_t window;		/* its capability; 0: all is mapped */
+};
+
+#define KTOP_NO_FUNCTION 0xffffffffu
+
+/* All zero to begin with, but for the last two. */
+struct ktop_virtio_search {
+	uint32_t at;			/* the function to look at next */
+	uint32_t end;			/* of those on buses that are known of */
+	bool late;			/* devices without addresses are driven by the window */
+	void *(*map)(uint64_t physical, size_t size);
 };
 
 /*
- * thread, at boot, while nobody else uses PCI configuration. Finds virtio-serial controllers on all
- * buses that the firmware has numbered, and returns how many. `map` makes device registers
- * addressable, or returns NULL.
+ * thread, while nobody else uses PCI configuration. The next virtio-serial controller is the function
+ * search->at, which the caller passes over; false: there is none among so many functions.
  */
-uint32_t ktop_virtio_pci_find(struct ktop_virtio_pci *found, uint32_t limit,
-	void *(*map)(uint64_t physical, size_t size));
+bool ktop_virtio_pci_next(struct ktop_virtio_search *search, uint32_t limit);
 
-/* The interfaces. False: this PCI function lacks it, or firmware gave it no addresses. */
+/* The device there, by the best interface that can be had; false: by none. */
+bool ktop_virtio_pci_init(struct ktop_virtio_pci *self, uint32_t function,
+	const struct ktop_virtio_search *search);
+
+/*
+ * The interfaces. False: this PCI function lacks it, or firmware gave it no addresses. `map` makes
+ * device registers addressable, or returns NULL; without it the modern one is driven by the window
+ * in the function's configuration (4.1.4.9), for as long as the device is used.
+ */
 bool ktop_virtio_modern_init(struct ktop_virtio_pci *self, uint32_t function,
 	void *(*map)(uint64_t physical, size_t size));
 bool ktop_virtio_legacy_init(struct ktop_virtio_pci *self, uint32_t function);

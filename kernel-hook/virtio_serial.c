@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pci.h"
 #include "transport.h"
 #include "virtio.h"
 #include "virtio_pci.h"
@@ -30,6 +31,8 @@ enum {
 	HEARS = 32, HEAR_SIZE = 128,
 	SAYS = 8,
 	HEAR_AT_ONCE = 2 * HEARS,	/* bound of one call */
+	LOOK_AT_ONCE = 1,		/* the same, of PCI functions */
+	GONE = 0xff,			/* the status of a device that was unplugged */
 };
 
 /* 5.3.6.2 */
@@ -44,7 +47,7 @@ enum {
 };
 
 struct controller {
-	struct ktop_virtio *device;	/* NULL: given up */
+	struct ktop_virtio *device;	/* NULL: none yet, gone, or given up */
 	struct ktop_virtq in, out;	/* control */
 	bool greeted;			/* DEVICE_READY is said */
 	uint64_t ask;			/* bit i: port i has come, and is to be made ready */
@@ -65,7 +68,8 @@ struct serial {
 	bool open;			/* PORT_OPEN is said */
 	bool host;			/* somebody is connected */
 	uint32_t connections;
-	uint32_t count;
+	bool hotplug;
+	struct ktop_virtio_search search;
 	struct controller controllers[CONTROLLERS];
 	struct ktop_virtio_pci pci[CONTROLLERS];
 	struct ktop_virtio_port port;
@@ -83,6 +87,13 @@ static void forget_port(struct serial *self)
 	self->home = NULL;
 	self->named = self->open = self->host = false;
 	ktop_virtio_port_stop(&self->port);
+}
+
+static void let_go(struct serial *self, struct controller *controller)
+{
+	controller->device = NULL;
+	if (self->home == controller)
+		forget_port(self);
 }
 
 static bool set_up_control(struct serial *self, struct controller *controller)
@@ -127,9 +138,7 @@ static void start(struct serial *self, struct controller *controller, uint32_t n
 	if (!ktop_virtio_start(device, MULTIPORT) || !set_up_control(self, controller) ||
 			(number != NO_PORT && !set_up_port(self, controller, number))) {
 		ktop_virtio_give_up(device);
-		controller->device = NULL;
-		if (self->home == controller)
-			forget_port(self);
+		let_go(self, controller);
 		return;
 	}
 	ktop_virtio_live(device);
@@ -299,9 +308,13 @@ static void attend(struct serial *self, struct controller *controller)
 
 	if (!(status & KTOP_VIRTIO_DRIVER_OK)) {
 		/* Somebody else has reset it, and has it now. */
-		controller->device = NULL;
-		if (self->home == controller)
-			forget_port(self);
+		let_go(self, controller);
+		return;
+	}
+	if (status == GONE) {
+		/* Another one may come into its place. */
+		let_go(self, controller);
+		self->pci[controller - self->controllers].function = KTOP_NO_FUNCTION;
 		return;
 	}
 	if (status & KTOP_VIRTIO_NEEDS_RESET || broken(self, controller))
@@ -312,6 +325,61 @@ static void attend(struct serial *self, struct controller *controller)
 		speak(self, controller);
 }
 
+/* ---- which controllers there are ---- */
+
+/* A place for one more; NULL: all are taken. */
+static struct ktop_virtio_pci *free_place(struct serial *self)
+{
+	for (uint32_t i = 0; i < CONTROLLERS; i++)
+		if (!self->controllers[i].device && self->pci[i].function == KTOP_NO_FUNCTION)
+			return &self->pci[i];
+	return NULL;
+}
+
+static bool known(const struct serial *self, uint32_t function)
+{
+	for (uint32_t i = 0; i < CONTROLLERS; i++)
+		if (self->pci[i].function == function)
+			return true;
+	return false;
+}
+
+/* One that cannot be driven, or was given up, keeps its place, and so is not tried again. */
+static void take(struct serial *self, struct ktop_virtio_pci *place, uint32_t function)
+{
+	struct controller *controller = &self->controllers[place - self->pci];
+
+	if (ktop_virtio_pci_init(place, function, &self->search)) {
+		controller->device = &place->device;
+		start(self, controller, NO_PORT);
+	}
+	place->function = function;
+}
+
+/* Among so many PCI functions. True: there may be more. */
+static bool look(struct serial *self, uint32_t limit)
+{
+	struct ktop_virtio_pci *place = free_place(self);
+
+	if (!place || !ktop_virtio_pci_next(&self->search, limit))
+		return false;
+	if (!known(self, self->search.at))
+		take(self, place, self->search.at);
+	self->search.at++;
+	return true;
+}
+
+/*
+ * Until the port is found: one function a call, over and over. A controller that comes late may be
+ * the one that has it.
+ */
+static void look_again(struct serial *self)
+{
+	if (self->search.at >= self->search.end)
+		self->search.at = 0;
+	look(self, LOOK_AT_ONCE);
+}
+
 /* ---- the transport ---- */
 
 /* The handshake goes on here, where each round of the drainer begins. */
@@ -319,7 +387,9 @@ static bool connected(struct ktop_transport *transport, uint32_t *connections)
 {
 	struct serial *self = serial_of(transport);
 
-	for (uint32_t i = 0; i < self->count; i++)
+	if (self->hotplug && !self->named)
+		look_again(self);
+	for (uint32_t i = 0; i < CONTROLLERS; i++)
 		if (self->controllers[i].device)
 			attend(self, &self->controllers[i]);
 	*connections = self->connections;
@@ -368,18 +438,20 @@ static struct serial *make(const struct ktop_virtio_serial_config *config)
 	self->transport.receive = receive;
 	self->name = config->port;
 	self->physical = config->physical;
+	self->hotplug = config->hotplug;
+	self->search = (struct ktop_virtio_search){ .map = config->map };
+	for (uint32_t i = 0; i < CONTROLLERS; i++)
+		self->pci[i].function = KTOP_NO_FUNCTION;
 	forget_port(self);
 	return self;
 }
 
-static void add(struct serial *self, struct ktop_virtio *device)
+static bool any(const struct serial *self)
 {
-	struct controller *controller = &self->controllers[self->count];
-
-	controller->device = device;
-	start(self, controller, NO_PORT);
-	if (controller->device)
-		self->count++;
+	for (uint32_t i = 0; i < CONTROLLERS; i++)
+		if (self->controllers[i].device)
+			return true;
+	return false;
 }
 
 struct ktop_transport *ktop_virtio_serial_over(const struct ktop_virtio_serial_config *config,
@@ -387,17 +459,21 @@ struct ktop_transport *ktop_virtio_serial_over(const struct ktop_virtio_serial_c
 {
 	struct serial *self = make(config);
 
-	for (uint32_t i = 0; self && i < count && self->count < CONTROLLERS; i++)
-		add(self, devices[i]);
-	return self && self->count ? &self->transport : NULL;
+	for (uint32_t i = 0; self && i < count && i < CONTROLLERS; i++) {
+		self->controllers[i].device = devices[i];
+		start(self, &self->controllers[i], NO_PORT);
+	}
+	return self && any(self) ? &self->transport : NULL;
 }
 
 struct ktop_transport *ktop_virtio_serial_init(const struct ktop_virtio_serial_config *config)
 {
 	struct serial *self = make(config);
-	uint32_t found = self ? ktop_virtio_pci_find(self->pci, CONTROLLERS, config->map) : 0;
 
-	for (uint32_t i = 0; i < found; i++)
-		add(self, &self->pci[i].device);
-	return self && self->count ? &self->transport : NULL;
+	if (!self)
+		return NULL;
+	while (look(self, KTOP_PCI_FUNCTIONS))
+		continue;
+	self->search.late = self->hotplug;
+	return self->hotplug || any(self) ? &self->transport : NULL;
 }

@@ -13,6 +13,7 @@
 #ifndef KTOP_VIRTIO_SERIAL_H
 #define KTOP_VIRTIO_SERIAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,8 +30,18 @@ struct ktop_virtio_serial_config {
 	/* The address by which devices know a place in that memory. */
 	uint64_t (*physical)(const void *address);
 
-	/* Makes device registers addressable, uncached; NULL: this kernel cannot. */
+	/*
+	 * Makes device registers addressable, uncached, and returns where; NULL, it or what it
+	 * returns: this kernel cannot, so that the legacy interface is tried, by I/O ports.
+	 */
 	void *(*map)(uint64_t physical, size_t size);
+
+	/*
+	 * PCI configuration is the driver's alone after boot as well. Then a controller that is
+	 * plugged in later is found: until there is the port, each connected() looks at one PCI
+	 * function, and what has no address is driven by way of its configuration.
+	 */
+	bool hotplug;
 };
 
 /* Bytes of memory wanted. */
@@ -38,7 +49,8 @@ size_t ktop_virtio_serial_memory_size(void);
 
 /*
  * thread, at boot, once, while nobody else uses PCI configuration. Takes all controllers on PCI;
- * the memory is theirs for ever. NULL: there is none, or the memory is not as it should be.
+ * the memory is theirs for ever. NULL: the memory is not as it should be, or there is none and none
+ * is waited for.
  */
 struct ktop_transport *ktop_virtio_serial_init(const struct ktop_virtio_serial_config *config);
 

@@ -64,6 +64,7 @@ static struct ktop_transport *find_port(void)
 	struct ktop_virtio_serial_config config = {
 		.port = "org.ktop.0", .size = ktop_virtio_serial_memory_size(),
 		.physical = memory_physical, .map = map_device,
+		.hotplug = !command_is("ktop.hotplug", "off"),
 	};
 	struct ktop_transport *port;
 

@@ -1,4 +1,5 @@
-/* Where the hook's and the port's memory comes from. A kernel that replaces all three leaves this out. */
+/* Memory for the hook and the port, and how devices see it. Who replaces all of it leaves this out. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,4 +33,9 @@ __attribute__((weak)) void *ktop_map(uint64_t physical, size_t size)
 {
 	(void)physical, (void)size;
 	return NULL;
+}
+
+__attribute__((weak)) bool ktop_hotplug(void)
+{
+	return true;
 }

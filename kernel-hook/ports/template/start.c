@@ -51,7 +51,7 @@ static struct ktop_transport *find_port(void)
 {
 	struct ktop_virtio_serial_config config = {
 		.port = "org.ktop.0", .size = ktop_virtio_serial_memory_size(),
-		.physical = ktop_physical, .map = ktop_map,
+		.physical = ktop_physical, .map = ktop_map, .hotplug = ktop_hotplug(),
 	};
 
 	config.memory = ktop_pages(config.size);

@@ -59,6 +59,12 @@ uint64_t ktop_physical(const void *address);
 /* Makes device registers addressable, uncached. NULL, so that they are reached by I/O ports. */
 void *ktop_map(uint64_t physical, size_t size);
 
+/*
+ * thread. Is PCI configuration ktop's alone after boot? True, so that a port that ktop plugs into the
+ * running machine is found; a kernel that uses it later says false.
+ */
+bool ktop_hotplug(void);
+
 /* ---- current.c: who runs where, for kernels of threads ---- */
 
 /*
