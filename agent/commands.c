@@ -5,11 +5,11 @@
 #include "source.h"
 #include "util.h"
 
-enum { WAITING_MAX = 32, NS_PER_MS = 1000000 };
+enum { WAITING_MAX = 256, NS_PER_MS = 1000000 };
 
 struct waiting {
 	struct command_sink sink;
-	uint64_t deadline;
+	uint64_t since;			/* sent, or the answer before it came */
 };
 
 struct commands {
@@ -59,7 +59,7 @@ void commands_send(struct commands *commands, struct source *source, const char 
 	else
 		commands->waiting[commands->count++] = (struct waiting){
 			.sink = sink,
-			.deadline = now + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS,
+			.since = now,
 		};
 	free(bytes);
 }
@@ -79,6 +79,8 @@ void commands_reply(struct commands *commands, bool ok, const char *bytes, size_
 {
 	char *text = util_printable_lines(bytes, size);
 
+	for (size_t i = 0; i < commands->count; i++)
+		commands->waiting[i].since = util_now();
 	if (commands->count)
 		finish_first(commands, ok, text);
 	free(text);
@@ -95,7 +97,7 @@ void commands_expire(struct commands *commands, uint64_t now)
 	for (size_t i = 0; i < commands->count; i++) {
 		struct command_sink sink = commands->waiting[i].sink;
 
-		if (commands->waiting[i].deadline > now)
+		if (commands->waiting[i].since + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS > now)
 			continue;
 		commands->waiting[i].sink = (struct command_sink){ 0 };
 		answer(sink, false, "the guest does not answer");

@@ -15,31 +15,51 @@
 enum {
 	ANSWER_MAX = 64 << 20,		/* bytes; more than any report */
 	WAIT_MS = 100,
+	TAKE_MS = 10000,		/* until it takes one more client */
+	SAY_MS = 1000,			/* for which VM it has */
+	NS_PER_MS = 1000000,
 };
 static const uint64_t hurry_ns = 10000000000;	/* how long one that is to answer now may take */
 
-static char *find_only(void)
+/* The paths of all that are live, in fresh memory. */
+static char **find_all(size_t *count)
 {
-	char *folder = control_socket_folder(), *found = NULL;
+	char *folder = control_socket_folder(), **found = NULL;
 	DIR *entries = opendir(folder);
 	struct dirent *entry;
-	int count = 0;
 
+	*count = 0;
 	while (entries && (entry = readdir(entries))) {
 		char *path = util_format("%s/%s", folder, entry->d_name);
 
-		if (entry->d_name[0] != '.' && control_socket_is_live(path) && count++ == 0)
-			found = path;
-		else
+		if (entry->d_name[0] != '.' && control_socket_is_live(path)) {
+			found = util_grow(found, *count + 1, sizeof(*found));
+			found[(*count)++] = path;
+		} else {
 			free(path);
+		}
 	}
 	if (entries)
 		closedir(entries);
 	free(folder);
-	if (count == 1)
-		return found;
-	free(found);
-	return NULL;
+	return found;
+}
+
+static void free_all(char **paths, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(paths[i]);
+	free(paths);
+}
+
+static char *find_only(void)
+{
+	size_t count;
+	char **found = find_all(&count);
+	char *only = count == 1 ? util_copy(found[0], strlen(found[0])) : NULL;
+
+	free_all(found, count);
+	return only;
 }
 
 char *control_client_find(const char *socket)
@@ -113,12 +133,12 @@ char *control_client_ask(const char *path, const struct control_question *questi
 	char *request = util_format("%s\n", line);
 	char *answer = NULL;
 	size_t length = strlen(request);
-	int fd = unix_socket_connect(path);
+	int fd = unix_socket_connect_within(path, TAKE_MS);
 
 	if (strchr(line, '\n') || length > CONTROL_REQUEST_MAX ||
 			question->count > CONTROL_WORDS_MAX)
 		util_fail(error,
-			"words for the live ktop: too many, too long, or of several lines");
+			"words for the live ktop: too many, too long, or of several lines; say less");
 	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
 		util_fail(error, "%s: the live ktop does not answer: %s; is it suspended?", path,
 			strerror(errno));
@@ -137,4 +157,36 @@ char *control_client_ask(const char *path, const struct control_question *questi
 		"(Ctrl-Z); bring it back by fg in its terminal, and ask again");
 	free(answer);
 	return NULL;
+}
+
+/* The socket of the VM that this one has, in fresh memory. */
+static char *ask_socket(const char *path)
+{
+	char word[] = "vm", *words[] = { word }, *said;
+	const struct control_question question = { .words = words, .count = 1,
+		.deadline = util_now() + (uint64_t)SAY_MS * NS_PER_MS };
+	bool ok = false;
+	size_t size;
+
+	said = control_client_ask(path, &question, &ok, &size, NULL);
+	if (said && ok)
+		return said;
+	free(said);
+	return util_format("one that does not say (is it suspended?)");
+}
+
+char *control_client_live(void)
+{
+	size_t count;
+	char **found = find_all(&count), *all;
+
+	for (size_t i = 0; i < count; i++) {
+		char *said = ask_socket(found[i]);
+
+		free(found[i]);
+		found[i] = said;
+	}
+	all = count ? util_join(found, count, ", ") : NULL;
+	free_all(found, count);
+	return all;
 }

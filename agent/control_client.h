@@ -9,6 +9,9 @@
 /* Is there a live ktop for this VM (socket NULL: exactly one at all)? Its path, or NULL. */
 char *control_client_find(const char *socket);
 
+/* The sockets of the VMs that live ktops have, ", " between them, in fresh memory; NULL: none. */
+char *control_client_live(void);
+
 struct control_question {
 	char *const *words;
 	size_t count;

@@ -119,7 +119,7 @@ static bool listen_at(struct control_socket *control, const char *folder, const 
 	control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	good = control->fd >= 0 && unix_socket_address(&address, fresh) &&
 		bind(control->fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-		listen(control->fd, CONTROL_CLIENTS) == 0 && rename(fresh, path) == 0;
+		listen(control->fd, SOMAXCONN) == 0 && rename(fresh, path) == 0;
 	if (!good)
 		unlink(fresh);
 	free(fresh);

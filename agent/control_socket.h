@@ -24,7 +24,7 @@ bool control_socket_is_live(const char *path);	/* somebody listens there */
 
 struct control_socket;
 
-enum { CONTROL_CLIENTS = 8 };		/* at once, numbered from 0 */
+enum { CONTROL_CLIENTS = 64 };		/* at once, numbered from 0; others wait to be taken */
 
 struct control_sink {
 	void *context;

@@ -8,7 +8,7 @@
 #include "session.h"
 #include "util.h"
 
-enum { LOOK_MS = 500, NS_PER_MS = 1000000 };
+enum { LOOK_MS = 500, TURN_MS = 20, NS_PER_MS = 1000000 };
 
 struct job {				/* of one client */
 	struct service *service;
@@ -23,6 +23,7 @@ struct service {
 	struct control_socket *control;
 	uint64_t look_at;		/* next, whether that is another one now */
 	struct job jobs[CONTROL_CLIENTS];
+	unsigned next;			/* whose turn it is */
 };
 
 static unsigned client_of(const struct job *job)
@@ -151,8 +152,11 @@ static void take_request(void *context, unsigned client, char *const *words, siz
 		begin_ctl(job, words + 1, count - 1);
 	else if (strcmp(words[0], "report") == 0)
 		begin_report(job, words + 1, count - 1);
+	else if (strcmp(words[0], "vm") == 0)
+		answer(job, true, service->socket);
 	else
-		answer(job, false, "the live ktop is of another version and does not know this");
+		answer(job, false, "the live ktop does not know this: it is of another version; "
+			"start it anew");
 }
 
 static void client_hurried(void *context, unsigned client)
@@ -170,12 +174,20 @@ static void client_gone(void *context, unsigned client)
 	forget(&service->jobs[client]);
 }
 
+/* As others say it, wherever they are. */
+static char *whole_path(const char *socket)
+{
+	char *whole = realpath(socket, NULL);
+
+	return whole ? whole : util_copy(socket, strlen(socket));
+}
+
 struct service *service_new(struct session *session, const char *socket, char **error)
 {
 	struct service *service = util_alloc(sizeof(*service));
 	char *path = control_socket_path(socket, error);
 
-	service->socket = util_copy(socket, strlen(socket));
+	service->socket = whole_path(socket);
 	service->sink = (struct control_sink){
 		.context = service, .request = take_request, .hurried = client_hurried,
 		.gone = client_gone };
@@ -221,11 +233,23 @@ static void follow(struct service *service)
 	free(path);
 }
 
+/* Each in turn; when that takes long, the guest is read before the rest. */
+static void step_reports(struct service *service)
+{
+	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
+
+	for (int i = 0; i < CONTROL_CLIENTS && util_now() < end; i++) {
+		struct job *job = &service->jobs[service->next];
+
+		service->next = (service->next + 1) % CONTROL_CLIENTS;
+		if (job->report)
+			step_report(job);
+	}
+}
+
 void service_step(struct service *service)
 {
 	follow(service);
 	control_socket_step(service->control);
-	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		if (service->jobs[i].report)
-			step_report(&service->jobs[i]);
+	step_reports(service);
 }

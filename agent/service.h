@@ -1,5 +1,6 @@
 /*
- * What a live ktop does for others by its control socket: ctl WORDS, report OPTIONS. A report that
+ * What a live ktop does for others by its control socket: ctl WORDS, report OPTIONS,
+ * vm (which one it has). A report that
  * failed is answered by what there is of it, CONTROL_SEPARATOR, and why.
  */
 #ifndef SERVICE_H

@@ -1,7 +1,9 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -16,8 +18,10 @@ bool unix_socket_address(struct sockaddr_un *address, const char *path)
 	return true;
 }
 
-int unix_socket_connect(const char *path)
+/* unix(7): a blocking socket waits for the listener as long as it may wait to send. */
+static int connect_as(const char *path, int flags, int wait_ms)
 {
+	struct timeval wait = { .tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000 };
 	struct sockaddr_un address;
 	int fd, why;
 
@@ -25,13 +29,27 @@ int unix_socket_connect(const char *path)
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+	if (fd < 0)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) == 0 &&
+			connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+			fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
 		return fd;
 	why = errno;
 	close(fd);
 	errno = why;
 	return -1;
+}
+
+int unix_socket_connect(const char *path)
+{
+	return connect_as(path, SOCK_NONBLOCK, 0);
+}
+
+int unix_socket_connect_within(const char *path, int wait_ms)
+{
+	return connect_as(path, 0, wait_ms);
 }
 
 bool unix_socket_send(int fd, const void *bytes, size_t size, int passed)

@@ -15,6 +15,9 @@ bool unix_socket_address(struct sockaddr_un *address, const char *path);	/* fals
  */
 int unix_socket_connect(const char *path);
 
+/* The same, but waits until it is taken, so long at most: then EAGAIN. */
+int unix_socket_connect_within(const char *path, int wait_ms);
+
 /* All of it at once, or false; with it a descriptor for the other side, if that is not -1. */
 bool unix_socket_send(int fd, const void *bytes, size_t size, int passed);
 

@@ -5,6 +5,7 @@
 
 #include "budget.h"
 #include "command.h"
+#include "control_client.h"
 #include "session.h"
 #include "signals.h"
 #include "util.h"
@@ -70,6 +71,16 @@ int command_usage(const struct command *command, char *error)
 	command_tell(util_format("%s: %s; see ktop %s --help", command->name, error, command->name));
 	free(error);
 	return COMMAND_USAGE;
+}
+
+int command_which(const struct command *command)
+{
+	char *live = control_client_live(), *text;
+
+	text = live ? util_format("which VM? Live are: %s; give one by --qmp or --port", live) :
+		util_format("which VM? No ktop is live; give --qmp SOCKET");
+	free(live);
+	return command_usage(command, text);
 }
 
 void command_hold_signals(void)

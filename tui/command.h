@@ -35,6 +35,7 @@ void command_tell(char *text);		/* on stderr, behind "ktop: " */
 enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE };
 int command_fail(char *error);
 int command_usage(const struct command *command, char *error);
+int command_which(const struct command *command);	/* there is not one live ktop alone */
 
 /*
  * Signals that ask to end are held back from here on, and only looked at, so that what was begun is

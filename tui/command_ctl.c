@@ -104,8 +104,7 @@ static int run(char *const *words, size_t count)
 	else if (options.qmp || options.port)
 		status = attach(&options, words + used, count - used);
 	else
-		status = command_usage(&command_ctl,
-			util_format("which VM? Give --qmp SOCKET (there is no live ktop, or more than one)"));
+		status = command_which(&command_ctl);
 	free(live);
 	return status;
 }

@@ -135,8 +135,7 @@ static int run(char *const *words, size_t count)
 	else if (options.qmp || options.port)
 		status = attach(&options, &request);
 	else
-		status = command_usage(&command_report,
-			util_format("which VM? Give --qmp SOCKET (there is no live ktop, or more than one)"));
+		status = command_which(&command_report);
 	free(live);
 	return status;
 }

@@ -208,6 +208,48 @@ static void test_a_hurry_is_no_end(void **state)
 	free(mine);
 }
 
+static void answer_one(void *context, unsigned client, char *const *words, size_t count)
+{
+	(void)count;
+	control_socket_answer(*(struct control_socket **)context, client, true, words[0],
+		strlen(words[0]));
+}
+
+/* They come while the live ktop is busy elsewhere: none is refused, each has its answer. */
+static void test_many_at_once(void **state)
+{
+	enum { MANY = 200 };
+	char *mine = path_of("mine"), *error = NULL;
+	struct control_socket *control;
+	const struct control_sink answers = { .context = &control, .request = answer_one };
+	int fds[MANY], left = MANY;
+
+	(void)state;
+	control = control_socket_new(mine, &answers, &error);
+	assert_non_null(control);
+	for (int i = 0; i < MANY; i++) {
+		fds[i] = unix_socket_connect_within(mine, 10000);
+		assert_true(fds[i] >= 0);
+		assert_int_equal(send(fds[i], "word\n", 5, 0), 5);
+	}
+	for (int step = 0; step < MANY && left; step++) {
+		control_socket_step(control);
+		for (int i = 0; i < MANY; i++) {
+			char text[16] = "";
+
+			if (fds[i] < 0 || recv(fds[i], text, sizeof(text) - 1, MSG_DONTWAIT) <= 0)
+				continue;
+			assert_string_equal(text, "ok 4\nword");
+			close(fds[i]);
+			fds[i] = -1;
+			left--;
+		}
+	}
+	assert_int_equal(left, 0);
+	control_socket_free(control);
+	free(mine);
+}
+
 /* A VM that was started anew at the same path has another socket: the service is found by it. */
 static void test_service_follows_its_vm(void **state)
 {
@@ -246,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_the_living_are_left_alone),
 		cmocka_unit_test(test_half_an_answer_is_none),
 		cmocka_unit_test(test_a_hurry_is_no_end),
+		cmocka_unit_test(test_many_at_once),
 		cmocka_unit_test(test_service_follows_its_vm),
 	};
 
