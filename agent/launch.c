@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "launch.h"
 #include "launch_folder.h"
 #include "qmp.h"
+#include "unix_socket.h"
 #include "util.h"
 
 enum {
@@ -189,12 +189,21 @@ static bool has_ended(struct launch *launch, int wait_ms)
 	return launch->ended;
 }
 
+/* It has its name before it listens: only who connects knows. QEMU takes that for a client who left. */
+static bool listens(const char *path)
+{
+	int fd = unix_socket_connect(path);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno == EAGAIN;
+}
+
 static bool wait_for_qmp(struct launch *launch, int timeout_ms, char **error)
 {
 	uint64_t deadline = util_now() + (uint64_t)timeout_ms * NS_PER_MS;
-	struct stat is;
 
-	while (stat(launch->qmp, &is) < 0) {
+	while (!listens(launch->qmp)) {
 		if (has_ended(launch, LOOK_MS)) {
 			char *why = launch_failure(launch, 0);
 
@@ -313,11 +322,12 @@ char *launch_failure(struct launch *launch, int wait_ms)
 		return NULL;
 	said = launch_last_words(launch);
 	if (WIFSIGNALED(launch->status))
-		text = util_format("QEMU ended by signal %d: it said: %s",
-			WTERMSIG(launch->status), said);
+		text = util_format("QEMU was ended by signal %d (%s): %s%s; "
+			"start it anew", WTERMSIG(launch->status), strsignal(WTERMSIG(launch->status)),
+			said[0] ? "it said: " : "it said nothing", said);
 	else
-		text = util_format("QEMU ended with status %d: it said: %s",
-			WEXITSTATUS(launch->status), said);
+		text = util_format("QEMU ended with status %d: %s%s; see its command line",
+			WEXITSTATUS(launch->status), said[0] ? "it said: " : "it said nothing", said);
 	free(said);
 	return text;
 }

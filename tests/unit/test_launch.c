@@ -4,17 +4,21 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "launch.h"
+#include "unix_socket.h"
 #include "util.h"
 
-enum { WORDS = 16, START_MS = 5000 };
+enum { WORDS = 16, START_MS = 5000, LATE_MS = 300 };
 
 /* Splits at spaces; the words live in `line`. */
 static size_t split(char *line, char *words[WORDS])
@@ -111,7 +115,7 @@ static void test_daemon_is_refused(void **state)
 	free(error);
 }
 
-/* ---- programs that stand for QEMU: a shell, whose further arguments are the added options ---- */
+/* ---- programs that stand for QEMU: a shell, or this one; further arguments are the added options ---- */
 
 static struct launch *launch_shell(const char *script, char **error)
 {
@@ -124,8 +128,35 @@ static struct launch *launch_shell(const char *script, char **error)
 	return launch;
 }
 
-/* Makes the file that is waited for; "$2" is unix:FOLDER/qmp,server=... */
-#define FIND_FOLDER "f=${2#unix:}; f=${f%/qmp,*}; "
+/* This program as act() has it. */
+static struct launch *launch_self(const char *how, char **error)
+{
+	char self[] = "/proc/self/exe", *act = util_copy(how, strlen(how)), *words[] = { self, act };
+	struct launch *launch = launch_new(words, 2, START_MS, error);
+
+	free(act);
+	return launch;
+}
+
+/* Words: HOW -qmp unix:PATH,server=... Never returns. */
+static void act(const char *how, const char *qmp)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	signal(SIGTERM, strcmp(how, "stubborn") == 0 ? SIG_IGN : SIG_DFL);
+	printf("%d\n", (int)getpid());
+	fflush(stdout);
+	qmp += strlen("unix:");
+	memcpy(address.sun_path, qmp, strcspn(qmp, ","));
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		_exit(1);
+	if (strcmp(how, "late") == 0)
+		usleep(LATE_MS * 1000);
+	listen(fd, 1);
+	for (;;)
+		pause();
+}
 
 static void test_not_installed(void **state)
 {
@@ -143,14 +174,15 @@ static void test_early_end_tells_its_last_line(void **state)
 
 	(void)state;
 	assert_null(launch_shell("echo first; echo 'sh: bad option' >&2; echo; exit 3", &error));
-	assert_string_equal(error, "QEMU ended with status 3: it said: sh: bad option");
+	assert_string_equal(error, "QEMU ended with status 3: it said: sh: bad option; "
+		"see its command line");
 	free(error);
 }
 
 static void test_folder_is_private_and_goes(void **state)
 {
 	char *error = NULL, *folder;
-	struct launch *launch = launch_shell(FIND_FOLDER ": >$f/qmp; exec sleep 60", &error);
+	struct launch *launch = launch_self("plain", &error);
 	struct stat is;
 
 	(void)state;
@@ -169,8 +201,7 @@ static void test_folder_is_private_and_goes(void **state)
 static void test_stubborn_one_is_killed(void **state)
 {
 	char *error = NULL, *said;
-	struct launch *launch = launch_shell(FIND_FOLDER "trap '' TERM; echo $$; : >$f/qmp; "
-		"while :; do sleep 0.1; done", &error);
+	struct launch *launch = launch_self("stubborn", &error);
 	pid_t pid;
 
 	(void)state;
@@ -186,6 +217,23 @@ static void test_stubborn_one_is_killed(void **state)
 	assert_int_equal(errno, ESRCH);
 }
 
+/* A socket has its name before somebody listens there: who connects is not to be refused. */
+static void test_a_socket_that_listens_late_is_awaited(void **state)
+{
+	char *error = NULL;
+	struct launch *launch = launch_self("late", &error);
+	int fd;
+
+	(void)state;
+	if (!launch)
+		fail_msg("%s", error);
+	fd = unix_socket_connect(launch_qmp(launch));
+	assert_true(fd >= 0 || errno == EAGAIN);
+	if (fd >= 0)
+		close(fd);
+	launch_free(launch);
+}
+
 static void test_free_of_nothing(void **state)
 {
 	(void)state;
@@ -193,7 +241,7 @@ static void test_free_of_nothing(void **state)
 	launch_words_free(NULL);
 }
 
-int main(void)
+int main(int count, char **words)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adds_behind_the_users_own),
@@ -206,8 +254,12 @@ int main(void)
 		cmocka_unit_test(test_early_end_tells_its_last_line),
 		cmocka_unit_test(test_folder_is_private_and_goes),
 		cmocka_unit_test(test_stubborn_one_is_killed),
+		cmocka_unit_test(test_a_socket_that_listens_late_is_awaited),
 		cmocka_unit_test(test_free_of_nothing),
 	};
+
+	if (count > 3)
+		act(words[1], words[3]);
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
