@@ -141,7 +141,7 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 	void *into;
 
 	if (!row) {
-		util_fail(error, "--%.*s: no such option", (int)size, name);
+		util_fail(error, "--%.*s: no such option; --help lists them", (int)size, name);
 		return 0;
 	}
 	if (value && !row->value) {
@@ -161,8 +161,11 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 	into = record_for(set, row, value, error);
 	if (!into)
 		return 0;
-	if (take_value(row, into, value ? value : ""))
+	if (take_value(row, into, value ? value : "")) {
+		if (set->given)
+			*set->given |= 1u << (row - set->rows);
 		return taken;
+	}
 	refuse_value(row, value, error);
 	return 0;
 }
@@ -178,7 +181,7 @@ bool options_parse(char *const *words, size_t count, const struct option_set *se
 			break;
 		}
 		if (words[at][1] != '-')
-			return util_fail(error, "%s: no such option", words[at]);
+			return util_fail(error, "%s: no such option; --help lists them", words[at]);
 		taken = take_option(words + at, count - at, sets, set_count, error);
 		if (!taken)
 			return false;
@@ -186,6 +189,21 @@ bool options_parse(char *const *words, size_t count, const struct option_set *se
 	}
 	*used = at;
 	return true;
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
+
+const char *options_given(const struct option_set *set, const char *const *but)
+{
+	for (size_t i = 0; set->rows[i].name; i++)
+		if (*set->given & 1u << i && !is_among(set->rows[i].name, but))
+			return set->rows[i].name;
+	return NULL;
 }
 
 static char *number_word(const struct option_row *row, const void *member)

@@ -29,6 +29,7 @@ struct option_row {
 struct option_set {
 	const struct option_row *rows;	/* ended by one without a name */
 	void *into;			/* a record, or the first of several */
+	uint32_t *given;		/* NULL, or: bit i is set when rows[i] is given */
 
 	/* Of several: a `once` that the last one has already begins the next. */
 	size_t size, most;		/* of a record, in bytes; of records; 0: there is one */
@@ -41,6 +42,9 @@ struct option_set {
  */
 bool options_parse(char *const *words, size_t count, const struct option_set *sets,
 	size_t set_count, size_t *used, char **error);
+
+/* The first that was given and whose name is not among `but`, which NULL ends; NULL: none. */
+const char *options_given(const struct option_set *set, const char *const *but);
 
 /*
  * The options that stand for what is in `from`, as options_parse takes them: one word each, in

@@ -251,17 +251,24 @@ static void cut_still(struct report *report)
 	free(whole);
 }
 
+/* The window ends before its time, by nobody's wish: there is a table, and it is an error. */
+static void cut_failed(struct report *report, const char *why)
+{
+	report->error = util_format("the report is cut short: %s; what came before is shown", why);
+	report_cut(report, why);
+}
+
 /* A port that is lost may come back: it is waited for as a guest that stands still. */
 static void run(struct report *report)
 {
 	const struct epoch *epoch = report->epoch;
 
 	if (session_epoch(report->session) != report->epoch)
-		report_cut(report, "the guest restarted");
+		cut_failed(report, "the guest restarted");
 	else if (!is_up(report) && session_vm(report->session) == VM_GONE)
-		report_cut(report, "the VM is gone");
+		cut_failed(report, "the VM is gone");
 	else if (is_up(report) && epoch->status_known && !epoch->status.running)
-		report_cut(report, "somebody has stopped the profiler");
+		cut_failed(report, "somebody has stopped the profiler");
 	else if (is_still(report, epoch_now(epoch)))
 		cut_still(report);
 	else if (epoch_now(report->epoch) >= report->end)

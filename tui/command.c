@@ -73,6 +73,22 @@ int command_usage(const struct command *command, char *error)
 	return COMMAND_USAGE;
 }
 
+bool command_not_beside(const struct option_set *sets, size_t count)
+{
+	static const char *const names[] = { "qmp", "port", NULL };
+
+	for (size_t i = 0; i < count; i++) {
+		const char *option = options_given(&sets[i], names);
+
+		if (option) {
+			command_tell(util_format("--%s: not heeded: a live ktop has the VM, with options "
+				"of its own; give it to that one, or end it", option));
+			return true;
+		}
+	}
+	return false;
+}
+
 int command_which(const struct command *command)
 {
 	char *live = control_client_live(), *text;

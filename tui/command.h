@@ -31,6 +31,12 @@ extern const struct option_row command_attach[], command_limits[];
 void command_print(FILE *to, char *text);
 void command_tell(char *text);		/* on stderr, behind "ktop: " */
 
+/*
+ * An option that only who has the VM can heed was given to a command that asks a live ktop; false:
+ * none was. Tells it.
+ */
+bool command_not_beside(const struct option_set *sets, size_t count);
+
 /* Prints "ktop: ERROR" and frees it; the usage error names the help as well. */
 enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE };
 int command_fail(char *error);
@@ -64,12 +70,17 @@ struct command_vm {
 	char *label;			/* what a tab is called while the VM's name is not known */
 };
 
+/* What the guest is told as soon as it can be: so many lines, then to start. */
+struct command_start {
+	const char *lines[2];		/* NULL: none */
+};
+
 /*
- * The live screen on so many sessions, until its user leaves; start: profile as soon as it can be.
- * `budget`: of what is shown over all, NULL for one.
+ * The live screen on so many sessions, until its user leaves. `budget`: of what is shown over all,
+ * NULL for one. `start`: NULL, the guest is left as it is.
  */
 int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
-	const struct config *config, bool start);
+	const struct config *config, const struct command_start *start);
 
 /* Profiles, writes the report to stdout. */
 struct report_request;

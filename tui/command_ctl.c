@@ -89,7 +89,8 @@ static int attach(const struct session_options *options, char *const *words, siz
 static int run(char *const *words, size_t count)
 {
 	struct session_options options = { 0 };
-	const struct option_set set = { .rows = command_attach, .into = &options };
+	uint32_t given = 0;
+	const struct option_set set = { .rows = command_attach, .into = &options, .given = &given };
 	char *error = NULL, *live;
 	size_t used;
 	int status;
@@ -100,7 +101,8 @@ static int run(char *const *words, size_t count)
 		return command_usage(&command_ctl, util_format("no words for the guest"));
 	live = control_client_find(options.qmp ? options.qmp : options.port);
 	if (live)
-		status = ask_live(live, words + used, count - used);
+		status = command_not_beside(&set, 1) ? COMMAND_USAGE :
+			ask_live(live, words + used, count - used);
 	else if (options.qmp || options.port)
 		status = attach(&options, words + used, count - used);
 	else

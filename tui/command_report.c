@@ -114,9 +114,10 @@ static int run(char *const *words, size_t count)
 {
 	struct session_options options = { 0 };
 	struct report_request request = report_default;
+	uint32_t given[2] = { 0 };
 	const struct option_set sets[] = {
-		{ .rows = command_attach, .into = &options },
-		{ .rows = command_limits, .into = &options },
+		{ .rows = command_attach, .into = &options, .given = &given[0] },
+		{ .rows = command_limits, .into = &options, .given = &given[1] },
 		{ .rows = report_options, .into = &request },
 	};
 	char *error = NULL, *live;
@@ -127,11 +128,11 @@ static int run(char *const *words, size_t count)
 		return command_usage(&command_report, error);
 	if (used < count)
 		return command_usage(&command_report,
-			util_format("%s: not understood", words[used]));
+			util_format("%s: not understood: this is no option", words[used]));
 	options.record = request.raw;
 	live = control_client_find(options.qmp ? options.qmp : options.port);
 	if (live)
-		status = ask_live(live, &request);
+		status = command_not_beside(sets, 2) ? COMMAND_USAGE : ask_live(live, &request);
 	else if (options.qmp || options.port)
 		status = attach(&options, &request);
 	else

@@ -18,12 +18,21 @@ struct ingest {				/* of one machine */
 	struct service *service;	/* NULL: none */
 	pthread_t thread;
 	atomic_bool end;		/* the screen's thread sets it */
-	bool start;			/* profiling is to be started, when it can be */
+	const struct command_start *start;	/* not yet told to the guest; NULL: nothing is */
 };
 
 static bool can_start(const struct session *session)
 {
 	return session_link(session) == LINK_UP && session_epoch(session)->status_known;
+}
+
+static void start(struct ingest *ingest)
+{
+	for (size_t i = 0; i < sizeof ingest->start->lines / sizeof ingest->start->lines[0]; i++)
+		if (ingest->start->lines[i])
+			session_command(ingest->session, ingest->start->lines[i]);
+	session_run_profiler(ingest->session, true);
+	ingest->start = NULL;
 }
 
 static void *run_ingest(void *context)
@@ -34,10 +43,8 @@ static void *run_ingest(void *context)
 		session_step(ingest->session, STEP_MS);
 		if (ingest->service)
 			service_step(ingest->service);
-		if (ingest->start && can_start(ingest->session)) {
-			session_run_profiler(ingest->session, true);
-			ingest->start = false;
-		}
+		if (ingest->start && can_start(ingest->session))
+			start(ingest);
 	}
 	service_free(ingest->service);
 	session_leave(ingest->session, COMMAND_HURRY_MS);
@@ -45,7 +52,8 @@ static void *run_ingest(void *context)
 }
 
 /* Without the socket, others cannot work beside this one; the screen can. */
-static bool begin(struct ingest *ingest, const struct command_vm *vm, bool start)
+static bool begin(struct ingest *ingest, const struct command_vm *vm,
+	const struct command_start *start)
 {
 	ingest->session = vm->session;
 	ingest->start = start;
@@ -82,7 +90,7 @@ static bool show(const struct command_vm *vms, size_t count, struct budget *budg
 }
 
 int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
-	const struct config *config, bool start)
+	const struct config *config, const struct command_start *start)
 {
 	struct ingest ingests[FLEET_MOST] = { { .session = NULL } };
 	char *error = NULL;

@@ -174,7 +174,7 @@ static int watch(struct top *top, const struct config *config)
 	if (!open_all(top, &error))
 		return command_fail(error);
 	budget = top->count > 1 ? budget_new(top->options[0].memory) : NULL;
-	status = command_screen(top->vms, top->count, budget, config, false);
+	status = command_screen(top->vms, top->count, budget, config, NULL);
 	for (size_t i = 0; i < top->count; i++)
 		remind(top->vms[i].session, &top->options[i]);
 	budget_release(budget);

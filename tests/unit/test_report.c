@@ -183,6 +183,7 @@ static void test_report_of_a_profiler_that_somebody_stops(void **state)
 	fake_guest_counts(fixture.guest);
 	finish_report(&fixture, report);
 	assert_non_null(strstr(report->note, "somebody has stopped the profiler"));
+	assert_non_null(strstr(report->error, "cut short: somebody has stopped the profiler; "));
 	assert_int_equal(report->table->samples,
 		fixture.guest->taken[0] + fixture.guest->taken[1]);
 	report_free(report);
