@@ -29,7 +29,7 @@ struct decode {
 	bool booted;
 	uint8_t boot_id[KTOP_BOOT_ID];
 	struct lane *lanes[STREAMS];
-	size_t lane_counts[STREAMS];
+	size_t lane_counts[STREAMS], lane_rooms[STREAMS];
 
 	struct event events[DECODE_EVENTS];	/* read, and not handed out yet */
 	size_t event_count;
@@ -52,7 +52,7 @@ static void lanes_clear(struct decode *decode)
 	for (int i = 0; i < STREAMS; i++) {
 		free(decode->lanes[i]);
 		decode->lanes[i] = NULL;
-		decode->lane_counts[i] = 0;
+		decode->lane_counts[i] = decode->lane_rooms[i] = 0;
 	}
 }
 
@@ -68,8 +68,12 @@ static struct lane *lane_of(struct decode *decode, uint32_t stream, uint32_t cpu
 {
 	size_t count = decode->lane_counts[stream];
 
+	if (cpu >= decode->lane_rooms[stream]) {
+		decode->lane_rooms[stream] = cpu + 1 + count;
+		decode->lanes[stream] = util_grow(decode->lanes[stream], cpu + 1 + count,
+			sizeof(struct lane));
+	}
 	if (cpu >= count) {
-		decode->lanes[stream] = util_grow(decode->lanes[stream], cpu + 1, sizeof(struct lane));
 		memset(decode->lanes[stream] + count, 0, (cpu + 1 - count) * sizeof(struct lane));
 		decode->lane_counts[stream] = cpu + 1;
 	}

@@ -46,6 +46,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *names, struct symbol
 	atomic_init(&epoch->holders, 1);
 	memcpy(epoch->boot_id, boot_id, sizeof(epoch->boot_id));
 	epoch->clock_hz = CLOCK_UNKNOWN_HZ;
+	epoch->sampler = EVENT_NONE;
 	epoch->folders[0] = image ? folder_of(image) : NULL;
 	epoch->inputs = (struct query_inputs){
 		.budget = budget_hold(budget),
@@ -135,7 +136,10 @@ static struct epoch_cpu *cpu_at(struct epoch *epoch, uint32_t cpu)
 			epoch->cpus_refused++;
 			return NULL;
 		}
-		epoch->cpus = util_grow(epoch->cpus, cpu + 1, sizeof(*epoch->cpus));
+		if (cpu >= epoch->cpu_room) {
+			epoch->cpu_room = cpu + 1 + epoch->cpus_seen;
+			epoch->cpus = util_grow(epoch->cpus, epoch->cpu_room, sizeof(*epoch->cpus));
+		}
 		memset(epoch->cpus + epoch->cpus_seen, 0,
 			(cpu + 1 - epoch->cpus_seen) * sizeof(*epoch->cpus));
 		epoch->cpus_seen = cpu + 1;
@@ -194,9 +198,8 @@ static void take_status(struct epoch *epoch, const struct status *status)
 	epoch->status = *status;
 	epoch->status.note = (struct text){ .bytes = epoch->note, .size = strlen(epoch->note) };
 	epoch->status_known = true;
-	for (uint32_t i = 0; i < epoch->cpus_seen; i++)
-		epoch->cpus[i].sampler = status->running && status->sampler == SAMPLER_NMI &&
-			status->sampler_cpu == i;
+	epoch->sampler = status->running && status->sampler == SAMPLER_NMI ?
+		status->sampler_cpu : EVENT_NONE;
 }
 
 /* What this CPU's counts have grown by; the CPU that paces the others is on, but not sampled. */
@@ -205,7 +208,8 @@ static void add_growth(struct epoch *epoch, const struct epoch_cpu *cpu,
 {
 	const struct cpu_status *before = &cpu->told[STREAM_SAMPLES];
 
-	if (status->stream != STREAM_SAMPLES || before->size == 0 || cpu->sampler ||
+	if (status->stream != STREAM_SAMPLES || before->size == 0 ||
+			status->cpu == epoch->sampler ||
 			status->taken < before->taken || status->span < before->span)
 		return;
 	epoch->taken += status->taken - before->taken;

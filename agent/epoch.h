@@ -17,7 +17,6 @@
 enum { EPOCH_IDS = 64, EPOCH_KEYS = 16 };
 
 struct epoch_cpu {
-	bool sampler;				/* set aside to pace the others */
 	struct cpu_status told[STREAMS];	/* the newest; size 0: not told yet */
 	uint64_t lost_before[STREAMS];		/* what the first one said */
 	uint64_t events[EPOCH_IDS];		/* received, by event id */
@@ -36,6 +35,7 @@ struct epoch {
 	uint64_t clock_hz;			/* ticks per second, 1 GHz when unknown */
 	bool status_known;
 	struct status status;			/* its note is `note` */
+	uint32_t sampler;			/* CPU set aside to pace the others; EVENT_NONE */
 	char note[256];
 	uint8_t keys_on[EPOCH_KEYS], keys_off[EPOCH_KEYS];
 	size_t keys_on_count, keys_off_count;
@@ -43,7 +43,7 @@ struct epoch {
 	uint64_t ticks;				/* newest guest clock seen */
 	uint64_t taken, span;			/* samples, and ticks in which; of all CPUs sampled */
 	uint64_t untimed;			/* weight that came before the facts: in no slice */
-	uint32_t cpus_seen;			/* in cpus[] */
+	uint32_t cpus_seen, cpu_room;		/* in cpus[] */
 	uint64_t cpus_refused;			/* news of others, for which there was no memory */
 	struct epoch_cpu *cpus;
 	char event_names[EPOCH_IDS][32];

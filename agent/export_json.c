@@ -169,7 +169,7 @@ static void put_cpus(struct writer *writer, const struct report *report)
 		cJSON *row = cJSON_CreateObject();
 
 		add_count(row, "cpu", i);
-		cJSON_AddBoolToObject(row, "sampler", epoch->cpus[i].sampler);
+		cJSON_AddBoolToObject(row, "sampler", epoch->sampler == i);
 		for (int mode = 0; mode < MODES; mode++)
 			add_count(row, mode_names[mode], series[i].mode[mode]);
 		add_count(row, "missed", series[i].missed);

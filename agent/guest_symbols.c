@@ -6,6 +6,8 @@
 #include "symbols.h"
 #include "util.h"
 
+enum { SORT_LEAST = GUEST_SYMBOLS_MAX / 16 };
+
 /*
  * Most are told in order of address: the first `sorted` ones are in order, and none of them overlaps
  * another. The others wait behind them until somebody asks.
@@ -86,16 +88,21 @@ static void sort(struct guest_symbols *symbols)
 
 /* ---- what is told ---- */
 
+/* At the limit only when so many wait that it pays: each one that overlaps would sort all. */
+static bool is_full(struct guest_symbols *symbols)
+{
+	if (symbols->count == GUEST_SYMBOLS_MAX && symbols->count - symbols->sorted >= SORT_LEAST)
+		sort(symbols);
+	return symbols->count == GUEST_SYMBOLS_MAX;
+}
+
 static bool make_room(struct guest_symbols *symbols, size_t text)
 {
 	struct guest_symbol *rows;
 	size_t room = 2 * symbols->names_room + text + 32768;
 	char *names;
 
-	if (symbols->count == GUEST_SYMBOLS_MAX)
-		sort(symbols);
-	if (symbols->count == GUEST_SYMBOLS_MAX ||
-			symbols->names_size + text > GUEST_SYMBOLS_NAMES_MAX)
+	if (is_full(symbols) || symbols->names_size + text > GUEST_SYMBOLS_NAMES_MAX)
 		return false;
 	rows = budget_array(symbols->budget, symbols->rows, symbols->count, &symbols->room,
 		sizeof(*rows));

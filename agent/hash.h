@@ -49,6 +49,16 @@ static inline uint64_t hash_pair(const struct hash *hash, uint64_t a, uint64_t b
 	return hash_mix(a ^ hash->seed, b ^ (hash->seed >> 7) ^ 0x9e3779b97f4a7c15u);
 }
 
+/* The hash value of a text. */
+static inline uint64_t hash_text(const struct hash *hash, const char *text)
+{
+	uint64_t value = 0;
+
+	for (; *text; text++)
+		value = hash_pair(hash, value, value + (unsigned char)*text);
+	return value;
+}
+
 /* This value will be asked for soon: has the memory fetched. */
 static inline void hash_fetch(const struct hash *hash, uint64_t value)
 {

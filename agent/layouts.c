@@ -17,6 +17,7 @@ enum { FIRST_ROOM = 32 };		/* layouts */
 struct layout {
 	uint32_t first, count;		/* in `entries` */
 	uint32_t next;			/* the one that adds a mapping to this; NONE, or MANY */
+	uint32_t last, seen;		/* of all that follow, as it was when `followed` was `seen` */
 };
 
 struct layouts {
@@ -24,6 +25,7 @@ struct layouts {
 	struct budget *budget;
 	struct layout *list;
 	uint32_t count, room;
+	uint32_t followed;		/* how often a `next` has changed; from 1 */
 	uint32_t privates;		/* of processes of which nothing was told so far */
 	uint32_t *entries;		/* mappings: those of a layout in order of address */
 	uint32_t entry_count, entry_room;
@@ -89,6 +91,7 @@ struct layouts *layouts_new(const struct objects *objects, struct budget *budget
 
 	layouts->objects = objects;
 	layouts->budget = budget;
+	layouts->followed = 1;
 	hash_init(&layouts->by_entries, budget);
 	layouts->processes = recent_new();
 	layouts->spaces = util_alloc(RECENT_SLOTS * sizeof(*layouts->spaces));
@@ -202,11 +205,12 @@ static uint32_t *space_of(struct layouts *layouts, uint32_t process)
  * What was sampled before a mapping was told of is named by the layout after it, as long as only
  * one comes after it. Each has one mapping more than the one before, so that there is an end.
  */
-static bool follow(struct layout *old, uint32_t next)
+static bool follow(struct layouts *layouts, struct layout *old, uint32_t next)
 {
 	if (old->next == next || old->next == MANY)
 		return false;
 	old->next = old->next == NONE ? next : MANY;
+	layouts->followed++;
 	return true;
 }
 
@@ -224,7 +228,7 @@ bool layouts_map(struct layouts *layouts, uint32_t process, uint32_t mapping)
 	if (process == EVENT_KERNEL)
 		return true;
 	return *space != LAYOUTS_UNKNOWN && draft.count == layouts->list[old].count + 1
-		&& follow(&layouts->list[old], *space);
+		&& follow(layouts, &layouts->list[old], *space);
 }
 
 /* Half of the room is left to processes that are told of in time. */
@@ -266,13 +270,28 @@ static const struct mapping *search(const struct layouts *layouts, const struct 
 	return NULL;
 }
 
+/* The last of those that follow on a layout, which has all that they have. */
+static uint32_t last_of(const struct layouts *layouts, uint32_t space)
+{
+	struct layout *list = layouts->list;
+	uint32_t last = space, next;
+
+	while (list[last].next < layouts->count && list[last].seen != layouts->followed)
+		last = list[last].next;
+	if (list[last].seen == layouts->followed)
+		last = list[last].last;
+	for (; space != last && list[space].seen != layouts->followed; space = next) {
+		next = list[space].next;
+		list[space].last = last;
+		list[space].seen = layouts->followed;
+	}
+	return last;
+}
+
 const struct mapping *layouts_find(const struct layouts *layouts, uint32_t space, uint64_t address)
 {
-	const struct mapping *mapping = NULL;
-
-	if (space == EVENT_KERNEL)
-		return search(layouts, &layouts->list[layouts->kernel], address);
-	for (; !mapping && space < layouts->count; space = layouts->list[space].next)
-		mapping = search(layouts, &layouts->list[space], address);
-	return mapping;
+	if (space != EVENT_KERNEL && space >= layouts->count)
+		return NULL;
+	space = space == EVENT_KERNEL ? layouts->kernel : last_of(layouts, space);
+	return search(layouts, &layouts->list[space], address);
 }

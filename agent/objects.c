@@ -32,7 +32,8 @@ struct objects {
 	size_t file_count;
 	uint32_t refused;
 	char *names[OBJECTS_NAMES_MAX];
-	size_t name_count;
+	uint32_t name_count;
+	struct hash by_name;		/* of names; as bounded as they are */
 	struct debug_folders folders;
 	char *version;			/* of the kernel; NULL: not told */
 	char note[256];
@@ -55,6 +56,7 @@ struct objects *objects_new(struct budget *budget)
 
 	objects->budget = budget;
 	hash_init(&objects->by_content, budget);
+	hash_init(&objects->by_name, NULL);
 	return objects;
 }
 
@@ -73,6 +75,7 @@ void objects_free(struct objects *objects)
 			objects->mappings[i].debug ? sizeof(struct debug_object) : 0);
 	free(objects->version);
 	hash_clear(&objects->by_content);
+	hash_clear(&objects->by_name);
 	budget_free(objects->budget, objects->mappings,
 		objects->room * sizeof(*objects->mappings));
 	free(objects);
@@ -108,13 +111,17 @@ const char *objects_name(struct objects *objects, struct text text)
 	char *name =
 		util_printable(base.bytes, base.size < NAME_MAX_SHOWN ? base.size : NAME_MAX_SHOWN);
 
-	for (size_t i = 0; i < objects->name_count; i++) {
-		if (strcmp(objects->names[i], name) == 0) {
+	uint64_t hash = hash_text(&objects->by_name, name);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&objects->by_name, hash, &at)) != HASH_NONE) {
+		if (strcmp(objects->names[position], name) == 0) {
 			free(name);
-			return objects->names[i];
+			return objects->names[position];
 		}
 	}
-	if (objects->name_count == OBJECTS_NAMES_MAX) {
+	if (objects->name_count == OBJECTS_NAMES_MAX
+			|| !hash_add(&objects->by_name, hash, objects->name_count)) {
 		free(name);
 		return "";
 	}

@@ -88,7 +88,7 @@ static void tell_cpus(struct picture *picture, const struct picture_inputs *inpu
 	picture->cpus = util_alloc(picture->cpu_count * sizeof(*picture->cpus));
 	for (uint32_t i = 0; i < picture->cpu_count; i++)
 		picture->cpus[i] = (struct picture_cpu){
-			.sampler = epoch->cpus[i].sampler,
+			.sampler = epoch->sampler == i,
 			.enabled = epoch->cpus[i].told[STREAM_SAMPLES].enabled,
 			.series = series[i],
 			.lost = decode_books(inputs->decode, STREAM_SAMPLES, i).lost,

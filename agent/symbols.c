@@ -8,6 +8,7 @@
 #include "event.h"
 #include "functions.h"
 #include "guest_symbols.h"
+#include "hash.h"
 #include "image.h"
 #include "layouts.h"
 #include "objects.h"
@@ -41,6 +42,8 @@ struct symbols {
 
 	char *anchor;			/* NULL: the guest has told none */
 	uint64_t anchor_address;
+	bool anchor_known;		/* in the kernel's file, at: */
+	uint64_t anchor_link;
 	uint64_t bias;			/* of the kernel's object, 0 when the guest has told none */
 	uint64_t slide;			/* run address minus link address, modulo 2^64 */
 
@@ -48,7 +51,8 @@ struct symbols {
 	struct debug_object built;	/* the guest's kernel, by build-id */
 	char note[256];
 	struct special *specials;	/* bounded by OBJECTS_NAMES_MAX and the callers' names */
-	size_t special_count;
+	uint32_t special_count, special_room;
+	struct hash by_special;		/* of specials; as bounded as they are */
 };
 
 struct symbols *symbols_new(struct budget *budget)
@@ -61,6 +65,7 @@ struct symbols *symbols_new(struct budget *budget)
 	symbols->layouts = layouts_new(symbols->objects, budget);
 	symbols->cache = address_cache_new(budget);
 	symbols->told = guest_symbols_new(budget);
+	hash_init(&symbols->by_special, NULL);
 	symbols->sources = sources_new(symbols->functions, budget);
 	symbols_set_files(symbols, NULL, NULL, false);
 	return symbols;
@@ -85,6 +90,7 @@ void symbols_free(struct symbols *symbols)
 	free(symbols->sysroot);
 	free(symbols->debug);
 	free(symbols->version);
+	hash_clear(&symbols->by_special);
 	free(symbols->specials);
 	free(symbols);
 }
@@ -118,19 +124,24 @@ uint64_t symbols_left_out(const struct symbols *symbols)
 
 /* ---- the kernel ---- */
 
-/* By the anchor, else by the bias of the kernel's object. False: the anchor is unknown. */
-static bool find_slide(struct symbols *symbols)
+/* By the anchor, else by the bias of the kernel's object. */
+static void set_slide(struct symbols *symbols)
 {
-	uint64_t slide = symbols->bias, address;
-	bool known = symbols->anchor && symbols->kernel
-		&& symbol_table_address(symbols->kernel->table, symbols->anchor, &address);
+	uint64_t slide = symbols->anchor_known ?
+		symbols->anchor_address - symbols->anchor_link : symbols->bias;
 
-	if (known)
-		slide = symbols->anchor_address - address;
 	if (slide != symbols->slide)
 		renew(symbols);
 	symbols->slide = slide;
-	return known;
+}
+
+/* Where the anchor is: a search of all symbols, for another anchor or another kernel. */
+static void find_anchor(struct symbols *symbols)
+{
+	symbols->anchor_known = symbols->anchor && symbols->kernel
+		&& symbol_table_address(symbols->kernel->table, symbols->anchor,
+			&symbols->anchor_link);
+	set_slide(symbols);
 }
 
 static void retire(struct symbols *symbols, struct image *image)
@@ -179,7 +190,7 @@ bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error
 	retire(symbols, symbols->kernel);
 	symbols->kernel = image;
 	renew(symbols);
-	find_slide(symbols);
+	find_anchor(symbols);
 	return true;
 }
 
@@ -188,7 +199,7 @@ void symbols_drop_kernel(struct symbols *symbols)
 	retire(symbols, symbols->kernel);
 	symbols->kernel = NULL;
 	renew(symbols);
-	find_slide(symbols);
+	find_anchor(symbols);
 }
 
 bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address)
@@ -196,7 +207,8 @@ bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t addr
 	free(symbols->anchor);
 	symbols->anchor = util_copy(name, strlen(name));
 	symbols->anchor_address = address;
-	return find_slide(symbols);
+	find_anchor(symbols);
+	return symbols->anchor_known;
 }
 
 bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size)
@@ -275,7 +287,7 @@ void symbols_map(struct symbols *symbols, const struct object *object, const cha
 
 	if (is_kernel(symbols, object)) {
 		symbols->bias = object->bias;
-		find_slide(symbols);
+		set_slide(symbols);
 		return;
 	}
 	mapping = objects_map(symbols->objects, object, folders, &found);
@@ -304,26 +316,44 @@ uint32_t symbols_space(struct symbols *symbols, uint32_t process)
 
 /* ---- functions ---- */
 
+static const struct special *find_special(const struct symbols *symbols, uint64_t hash,
+	const struct special *wanted)
+{
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&symbols->by_special, hash, &at)) != HASH_NONE) {
+		const struct special *special = &symbols->specials[position];
+
+		if (special->kernel == wanted->kernel && !strcmp(special->object, wanted->object)
+			&& !strcmp(special->name, wanted->name))
+			return special;
+	}
+	return NULL;
+}
+
+static void keep_special(struct symbols *symbols, uint64_t hash, const struct special *special)
+{
+	symbols->specials = budget_array(NULL, symbols->specials, symbols->special_count,
+		&symbols->special_room, sizeof(*special));
+	hash_add(&symbols->by_special, hash, symbols->special_count);
+	symbols->specials[symbols->special_count++] = *special;
+}
+
 static uint32_t special(struct symbols *symbols, const char *name, const char *object, bool kernel)
 {
 	struct function function = { .object = object, .kernel = kernel };
-	struct special *entry;
+	struct special made = { .name = name, .object = object, .kernel = kernel };
+	uint64_t hash = hash_text(&symbols->by_special, object) + hash_text(&symbols->by_special, name);
+	const struct special *known = find_special(symbols, hash, &made);
 
-	for (size_t i = 0; i < symbols->special_count; i++) {
-		entry = &symbols->specials[i];
-		if (entry->kernel == kernel && !strcmp(entry->object, object)
-			&& !strcmp(entry->name, name))
-			return entry->function;
-	}
-	symbols->specials =
-		util_grow(symbols->specials, symbols->special_count + 1, sizeof(*entry));
-	entry = &symbols->specials[symbols->special_count++];
+	if (known)
+		return known->function;
 	function.name = util_printable(name, strlen(name));
-	entry->function = functions_add(symbols->functions, &function, NULL);
-	entry->name = functions_get(symbols->functions, entry->function)->name;
-	entry->object = object;
-	entry->kernel = kernel;
-	return entry->function;
+	made.function = functions_add(symbols->functions, &function, NULL);
+	made.name = functions_get(symbols->functions, made.function)->name;
+	if (!strcmp(made.name, name))		/* or it was refused */
+		keep_special(symbols, hash, &made);
+	return made.function;
 }
 
 uint32_t symbols_special(struct symbols *symbols, const char *name)

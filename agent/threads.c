@@ -79,15 +79,6 @@ void threads_free(struct threads *threads)
 	free(threads);
 }
 
-static uint64_t text_hash(const struct threads *threads, const char *text)
-{
-	uint64_t hash = 0;
-
-	for (; *text; text++)
-		hash = hash_pair(&threads->by_text, hash, hash + (unsigned char)*text);
-	return hash;
-}
-
 /* Room for one text more, of this size? */
 static bool have_room(struct threads *threads, size_t size)
 {
@@ -103,7 +94,7 @@ static bool have_room(struct threads *threads, size_t size)
 /* The kept text that equals this fresh one, which is freed or kept. NULL when there is no room. */
 static const char *keep(struct threads *threads, char *text)
 {
-	uint64_t hash = text_hash(threads, text);
+	uint64_t hash = hash_text(&threads->by_text, text);
 	size_t size = strlen(text) + TEXT_COST;
 	uint32_t at = 0, position;
 
