@@ -36,8 +36,8 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_
 	test_link test_plug test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
 	test_filter_words test_list test_prompt test_header test_view_functions test_screen test_states test_steady test_tabs
-FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen
-SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control,$(FUZZ)))	# the same, an allocation refused; the hook has none
+FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen fuzz_session
+SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))	# the same, an allocation refused; the hook has none, floods are too long
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads test_hook_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
@@ -186,6 +186,8 @@ $(SCARCE:%=build/check/%): build/check/scarce_%: build/check/tests/fuzz/fuzz_%.o
 
 build/check/scarce_screen build/check/fuzz_screen: build/check/tests/unit/fake_session.o
 build/fuzz/fuzz_screen: build/fuzz/tests/unit/fake_session.o
+build/check/fuzz_session: build/check/tests/fuzz/flood.o
+build/fuzz/fuzz_session: build/fuzz/tests/fuzz/flood.o
 
 build/tsan/%.o: %.c
 	@mkdir -p $(@D)

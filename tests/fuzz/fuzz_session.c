@@ -1,0 +1,391 @@
+/*
+ * Sessions, one or several as on one screen, and guests that do what they like: many boots, little
+ * memory, jumps of time, floods (flood.h). Nothing may break, what a person reads is harmless, and
+ * no flood costs more than COST_MOST times what an honest guest's bytes cost. The fuzzer is shown
+ * what each step cost, so that it keeps, and goes on from, whatever was dearer than all before.
+ *
+ * input: memory, machines, then steps
+ * step:  kind, with the machine in the two high bits; then what the kind takes: floods, or
+ *        look: filter, column;  command: a size and a text;  profile: on or off;  hang up: nothing
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "decode.h"
+#include "fake_guest.h"
+#include "fleet.h"
+#include "flood.h"
+#include "fuzz.h"
+#include "session.h"
+#include "symbols.h"
+#include "util.h"
+
+enum { LOOK = FLOOD_KINDS, COMMAND, PROFILE, HANG_UP, KINDS };
+
+enum {
+	MACHINES = 4,
+	EVENTS_MOST = 3 << 20, EVENTS_FUZZED = 20000,	/* in one flood */
+	BYTES_MOST = 256 << 20, BYTES_FUZZED = 16 << 20,	/* in all */
+	BOOTS_MOST = 20,		/* each: more have to wait */
+	HANG_UPS_MOST = 2,
+	STEPS_MOST = 100000,
+	COST_MOST = 60,			/* times an honest byte's */
+	COST_NOISE_MS = 150,		/* a flood that costs less is good, however small it is */
+	BOOT_MS = 60,			/* more for each boot, of which there are few a second */
+	COST_LEVELS = 12,
+	NAMES = 10000,			/* of the kernel */
+};
+
+/* libFuzzer takes a byte that is set here for the first time as it takes new code. */
+__attribute__((section("__libfuzzer_extra_counters")))
+static uint8_t reached[KINDS][COST_LEVELS];
+
+/* Only there in a fuzzer, whose inputs are to be short. */
+extern size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most) __attribute__((weak));
+
+struct machine {
+	struct fake_guest *guest;
+	struct session *session;
+	struct flood flood;
+	uint64_t sent;			/* bytes, as its decoder counts them */
+	uint64_t unlooked;		/* bytes since the last look */
+	uint32_t boots, hang_ups;
+};
+
+struct world {
+	struct machine machines[MACHINES];
+	size_t count;
+	uint64_t left;			/* bytes that may still be sent */
+};
+
+static char *folder;
+static double honest;			/* CPU ns for a byte of it */
+
+static void tidy(void)
+{
+	char *command = util_format("rm -rf '%s'", folder);
+
+	if (system(command) != 0)
+		fprintf(stderr, "cannot remove %s\n", folder);
+	free(command);
+}
+
+static uint64_t cpu_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the machines ---- */
+
+static const struct session_wish seldom = {
+	.filter = { .cpu = EVENT_NONE }, .selected = SYMBOLS_NONE, .brief = true,
+};
+
+static void step(struct machine *machine, int wait_ms)
+{
+	fake_guest_step(machine->guest);
+	session_step(machine->session, wait_ms);
+	machine->guest->lines[0] = '\0';
+}
+
+static void begin(struct machine *machine, size_t number, uint32_t memory)
+{
+	char *names = util_format("%s/names", folder), *port = util_format("%s/port%zu", folder, number);
+	struct session_options options = {
+		.port = port, .symbols = names, .memory = memory, .sysroot = folder,
+	};
+
+	unlink(port);
+	*machine = (struct machine){ .guest = fake_guest_new(port) };
+	machine->session = session_new(&options, NULL);
+	require(machine->session);
+	session_wish(machine->session, &seldom);
+	free(names);
+	free(port);
+}
+
+static void end(struct machine *machine)
+{
+	session_free(machine->session);
+	fake_guest_free(machine->guest);
+	free(machine->flood.bytes);
+}
+
+static uint64_t taken(const struct machine *machine)
+{
+	return decode_counts(session_decode(machine->session)).bytes;
+}
+
+/* Until all that was sent is decoded. */
+static void deliver(struct machine *machine)
+{
+	struct packets *packets = machine->guest->packets;
+	struct flood *flood = &machine->flood;
+
+	packets_raw(packets, flood->bytes, flood->size);
+	machine->sent += flood->size;
+	machine->unlooked += flood->size;
+	flood->size = 0;
+	for (int i = 0; i < STEPS_MOST; i++) {
+		step(machine, machine->guest->sent < packets->size ? 0 : 1);
+		if (taken(machine) == machine->sent &&
+				!decode_held(session_decode(machine->session)))
+			break;
+	}
+	require(taken(machine) == machine->sent);
+	packets->size = machine->guest->sent = 0;
+}
+
+/* It is connected to again, half a second later. */
+static void hang_up(struct machine *machine)
+{
+	if (machine->hang_ups++ == HANG_UPS_MOST)
+		return;
+	fake_guest_hang_up(machine->guest);
+	for (int i = 0; i < STEPS_MOST && machine->guest->fd < 0; i++)
+		step(machine, 10);
+	require(machine->guest->fd >= 0);
+}
+
+/* ---- what a person reads ---- */
+
+static void check_text(const char *text)
+{
+	char *printable = util_printable(text, strlen(text));
+
+	require(strcmp(text, printable) == 0);
+	free(printable);
+}
+
+static void check_picture(const struct picture *picture)
+{
+	check_text(picture->note);
+	check_text(picture->kernel);
+	check_text(picture->version);
+	check_text(picture->arch);
+	for (size_t i = 0; picture->table && i < picture->table->count && i < 1000; i++) {
+		const struct function *function =
+			symbols_get(picture->symbols, picture->table->rows[i].function);
+
+		check_text(function->name);
+		check_text(function->object);
+	}
+	for (size_t i = 0; i < picture->visible_count; i++)
+		check_text(picture->visible[i].line ? picture->visible[i].line : "");
+}
+
+static void check_messages(struct machine *machine)
+{
+	struct session_message message;
+
+	while (session_message(machine->session, &message))
+		if (!message.reply)
+			check_text(message.text);
+}
+
+static struct picture *picture_of(struct machine *machine, const struct session_wish *wish)
+{
+	struct picture *picture = NULL;
+
+	picture_free(session_picture(machine->session));
+	session_wish(machine->session, wish);
+	for (int i = 0; i < STEPS_MOST && (!picture || picture->brief); i++) {
+		picture_free(picture);
+		step(machine, 5);
+		picture = session_picture(machine->session);
+	}
+	require(picture && !picture->brief);
+	session_wish(machine->session, &seldom);
+	return picture;
+}
+
+/* Each machine's picture, and the one over all. */
+static void look(struct world *world, uint8_t filter, uint8_t column)
+{
+	static const char *const texts[] = { "", "1", "a", "e" };
+	static const char *const names[MACHINES] = { "one", "two", "three", "four" };
+	struct fleet *fleet = fleet_new(names, world->count, NULL);
+	struct session_wish wish = {
+		.window_ns = filter & 1 ? 1000000000u : 0,
+		.filter = { .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 },
+		.visible = { 1, 2, 3 }, .visible_count = column & 3, .selected = column >> 2 & 15,
+	};
+
+	strcpy(wish.filter.thread, texts[filter >> 6]);
+	strcpy(wish.filter.pattern, texts[column >> 6]);
+	for (size_t i = 0; i < world->count; i++) {
+		struct picture *picture = picture_of(&world->machines[i], &wish);
+
+		check_picture(picture);
+		fleet_take(fleet, i, picture);
+		check_messages(&world->machines[i]);
+	}
+	fleet_wish(fleet, &wish);
+	picture_free(fleet_picture(fleet, util_now()));
+	fleet_free(fleet);
+}
+
+/* ---- what it costs ---- */
+
+static void judge(int kind, uint64_t cost, uint64_t bytes, uint32_t boots)
+{
+	double times = (double)cost / (honest * ((double)bytes + 1));
+	uint64_t free_of = (COST_NOISE_MS + (uint64_t)boots * BOOT_MS) * 1000000u;
+	int level = 0;
+
+	if (getenv("COSTS"))
+		fprintf(stderr, "kind %d: %llu bytes, %u boots, %.1f ms, %.1f times an honest byte\n",
+			kind, (unsigned long long)bytes, boots, 1e-6 * (double)cost, times);
+	for (double most = 2; cost > 5000000 && times > most && level < COST_LEVELS - 1; most *= 1.5)
+		level++;
+	reached[kind][level] = 1;
+	require(cost < free_of || (double)(cost - free_of) < COST_MOST * honest * (double)bytes);
+}
+
+static void send_flood(struct world *world, struct machine *machine, enum flood_kind kind,
+	struct fuzz_input *input)
+{
+	uint32_t most = LLVMFuzzerMutate ? EVENTS_FUZZED : EVENTS_MOST;
+	uint64_t begin, bytes;
+
+	if (kind <= FLOOD_REWIND && machine->boots++ >= BOOTS_MOST)
+		return;
+	flood_add(&machine->flood, kind, input, most);
+	bytes = machine->flood.size;
+	if (bytes > world->left) {
+		machine->flood.size = 0;
+		return;
+	}
+	world->left -= bytes;
+	begin = cpu_now();
+	deliver(machine);
+	judge(kind, cpu_now() - begin, bytes, kind <= FLOOD_REWIND || kind == FLOOD_BYTES);
+}
+
+static void send_command(struct machine *machine, struct fuzz_input *input)
+{
+	const uint8_t *bytes;
+	size_t size = input_bytes(input, &bytes, input_byte(input));
+	char *line = util_copy((const char *)bytes, size);
+
+	session_command(machine->session, line);
+	step(machine, 0);
+	free(line);
+}
+
+static void look_at_all(struct world *world, struct fuzz_input *input)
+{
+	uint8_t filter = input_byte(input), column = input_byte(input);
+	uint64_t begin = cpu_now(), bytes = 0;
+
+	look(world, filter, column);
+	for (size_t i = 0; i < world->count; i++) {
+		bytes += world->machines[i].unlooked;
+		world->machines[i].unlooked = 0;
+	}
+	judge(LOOK, cpu_now() - begin, bytes, (uint32_t)world->count);
+}
+
+static void take_step(struct world *world, struct fuzz_input *input)
+{
+	uint8_t byte = input_byte(input), kind = (byte & 63) % KINDS;
+	struct machine *machine = &world->machines[(byte >> 6) % world->count];
+
+	if (kind < FLOOD_KINDS)
+		send_flood(world, machine, kind, input);
+	else if (kind == LOOK)
+		look_at_all(world, input);
+	else if (kind == COMMAND)
+		send_command(machine, input);
+	else if (kind == PROFILE)
+		session_run_profiler(machine->session, input_byte(input) & 1);
+	else
+		hang_up(machine);
+}
+
+/* ---- the whole ---- */
+
+/* Facts with a clock of 1 GHz; 20,000 samples of 12 frames, on 4 CPUs, in 64 threads. */
+static void measure_honest(void)
+{
+	static const uint8_t facts[] = { 62500 & 255, 62500 >> 8, 14, 4, 0, 0 };
+	static const uint8_t samples[] = {
+		20000 & 255, 20000 >> 8, 0,
+		0, 0, 0, 1, 0, 0, 4, 0, 0,	0, 0, 0, 1, 0, 0, 8, 0, 0,	0, 0, 0, 1, 0, 0, 64, 0, 0,
+		0, 16, 0, 16, 0, 0, 12000 & 255, 12000 >> 8, 0,	0, 250, 0, 0, 0, 0, 0, 0, 0,
+		12, KTOP_MODE_KERNEL,
+	};
+	struct fuzz_input first = { facts, sizeof(facts) }, then = { samples, sizeof(samples) };
+	struct machine machine;
+	uint64_t begun, bytes;
+
+	begin(&machine, 0, 0);
+	flood_add(&machine.flood, FLOOD_FACTS, &first, 1);
+	deliver(&machine);
+	flood_add(&machine.flood, FLOOD_SAMPLES, &then, EVENTS_FUZZED);
+	bytes = machine.flood.size;
+	begun = cpu_now();
+	deliver(&machine);
+	honest = (double)(cpu_now() - begun) / (double)bytes;
+	require(honest > 0);
+	end(&machine);
+}
+
+static void copy_file(const char *from, const char *name)
+{
+	char *to = util_format("%s/%s", folder, name), *command;
+
+	command = util_format("cp '%s' '%s'", from, to);
+	require(system(command) == 0);
+	free(command);
+	free(to);
+}
+
+/* A folder with the guest's programs, one with a name that no terminal should see. */
+static void start(void)
+{
+	char *names;
+	FILE *file;
+
+	folder = util_format("/tmp/ktop-fuzz-XXXXXX");
+	require(mkdtemp(folder));
+	atexit(tidy);
+	copy_file("tests/fuzz/corpus/fuzz_elf/bare", "prog");
+	copy_file("tests/fuzz/corpus/fuzz_elf/dwarf5", "\033]0;title\007");
+	names = util_format("%s/names", folder);
+	file = fopen(names, "w");
+	require(file);
+	for (int i = 0; i < NAMES; i++)
+		fprintf(file, "%016x T function_%d\n", 0x1000 + 64 * i, i);
+	fclose(file);
+	free(names);
+	measure_honest();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	static const uint32_t memories[] = { 28, 40, 64, 512 };
+	struct fuzz_input input = { .at = bytes, .left = size };
+	struct world world = { .left = LLVMFuzzerMutate ? BYTES_FUZZED : BYTES_MOST };
+	uint32_t memory;
+
+	if (!folder)
+		start();
+	memory = memories[input_byte(&input) % 4];
+	world.count = 1 + input_byte(&input) % MACHINES;
+	for (size_t i = 0; i < world.count; i++)
+		begin(&world.machines[i], i, memory);
+	while (input.left)
+		take_step(&world, &input);
+	look(&world, 0, 0);
+	for (size_t i = 0; i < world.count; i++)
+		end(&world.machines[i]);
+	return 0;
+}
