@@ -5,7 +5,7 @@
 #if defined(__x86_64__)
 #include "arch/x86_64.h"
 #else
-#error "this CPU has no header in arch/ yet: see docs/porting.md"
+#error "this CPU has no header in arch/ yet: see docs/contributing.md"
 #endif
 
 #endif
