@@ -6,30 +6,39 @@
 #include "run.h"
 #include "util.h"
 
-/* A key is slice, stack + 1 and who, from the high bits to the low ones. */
+/*
+ * An arrival is one word: slice, stack + 1 and kind, from the high bits to the low ones. To be
+ * sorted, it is packed: the kind becomes its place in order, and each field takes as many bits as
+ * any of this time needs.
+ */
 enum {
-	WHO_BITS = 15, STACK_BITS = 32,
-	DIGIT_BITS = 10, DIGITS = 6,		/* of a key that is sorted by */
+	KIND_BITS = 15, STACK_BITS = 32, SLICE_BITS = 12,
+	DIGIT_BITS = 10, DIGITS = 6,		/* of a word that is sorted by */
 	BUCKETS = 1 << DIGIT_BITS,
 };
-_Static_assert(1 << WHO_BITS >= ARRIVALS_MAX, "each arrival may be somebody else's");
-_Static_assert(DIGITS * DIGIT_BITS >= WHO_BITS + STACK_BITS + 12, "all of a key is sorted");
+_Static_assert(1 << KIND_BITS >= ARRIVALS_MAX, "each arrival may be of its own kind");
+_Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
+_Static_assert(DIGITS * DIGIT_BITS >= KIND_BITS + STACK_BITS + SLICE_BITS, "all of it is sorted");
 
-struct arrival {
-	uint64_t key;
+/* All of an arrival that is neither where nor when: in many there are few of them. */
+struct kind {
+	struct who who;
 	uint32_t weight;
 };
 
 struct arrivals {
-	struct arrival *list, *other;		/* two of ARRIVALS_MAX: sorting goes to and fro */
+	uint64_t *list, *other;			/* two of ARRIVALS_MAX: sorting goes to and fro */
 	uint32_t count;
 
-	struct who *who;			/* ARRIVALS_MAX; in order of arrival, then sorted */
-	uint32_t who_count;
-	struct hash by_who;
+	struct kind *kinds;			/* ARRIVALS_MAX; in order of arrival, then sorted */
+	uint32_t kind_count;
+	struct hash by_kind;
 
-	uint32_t *place;			/* ARRIVALS_MAX: of each who, in a list that is made */
+	uint32_t *place;			/* ARRIVALS_MAX: of each kind, in a list that is made */
 	uint64_t *seen;				/* a bit each: it is in that list */
+
+	uint32_t first_slice;			/* of the packed words, slice 0 */
+	unsigned kind_bits, stack_bits, bits;	/* in them, and of all */
 };
 
 enum { SEEN_WORDS = ARRIVALS_MAX / 64 };
@@ -40,19 +49,19 @@ struct arrivals *arrivals_new(void)
 
 	arrivals->list = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->list));
 	arrivals->other = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->other));
-	arrivals->who = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->who));
+	arrivals->kinds = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->kinds));
 	arrivals->place = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->place));
 	arrivals->seen = util_alloc(SEEN_WORDS * sizeof(*arrivals->seen));
-	hash_init(&arrivals->by_who, NULL);
+	hash_init(&arrivals->by_kind, NULL);
 	return arrivals;
 }
 
 void arrivals_free(struct arrivals *arrivals)
 {
-	hash_clear(&arrivals->by_who);
+	hash_clear(&arrivals->by_kind);
 	free(arrivals->list);
 	free(arrivals->other);
-	free(arrivals->who);
+	free(arrivals->kinds);
 	free(arrivals->place);
 	free(arrivals->seen);
 	free(arrivals);
@@ -68,157 +77,218 @@ size_t arrivals_count(const struct arrivals *arrivals)
 	return arrivals->count;
 }
 
-static uint32_t have_who(struct arrivals *arrivals, const struct who *who)
+/* By its fields, as they were written: a copy of it would wait for them. */
+static bool is_kind(const struct kind *kind, const struct who *who, uint32_t weight)
 {
-	uint64_t hash = hash_pair(&arrivals->by_who, (uint64_t)who->process << 32 | who->thread,
-		(uint64_t)who->cpu << 8 | who->mode);
+	return kind->who.process == who->process && kind->who.thread == who->thread &&
+		kind->who.cpu == who->cpu && kind->who.mode == who->mode && kind->weight == weight;
+}
+
+static uint32_t have_kind(struct arrivals *arrivals, const struct who *who, uint32_t weight)
+{
+	uint64_t hash = hash_pair(&arrivals->by_kind, (uint64_t)who->process << 32 | who->thread,
+		(uint64_t)weight << 32 | (uint64_t)who->cpu << 8 | who->mode);
 	uint32_t at = 0, position;
 
-	while ((position = hash_next(&arrivals->by_who, hash, &at)) != HASH_NONE)
-		if (who_compare(&arrivals->who[position], who) == 0)
+	while ((position = hash_next(&arrivals->by_kind, hash, &at)) != HASH_NONE)
+		if (is_kind(&arrivals->kinds[position], who, weight))
 			return position;
-	hash_add(&arrivals->by_who, hash, arrivals->who_count);
-	arrivals->who[arrivals->who_count] = *who;
-	return arrivals->who_count++;
+	hash_add(&arrivals->by_kind, hash, arrivals->kind_count);
+	arrivals->kinds[arrivals->kind_count] = (struct kind){ *who, weight };
+	return arrivals->kind_count++;
 }
 
 void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,
 	uint32_t weight)
 {
-	uint64_t key = (uint64_t)slice << STACK_BITS | (uint32_t)(stack + 1);
+	uint64_t where = (uint64_t)slice << STACK_BITS | (uint32_t)(stack + 1);
 
-	arrivals->list[arrivals->count++] = (struct arrival){
-		.key = key << WHO_BITS | have_who(arrivals, who), .weight = weight,
-	};
+	arrivals->list[arrivals->count++] = where << KIND_BITS | have_kind(arrivals, who, weight);
 }
 
 /* ---- sorting ---- */
 
 struct ranked {
-	struct who who;
+	struct kind kind;
 	uint32_t old;
 };
 
-static int by_who(const void *a, const void *b)
+static int by_kind(const void *a, const void *b)
 {
-	return who_compare(&((const struct ranked *)a)->who, &((const struct ranked *)b)->who);
+	const struct kind *x = &((const struct ranked *)a)->kind;
+	const struct kind *y = &((const struct ranked *)b)->kind;
+	int order = who_compare(&x->who, &y->who);
+
+	return order ? order : (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* The list of who in its order, and the keys with it. */
-static void sort_who(struct arrivals *arrivals)
+/* The kinds in their order; arrivals->place: where each of them went. */
+static void sort_kinds(struct arrivals *arrivals)
 {
-	struct ranked *ranked = util_grow(NULL, arrivals->who_count, sizeof(*ranked));
+	struct ranked *ranked = util_grow(NULL, arrivals->kind_count, sizeof(*ranked));
 
-	for (uint32_t i = 0; i < arrivals->who_count; i++)
-		ranked[i] = (struct ranked){ arrivals->who[i], i };
-	qsort(ranked, arrivals->who_count, sizeof(*ranked), by_who);
-	for (uint32_t i = 0; i < arrivals->who_count; i++) {
-		arrivals->who[i] = ranked[i].who;
+	for (uint32_t i = 0; i < arrivals->kind_count; i++)
+		ranked[i] = (struct ranked){ arrivals->kinds[i], i };
+	qsort(ranked, arrivals->kind_count, sizeof(*ranked), by_kind);
+	for (uint32_t i = 0; i < arrivals->kind_count; i++) {
+		arrivals->kinds[i] = ranked[i].kind;
 		arrivals->place[ranked[i].old] = i;
 	}
 	free(ranked);
-	for (uint32_t i = 0; i < arrivals->count; i++) {
-		uint64_t *key = &arrivals->list[i].key;
+}
 
-		*key = (*key & ~(uint64_t)(ARRIVALS_MAX - 1))
-			| arrivals->place[*key & (ARRIVALS_MAX - 1)];
+static unsigned bits_of(uint32_t value)
+{
+	return value ? 32 - (unsigned)__builtin_clz(value) : 0;
+}
+
+static uint32_t slice_of(uint64_t arrival)
+{
+	return (uint32_t)(arrival >> (STACK_BITS + KIND_BITS));
+}
+
+static uint32_t stack_of(uint64_t arrival)
+{
+	return (uint32_t)(arrival >> KIND_BITS);
+}
+
+static void choose_bits(struct arrivals *arrivals)
+{
+	uint32_t first = UINT32_MAX, last = 0, stacks = 0;
+
+	for (uint32_t i = 0; i < arrivals->count; i++) {
+		uint32_t slice = slice_of(arrivals->list[i]);
+
+		first = slice < first ? slice : first;
+		last = slice > last ? slice : last;
+		stacks |= stack_of(arrivals->list[i]);
+	}
+	arrivals->first_slice = first;
+	arrivals->kind_bits = bits_of(arrivals->kind_count - 1);
+	arrivals->stack_bits = bits_of(stacks);
+	arrivals->bits = arrivals->kind_bits + arrivals->stack_bits + bits_of(last - first);
+}
+
+static void pack(struct arrivals *arrivals)
+{
+	for (uint32_t i = 0; i < arrivals->count; i++) {
+		uint64_t arrival = arrivals->list[i];
+		uint64_t slice = slice_of(arrival) - arrivals->first_slice;
+
+		arrivals->list[i] =
+			(slice << arrivals->stack_bits | stack_of(arrival)) << arrivals->kind_bits |
+			arrivals->place[arrival & (ARRIVALS_MAX - 1)];
 	}
 }
 
-static uint32_t digit_of(const struct arrival *arrival, unsigned digit)
+/* By the digit at `shift`, of which there are so many of each; equal ones stay in their order. */
+static void sort_digit(struct arrivals *arrivals, unsigned shift, uint32_t mask, uint32_t *counts)
 {
-	return (uint32_t)(arrival->key >> digit * DIGIT_BITS) & (BUCKETS - 1);
-}
-
-/* By one digit, those of equal digits staying as they stand; nothing to do when all are equal. */
-static void sort_digit(struct arrivals *arrivals, unsigned digit, uint32_t *starts)
-{
-	struct arrival *list = arrivals->list;
+	uint64_t *list = arrivals->list;
 	uint32_t sum = 0;
 
-	if (starts[digit_of(list, digit)] == arrivals->count)
-		return;
-	for (uint32_t i = 0; i < BUCKETS; i++) {
-		uint32_t count = starts[i];
+	for (uint32_t i = 0; i <= mask; i++) {
+		uint32_t count = counts[i];
 
-		starts[i] = sum;
+		counts[i] = sum;
 		sum += count;
 	}
 	for (uint32_t i = 0; i < arrivals->count; i++)
-		arrivals->other[starts[digit_of(&list[i], digit)]++] = list[i];
+		arrivals->other[counts[list[i] >> shift & mask]++] = list[i];
 	arrivals->list = arrivals->other;
 	arrivals->other = list;
 }
 
 static void sort(struct arrivals *arrivals)
 {
-	uint32_t counts[DIGITS][BUCKETS] = { 0 };
+	unsigned digits = (arrivals->bits + DIGIT_BITS - 1) / DIGIT_BITS;
+	unsigned width = digits ? (arrivals->bits + digits - 1) / digits : 0;
+	uint32_t counts[DIGITS][BUCKETS] = { 0 }, mask = (1u << width) - 1;
 
 	for (uint32_t i = 0; i < arrivals->count; i++)
-		for (unsigned digit = 0; digit < DIGITS; digit++)
-			counts[digit][digit_of(&arrivals->list[i], digit)]++;
-	for (unsigned digit = 0; digit < DIGITS; digit++)
-		sort_digit(arrivals, digit, counts[digit]);
+		for (unsigned digit = 0; digit < digits; digit++)
+			counts[digit][arrivals->list[i] >> digit * width & mask]++;
+	for (unsigned digit = 0; digit < digits; digit++)
+		sort_digit(arrivals, digit * width, mask, counts[digit]);
 }
 
 /* ---- runs ---- */
 
-struct part {				/* the arrivals of one slice */
-	const struct arrival *list;
+struct part {				/* the arrivals of one slice, packed and sorted */
+	const uint64_t *list;
 	uint32_t count;
+	uint64_t weight;
 };
 
-static uint32_t slice_of(const struct arrival *arrival)
+static uint32_t kind_of(const struct arrivals *arrivals, uint64_t packed)
 {
-	return (uint32_t)(arrival->key >> (STACK_BITS + WHO_BITS));
+	return (uint32_t)packed & ((1u << arrivals->kind_bits) - 1);
 }
 
-static uint32_t who_of(const struct arrival *arrival)
+static uint32_t packed_slice(const struct arrivals *arrivals, uint64_t packed)
 {
-	return (uint32_t)arrival->key & (ARRIVALS_MAX - 1);
+	return arrivals->first_slice +
+		(uint32_t)(packed >> (arrivals->kind_bits + arrivals->stack_bits));
 }
 
-/* Notes who is in the part; returns how many. */
-static uint32_t see(struct arrivals *arrivals, const struct part *part)
+/* The part that begins here; notes which kinds are in it. */
+static struct part part_at(struct arrivals *arrivals, uint32_t first)
 {
-	uint32_t seen = 0;
+	struct part part = { .list = arrivals->list + first };
+	uint32_t slice = packed_slice(arrivals, part.list[0]);
 
 	memset(arrivals->seen, 0, SEEN_WORDS * sizeof(*arrivals->seen));
-	for (uint32_t i = 0; i < part->count; i++) {
-		uint32_t who = who_of(&part->list[i]);
+	for (; first + part.count < arrivals->count; part.count++) {
+		uint64_t packed = part.list[part.count];
+		uint32_t kind = kind_of(arrivals, packed);
 
-		seen += !(arrivals->seen[who / 64] >> who % 64 & 1);
-		arrivals->seen[who / 64] |= 1ull << who % 64;
+		if (packed_slice(arrivals, packed) != slice)
+			break;
+		arrivals->seen[kind / 64] |= 1ull << kind % 64;
+		part.weight += arrivals->kinds[kind].weight;
 	}
-	return seen;
+	return part;
 }
 
-static void list_seen(struct arrivals *arrivals, struct who *list)
+/* Gives each kind that was seen its place in a list of who; to `list`, if there is one. */
+static uint32_t list_who(struct arrivals *arrivals, struct who *list)
 {
+	const struct who *last = NULL;
 	uint32_t count = 0;
 
-	for (uint32_t word = 0; word * 64 < arrivals->who_count; word++)
+	for (uint32_t word = 0; word * 64 < arrivals->kind_count; word++)
 		for (uint64_t bits = arrivals->seen[word]; bits; bits &= bits - 1) {
-			uint32_t who = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			uint32_t kind = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			const struct who *who = &arrivals->kinds[kind].who;
 
-			arrivals->place[who] = count;
-			list[count++] = arrivals->who[who];
+			count += !last || who_compare(last, who) != 0;
+			last = who;
+			arrivals->place[kind] = count - 1;
+			if (list)
+				list[count - 1] = *who;
 		}
+	return count;
 }
 
 static void put_all(struct run_writer *writer, const struct arrivals *arrivals,
 	const struct part *part)
 {
+	uint64_t stacks = (1ull << arrivals->stack_bits) - 1;
+
 	for (uint32_t i = 0; i < part->count; ) {
-		const struct arrival *first = &part->list[i];
+		uint64_t where = part->list[i] >> arrivals->kind_bits;
 		struct run_count count = {
-			.stack = (uint32_t)(first->key >> WHO_BITS) - 1,
-			.who = arrivals->place[who_of(first)],
+			.stack = (uint32_t)(where & stacks) - 1,
+			.who = arrivals->place[kind_of(arrivals, part->list[i])],
 		};
 
-		for (; i < part->count && part->list[i].key == first->key; i++) {
+		for (; i < part->count && part->list[i] >> arrivals->kind_bits == where; i++) {
+			uint32_t kind = kind_of(arrivals, part->list[i]);
+
+			if (arrivals->place[kind] != count.who)
+				break;
 			count.samples++;
-			count.weight += part->list[i].weight;
+			count.weight += arrivals->kinds[kind].weight;
 		}
 		run_put(writer, &count);
 	}
@@ -229,43 +299,31 @@ static struct run *make_run(struct arrivals *arrivals, struct budget *budget,
 {
 	struct run_writer writer;
 
-	if (!run_begin(&writer, budget, see(arrivals, part),
+	if (!run_begin(&writer, budget, list_who(arrivals, NULL),
 			(size_t)part->count * RUN_COUNT_MAX))
 		return NULL;
-	list_seen(arrivals, writer.run->who);
+	list_who(arrivals, writer.run->who);
 	put_all(&writer, arrivals, part);
 	return run_end(&writer);
-}
-
-static uint64_t weight_of(const struct part *part)
-{
-	uint64_t weight = 0;
-
-	for (uint32_t i = 0; i < part->count; i++)
-		weight += part->list[i].weight;
-	return weight;
 }
 
 void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
 	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),
 	void *context)
 {
-	struct part part = { .list = arrivals->list };
+	struct part part;
 
 	if (!arrivals->count)
 		return;
-	sort_who(arrivals);
+	sort_kinds(arrivals);
+	choose_bits(arrivals);
+	pack(arrivals);
 	sort(arrivals);
 	for (uint32_t i = 0; i < arrivals->count; i += part.count) {
-		uint32_t slice = slice_of(&arrivals->list[i]);
-
-		part.list = &arrivals->list[i];
-		part.count = 0;
-		while (i + part.count < arrivals->count
-				&& slice_of(&part.list[part.count]) == slice)
-			part.count++;
-		take(context, slice, make_run(arrivals, budget, &part), weight_of(&part));
+		part = part_at(arrivals, i);
+		take(context, packed_slice(arrivals, part.list[0]),
+			make_run(arrivals, budget, &part), part.weight);
 	}
-	arrivals->count = arrivals->who_count = 0;
-	hash_clear(&arrivals->by_who);
+	arrivals->count = arrivals->kind_count = 0;
+	hash_clear(&arrivals->by_kind);
 }
