@@ -109,22 +109,15 @@ static bool same_frame(const struct node *a, const struct node *b)
 	return a->address == b->address && a->space == b->space && a->cut == b->cut;
 }
 
-static bool is_path(const struct stacks *stacks, uint32_t node, const struct path *path)
+/* What a look-up from the root down will compare, all of it at once. */
+static void fetch_nodes(const struct stacks *stacks, const struct path *path)
 {
-	for (uint32_t i = path->depth; i-- > 0; node = stacks->nodes[node].parent)
-		if (node == STACKS_NONE || !same_frame(&stacks->nodes[node], &path->frames[i]))
-			return false;
-	return node == STACKS_NONE;
-}
+	for (uint32_t i = 0; i < path->depth; i++) {
+		uint32_t at = 0, node = hash_next(&stacks->by_hash, path->hashes[i], &at);
 
-static uint32_t find_stack(const struct stacks *stacks, const struct path *path)
-{
-	uint32_t at = 0, node;
-
-	do
-		node = hash_next(&stacks->by_hash, path->hashes[path->depth - 1], &at);
-	while (node != STACKS_NONE && !is_path(stacks, node, path));
-	return node;
+		if (node != HASH_NONE)
+			__builtin_prefetch(&stacks->nodes[node]);
+	}
 }
 
 /* Room for one node more? */
@@ -159,13 +152,11 @@ static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node 
 static uint32_t intern(struct stacks *stacks, const struct stack_key *key)
 {
 	struct path path;
-	uint32_t node;
+	uint32_t node = STACKS_NONE;
 
 	make_path(&path, key);
 	make_hashes(stacks, &path);
-	node = find_stack(stacks, &path);
-	if (node != STACKS_NONE)
-		return node;
+	fetch_nodes(stacks, &path);
 	for (uint32_t i = 0; i < path.depth; i++) {
 		node = child(stacks, node, &path.frames[i], path.hashes[i]);
 		if (node == STACKS_NONE) {
