@@ -27,7 +27,7 @@ static void load_names(struct epoch *epoch, const char *names)
 		snprintf(epoch->remark, sizeof(epoch->remark),
 			"no names: the VM tells of no kernel image; give --kernel ELF");
 	else if (!symbols_load_kernel(epoch->inputs.symbols, names, &error))
-		snprintf(epoch->remark, sizeof(epoch->remark), "no names: %s", error);
+		util_print(epoch->remark, sizeof(epoch->remark), "no names: %s", error);
 	free(error);
 }
 
@@ -147,16 +147,11 @@ static struct epoch_cpu *cpu_at(struct epoch *epoch, uint32_t cpu)
 	return &epoch->cpus[cpu];
 }
 
-/* Cuts at the size, never inside a character: util_printable leaves no other bytes behind. */
 static void copy_text(char *to, size_t size, struct text text)
 {
 	char *printable = util_printable(text.bytes, text.size);
-	size_t length = strnlen(printable, size - 1);
 
-	while (length > 0 && ((unsigned char)printable[length] & 0xc0) == 0x80)
-		length--;
-	memcpy(to, printable, length);
-	to[length] = '\0';
+	util_print(to, size, "%s", printable);
 	free(printable);
 }
 

@@ -151,7 +151,7 @@ static void add_note(struct picture *picture, const char *name, const char *note
 	size_t used = strlen(picture->note);
 
 	if (note[0])
-		snprintf(picture->note + used, sizeof(picture->note) - used, "%s%s: %s",
+		util_print(picture->note + used, sizeof(picture->note) - used, "%s%s: %s",
 			used ? "; " : "", name, note);
 }
 

@@ -137,7 +137,7 @@ static struct file *have_file(struct objects *objects, const char *path)
 		if (strcmp(file->path, path) == 0)
 			return file;
 	if (objects->file_count == OBJECTS_FILES_MAX) {
-		snprintf(objects->note, sizeof(objects->note),
+		util_print(objects->note, sizeof(objects->note),
 			"more than %d programs: the names of later ones are unknown",
 			OBJECTS_FILES_MAX);
 		return NULL;
@@ -151,7 +151,7 @@ static void refuse(struct objects *objects, const char *why)
 {
 	char *printable = util_printable(why, strlen(why));
 
-	snprintf(objects->note, sizeof(objects->note), "programs without names: %u, the last: %s",
+	util_print(objects->note, sizeof(objects->note), "programs without names: %u, the last: %s",
 		++objects->refused, printable);
 	free(printable);
 }
@@ -225,7 +225,7 @@ static struct image *try_file(struct objects *objects, const struct mapping *map
 	struct image *image = open_file(objects, path);
 
 	if (image && build_id_contradicts(&image->build_id, &mapping->build_id)) {
-		snprintf(objects->note, sizeof(objects->note),
+		util_print(objects->note, sizeof(objects->note),
 			"%s in the guest is another build than %s: that is not used", mapping->name,
 			path);
 		image = NULL;
@@ -303,7 +303,7 @@ static uint32_t have_mapping(struct objects *objects, const struct mapping *mapp
 		if (is_same(&objects->mappings[id], mapping))
 			return id;
 	if (!have_room(objects) || !hash_add(&objects->by_content, hash, objects->count)) {
-		snprintf(objects->note, sizeof(objects->note),
+		util_print(objects->note, sizeof(objects->note),
 			"more than %u mapped objects: the names of later ones are unknown",
 			objects->count);
 		return OBJECTS_NONE;

@@ -131,7 +131,7 @@ static void tell_note(struct picture *picture, const struct picture_inputs *inpu
 
 	if (picture->epoch)
 		remarks_text(picture->epoch, remarks, sizeof(remarks));
-	snprintf(picture->note, sizeof(picture->note), "%s%s%s", inputs->trouble,
+	util_print(picture->note, sizeof(picture->note), "%s%s%s", inputs->trouble,
 		inputs->trouble[0] && remarks[0] ? "; " : "", remarks);
 }
 
@@ -147,7 +147,7 @@ struct picture *picture_new(const struct picture_inputs *inputs)
 	picture->kept = inputs->kept;
 	picture->boot = inputs->boot;
 	picture->filter = inputs->wish->filter;
-	snprintf(picture->name, sizeof(picture->name), "%s", inputs->name ? inputs->name : "");
+	util_print(picture->name, sizeof(picture->name), "%s", inputs->name ? inputs->name : "");
 	picture->generation = inputs->generation;
 	picture->skipped_bytes = decode_counts(inputs->decode).skipped_bytes;
 	picture->selected = SYMBOLS_NONE;

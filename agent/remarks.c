@@ -8,6 +8,7 @@
 #include "store.h"
 #include "symbols.h"
 #include "threads.h"
+#include "util.h"
 
 struct line {
 	char *text;
@@ -16,14 +17,10 @@ struct line {
 
 static void add(struct line *line, const char *part)
 {
-	int length = 0;
-
 	if (*part)
-		length = snprintf(line->text + line->used, line->size - line->used, "%s%s",
+		util_print(line->text + line->used, line->size - line->used, "%s%s",
 			line->used ? "; " : "", part);
-	if (length > 0)
-		line->used += (size_t)length < line->size - line->used ? (size_t)length :
-			line->size - line->used - 1;
+	line->used += strlen(line->text + line->used);
 }
 
 static void add_loss(struct line *line, uint64_t count, const char *what)

@@ -51,10 +51,10 @@ static void tell(struct saver *saver, bool failed, char *text)
 	refused = saver->refused;
 	pthread_mutex_unlock(&saver->lock);
 	if (refused)
-		snprintf(message.text, sizeof(message.text), "%s; snapshots not taken so far: %"
+		util_print(message.text, sizeof(message.text), "%s; snapshots not taken so far: %"
 			PRIu64, text, refused);
 	else
-		snprintf(message.text, sizeof(message.text), "%s", text);
+		util_print(message.text, sizeof(message.text), "%s", text);
 	mailbox_message(saver->mailbox, &message);
 	free(text);
 }

@@ -73,7 +73,7 @@ static void tell(struct session *session, bool failed, bool reply, const char *t
 {
 	struct session_message message = { .failed = failed, .reply = reply };
 
-	strncat(message.text, text, sizeof(message.text) - 1);
+	util_print(message.text, sizeof(message.text), "%s", text);
 	mailbox_message(session->mailbox, &message);
 }
 
@@ -82,7 +82,7 @@ static void tell_done(void *context, bool ok, const char *text)
 	struct session *session = context;
 	struct session_message message = { .failed = !ok, .profiler = true };
 
-	strncat(message.text, text, sizeof(message.text) - 1);
+	util_print(message.text, sizeof(message.text), "%s", text);
 	mailbox_message(session->mailbox, &message);
 }
 

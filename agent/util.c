@@ -151,6 +151,32 @@ size_t util_utf8(const char *text, size_t size, uint32_t *point)
 	return length;
 }
 
+/* Where the last character of these begins, if it is not whole; else their end. */
+static size_t whole_end(const char *text, size_t size)
+{
+	size_t begin = size;
+	uint32_t point;
+
+	while (begin > 0 && (unsigned char)text[begin - 1] >> 6 == 2)
+		begin--;
+	if (begin > 0 && (unsigned char)text[begin - 1] >= 0xc0)
+		begin--;
+	return util_utf8(text + begin, size - begin, &point) == size - begin ? size : begin;
+}
+
+char *util_print(char *to, size_t size, const char *format, ...)
+{
+	va_list arguments;
+	int wanted;
+
+	va_start(arguments, format);
+	wanted = vsnprintf(to, size, format, arguments);
+	va_end(arguments);
+	if (wanted >= 0 && (size_t)wanted >= size)
+		to[whole_end(to, size - 1)] = '\0';
+	return to;
+}
+
 char *util_printable(const char *text, size_t size)
 {
 	char *copy = util_alloc(size + 1), *to = copy;

@@ -42,6 +42,10 @@ bool util_is_printable(uint32_t point);	/* would that keep it? */
 /* The bytes of the well-formed UTF-8 character that `text` begins with; 0: there is none. */
 size_t util_utf8(const char *text, size_t size, uint32_t *point);
 
+/* Like snprintf of UTF-8: what does not fit is cut between two characters. Returns `to`. */
+char *util_print(char *to, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Monotonic host time, ns. */
 uint64_t util_now(void);
 

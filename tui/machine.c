@@ -1,12 +1,12 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "machine.h"
 #include "symbols.h"
+#include "util.h"
 
 static void name_it(struct machine *machine, const char *name)
 {
-	snprintf(machine->name, sizeof machine->name, "%u %.40s", machine->number,
+	util_print(machine->name, sizeof machine->name, "%u %s", machine->number,
 		name[0] || !machine->label ? name : machine->label);
 }
 

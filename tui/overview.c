@@ -141,7 +141,7 @@ void overview_gather(struct overview *overview, size_t machine, struct session_m
 	struct session_message *said = &overview->said;
 	size_t used = strlen(said->text);
 
-	snprintf(said->text + used, sizeof said->text - used, "%s%s: %s", used ? "; " : "",
+	util_print(said->text + used, sizeof said->text - used, "%s%s: %s", used ? "; " : "",
 		overview->machines[machine].name, message->text);
 	said->failed = said->failed || message->failed;
 	*message = *said;

@@ -1,8 +1,8 @@
-#include <stdio.h>
 
 #include "canvas.h"
 #include "status.h"
 #include "theme.h"
+#include "util.h"
 
 static const uint64_t shown_ns = 3000000000u;
 enum { ROWS_MOST = 3 };
@@ -11,7 +11,7 @@ bool status_say(struct status_line *line, bool failed, const char *text, uint64_
 {
 	if (line->failed && !failed)
 		return false;
-	snprintf(line->text, sizeof line->text, "%s", text);
+	util_print(line->text, sizeof line->text, "%s", text);
 	line->failed = failed;
 	line->profiler = false;
 	line->until = now + shown_ns;

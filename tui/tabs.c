@@ -102,8 +102,8 @@ static bool page_message(void *self, struct session_message *message)
 		if (!page->machine)
 			overview_gather(tabs->overview, i, message);
 		else if (page->machine != machine)
-			snprintf(message->text, sizeof message->text, "%s: %.*s", machine->name,
-				(int)(sizeof said.text - sizeof machine->name - 3), said.text);
+			util_print(message->text, sizeof message->text, "%s: %s", machine->name,
+				said.text);
 		return true;
 	}
 	return false;

@@ -129,6 +129,26 @@ static void test_any_bytes(void **state)
 
 /* ---- memory and errors ---- */
 
+/* Cut at every length, nothing but whole characters is left, and none that had room is gone. */
+static void test_cuts_between_characters(void **state)
+{
+	static const char text[] = "a\xc3\xbc" "b\xe6\x97\xa5\xe6\x9c\xac" "c\xf0\x9f\x98\x80";
+	char cut[sizeof text];
+
+	(void)state;
+	for (size_t size = 1; size <= sizeof text; size++) {
+		size_t whole = 0, next;
+		uint32_t point;
+
+		while ((next = util_utf8(text + whole, strlen(text) - whole, &point)) &&
+				whole + next < size)
+			whole += next;
+		assert_ptr_equal(util_print(cut, size, "%s", text), cut);
+		assert_int_equal(strlen(cut), whole);
+		assert_memory_equal(cut, text, whole);
+	}
+}
+
 static void test_texts(void **state)
 {
 	char *text = util_format("%s %d", "cpu", 3), *copy = util_copy("abcdef", 3), *error = NULL;
@@ -379,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_tricks),
 		cmocka_unit_test(test_bad_utf8),
 		cmocka_unit_test(test_any_bytes),
+		cmocka_unit_test(test_cuts_between_characters),
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_clock_goes_on),
 		cmocka_unit_test(test_file_appears_when_whole),
