@@ -195,6 +195,7 @@ static void take_status(struct epoch *epoch, const struct status *status)
 	epoch->status_known = true;
 	epoch->sampler = status->running && status->sampler == SAMPLER_NMI ?
 		status->sampler_cpu : EVENT_NONE;
+	store_period(epoch->inputs.store, status->rate ? 1000000000u / status->rate : 0);
 }
 
 /* What this CPU's counts have grown by; the CPU that paces the others is on, but not sampled. */

@@ -12,9 +12,13 @@
 
 static const uint64_t second = 1000000000u;
 
-/* ns of a CPU for which a weight of 1 stands. */
+/* ns of a CPU for which a weight of 1 stands: as it was sampled, whatever the rate is by now. */
 static uint64_t period(const struct picture *part)
 {
+	const struct table *table = part->table;
+
+	if (table && table->weight && table->time)
+		return table->time / table->weight;
 	return part->rate ? second / part->rate : 0;
 }
 
@@ -155,13 +159,19 @@ static void add_note(struct picture *picture, const char *name, const char *note
 			used ? "; " : "", name, note);
 }
 
+/* The nearer to samples, the better. */
+static const int link_ranks[] = {
+	[LINK_NO_PORT] = 0, [LINK_LOST] = 1, [LINK_CONNECTING] = 2, [LINK_TAKEN] = 3,
+	[LINK_NOT_OPENED] = 4, [LINK_NO_HELLO] = 5, [LINK_SILENT] = 6, [LINK_UP] = 7,
+};
+
 /* The best of them; running: each that could be is. */
 static void sum_states(const struct fleet *fleet, struct picture *picture)
 {
 	size_t up = 0, running = 0;
 
 	picture->vm = VM_GONE;
-	picture->link = LINK_CONNECTING;
+	picture->link = LINK_NO_PORT;
 	for (size_t i = 0; i < fleet->count; i++) {
 		const struct picture *part = fleet->machines[i].part;
 		struct picture_machine *machine = &picture->machines[i];
@@ -173,13 +183,15 @@ static void sum_states(const struct fleet *fleet, struct picture *picture)
 		machine->known = true;
 		machine->vm = part->vm;
 		machine->link = part->link;
-		machine->running = part->running;
+		machine->running = picture_records(part->running, part->link, part->vm);
 		machine->cpu_count = part->cpu_count;
 		up += part->link == LINK_UP;
 		running += part->link == LINK_UP && part->running;
 		picture->vm = part->vm < picture->vm ? part->vm : picture->vm;
-		if (picture->link != LINK_UP)
+		if (link_ranks[part->link] > link_ranks[picture->link])
 			picture->link = part->link;
+		if (part->kept && picture->kept == KEPT_NONE)
+			picture->kept = part->kept;
 		picture->lost_guest += part->lost_guest;
 		picture->lost_host += part->lost_host;
 		picture->lost_before += part->lost_before;
@@ -187,6 +199,8 @@ static void sum_states(const struct fleet *fleet, struct picture *picture)
 		add_note(picture, fleet->names[i], part->note);
 	}
 	picture->running = up != 0 && running == up;
+	if (up)
+		picture->kept = KEPT_NONE;		/* those that can hear are asked */
 }
 
 struct picture *fleet_picture(struct fleet *fleet, uint64_t now)
@@ -201,6 +215,7 @@ struct picture *fleet_picture(struct fleet *fleet, uint64_t now)
 	picture->symbols = fleet_names_symbols(fleet->functions);
 	picture->selected = fleet->wish.selected;
 	picture->generation = ++fleet->generation;
+	picture->filter = fleet->wish.filter;
 	picture->table = sum_tables(fleet, picture->now);
 	for (size_t i = 0; i < fleet->count; i++)
 		if (fleet->machines[i].part)

@@ -12,6 +12,11 @@
 #include "symbols.h"
 #include "util.h"
 
+bool picture_records(bool running, enum link_state link, enum vm_state vm)
+{
+	return running && link == LINK_UP && (vm == VM_RUNNING || vm == VM_UNKNOWN);
+}
+
 struct question picture_question(const struct epoch *epoch, const struct session_wish *wish)
 {
 	uint64_t now = epoch_now(epoch);

@@ -48,7 +48,7 @@ struct picture_row {			/* what a visible row has beyond the table */
 struct picture_machine {		/* of a picture over all, as fleet.h makes it */
 	char name[48];
 	bool known;			/* a picture of it has come */
-	bool running;
+	bool running;			/* as picture_records has it */
 	uint32_t cpu_count;
 	enum link_state link;
 	enum vm_state vm;
@@ -117,6 +117,9 @@ struct picture_inputs {
 	const char *name;		/* of the VM; NULL: none is known */
 	uint64_t generation;
 };
+
+/* Is a guest that says it is profiled profiled now: can it say so, and does its VM run? */
+bool picture_records(bool running, enum link_state link, enum vm_state vm);
 
 /* The question whose answer a picture shows, now. */
 struct question picture_question(const struct epoch *epoch, const struct session_wish *wish);

@@ -298,8 +298,11 @@ static void add_run(struct profile *profile, const struct profile_input *input,
 void profile_add(struct profile *profile, const struct profile_input *input,
 	const struct slice *slice)
 {
+	uint64_t before = profile->weight;
+
 	for (size_t i = 0; i < slice->run_count; i++)
 		add_run(profile, input, slice->runs[i]);
+	profile->time += (profile->weight - before) * slice->period;
 	for (uint32_t i = 0; i < slice->cpu_count; i++)
 		if (input->filter->cpu == EVENT_NONE || input->filter->cpu == i)
 			profile->missed += slice->cpus[i].missed;

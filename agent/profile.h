@@ -47,6 +47,7 @@ struct profile {
 	uint64_t serial;		/* the window's: another one whenever it has changed */
 	uint32_t newest;		/* the highest leaf in it; 0 when there is none */
 	uint64_t weight, samples, mode[MODES], missed;
+	uint64_t time;			/* ns behind the weight, as far as the period was known */
 
 	struct budget *budget;
 	struct profile_sum *sums;

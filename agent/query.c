@@ -79,6 +79,7 @@ static void add_rows(struct query *query, struct table *table, const struct prof
 static void add_whole(struct table *table, const struct profile *profile)
 {
 	table->weight += profile->weight;
+	table->time += profile->time;
 	table->samples += profile->samples;
 	table->missed += profile->missed;
 	for (int mode = 0; mode < MODES; mode++)

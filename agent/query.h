@@ -63,6 +63,7 @@ struct caller {
 struct table {
 	uint64_t from, to;		/* the range really used */
 	uint64_t weight, samples;	/* of all that passed */
+	uint64_t time;			/* ns of CPUs behind the weight: by the rates of then; 0: not known */
 	uint64_t mode[MODES];		/* weights, of all that passed */
 	uint64_t missed;		/* in gaps, of any thread and mode; not in `weight` */
 	size_t count, room;

@@ -16,6 +16,7 @@ struct part {
 	uint32_t run_count, run_room;
 	uint64_t counts;		/* of all runs */
 	uint64_t least;			/* as many were left when it forgot last */
+	uint64_t timed, time;		/* weight of which the period was known, and the ns behind it */
 	struct store_cpu *cpus;
 	uint32_t cpu_count;
 };
@@ -25,6 +26,7 @@ struct store {
 	uint64_t now;
 	struct cells cells;
 	uint64_t version;
+	uint64_t period;		/* ns, of what comes; 0: not known */
 	uint64_t counts, counts_max;	/* of all parts */
 	uint64_t given_up, forgotten;
 	struct part **parts;		/* in order of time */
@@ -147,6 +149,8 @@ static void merge(struct store *store, struct part *to, struct part *from)
 	}
 	from->run_count = 0;
 	merge_cpus(store, to, from);
+	to->timed += from->timed;
+	to->time += from->time;
 	if (from->version > to->version)
 		to->version = from->version;
 	part_free(store, from);
@@ -395,6 +399,8 @@ void store_add(struct store *store, uint64_t time, const struct store_key *key, 
 	}
 	arrivals_add(store->arrivals, (uint32_t)store->last_position, key->stack, &key->who, weight);
 	part->cpus[key->who.cpu].mode[key->who.mode] += weight;
+	part->timed += store->period ? weight : 0;
+	part->time += weight * store->period;
 	part->version = ++store->version;
 }
 
@@ -410,6 +416,11 @@ void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t tic
 	part->version = ++store->version;
 }
 
+void store_period(struct store *store, uint64_t ns)
+{
+	store->period = ns;
+}
+
 size_t store_slices(const struct store *store)
 {
 	return store->part_count;
@@ -422,6 +433,7 @@ struct slice store_slice(const struct store *store, size_t index)
 	return (struct slice){
 		.begin = part->cell.begin, .end = part->cell.end, .version = part->version,
 		.runs = part->runs, .run_count = part->run_count,
+		.period = part->timed ? part->time / part->timed : 0,
 		.cpus = part->cpus, .cpu_count = part->cpu_count,
 	};
 }

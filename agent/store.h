@@ -38,6 +38,7 @@ struct slice {
 	uint64_t version;		/* of the last event in it; grows over the whole store */
 	struct run *const *runs;	/* one key may be in several */
 	size_t run_count;
+	uint64_t period;		/* ns of a CPU that a weight of 1 stands for; 0: not known */
 	const struct store_cpu *cpus;	/* what was given up for want of memory is in these */
 	size_t cpu_count;
 };
@@ -51,6 +52,9 @@ void store_free(struct store *store);
  */
 void store_add(struct store *store, uint64_t time, const struct store_key *key, uint32_t weight);
 void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t ticks);
+
+/* What a weight of 1 stands for from now on, in ns of a CPU: the period of the sampling. */
+void store_period(struct store *store, uint64_t ns);
 
 /* Moves "now" forward; never back. */
 void store_advance(struct store *store, uint64_t now);

@@ -219,7 +219,7 @@ static struct tab tab_of(const struct machine *machine)
 		tab.state = "connecting";
 	else if (vms[machine->vm])
 		tab.state = vms[machine->vm];
-	else if (machine->running && machine->link == LINK_UP)
+	else if (picture_records(machine->running, machine->link, machine->vm))
 		tab = (struct tab) { .name = machine->name, .mark = GLYPH_ON, .state = "REC",
 			.style = STYLE_GOOD, .lost = machine->lost };
 	else

@@ -169,6 +169,65 @@ static void test_header(void **state)
 	symbols_free(db.symbols);
 }
 
+/* Of the links the best is shown, whichever machine has it; and profiled is what can say so. */
+static void test_states_of_many(void **state)
+{
+	const enum link_state better[] = { LINK_NO_PORT, LINK_LOST, LINK_CONNECTING, LINK_TAKEN,
+		LINK_NOT_OPENED, LINK_NO_HELLO, LINK_SILENT, LINK_UP };
+	enum { LINKS = sizeof better / sizeof *better };
+	struct world web = new_world(), db = new_world();
+	struct fleet *fleet = fleet_new(names, 2, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < LINKS * LINKS; i++) {
+		enum link_state links[] = { better[i / LINKS], better[i % LINKS] };
+		struct picture *one = part(&web, "Linux", 1000, (50 + i) * second), *picture;
+		struct picture *other = part(&db, "Linux", 1000, (50 + i) * second);
+
+		one->link = links[0];
+		other->link = links[1];
+		fleet_take(fleet, 0, one);
+		fleet_take(fleet, 1, other);
+		picture = fleet_picture(fleet, util_now());
+		assert_int_equal(picture->link, links[i / LINKS < i % LINKS]);
+		for (int k = 0; k < 2; k++)
+			assert_int_equal(picture->machines[k].running, links[k] == LINK_UP);
+		picture_free(picture);
+	}
+	fleet_free(fleet);
+	symbols_free(web.symbols);
+	symbols_free(db.symbols);
+}
+
+/* A machine's rate is what it is from now on: what was sampled before keeps its time. */
+static void test_another_rate_moves_no_past(void **state)
+{
+	struct world web = new_world(), db = new_world();
+	struct fleet *fleet = fleet_new(names, 2, NULL);
+	struct picture *one = part(&web, "Linux", 1000, 50 * second), *picture;
+	uint64_t weight;
+
+	(void)state;
+	one->table->time = one->table->weight * 1000000;
+	fleet_take(fleet, 0, one);
+	fleet_take(fleet, 1, part(&db, "demo-kernel", 1000, 50 * second));
+	picture = fleet_picture(fleet, util_now());
+	weight = picture->table->weight;
+	picture_free(picture);
+
+	one = part(&web, "Linux", 100, 51 * second);		/* ctl rate 100, and nothing since */
+	one->table->time = one->table->weight * 1000000;
+	fleet_take(fleet, 0, one);
+	picture = fleet_picture(fleet, util_now());
+	assert_int_equal(picture->table->weight, weight);
+	assert_int_equal(find(picture, "memcpy", "Linux")->self,
+		find(picture, "memcpy", "demo-kernel")->self);
+	picture_free(picture);
+	fleet_free(fleet);
+	symbols_free(web.symbols);
+	symbols_free(db.symbols);
+}
+
 /* Rows that are looked at: each machine is asked for its own functions, trends are added up. */
 static void test_visible_rows(void **state)
 {
@@ -282,6 +341,8 @@ int main(void)
 		cmocka_unit_test(test_sums_are_exact),
 		cmocka_unit_test(test_kernels_are_told_apart),
 		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_states_of_many),
+		cmocka_unit_test(test_another_rate_moves_no_past),
 		cmocka_unit_test(test_visible_rows),
 		cmocka_unit_test(test_clocks_are_never_mixed),
 		cmocka_unit_test(test_new_boot),

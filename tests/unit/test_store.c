@@ -430,9 +430,36 @@ static void one_full_slice_refuses_and_counts(void **state)
 	store_free(store);
 }
 
+/* Weights keep the period that they were sampled at; a slice of two, and a merged one, their mean. */
+static void test_periods(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+
+	(void)state;
+	store_add(store, 100 * SECOND, &plain, 5);		/* not known yet */
+	assert_int_equal(store_slice(store, 0).period, 0);
+	store_period(store, 1000000);
+	store_add(store, 101 * SECOND, &plain, 3);
+	store_period(store, 10000000);
+	assert_int_equal(store_slice(store, 1).period, 1000000);
+	store_add(store, 102 * SECOND, &plain, 1);
+	assert_int_equal(store_slice(store, 2).period, 10000000);
+	store_add(store, 102 * SECOND, &plain, 1);
+	store_period(store, 1000000);
+	store_add(store, 102 * SECOND, &plain, 7);
+	assert_int_equal(store_slice(store, 2).period, 27000000 / 9);
+
+	store_advance(store, 100000 * SECOND);			/* all in one, by now */
+	store_settle(store);
+	assert_int_equal(store_slices(store), 1);
+	assert_int_equal(store_slice(store, 0).period, 30000000 / 12);
+	store_free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_periods),
 		cmocka_unit_test(equal_keys_are_counted_together),
 		cmocka_unit_test(a_late_event_goes_into_its_own_slice),
 		cmocka_unit_test(now_moves_forward_only),
