@@ -81,22 +81,34 @@ static bool take_colour(const char *word, int *colour)
 	return isdigit((unsigned char)*word) && *end == '\0' && number < PALETTE;
 }
 
-/* The words of one look, up to the end or a "/"; *words is moved there. */
+/*
+ * The words of one look, up to the end or a "/"; *words is moved there. One colour at most for the
+ * text, and one behind "on".
+ */
 static bool take_look(struct look *look, char *const **words, char **error)
 {
-	int *colour = &look->fore;
+	bool given[2] = { false, false }, on = false;
 
 	*look = (struct look) { .fore = NONE, .back = NONE };
 	for (; **words && strcmp(**words, "/") != 0; (*words)++) {
-		if (strcmp(**words, "on") == 0)
-			colour = &look->back;
-		else if (!take_attribute(**words, &look->attributes) &&
-				!take_colour(**words, colour))
+		const char *word = **words;
+
+		if (take_attribute(word, &look->attributes))
+			continue;
+		if (strcmp(word, "on") == 0 && !on) {
+			on = true;
+			continue;
+		}
+		if (!take_colour(word, on ? &look->back : &look->fore))
 			return util_fail(error, "%.40s: neither a colour nor an attribute; give "
 				"default, red, bright-red or 0 to 255; bold, dim, underline, "
-				"reverse", **words);
+				"reverse", word);
+		if (given[on])
+			return util_fail(error, "%.40s: a second colour; give one for the text, and "
+				"one behind on", word);
+		given[on] = true;
 	}
-	return true;
+	return given[1] || !on || util_fail(error, "on: no colour behind it; give one: on blue");
 }
 
 static bool is_base(struct look look)

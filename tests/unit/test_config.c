@@ -210,6 +210,13 @@ static void test_refusals(void **state)
 	refuses("key.help = \xc3\xa4", "no such key");
 	refuses("key.help = 1 2 3 4 5", ":1: key.help: too many keys; give up to 4");
 	refuses("colour.sky = blue", ":1: colour.sky: no such style");
+	refuses("colour.title = red on", ":1: colour.title: on: no colour behind it; give one");
+	refuses("colour.title = on bold", "on: no colour behind it");
+	refuses("colour.title = red on / blue", "on: no colour behind it");
+	refuses("colour.title = red / blue on", "on: no colour behind it");
+	refuses("colour.title = red on on", ": on: neither a colour");
+	refuses("colour.title = red blue", ": blue: a second colour; give one");
+	refuses("colour.title = red on blue green", ": green: a second colour; give one");
 	refuses("colour.hot = blau", ":1: colour.hot: blau: neither a colour nor an attribute");
 	refuses("colour.hot = 256", "256: neither");
 	refuses("colour.hot = -1", "-1: neither");
