@@ -11,6 +11,7 @@ enum { LARGE = 1 << 20 };
 struct budget {
 	size_t limit;			/* bytes */
 	atomic_size_t used;
+	atomic_uint_fast64_t refused;	/* times */
 	atomic_uint holders;
 };
 
@@ -42,6 +43,12 @@ void budget_release(struct budget *budget)
 		free(budget);
 }
 
+static void refuse(struct budget *budget)
+{
+	if (budget)
+		atomic_fetch_add_explicit(&budget->refused, 1, memory_order_relaxed);
+}
+
 bool budget_take(struct budget *budget, size_t bytes)
 {
 	size_t used = budget ? atomic_load_explicit(&budget->used, memory_order_relaxed) : 0;
@@ -49,8 +56,10 @@ bool budget_take(struct budget *budget, size_t bytes)
 	if (!budget)
 		return true;
 	do {
-		if (used > budget->limit || bytes > budget->limit - used)
+		if (used > budget->limit || bytes > budget->limit - used) {
+			refuse(budget);
 			return false;
+		}
 	} while (!atomic_compare_exchange_weak_explicit(&budget->used, &used, used + bytes,
 			memory_order_relaxed, memory_order_relaxed));
 	return true;
@@ -77,6 +86,11 @@ size_t budget_left(const struct budget *budget)
 	return used < budget->limit ? budget->limit - used : 0;
 }
 
+uint64_t budget_refused(const struct budget *budget)
+{
+	return budget ? atomic_load_explicit(&budget->refused, memory_order_relaxed) : 0;
+}
+
 size_t budget_share(const struct budget *budget, size_t divisor)
 {
 	return budget ? budget->limit / divisor : SIZE_MAX;
@@ -89,6 +103,8 @@ void *budget_resize(struct budget *budget, void *memory, size_t old, size_t size
 	if (!budget_take(budget, size))
 		return NULL;
 	moved = realloc(memory, size ? size : 1);
+	if (!moved)
+		refuse(budget);
 	budget_give(budget, moved ? old : size);
 	return moved;
 }

@@ -29,6 +29,9 @@ void budget_charge(struct budget *budget, size_t bytes);	/* what is bounded else
 void budget_give(struct budget *budget, size_t bytes);
 size_t budget_left(const struct budget *budget);
 
+/* How often it has refused: who compares it with what it was knows that something was given up. */
+uint64_t budget_refused(const struct budget *budget);
+
 /* A part of the limit, for what never gives back: so that it cannot take all. */
 size_t budget_share(const struct budget *budget, size_t divisor);
 

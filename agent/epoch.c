@@ -16,19 +16,69 @@
 enum {
 	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
 	PICTURES = 4,			/* at a time: the screen's, one that waits, one in the making */
+	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause; how often it is doubled */
+	RETRY_SHARE = 8,			/* that part of the budget has to be free */
 	CPU_COST = sizeof(struct epoch_cpu) + PICTURES * (sizeof(struct cpu_series) + 64),
 };
 
 static void load_names(struct epoch *epoch, const char *names)
 {
+	uint64_t refused = budget_refused(epoch->inputs.budget);
 	char *error = NULL;
 
+	epoch->remark[0] = '\0';
 	if (!names)
 		snprintf(epoch->remark, sizeof(epoch->remark),
 			"no names: the VM tells of no kernel image; give --kernel ELF");
 	else if (!symbols_load_kernel(epoch->inputs.symbols, names, &error))
 		util_print(epoch->remark, sizeof(epoch->remark), "no names: %s", error);
+	if (error && budget_refused(epoch->inputs.budget) != refused) {
+		epoch->names = util_copy(names, strlen(names));
+		epoch->starved = true;
+	}
 	free(error);
+}
+
+static void load_names_again(struct epoch *epoch)
+{
+	char *names = epoch->names;
+
+	epoch->names = NULL;
+	if (names)
+		load_names(epoch, names);
+	free(names);
+}
+
+static bool is_time(const struct epoch *epoch, uint64_t now)
+{
+	const struct budget *budget = epoch->inputs.budget;
+
+	return now >= epoch->retry_at &&
+		budget_left(budget) >= budget_share(budget, RETRY_SHARE);
+}
+
+/* Each pause is twice the one before: a guest that keeps memory full costs few tries. */
+static void pause_retries(struct epoch *epoch, uint64_t now)
+{
+	epoch->retry_at = now + epoch->retry_pause;
+	if (epoch->retry_pause < (uint64_t)RETRY_MS * 1000000 << RETRY_DOUBLED)
+		epoch->retry_pause *= 2;
+}
+
+bool epoch_retry(struct epoch *epoch, uint64_t now)
+{
+	bool told = epoch->starved;
+
+	if (!is_time(epoch, now) || (!symbols_retry(epoch->inputs.symbols) && !told))
+		return false;
+	pause_retries(epoch, now);
+	if (!told)
+		return false;
+	epoch->starved = false;
+	load_names_again(epoch);
+	symbols_told_again(epoch->inputs.symbols);
+	threads_retry(epoch->inputs.threads);
+	return true;
 }
 
 static char *folder_of(const char *path)
@@ -47,6 +97,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *names, struct symbol
 	memcpy(epoch->boot_id, boot_id, sizeof(epoch->boot_id));
 	epoch->clock_hz = CLOCK_UNKNOWN_HZ;
 	epoch->sampler = EVENT_NONE;
+	epoch->retry_pause = (uint64_t)RETRY_MS * 1000000;
 	epoch->folders[0] = image ? folder_of(image) : NULL;
 	epoch->inputs = (struct query_inputs){
 		.budget = budget_hold(budget),
@@ -78,6 +129,7 @@ static void epoch_free(struct epoch *epoch)
 	budget_give(epoch->inputs.budget, epoch->cpus_seen * CPU_COST);
 	budget_release(epoch->inputs.budget);
 	free(epoch->folders[0]);
+	free(epoch->names);
 	free(epoch->cpus);
 	free(epoch);
 }
@@ -271,13 +323,10 @@ static void take_missed(struct epoch *epoch, const struct event *event)
 }
 
 /* `stack`: of a sample. */
-static void take_event(struct epoch *epoch, const struct event *event,
-	const struct stack_key *stack)
+static void take_fact(struct epoch *epoch, const struct event *event)
 {
-	struct epoch_cpu *cpu = cpu_at(epoch, event->cpu);
+	uint64_t refused = budget_refused(epoch->inputs.budget);
 
-	if (cpu && event->id < EPOCH_IDS)
-		cpu->events[event->id]++;
 	switch (event->kind) {
 	case EVENT_GUEST:
 		take_guest(epoch, &event->guest);
@@ -313,15 +362,26 @@ static void take_event(struct epoch *epoch, const struct event *event,
 			copy_text(epoch->event_names[event->descriptor.event],
 				sizeof(epoch->event_names[0]), event->descriptor.name);
 		break;
-	case EVENT_SAMPLE:
-		take_sample(epoch, event, stack);
-		break;
-	case EVENT_MISSED:
-		take_missed(epoch, event);
-		break;
 	default:
 		break;
 	}
+	if (budget_refused(epoch->inputs.budget) != refused)
+		epoch->starved = true;
+}
+
+static void take_event(struct epoch *epoch, const struct event *event,
+	const struct stack_key *stack)
+{
+	struct epoch_cpu *cpu = cpu_at(epoch, event->cpu);
+
+	if (cpu && event->id < EPOCH_IDS)
+		cpu->events[event->id]++;
+	if (event->kind == EVENT_SAMPLE)
+		take_sample(epoch, event, stack);
+	else if (event->kind == EVENT_MISSED)
+		take_missed(epoch, event);
+	else
+		take_fact(epoch, event);
 }
 
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count)

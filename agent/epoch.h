@@ -49,6 +49,9 @@ struct epoch {
 	char event_names[EPOCH_IDS][32];
 	bool told;				/* the guest knows the names of its kernel */
 	char remark[256];			/* why no file gives them, "" if one does */
+	char *names;				/* the file for which memory was short; NULL: none */
+	bool starved;				/* memory was short for something that was told */
+	uint64_t retry_at, retry_pause;		/* host ns */
 	char refused[128];			/* why it was not taken, "" if it was */
 	char *folders[2];			/* where programs are looked for, NULL-terminated */
 };
@@ -65,6 +68,12 @@ void epoch_release(struct epoch *epoch);	/* any thread; goes with the last holde
 
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count);	/* decode.h */
 void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet's end: moves "now" */
+
+/*
+ * What was given up for want of memory is made up for when there is some again, every now and then
+ * at most. True: the guest has to tell all of itself again for that.
+ */
+bool epoch_retry(struct epoch *epoch, uint64_t now);	/* host ns */
 
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);
 uint64_t epoch_now(const struct epoch *epoch);	/* guest ns */

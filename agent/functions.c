@@ -24,6 +24,7 @@ struct functions {
 	uint32_t most;			/* then come the rest */
 	uint32_t rest;			/* the function of all that have no room; NO_REST: not yet */
 	uint64_t refused;
+	bool short_of_memory;		/* for some of them */
 	size_t paid;			/* bytes */
 	_Atomic uint32_t count;		/* written by the owner, after the entry; read by any */
 	struct entry *chunks[CHUNKS];
@@ -65,8 +66,12 @@ static bool pay(struct functions *functions, const struct function *function)
 {
 	size_t bytes = strlen(function->name) + TEXT_COST + sizeof(struct entry);
 
-	if (functions->count + 1 >= functions->most || !budget_take(functions->budget, bytes))
+	if (functions->count + 1 >= functions->most)
 		return false;
+	if (!budget_take(functions->budget, bytes)) {
+		functions->short_of_memory = true;
+		return false;
+	}
 	functions->paid += bytes;
 	return true;
 }
@@ -89,7 +94,7 @@ static uint32_t add(struct functions *functions, const struct function *function
 uint32_t functions_add(struct functions *functions, const struct function *function,
 	const struct debug_object *object)
 {
-	if (functions->rest == NO_REST && pay(functions, function))
+	if (pay(functions, function))
 		return add(functions, function, object);
 	free((char *)function->name);
 	functions->refused++;
@@ -97,6 +102,21 @@ uint32_t functions_add(struct functions *functions, const struct function *funct
 		functions->rest = add(functions, &(struct function){
 			.name = util_copy("[unknown]", 9), .object = "" }, NULL);
 	return functions->rest;
+}
+
+bool functions_is_rest(const struct functions *functions, uint32_t id)
+{
+	return id == functions->rest;
+}
+
+bool functions_retry(struct functions *functions)
+{
+	bool again = functions->short_of_memory;
+
+	functions->short_of_memory = false;
+	if (again)
+		functions->refused = 0;
+	return again;
 }
 
 uint64_t functions_refused(const struct functions *functions)

@@ -27,9 +27,14 @@ struct origin {
 struct functions *functions_new(struct budget *budget);
 void functions_free(struct functions *functions);
 
-/* Takes the function's name (fresh memory). All that is beyond the limit is one "[unknown]". */
+/* Takes the function's name (fresh memory). All for which there is no room is one "[unknown]". */
 uint32_t functions_add(struct functions *functions, const struct function *function,
 	const struct debug_object *object);
+
+bool functions_is_rest(const struct functions *functions, uint32_t id);	/* that one */
+
+/* True: memory was short for some. They are about to be added again, and not refused any more. */
+bool functions_retry(struct functions *functions);
 
 uint64_t functions_refused(const struct functions *functions);	/* that are the "[unknown]" */
 size_t functions_count(const struct functions *functions);

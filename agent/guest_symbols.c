@@ -187,6 +187,11 @@ const char *guest_symbols_name(const struct guest_symbols *symbols,
 	return symbols->names + symbol->name;
 }
 
+void guest_symbols_retry(struct guest_symbols *symbols)
+{
+	symbols->refused = 0;
+}
+
 uint64_t guest_symbols_refused(const struct guest_symbols *symbols)
 {
 	return symbols->refused;

@@ -38,6 +38,7 @@ struct guest_symbol *guest_symbols_find(struct guest_symbols *symbols, uint64_t 
 const char *guest_symbols_name(const struct guest_symbols *symbols,
 	const struct guest_symbol *symbol);
 
+void guest_symbols_retry(struct guest_symbols *symbols);	/* they are about to be told again */
 uint64_t guest_symbols_refused(const struct guest_symbols *symbols);	/* no room: names */
 
 #endif

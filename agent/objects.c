@@ -96,6 +96,12 @@ uint64_t objects_left_out(const struct objects *objects)
 	return count;
 }
 
+void objects_retry(struct objects *objects)
+{
+	for (size_t i = 0; i < objects->file_count; i++)
+		objects->files[i].tried = objects->files[i].image != NULL;
+}
+
 static struct text base_name(struct text name)
 {
 	for (size_t i = name.size; i > 0; i--) {

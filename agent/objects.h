@@ -53,6 +53,9 @@ const char *objects_name(struct objects *objects, struct text name);
 uint32_t objects_map(struct objects *objects, const struct object *object,
 	const char *const *folders, bool *found);
 
+/* Files that were refused are read again when something is mapped from them. */
+void objects_retry(struct objects *objects);
+
 /* Good until the next objects_map. */
 const struct mapping *objects_get(const struct objects *objects, uint32_t mapping);
 

@@ -489,6 +489,8 @@ void session_step(struct session *session, int timeout_ms)
 	take_orders(session);
 	drive_profiler(session);
 	commands_expire(session->commands, util_now());
+	if (session->epoch && epoch_retry(session->epoch, util_now()))
+		greet(session);
 	if (picture_due(session) <= util_now())
 		make_picture(session);
 }

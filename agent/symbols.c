@@ -176,6 +176,13 @@ struct symbols *symbols_again(const struct symbols *symbols, const char *path)
 	return again;
 }
 
+/* The lines of the kernel that runs are in this file, if it is that. */
+static void set_built_file(struct symbols *symbols)
+{
+	symbols->built.fd = symbols->kernel ? symbols->kernel->fd : -1;
+	symbols->built.path = symbols->kernel ? symbols->kernel->path : NULL;
+}
+
 bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error)
 {
 	struct image *image = image_load(path, IMAGE_ELF_OR_TEXT, symbols->budget, error);
@@ -189,6 +196,7 @@ bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error
 	}
 	retire(symbols, symbols->kernel);
 	symbols->kernel = image;
+	set_built_file(symbols);
 	renew(symbols);
 	find_anchor(symbols);
 	return true;
@@ -274,9 +282,8 @@ void symbols_set_build(struct symbols *symbols, const void *build_id, size_t siz
 	objects_set_version(symbols->objects, version);
 	symbols->built = (struct debug_object){
 		.kind = DEBUG_KERNEL, .version = symbols->version,
-		.fd = symbols->kernel ? symbols->kernel->fd : -1,
-		.path = symbols->kernel ? symbols->kernel->path : NULL,
 	};
+	set_built_file(symbols);
 	build_id_set(&symbols->built.build_id, build_id, size);
 }
 
@@ -351,7 +358,7 @@ static uint32_t special(struct symbols *symbols, const char *name, const char *o
 	function.name = util_printable(name, strlen(name));
 	made.function = functions_add(symbols->functions, &function, NULL);
 	made.name = functions_get(symbols->functions, made.function)->name;
-	if (!strcmp(made.name, name))		/* or it was refused */
+	if (!functions_is_rest(symbols->functions, made.function))
 		keep_special(symbols, hash, &made);
 	return made.function;
 }
@@ -388,19 +395,23 @@ static uint32_t add_function(struct symbols *symbols, const struct image *image,
 	return functions_add(symbols->functions, &function, &image->debug);
 }
 
-/* Made once per symbol of an image. */
+/* Made once per symbol of an image, when there is room for it. */
 static uint32_t function_of(struct symbols *symbols, struct image *image, uint32_t index,
 	const char *object, bool kernel)
 {
 	size_t size = symbol_table_count(image->table) * sizeof(*image->functions);
+	uint32_t function;
 
 	if (!image->functions) {
 		budget_charge(symbols->budget, size);
 		image->functions = memset(util_alloc(size), 0xff, size);
 	}
-	if (image->functions[index] == SYMBOLS_NONE)
-		image->functions[index] = add_function(symbols, image, index, object, kernel);
-	return image->functions[index];
+	if (image->functions[index] != SYMBOLS_NONE)
+		return image->functions[index];
+	function = add_function(symbols, image, index, object, kernel);
+	if (!functions_is_rest(symbols->functions, function))
+		image->functions[index] = function;
+	return function;
 }
 
 /* Made once per symbol; and once more when another module has come with the like at its place. */
@@ -415,7 +426,8 @@ static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symb
 	};
 
 	if (symbol->function == SYMBOLS_NONE || functions_get(symbols->functions,
-			symbol->function)->object != function.object) {
+			symbol->function)->object != function.object ||
+			functions_is_rest(symbols->functions, symbol->function)) {
 		function.name = demangle_shown(guest_symbols_name(symbols->told, symbol));
 		symbol->function = functions_add(symbols->functions, &function,
 			mapping ? mapping->debug : NULL);
@@ -478,6 +490,21 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 		address_cache_add(symbols->cache, space, address, function);
 	}
 	return function;
+}
+
+bool symbols_retry(struct symbols *symbols)
+{
+	bool again = functions_retry(symbols->functions);
+
+	if (again)
+		renew(symbols);
+	return again;
+}
+
+void symbols_told_again(struct symbols *symbols)
+{
+	objects_retry(symbols->objects);
+	guest_symbols_retry(symbols->told);
 }
 
 uint64_t symbols_refused(const struct symbols *symbols)

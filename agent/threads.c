@@ -216,6 +216,11 @@ bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, c
 		|| name_matches(&threads->processes, process, pattern);
 }
 
+void threads_retry(struct threads *threads)
+{
+	threads->refused = 0;
+}
+
 uint64_t threads_refused(const struct threads *threads)
 {
 	return threads->refused;

@@ -35,6 +35,7 @@ const char *threads_process_name(struct threads *threads, uint32_t process);
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
 
 /* Names that were not taken: there is no memory for their text. */
+void threads_retry(struct threads *threads);	/* they are about to be told again */
 uint64_t threads_refused(const struct threads *threads);
 
 /* Grows when an earlier answer of threads_match may be different now. */

@@ -130,7 +130,9 @@ bool __wrap_budget_take(struct budget *budget, size_t bytes);
 
 bool __wrap_budget_take(struct budget *budget, size_t bytes)
 {
-	return !refuse() && __real_budget_take(budget, bytes);
+	bool refused_here = refuse();	/* it is to be counted there as well */
+
+	return __real_budget_take(budget, refused_here ? SIZE_MAX : bytes) && !refused_here;
 }
 
 /* ---- in turn ---- */

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "event.h"
 #include "objects.h"
 #include "scratch.h"
@@ -545,6 +546,40 @@ static void test_two_threads(void **state)
 	free(text);
 }
 
+/* One refusal is not for ever: what has no function while memory is short has it later. */
+static void test_functions_when_memory_is_back(void **state)
+{
+	static const uint64_t known[] = { 0xffffffff81001010, 0xffffffff81004010 };
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct symbols *symbols = symbols_new(budget);
+	const char *path = scratch_text("System.map", map_text);
+	uint64_t generation;
+	size_t left;
+
+	(void)state;
+	assert_true(symbols_load_kernel(symbols, path, NULL));
+	assert_false(symbols_retry(symbols));
+	left = budget_left(budget);
+	assert_true(budget_take(budget, left));
+	for (int i = 0; i < 2; i++)
+		assert_string_equal(at(symbols, EVENT_KERNEL, known[i])->name, "[unknown]");
+	assert_string_equal(at(symbols, EVENT_KERNEL, 0x10)->object, "");
+	assert_int_equal(symbols_refused(symbols), 3);
+	generation = symbols_generation(symbols);
+	budget_give(budget, left);
+
+	check(symbols, EVENT_KERNEL, 0xffffffff81003010, "evil?[2Jname", "kernel");
+	assert_true(symbols_retry(symbols));
+	assert_false(symbols_retry(symbols));
+	assert_true(symbols_generation(symbols) > generation);
+	check(symbols, EVENT_KERNEL, known[0], "do_work", "kernel");
+	check(symbols, EVENT_KERNEL, known[1], "last", "kernel");
+	check(symbols, EVENT_KERNEL, 0x10, "[unknown]", "kernel");
+	assert_int_equal(symbols_refused(symbols), 0);
+	symbols_free(symbols);
+	budget_release(budget);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -564,6 +599,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_objects),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_many_addresses),
+		cmocka_unit_test(test_functions_when_memory_is_back),
 		cmocka_unit_test(test_two_threads),
 	};
 
