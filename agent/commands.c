@@ -40,7 +40,7 @@ static bool is_line(const char *line)
 	for (size_t i = 0; i < size; i++)
 		if ((unsigned char)line[i] < ' ' || line[i] == 127)
 			return false;
-	return size > 0 && size <= COMMANDS_LINE_MAX;
+	return size > strspn(line, " ") && size <= COMMANDS_LINE_MAX;
 }
 
 void commands_send(struct commands *commands, struct source *source, const char *line,

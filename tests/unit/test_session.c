@@ -244,6 +244,8 @@ static void test_commands_are_answered_in_order(void **state)
 	fixture_await_message(&fixture, true, "second");
 	session_command(fixture.session, "two\nlines");
 	fixture_await_message(&fixture, true, "not a control line");
+	session_command(fixture.session, "  ");		/* the hook passes over it, without a word */
+	fixture_await_message(&fixture, true, "not a control line");
 	fixture_end(&fixture);
 }
 
