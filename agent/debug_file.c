@@ -24,8 +24,7 @@ struct search {
 
 /* ---- one file ---- */
 
-/* Regular files only: who opens a pipe or a device may wait for ever. */
-static int open_regular(const char *path)
+int debug_file_regular(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat facts;
@@ -47,22 +46,32 @@ static void tell_other(const char *path, char *remark, size_t size)
 	free(text);
 }
 
-int debug_file_try(const char *path, const struct build_id *build_id, struct budget *budget,
-	char *remark, size_t size)
+/* This very file, or -1 when it is not what is looked for: then it is closed. */
+static int check(struct search *search, int fd, const char *path)
 {
+	const struct build_id *wanted = &search->object->build_id;
 	struct elf_identity identity;
-	int fd = open_regular(path);
 
-	if (fd < 0)
-		return -1;
-	if (sym_elf_identify(fd, &identity, budget) && identity.lines) {
-		if (build_id_known(&identity.build_id) && build_id_known(build_id)
-			&& !build_id_contradicts(&identity.build_id, build_id))
+	if (sym_elf_identify(fd, &identity, search->budget) && identity.lines) {
+		if (build_id_known(&identity.build_id) && build_id_known(wanted)
+			&& !build_id_contradicts(&identity.build_id, wanted))
 			return fd;
-		tell_other(path, remark, size);
+		tell_other(path, search->remark, search->remark_size);
 	}
 	close(fd);
 	return -1;
+}
+
+int debug_file_try(const char *path, const struct build_id *build_id, struct budget *budget,
+	char *remark, size_t size)
+{
+	const struct debug_object object = { .fd = -1, .build_id = *build_id };
+	struct search search = {
+		.object = &object, .budget = budget, .remark = remark, .remark_size = size,
+	};
+	int fd = debug_file_regular(path);
+
+	return fd < 0 ? -1 : check(&search, fd, path);
 }
 
 static bool is_found(const struct search *search)
@@ -72,8 +81,9 @@ static bool is_found(const struct search *search)
 
 static void try(struct search *search, const char *path)
 {
-	search->fd = debug_file_try(path, &search->object->build_id, search->budget,
-		search->remark, search->remark_size);
+	int fd = debug_file_regular(path);
+
+	search->fd = fd < 0 ? -1 : check(search, fd, path);
 }
 
 /* ---- places ---- */
@@ -111,10 +121,9 @@ static void try_below(struct search *search, char *part)
 	}
 	if (!is_found(search) && folders->sysroot) {
 		char *inside = util_format("%s/%s", DEBUG_SYSTEM, part);
+		int fd = sysroot_open(folders->sysroot, inside, strlen(inside), &path);
 
-		path = sysroot_path(folders->sysroot, inside, strlen(inside));
-		if (path)
-			try(search, path);
+		search->fd = fd < 0 ? -1 : check(search, fd, path);
 		free(path);
 		free(inside);
 	}

@@ -43,6 +43,9 @@ int debug_file_open(const struct debug_folders *folders, const struct debug_obje
 int debug_file_open_shared(const struct debug_folders *folders, const char *name,
 	const struct build_id *build_id, struct budget *budget);
 
+/* A regular file, for reading; -1: there is none. Who opens a pipe or a device may wait for ever. */
+int debug_file_regular(const char *path);
+
 /* A file at this path: its descriptor when it has DWARF of that build, else -1, with a remark. */
 int debug_file_try(const char *path, const struct build_id *build_id, struct budget *budget,
 	char *remark, size_t size);

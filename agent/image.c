@@ -110,8 +110,6 @@ static bool open_image(struct image *image, char **error)
 
 static bool read_image(struct image *image, enum image_kinds kinds, char **error)
 {
-	if (!open_image(image, error))
-		return false;
 	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
 		return sym_elf_read(image->fd, image->path, image->table, &image->build_id,
 			image->budget, error);
@@ -125,22 +123,44 @@ static void set_debug(struct image *image)
 	};
 }
 
-struct image *image_load(const char *path, enum image_kinds kinds, struct budget *budget,
-	char **error)
+static struct image *new_image(int fd, const char *path, struct budget *budget)
 {
 	struct image *image = util_alloc(sizeof(*image));
 
-	image->fd = -1;
+	image->fd = fd;
 	image->path = util_copy(path, strlen(path));
 	image->budget = budget;
 	image->table = symbol_table_new(budget);
-	if (!read_image(image, kinds, error)) {
+	return image;
+}
+
+/* The image, ready; or NULL, when it could not be read. */
+static struct image *finish(struct image *image, bool read)
+{
+	if (!read) {
 		image_free(image);
 		return NULL;
 	}
 	symbol_table_sort(image->table);
 	set_debug(image);
 	return image;
+}
+
+struct image *image_load(const char *path, enum image_kinds kinds, struct budget *budget,
+	char **error)
+{
+	struct image *image = new_image(-1, path, budget);
+
+	return finish(image, open_image(image, error) && read_image(image, kinds, error));
+}
+
+struct image *image_read(int fd, const char *path, struct budget *budget, char **error)
+{
+	struct image *image = new_image(fd, path, budget);
+
+	if (fstat(fd, &image->file) != 0)
+		image->file = (struct stat){ 0 };
+	return finish(image, read_image(image, IMAGE_ELF, error));
 }
 
 bool image_is_current(const struct image *image)

@@ -29,6 +29,9 @@ struct image *image_load(const char *path, enum image_kinds kinds, struct budget
 	char **error);
 void image_free(struct image *image);
 
+/* An ELF file that was opened already; its descriptor is the image's, or closed. */
+struct image *image_read(int fd, const char *path, struct budget *budget, char **error);
+
 /* Is its file still the one that was read? */
 bool image_is_current(const struct image *image);
 

@@ -1,3 +1,4 @@
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,22 @@ const char *objects_name(struct objects *objects, struct text text)
 	return objects->names[objects->name_count++] = name;
 }
 
+/* What is told is harmless: names and paths in it are the guest's. */
+__attribute__((format(printf, 2, 3)))
+static void note(struct objects *objects, const char *format, ...)
+{
+	va_list arguments;
+	char *printable;
+	char text[2 * sizeof(objects->note)];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	printable = util_printable(text, strlen(text));
+	util_print(objects->note, sizeof(objects->note), "%s", printable);
+	free(printable);
+}
+
 /* The file's place, made when it is new; NULL when there are too many. */
 static struct file *have_file(struct objects *objects, const char *path)
 {
@@ -143,8 +160,7 @@ static struct file *have_file(struct objects *objects, const char *path)
 		if (strcmp(file->path, path) == 0)
 			return file;
 	if (objects->file_count == OBJECTS_FILES_MAX) {
-		util_print(objects->note, sizeof(objects->note),
-			"more than %d programs: the names of later ones are unknown",
+		note(objects, "more than %d programs: the names of later ones are unknown",
 			OBJECTS_FILES_MAX);
 		return NULL;
 	}
@@ -155,11 +171,7 @@ static struct file *have_file(struct objects *objects, const char *path)
 
 static void refuse(struct objects *objects, const char *why)
 {
-	char *printable = util_printable(why, strlen(why));
-
-	util_print(objects->note, sizeof(objects->note), "programs without names: %u, the last: %s",
-		++objects->refused, printable);
-	free(printable);
+	note(objects, "programs without names: %u, the last: %s", ++objects->refused, why);
 }
 
 /* Of a stripped program the debug file has the symbols, too: as many, or more. */
@@ -167,8 +179,8 @@ static void add_symbols(struct objects *objects, struct image *image)
 {
 	int fd = debug_file_open(&objects->folders, &image->debug, objects->budget, objects->note,
 		sizeof(objects->note));
-	char *path = util_format("/proc/self/fd/%d", fd);
-	struct image *debug = fd < 0 ? NULL : image_load(path, IMAGE_ELF, objects->budget, NULL);
+	struct image *debug = fd < 0 ? NULL :
+		image_read(fd, "its debug file", objects->budget, NULL);
 
 	if (debug && symbol_table_count(debug->table) > symbol_table_count(image->table)) {
 		struct symbol_table *table = image->table;
@@ -177,15 +189,12 @@ static void add_symbols(struct objects *objects, struct image *image)
 		debug->table = table;
 	}
 	image_free(debug);
-	free(path);
-	if (fd >= 0)
-		close(fd);
 }
 
-static struct image *load(struct objects *objects, const char *path)
+static struct image *load(struct objects *objects, int fd, const char *path)
 {
 	char *error = NULL;
-	struct image *image = image_load(path, IMAGE_ELF, objects->budget, &error);
+	struct image *image = image_read(fd, path, objects->budget, &error);
 
 	if (image)
 		add_symbols(objects, image);
@@ -200,22 +209,23 @@ static struct image *load(struct objects *objects, const char *path)
 
 /*
  * A new file is read; one that was read before is shared; one that was refused is read again when
- * somebody has written it. NULL: not there, or refused.
+ * somebody has written it. Takes the descriptor. NULL: refused.
  */
-static struct image *open_file(struct objects *objects, const char *path)
+static struct image *open_file(struct objects *objects, int fd, const char *path)
 {
-	struct file *file;
-	struct stat is;
+	struct file *file = have_file(objects, path);
+	struct stat is = { 0 };
 
-	if (access(path, R_OK) != 0 || stat(path, &is) != 0 || !(file = have_file(objects, path)))
-		return NULL;
-	if (!file->tried || (!file->image && (is.st_mtim.tv_sec != file->written.tv_sec
-			|| is.st_mtim.tv_nsec != file->written.tv_nsec))) {
+	if (file && fstat(fd, &is) == 0 && (!file->tried || (!file->image
+			&& (is.st_mtim.tv_sec != file->written.tv_sec
+			|| is.st_mtim.tv_nsec != file->written.tv_nsec)))) {
 		file->tried = true;
 		file->written = is.st_mtim;
-		file->image = load(objects, path);
+		file->image = load(objects, fd, path);
+	} else {
+		close(fd);
 	}
-	return file->image;
+	return file ? file->image : NULL;
 }
 
 /* The base name comes from the guest: it must not lead out of the folder. */
@@ -225,15 +235,15 @@ static bool is_file_name(struct text base)
 		&& !(base.size <= 2 && memcmp(base.bytes, "..", base.size) == 0);
 }
 
-/* The file at a path (fresh memory), when it is no other build than the guest's. */
-static struct image *try_file(struct objects *objects, const struct mapping *mapping, char *path)
+/* The file, when there is one and it is no other build than the guest's; takes both. */
+static struct image *try_file(struct objects *objects, const struct mapping *mapping, int fd,
+	char *path)
 {
-	struct image *image = open_file(objects, path);
+	struct image *image = fd < 0 ? NULL : open_file(objects, fd, path);
 
 	if (image && build_id_contradicts(&image->build_id, &mapping->build_id)) {
-		util_print(objects->note, sizeof(objects->note),
-			"%s in the guest is another build than %s: that is not used", mapping->name,
-			path);
+		note(objects, "%s in the guest is another build than %s: that is not used",
+			mapping->name, path);
 		image = NULL;
 	}
 	free(path);
@@ -244,15 +254,18 @@ static struct image *find_file(struct objects *objects, const struct object *obj
 	const struct mapping *mapping, const char *const *folders)
 {
 	struct text name = object->name, base = base_name(name);
-	char *path = objects->folders.sysroot ?
-		sysroot_path(objects->folders.sysroot, name.bytes, name.size) : NULL;
-	struct image *image = path ? try_file(objects, mapping, path) : NULL;
+	struct image *image = NULL;
+	char *path;
+	int fd;
 
-	if (!is_file_name(base))
-		return image;
-	for (; !image && folders && *folders; folders++)
-		image = try_file(objects, mapping,
-			util_format("%s/%.*s", *folders, (int)base.size, base.bytes));
+	if (objects->folders.sysroot) {
+		fd = sysroot_open(objects->folders.sysroot, name.bytes, name.size, &path);
+		image = try_file(objects, mapping, fd, path);
+	}
+	for (; !image && is_file_name(base) && folders && *folders; folders++) {
+		path = util_format("%s/%.*s", *folders, (int)base.size, base.bytes);
+		image = try_file(objects, mapping, debug_file_regular(path), path);
+	}
 	return image;
 }
 
@@ -309,8 +322,7 @@ static uint32_t have_mapping(struct objects *objects, const struct mapping *mapp
 		if (is_same(&objects->mappings[id], mapping))
 			return id;
 	if (!have_room(objects) || !hash_add(&objects->by_content, hash, objects->count)) {
-		util_print(objects->note, sizeof(objects->note),
-			"more than %u mapped objects: the names of later ones are unknown",
+		note(objects, "more than %u mapped objects: the names of later ones are unknown",
 			objects->count);
 		return OBJECTS_NONE;
 	}

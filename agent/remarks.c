@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "epoch.h"
@@ -15,12 +16,16 @@ struct line {
 	size_t size, used;
 };
 
+/* Printable, once more: `ktop report` has nothing behind this that would make it so. */
 static void add(struct line *line, const char *part)
 {
+	char *printable = util_printable(part, strlen(part));
+
 	if (*part)
 		util_print(line->text + line->used, line->size - line->used, "%s%s",
-			line->used ? "; " : "", part);
+			line->used ? "; " : "", printable);
 	line->used += strlen(line->text + line->used);
+	free(printable);
 }
 
 static void add_loss(struct line *line, uint64_t count, const char *what)

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,21 +32,38 @@ static int open_below(const char *folder, const char *name)
 	return (int)fd;
 }
 
-char *sysroot_path(const char *folder, const char *path, size_t size)
+/* For reading, and only now: who opens a pipe or a device may wait for ever. */
+static int open_found(int place, char **found)
 {
-	char *name, *link, *found;
-	int fd;
+	char *link = util_format("/proc/self/fd/%d", place);
+	struct stat facts;
+	int fd = -1;
 
-	if (!is_path(path, size))
-		return NULL;
-	name = util_copy(path, size);
-	fd = open_below(folder, name);
-	free(name);
-	if (fd < 0)
-		return NULL;
-	link = util_format("/proc/self/fd/%d", fd);
-	found = realpath(link, NULL);
+	*found = NULL;
+	if (fstat(place, &facts) == 0 && S_ISREG(facts.st_mode))
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && !(*found = realpath(link, NULL))) {
+		close(fd);
+		fd = -1;
+	}
 	free(link);
-	close(fd);
-	return found;
+	return fd;
+}
+
+int sysroot_open(const char *folder, const char *path, size_t size, char **found)
+{
+	int place = -1, fd = -1;
+	char *name;
+
+	*found = NULL;
+	if (is_path(path, size)) {
+		name = util_copy(path, size);
+		place = open_below(folder, name);
+		free(name);
+	}
+	if (place >= 0) {
+		fd = open_found(place, found);
+		close(place);
+	}
+	return fd;
 }

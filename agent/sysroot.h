@@ -5,9 +5,10 @@
 #include <stddef.h>
 
 /*
- * Where a path of the guest leads, its links too, without leaving the folder, in fresh memory;
- * NULL: nowhere. Any bytes.
+ * The regular file to which a path of the guest leads, by its links too, without leaving the folder;
+ * -1: there is none. The path is any bytes. `found`: the file's own path, in fresh memory; what is
+ * there may be another file by now, so that only the descriptor is to be read.
  */
-char *sysroot_path(const char *folder, const char *path, size_t size);
+int sysroot_open(const char *folder, const char *path, size_t size, char **found);
 
 #endif

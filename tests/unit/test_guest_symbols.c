@@ -261,6 +261,19 @@ static void no_file_is_missed(void **state)
 	epoch_release(epoch);
 }
 
+/* The paths in a remark are not all the user's. */
+static void remarks_are_harmless(void **state)
+{
+	static const uint8_t boot_id[16];
+	struct epoch *epoch = epoch_new(boot_id, "/no/\x1b]0;title\x07", NULL, NULL, NULL);
+	char text[REMARKS_SIZE];
+
+	(void)state;
+	assert_non_null(strstr(remarks_text(epoch, text, sizeof(text)), "/no/?]0;title?"));
+	assert_null(strchr(text, '\x1b'));
+	epoch_release(epoch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +287,7 @@ int main(void)
 		cmocka_unit_test(a_module_takes_the_place_of_another),
 		cmocka_unit_test(the_same_name_in_another_module_is_another_function),
 		cmocka_unit_test(no_file_is_missed),
+		cmocka_unit_test(remarks_are_harmless),
 	};
 
 	return cmocka_run_group_tests_name("guest_symbols", tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "objects.h"
 #include "scratch.h"
 #include "symbols.h"
+#include "sysroot.h"
 
 static const char map_text[] =
 	"ffffffff81000000 T _text\n"
@@ -315,6 +316,49 @@ static void test_sysroot(void **state)
 	symbols_free(symbols);
 }
 
+/* What was looked at is what is read, whatever comes to its place meanwhile. */
+static void test_sysroot_gives_the_file_itself(void **state)
+{
+	const char *path = "/bin/held";
+	struct stat before, held;
+	char *found;
+	int fd;
+
+	(void)state;
+	scratch_run("mkdir -p root/bin && rm -f root/bin/held && echo mine > root/bin/held");
+	assert_int_equal(stat(scratch_path("root/bin/held"), &before), 0);
+	fd = sysroot_open(scratch_path("root"), path, strlen(path), &found);
+	assert_true(fd >= 0);
+	scratch_run("echo other > out && rm root/bin/held && ln -s $PWD/out root/bin/held");
+	assert_int_equal(fstat(fd, &held), 0);
+	assert_int_equal(held.st_ino, before.st_ino);
+	assert_non_null(strstr(found, "/root/bin/held"));
+	close(fd);
+	free(found);
+	assert_int_equal(sysroot_open(scratch_path("root"), path, strlen(path), &found), -1);
+	assert_null(found);
+	scratch_run("rm root/bin/held && mkfifo root/bin/held");
+	assert_int_equal(sysroot_open(scratch_path("root"), path, strlen(path), &found), -1);
+	assert_null(found);
+}
+
+/* A path that the guest has chosen does not reach a terminal as it is. */
+static void test_notes_are_harmless(void **state)
+{
+	struct symbols *symbols = symbols_new(NULL);
+	struct object object = object_of(1, "/evil\x1b]0;title\x07", 0x400000, 0);
+
+	(void)state;
+	build("evil", "-no-pie -Wl,--build-id=0x01234567");
+	scratch_run("mkdir -p root && mv evil \"root/$(printf 'evil\\033]0;title\\007')\"");
+	symbols_set_files(symbols, scratch_path("root"), NULL, false);
+	object.build_id = (struct text){ .bytes = "\x01\x23\x45\x66", .size = 4 };
+	symbols_map(symbols, &object, NULL);
+	assert_non_null(strstr(symbols_note(symbols), "/evil?]0;title?"));
+	assert_null(strchr(symbols_note(symbols), '\x1b'));
+	symbols_free(symbols);
+}
+
 static void test_program_of_another_build(void **state)
 {
 	struct symbols *symbols = symbols_new(NULL);
@@ -591,6 +635,8 @@ int main(void)
 		cmocka_unit_test(test_elf_kernel_with_lines),
 		cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_sysroot),
+		cmocka_unit_test(test_sysroot_gives_the_file_itself),
+		cmocka_unit_test(test_notes_are_harmless),
 		cmocka_unit_test(test_program_of_another_build),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_mapped_again),
