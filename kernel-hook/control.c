@@ -70,11 +70,11 @@ static bool run_mode(struct ktop *ktop, char **words, uint32_t count)
 		return false;
 	if (nmi)
 		why = ktop_sampler_refusal(ktop);
-	ktop_str_set(&ktop->meta.note, why ? why : "");
 	ktop->meta.reply_ok = why == NULL;
 	if (why) {
-		answer(ktop, why);
+		answer(ktop, why);		/* that is all: what is so stays so, with its note */
 	} else {
+		ktop_str_set(&ktop->meta.note, "");
 		ktop->control.mode = nmi ? KTOP_NMI : KTOP_TIMER;
 		answer(ktop, nmi ? "mode nmi" : "mode timer");
 	}

@@ -47,7 +47,7 @@ struct ktop_meta {
 	bool reply_full;		/* not yet sent */
 	bool reply_ok;
 	struct ktop_str reply;
-	struct ktop_str note;		/* why a wish was not met */
+	struct ktop_str note;		/* why the sampler is not the one that the kernel chose */
 };
 
 uint64_t ktop_meta_memory(void);

@@ -62,7 +62,7 @@ enum {
 #define KTOP_WIRE_thread(F, L) F(u32, thread) F(u32, process) L(char, name)
 #define KTOP_WIRE_object(F, L) /* bias: run address minus link address */ \
 	F(u32, process) F(u64, start) F(u64, end) F(u64, bias) L(char, name) L(u8, build_id)
-#define KTOP_WIRE_status(F, L) /* trace_mask bit i: event 32 + i; note: why a wish was not met */ \
+#define KTOP_WIRE_status(F, L) /* trace_mask bit i: event 32 + i; note: why not the set sampler */ \
 	F(u8, running) F(u8, sampler) F(u32, rate) F(u32, sampler_cpu) F(u32, trace_mask) \
 	F(u64, meta_lost) L(char, note)
 #define KTOP_WIRE_cpu_status(F, L) /* cost, span: clock ticks in the hook, and in all, while on */ \
