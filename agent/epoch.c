@@ -353,6 +353,11 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 	case EVENT_CPU_STATUS:
 		take_cpu_status(epoch, &event->cpu_status);
 		break;
+	case EVENT_TABLE:
+		if (event->table.kind < TABLES)
+			epoch->tables[event->table.kind] = event->table;
+		epoch->tables_told = true;
+		break;
 	case EVENT_KEYS:
 		epoch->keys_on_count = take_keys(epoch->keys_on, event->keys.on);
 		epoch->keys_off_count = take_keys(epoch->keys_off, event->keys.off);

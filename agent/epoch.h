@@ -37,6 +37,8 @@ struct epoch {
 	struct status status;			/* its note is `note` */
 	uint32_t sampler;			/* CPU set aside to pace the others; EVENT_NONE */
 	char note[256];
+	bool tables_told;			/* by a hook that tells of each; else status.meta_lost */
+	struct table_fill tables[TABLES];	/* all 0: large enough */
 	uint8_t keys_on[EPOCH_KEYS], keys_off[EPOCH_KEYS];
 	size_t keys_on_count, keys_off_count;
 

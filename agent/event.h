@@ -69,9 +69,18 @@ struct cpu_status {
 	uint32_t used, size;			/* ring bytes */
 };
 
+/* The guest's tables of names. */
+enum table_kind { TABLE_PROCESSES, TABLE_THREADS, TABLE_OBJECTS, TABLES };
+
+struct table_fill {			/* of one, once it was too small */
+	uint16_t event;			/* as on the wire: what it holds */
+	enum table_kind kind;		/* TABLES: of a kind that is not known here */
+	uint32_t size, used, missing;	/* rows; rows in use; ids that have no place */
+};
+
 enum event_kind {
 	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
-	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
+	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_TABLE, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
 	EVENT_TRACE,
 };
 
@@ -91,6 +100,7 @@ struct event {
 		struct { bool ok; struct text text; } reply;
 		struct { uint64_t address; uint32_t size; struct text name; } symbol;
 		struct { uint16_t event; enum stream stream; struct text name, fields; } descriptor;
+		struct table_fill table;
 		struct sample sample;
 		struct { uint32_t ticks; } missed;
 		struct { uint32_t a, b; uint64_t value; } trace;	/* the fixed fields in order */

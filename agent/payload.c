@@ -175,6 +175,23 @@ static bool read_symbol(struct rest *rest, struct event *event)
 	return take_text(rest, &event->symbol.name);
 }
 
+static bool read_table(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_table wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_TABLE;
+	event->table = (struct table_fill){
+		.event = wire.event,
+		.kind = wire.event == KTOP_EVENT_process ? TABLE_PROCESSES :
+			wire.event == KTOP_EVENT_thread ? TABLE_THREADS :
+			wire.event == KTOP_EVENT_object ? TABLE_OBJECTS : TABLES,
+		.size = wire.size, .used = wire.used, .missing = wire.missing,
+	};
+	return true;
+}
+
 static bool read_sample(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_sample wire;
@@ -231,6 +248,7 @@ static bool read_fields(struct rest *rest, struct event *event)
 	case KTOP_EVENT_keys: return read_keys(rest, event);
 	case KTOP_EVENT_reply: return read_reply(rest, event);
 	case KTOP_EVENT_symbol: return read_symbol(rest, event);
+	case KTOP_EVENT_table: return read_table(rest, event);
 	case KTOP_EVENT_sample: return read_sample(rest, event);
 	case KTOP_EVENT_missed: return read_missed(rest, event);
 	case KTOP_EVENT_sched_switch:

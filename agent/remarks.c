@@ -30,11 +30,44 @@ static void add(struct line *line, const char *part)
 
 static void add_loss(struct line *line, uint64_t count, const char *what)
 {
-	char part[128];
+	char part[160];
 
 	snprintf(part, sizeof(part), "%" PRIu64 " %s", count, what);
 	if (count)
 		add(line, part);
+}
+
+/* The least that would have held all, as the hook takes it. */
+static uint64_t rows_for(const struct table_fill *table)
+{
+	uint64_t rows = 1;
+
+	while (rows < (uint64_t)table->used + table->missing)
+		rows *= 2;
+	return rows > table->size ? rows : (uint64_t)table->size * 2;
+}
+
+/* What has no name now: in a table that has room again, it is what was lost before, and lives on. */
+static void add_tables(struct line *line, const struct epoch *epoch)
+{
+	static const struct { const char *what, *setting; } kinds[TABLES] = {
+		[TABLE_PROCESSES] = { "processes without a name", "processes" },
+		[TABLE_THREADS] = { "threads without a name", "threads" },
+		[TABLE_OBJECTS] = { "processes without their files", "objects" },
+	};
+
+	for (int kind = 0; kind < TABLES; kind++) {
+		const struct table_fill *table = &epoch->tables[kind];
+		char what[128];
+
+		snprintf(what, sizeof(what), "%s: the guest keeps %" PRIu32 " %s, %s %s=%" PRIu64,
+			kinds[kind].what, table->size, kinds[kind].setting,
+			strcmp(epoch->kernel, "Linux") == 0 ? "insmod ktop.ko with" :
+			"more by the hook's settings:", kinds[kind].setting, rows_for(table));
+		add_loss(line, table->missing, what);
+	}
+	if (!epoch->tables_told)
+		add_loss(line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
 }
 
 const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
@@ -57,7 +90,7 @@ const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
 		"source lines not read: memory is full");
 	add_loss(&line, epoch->cpus_refused, "news of further CPUs not taken: memory is full");
 	add_loss(&line, epoch->untimed, "ticks came before the guest told its clock");
-	add_loss(&line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
+	add_tables(&line, epoch);
 	add_loss(&line, symbols_left_out(epoch->inputs.symbols),
 		"symbols left out: their lines or names are damaged");
 	add(&line, epoch->told ? "" : epoch->remark);

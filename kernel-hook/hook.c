@@ -13,6 +13,11 @@ enum {
 	CPUS_MAX = 4096,
 };
 
+static bool is_rows(uint32_t rows)
+{
+	return rows <= KTOP_ROWS_MAX && (rows & (rows - 1)) == 0;
+}
+
 /* Fills in the defaults; false: a setting is out of its range. */
 static bool complete(struct ktop_settings *settings)
 {
@@ -20,7 +25,14 @@ static bool complete(struct ktop_settings *settings)
 		settings->rate = DEFAULT_RATE;
 	if (settings->ring_size == 0)
 		settings->ring_size = DEFAULT_RING;
-	return settings->rate <= KTOP_RATE_MAX && settings->ring_size >= KTOP_RING_MIN &&
+	if (settings->processes == 0)
+		settings->processes = KTOP_PROCESSES;
+	if (settings->threads == 0)
+		settings->threads = KTOP_THREADS;
+	if (settings->objects == 0)
+		settings->objects = KTOP_OBJECTS;
+	return settings->rate <= KTOP_RATE_MAX && is_rows(settings->processes) &&
+		is_rows(settings->threads) && is_rows(settings->objects) && settings->ring_size >= KTOP_RING_MIN &&
 		settings->ring_size <= RING_MAX &&
 		(settings->ring_size & (settings->ring_size - 1)) == 0;
 }
@@ -31,10 +43,10 @@ static uint64_t align(uint64_t size)
 }
 
 /* The order in memory: struct ktop, CPUs, meta's tables, rings. */
-static uint64_t fixed_size(uint32_t cpus)
+static uint64_t fixed_size(uint32_t cpus, const struct ktop_settings *settings)
 {
 	return align(sizeof(struct ktop)) + cpus * align(sizeof(struct ktop_cpu)) +
-		align(ktop_meta_memory());
+		align(ktop_meta_memory(settings));
 }
 
 size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)
@@ -43,7 +55,7 @@ size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)
 
 	if (cpus == 0 || cpus > CPUS_MAX || !complete(&all))
 		return 0;
-	return fixed_size(cpus) + (uint64_t)cpus * KTOP_CLASSES * all.ring_size;
+	return fixed_size(cpus, &all) + (uint64_t)cpus * KTOP_CLASSES * all.ring_size;
 }
 
 static void init_cpu(struct ktop_cpu *cpu, uint32_t number, uint8_t *rings, uint64_t ring_size)
@@ -74,11 +86,11 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 		.keys.plain = all.plain_keys,
 		.accounted = ktop_port_clock(),
 	};
-	rings = (uint8_t *)memory + fixed_size(facts->cpus);
+	rings = (uint8_t *)memory + fixed_size(facts->cpus, &all);
 	for (uint32_t i = 0; i < facts->cpus; i++)
 		init_cpu(&ktop->cpu[i], i, rings + (uint64_t)i * KTOP_CLASSES * all.ring_size,
 			all.ring_size);
-	ktop_meta_init(&ktop->meta, facts, ktop->cpu + facts->cpus);
+	ktop_meta_init(&ktop->meta, facts, &all, ktop->cpu + facts->cpus);
 	ktop_control_init(ktop, &all);
 	return ktop;
 }

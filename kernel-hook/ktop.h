@@ -66,6 +66,8 @@ struct ktop_settings {
 	bool plain_keys;		/* A and B alone, instead of with Ctrl and Alt */
 	bool start;			/* sample from ktop_init() on */
 	bool nmi;			/* by NMI; by timer where that cannot be */
+	/* Names kept at a time, powers of two up to 2^20; 1024, 4096, 512. A row takes some 180 bytes. */
+	uint32_t processes, threads, objects;
 };
 
 /* Bytes of memory, aligned to 64, that ktop_init wants for so many CPUs. */

@@ -26,6 +26,9 @@ enum {
 	HELLO_END,
 };
 
+/* Steps of the heartbeat: the status, the tables that were too small, the classes of all CPUs. */
+enum { BEAT_STATUS, BEAT_PROCESSES, BEAT_THREADS, BEAT_OBJECTS, BEAT_CPUS };
+
 /* ---- encoding: each returns where the next byte goes ---- */
 
 static uint8_t *put(uint8_t *to, const void *bytes, uint32_t size)
@@ -161,12 +164,22 @@ static uint8_t *put_status(const struct ktop *ktop, uint8_t *to)
 		.rate = ktop->control.rate,
 		.sampler_cpu = nmi ? ktop_sampler_cpu(ktop) : KTOP_NO_CPU,
 		.trace_mask = ktop->control.events,
-		.meta_lost = __atomic_load_n(&meta->processes.lost, __ATOMIC_RELAXED) +
-			__atomic_load_n(&meta->threads.lost, __ATOMIC_RELAXED) +
-			__atomic_load_n(&meta->objects.lost, __ATOMIC_RELAXED),
+		.meta_lost = ktop_table_fill(&meta->processes).lost +
+			ktop_table_fill(&meta->threads).lost + ktop_table_fill(&meta->objects).lost,
 	};
 
 	return put_list(put(to, &fixed, sizeof fixed), meta->note.bytes, meta->note.size);
+}
+
+static uint8_t *put_table(const struct ktop_table *table, uint8_t *to)
+{
+	struct ktop_table_fill fill = ktop_table_fill(table);
+	struct ktop_wire_table fixed = {
+		.event = table->event, .size = table->size, .used = fill.used,
+		.missing = fill.missing,
+	};
+
+	return put(to, &fixed, sizeof fixed);
 }
 
 /* `index`: CPU * KTOP_CLASSES + class. */
@@ -214,14 +227,30 @@ static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, u
 	return put_descriptor(&descriptors[step], to);
 }
 
+/* Of a step of the heartbeat that is of a table; NULL: of another, or it never was too small. */
+static const struct ktop_table *beat_table(const struct ktop_meta *meta, uint32_t step)
+{
+	const struct ktop_table *table = step == BEAT_PROCESSES ? &meta->processes :
+		step == BEAT_THREADS ? &meta->threads : step == BEAT_OBJECTS ? &meta->objects : NULL;
+
+	return table && ktop_table_fill(table).lost ? table : NULL;
+}
+
+/* Writes nothing where there is nothing to tell. */
 static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, uint16_t *event)
 {
-	if (step == 0) {
+	const struct ktop_table *table = beat_table(&ktop->meta, step);
+
+	if (step == BEAT_STATUS) {
 		*event = KTOP_EVENT_status;
 		return put_status(ktop, to);
 	}
-	*event = KTOP_EVENT_cpu_status;
-	return put_cpu_status(ktop, step - 1, to);
+	if (step >= BEAT_CPUS) {
+		*event = KTOP_EVENT_cpu_status;
+		return put_cpu_status(ktop, step - BEAT_CPUS, to);
+	}
+	*event = KTOP_EVENT_table;
+	return table ? put_table(table, to) : to;
 }
 
 static uint32_t put_row(struct ktop_table *table, uint8_t *to, uint16_t *event)
@@ -269,7 +298,7 @@ static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *event)
 {
 	struct ktop_meta *meta = &ktop->meta;
-	uint32_t beats = 1 + ktop->cpus * KTOP_CLASSES;
+	uint32_t beats = BEAT_CPUS + ktop->cpus * KTOP_CLASSES, size;
 
 	if (meta->hello < HELLO_END)
 		return (uint32_t)(put_hello(ktop, meta->hello++, to, event) - to);
@@ -281,8 +310,11 @@ uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *
 		meta->beat = 0;
 	if (meta->beat == 0)
 		meta->beaten = now;
-	if (meta->beat < beats)
-		return (uint32_t)(put_beat(ktop, meta->beat++, to, event) - to);
+	while (meta->beat < beats) {
+		size = (uint32_t)(put_beat(ktop, meta->beat++, to, event) - to);
+		if (size)
+			return size;
+	}
 	return next_row(meta, to, event);
 }
 
@@ -297,13 +329,14 @@ static struct ktop_name name_of(const char *text)
 	return name;
 }
 
-uint64_t ktop_meta_memory(void)
+uint64_t ktop_meta_memory(const struct ktop_settings *settings)
 {
-	return ktop_table_memory(KTOP_PROCESSES) + ktop_table_memory(KTOP_THREADS) +
-		ktop_table_memory(KTOP_OBJECTS);
+	return ktop_table_memory(settings->processes) + ktop_table_memory(settings->threads) +
+		ktop_table_memory(settings->objects);
 }
 
-void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts, void *memory)
+void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
+	const struct ktop_settings *settings, void *memory)
 {
 	uint8_t *at = memory;
 
@@ -319,11 +352,11 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts, void
 	meta->build_id.size = (uint8_t)build_id_size(facts->build_id, facts->build_id_size);
 	if (meta->build_id.size)
 		__builtin_memcpy(meta->build_id.bytes, facts->build_id, meta->build_id.size);
-	ktop_table_init(&meta->processes, at, KTOP_PROCESSES, KTOP_EVENT_process);
-	at += ktop_table_memory(KTOP_PROCESSES);
-	ktop_table_init(&meta->threads, at, KTOP_THREADS, KTOP_EVENT_thread);
-	at += ktop_table_memory(KTOP_THREADS);
-	ktop_table_init(&meta->objects, at, KTOP_OBJECTS, KTOP_EVENT_object);
+	ktop_table_init(&meta->processes, at, settings->processes, KTOP_EVENT_process);
+	at += ktop_table_memory(settings->processes);
+	ktop_table_init(&meta->threads, at, settings->threads, KTOP_EVENT_thread);
+	at += ktop_table_memory(settings->threads);
+	ktop_table_init(&meta->objects, at, settings->objects, KTOP_EVENT_object);
 }
 
 void ktop_meta_hello(struct ktop *ktop)

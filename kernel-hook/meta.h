@@ -9,11 +9,12 @@
 #include "str.h"
 #include "table.h"
 
-/* Bounds of this boot. A table is a power of two; a name is cut to bytes. */
+/* Rows where the kernel sets none; a name is cut to bytes. */
 enum {
 	KTOP_PROCESSES = 1024,
 	KTOP_THREADS = 4096,
 	KTOP_OBJECTS = 512,
+	KTOP_ROWS_MAX = 1 << 20,
 	KTOP_NAME_MAX = 63,
 	KTOP_BUILD_ID_MAX = 32,
 };
@@ -50,8 +51,10 @@ struct ktop_meta {
 	struct ktop_str note;		/* why the sampler is not the one that the kernel chose */
 };
 
-uint64_t ktop_meta_memory(void);
-void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts, void *memory);
+/* Of settings that are complete. */
+uint64_t ktop_meta_memory(const struct ktop_settings *settings);
+void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
+	const struct ktop_settings *settings, void *memory);
 
 /* The drainer. All of it again, for a new host; the heartbeat now; the keys again. */
 void ktop_meta_hello(struct ktop *ktop);

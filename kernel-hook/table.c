@@ -95,6 +95,24 @@ static void write_row(struct ktop_row *row, const void *payload, uint32_t size)
 	__atomic_store_n(&row->sequence, row->sequence + 1, __ATOMIC_RELEASE);	/* pair 5 */
 }
 
+/* Is it noted that rows of this id found no place? */
+static bool is_marked(const struct ktop_table *table, uint32_t id)
+{
+	uint32_t bit = id * 2654435761u % (64 * KTOP_TABLE_MARKS);
+
+	return table->marks[bit / 64] >> bit % 64 & 1;
+}
+
+static void mark(struct ktop_table *table, uint32_t id, bool missing)
+{
+	uint32_t bit = id * 2654435761u % (64 * KTOP_TABLE_MARKS);
+
+	if (is_marked(table, id) == missing)
+		return;
+	table->marks[bit / 64] ^= 1ull << bit % 64;
+	__atomic_store_n(&table->missing, table->missing + (missing ? 1 : -1u), __ATOMIC_RELAXED);
+}
+
 void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload,
 	uint32_t size)
 {
@@ -102,10 +120,12 @@ void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *p
 
 	if (row == NULL) {
 		ktop_count(&table->lost, 1);
+		mark(table, key.id, true);
 		return;
 	}
+	mark(table, key.id, false);
 	if (row->exited)
-		table->exited--;
+		__atomic_store_n(&table->exited, table->exited - 1, __ATOMIC_RELAXED);
 	row->exited = false;
 	write_row(row, payload, size);
 	__atomic_store_n(&table->changes, table->changes + 1, __ATOMIC_RELEASE);	/* pair 8 */
@@ -115,12 +135,23 @@ void ktop_table_exit(struct ktop_table *table, uint32_t id)
 {
 	struct ktop_row *row = chained(table, *bucket(table, id));
 
+	mark(table, id, false);
 	for (; row; row = chained(table, row->chain)) {
 		if (row->key.id != id || row->exited)
 			continue;
 		row->exited = true;
-		table->exited++;
+		__atomic_store_n(&table->exited, table->exited + 1, __ATOMIC_RELAXED);
 	}
+}
+
+struct ktop_table_fill ktop_table_fill(const struct ktop_table *table)
+{
+	return (struct ktop_table_fill){
+		.used = __atomic_load_n(&table->used, __ATOMIC_RELAXED) -
+			__atomic_load_n(&table->exited, __ATOMIC_RELAXED),
+		.missing = __atomic_load_n(&table->missing, __ATOMIC_RELAXED),
+		.lost = __atomic_load_n(&table->lost, __ATOMIC_RELAXED),
+	};
 }
 
 void ktop_table_restart(struct ktop_table *table)

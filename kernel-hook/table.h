@@ -15,7 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { KTOP_ROW_WORDS = 16 };		/* the largest: an object with a full name and build-id */
+enum {
+	KTOP_ROW_WORDS = 16,		/* the largest: an object with a full name and build-id */
+	KTOP_TABLE_MARKS = 64,		/* words; ids that share a bit count as one */
+};
 
 struct ktop_key {
 	uint32_t id;			/* process or thread */
@@ -48,6 +51,8 @@ struct ktop_table {
 	uint32_t hand;			/* where to look for one */
 	uint32_t changes;
 	uint64_t lost;			/* rows that found no place */
+	uint32_t missing;		/* ids of such rows, until they exit or find one */
+	uint64_t marks[KTOP_TABLE_MARKS];	/* a bit for each of those, by its hash */
 
 	/* the drainer's */
 	uint32_t seen;			/* changes at the begin of the walk */
@@ -63,6 +68,14 @@ void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *p
 
 /* Serial. All rows of this id may be reused; until then they stay. */
 void ktop_table_exit(struct ktop_table *table, uint32_t id);
+
+/* Any context. How full it is now. */
+struct ktop_table_fill {
+	uint32_t used;			/* rows whose ids have not exited */
+	uint32_t missing;		/* ids whose rows, or some of them, found no place */
+	uint64_t lost;			/* rows that found none, since init */
+};
+struct ktop_table_fill ktop_table_fill(const struct ktop_table *table);
 
 /* The drainer. Sends all rows again. */
 void ktop_table_restart(struct ktop_table *table);

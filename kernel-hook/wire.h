@@ -74,6 +74,8 @@ enum {
 	F(u8, ok) L(char, text)
 #define KTOP_WIRE_symbol(F, L) /* a function of the kernel, of `size` bytes at a run address */ \
 	F(u64, address) F(u32, size) L(char, name)
+#define KTOP_WIRE_table(F, L) /* of rows of `event`; missing: ids that found no place in it */ \
+	F(u16, event) F(u32, size) F(u32, used) F(u32, missing)
 #define KTOP_WIRE_sample(F, L) /* exact: bit i set: kernel[i] is an interrupted PC */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
 	L(u64, kernel) L(u64, user)
@@ -96,6 +98,7 @@ enum {
 	EVENT(8, KTOP_META, keys) \
 	EVENT(9, KTOP_META, reply) \
 	EVENT(10, KTOP_META, symbol) \
+	EVENT(11, KTOP_META, table) \
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
 	EVENT(32, KTOP_TRACE, sched_switch) \

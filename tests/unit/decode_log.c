@@ -135,6 +135,10 @@ static void write_event(struct body *body, const struct event *event)
 		FIXED(symbol, event->symbol.address, event->symbol.size);
 		list(body, event->symbol.name);
 		break;
+	case EVENT_TABLE:
+		FIXED(table, event->table.event, event->table.size, event->table.used,
+			event->table.missing);
+		break;
 	case EVENT_DESCRIPTOR:
 		FIXED(descriptor, event->descriptor.event, (uint8_t)event->descriptor.stream);
 		list(body, event->descriptor.name);

@@ -291,6 +291,77 @@ static void a_full_table_counts_what_it_cannot_hold(void **state)
 	assert_int_equal(meta_lost(), 10);
 }
 
+/* What was told last of the table of threads. */
+static struct ktop_wire_table threads_told(void)
+{
+	struct ktop_wire_table table = { 0 };
+
+	for (uint32_t i = 0; i < host->count; i++) {
+		struct ktop_wire_table told;
+
+		if (host->events[i].id != KTOP_EVENT_table)
+			continue;
+		memcpy(&told, host->events[i].payload, sizeof told);
+		if (told.event == KTOP_EVENT_thread)
+			table = told;
+	}
+	return table;
+}
+
+static uint32_t missing_threads(void)
+{
+	fake_port.clock += 100000;
+	settle();
+	return threads_told().missing;
+}
+
+/* Told with the table and its size, and no more when they exit, or have found a place. */
+static void what_finds_no_place_is_told_as_long_as_it_lives(void **state)
+{
+	(void)state;
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_table), 0);
+	for (uint32_t i = 0; i < KTOP_THREADS + 10; i++)
+		ktop_thread(ktop, i, 0, "many");
+	assert_int_equal(missing_threads(), 10);
+	assert_int_equal(threads_told().size, KTOP_THREADS);
+	assert_int_equal(threads_told().used, KTOP_THREADS);
+	ktop_thread(ktop, KTOP_THREADS + 3, 0, "another name");
+	assert_int_equal(missing_threads(), 10);
+	for (uint32_t i = 0; i < 4; i++)
+		ktop_thread_exit(ktop, KTOP_THREADS + i);
+	assert_int_equal(missing_threads(), 6);
+	ktop_thread_exit(ktop, 0);
+	ktop_thread(ktop, KTOP_THREADS + 9, 0, "has room now");
+	assert_int_equal(missing_threads(), 5);
+	for (uint32_t i = 0; i < KTOP_THREADS + 10; i++)
+		ktop_thread_exit(ktop, i);
+	assert_int_equal(missing_threads(), 0);
+	assert_int_equal(threads_told().used, 0);
+}
+
+/* A kernel of many threads gives them more room. */
+static void tables_are_as_large_as_they_are_set(void **state)
+{
+	struct ktop_settings settings = { .threads = 2 * KTOP_THREADS, .objects = 1 };
+	struct ktop_facts facts = { .cpus = 1, .boot_id = { 0xb0 } };
+	size_t size = ktop_memory_size(1, &settings), standard = ktop_memory_size(1, NULL);
+	struct ktop *large;
+
+	(void)state;
+	assert_true(size > standard);
+	large = ktop_init(&facts, &settings, NULL, aligned_alloc(64, size), size);
+	assert_non_null(large);
+	for (uint32_t i = 0; i < 2 * KTOP_THREADS; i++)
+		ktop_thread(large, i, 0, "many");
+	assert_int_equal(large->meta.threads.lost, 0);
+	free(large);
+	settings.threads = 3;
+	assert_int_equal(ktop_memory_size(1, &settings), 0);
+	settings.threads = 2u << 20;
+	assert_int_equal(ktop_memory_size(1, &settings), 0);
+}
+
 static void the_exited_give_their_place(void **state)
 {
 	bool seen[KTOP_PROCESSES + 20] = { false };
@@ -439,6 +510,8 @@ int main(void)
 		TEST(symbols_that_lead_nowhere_end),
 		TEST(long_names_are_cut_between_characters),
 		TEST(a_full_table_counts_what_it_cannot_hold),
+		TEST(what_finds_no_place_is_told_as_long_as_it_lives),
+		TEST(tables_are_as_large_as_they_are_set),
 		TEST(the_exited_give_their_place),
 		TEST(objects_go_with_their_process),
 		TEST(same_as_an_array),

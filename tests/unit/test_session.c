@@ -318,6 +318,8 @@ static void test_losses_are_shown(void **state)
 	struct fixture fixture = fixture_begin(NULL);
 	const struct store_key damaged = { .stack = STACKS_NONE, .who.mode = MODES };
 	struct picture *picture;
+	struct epoch *epoch;
+	char text[REMARKS_SIZE];
 
 	(void)state;
 	fixture_await_line(&fixture, "hello");
@@ -334,6 +336,16 @@ static void test_losses_are_shown(void **state)
 		"3 ticks came before the guest told its clock; "
 		"1 facts lost: the guest's tables are full");
 	picture_free(picture);
+
+	/* A hook that tells which: the table, what it holds, the remedy; until they are gone. */
+	epoch = session_epoch(fixture.session);
+	epoch->untimed = epoch->status.meta_lost = 0;
+	epoch->tables_told = true;
+	epoch->tables[TABLE_THREADS] = (struct table_fill){ .size = 4096, .used = 4096, .missing = 904 };
+	assert_non_null(strstr(remarks_text(epoch, text, sizeof(text)), "904 threads without a name: the "
+		"guest keeps 4096 threads, more by the hook's settings: threads=8192"));
+	epoch->tables[TABLE_THREADS].missing = 0;
+	assert_null(strstr(remarks_text(epoch, text, sizeof(text)), "threads"));
 	fixture_end(&fixture);
 }
 

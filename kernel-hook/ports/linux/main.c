@@ -27,6 +27,7 @@ enum {
 	RATE_MAX = 20000,		/* ktop.h */
 	RING_MIN = 4,			/* KiB */
 	RING_MAX = 1 << 20,
+	ROWS_MAX = 1 << 20,		/* ktop.h */
 };
 
 static unsigned int rate = 997;
@@ -36,6 +37,14 @@ MODULE_PARM_DESC(rate, "samples per second and CPU, 1 to 20000 (default 997)");
 static unsigned int ring = 256;
 module_param(ring, uint, 0444);
 MODULE_PARM_DESC(ring, "KiB of buffer for each CPU and class, a power of two from 4 on (default 256)");
+
+static unsigned int processes = 1024, threads = 4096, objects = 512;
+module_param(processes, uint, 0444);
+MODULE_PARM_DESC(processes, "processes whose names are kept, a power of two (default 1024)");
+module_param(threads, uint, 0444);
+MODULE_PARM_DESC(threads, "threads whose names are kept, a power of two (default 4096)");
+module_param(objects, uint, 0444);
+MODULE_PARM_DESC(objects, "programs and libraries that are kept, a power of two (default 512)");
 
 static char *port = "org.ktop.0";
 module_param(port, charp, 0444);
@@ -79,6 +88,11 @@ static int drain(void *unused)
 	return 0;
 }
 
+static bool is_rows(unsigned int rows)
+{
+	return is_power_of_2(rows) && rows <= ROWS_MAX;
+}
+
 /* What 0 is to the hook, its default, is a slip of who gives it here. */
 static int check_parameters(void)
 {
@@ -87,6 +101,9 @@ static int check_parameters(void)
 	else if (ring < RING_MIN || ring > RING_MAX || !is_power_of_2(ring))
 		pr_err("ktop: ring=%u: it is a power of two, %u to %u; see modinfo ktop\n", ring,
 			RING_MIN, RING_MAX);
+	else if (!is_rows(processes) || !is_rows(threads) || !is_rows(objects))
+		pr_err("ktop: processes=%u threads=%u objects=%u: each is a power of two, up to %u; see "
+			"modinfo ktop\n", processes, threads, objects, ROWS_MAX);
 	else if (!*port || strlen(port) > PORT_FILE_NAME_MAX)
 		pr_err("ktop: port=%s: it has 1 to %u characters; see modinfo ktop\n", port,
 			PORT_FILE_NAME_MAX);
@@ -103,6 +120,7 @@ static struct ktop *make_hook(void)
 	struct ktop_settings settings = {
 		.rate = rate, .ring_size = ring * 1024, .plain_keys = plain_keys, .start = start,
 		.nmi = strcmp(mode, "nmi") == 0,
+		.processes = processes, .threads = threads, .objects = objects,
 	};
 	struct ktop_facts facts = {
 		.kernel = "Linux", .version = init_utsname()->release, .arch = init_utsname()->machine,
@@ -146,7 +164,7 @@ static int __init begin(void)
 	error = -ENOMEM;
 	if (!ktop) {
 		pr_err("ktop: no memory for rings of %u KiB: %u CPUs have some each; give a smaller "
-			"ring=\n", ring, nr_cpu_ids);
+			"ring=, or smaller tables\n", ring, nr_cpu_ids);
 		goto no_hook;
 	}
 	error = timer_start(ktop);
