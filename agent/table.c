@@ -119,9 +119,8 @@ const char *table_cpus(const struct table *table, const struct row *row, char *t
 
 /* ---- order ---- */
 
-/* A row as it is sorted: what decides, most of the time, stands in it. */
+/* A row as it is sorted by a column of texts or CPUs. */
 struct key {
-	uint64_t value;			/* of the column, where that is a number */
 	uint64_t self, total;
 	const struct function *function;
 	uint32_t id, row;
@@ -136,12 +135,6 @@ struct order {
 static int larger_first(uint64_t a, uint64_t b)
 {
 	return (a < b) - (a > b);
-}
-
-static int by_value(const struct table *table, const struct key *a, const struct key *b)
-{
-	(void)table;
-	return larger_first(a->value, b->value);
 }
 
 /* The lowest CPU in which they differ decides: {0} {0,1} {0,2} {1}. */
@@ -183,9 +176,9 @@ static int by_source(const struct table *table, const struct key *a, const struc
 	return order ? order : -larger_first(a->function->address, b->function->address);
 }
 
+/* NULL: by its number. */
 static int (*const orders[TABLE_COLUMNS])(const struct table *table, const struct key *a,
 	const struct key *b) = {
-	[COLUMN_SELF] = by_value, [COLUMN_TOTAL] = by_value, [COLUMN_HITS] = by_value,
 	[COLUMN_CPU] = by_cpu, [COLUMN_FUNCTION] = by_function, [COLUMN_OBJECT] = by_object,
 	[COLUMN_SOURCE] = by_source,
 };
@@ -205,6 +198,78 @@ static int compare(const void *left, const void *right, void *context)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
+static void sort_by_key(const struct table *table, const struct symbols *symbols,
+	enum table_column column, bool invert, struct row *sorted)
+{
+	struct order order = { .table = table, .by = orders[column], .invert = invert };
+	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i];
+
+		keys[i] = (struct key){
+			.self = row->self, .total = row->total,
+			.function = symbols_get(symbols, row->function), .id = row->function,
+			.row = i,
+		};
+	}
+	if (table->count)
+		qsort_r(keys, table->count, sizeof(*keys), compare, &order);
+	for (size_t i = 0; i < table->count; i++)
+		sorted[i] = table->rows[keys[i].row];
+	free(keys);
+}
+
+/* ---- order of numbers: ten times a second, of all functions ---- */
+
+enum { DIGIT_BITS = 8, DIGITS = 64 / DIGIT_BITS, BUCKETS = 1 << DIGIT_BITS };
+
+struct rank {
+	uint64_t number;
+	uint32_t row;
+};
+
+struct ranks {
+	struct rank *list, *other;	/* sorting goes to and fro */
+	size_t count;
+};
+
+static unsigned digit_of(const struct rank *rank, unsigned digit)
+{
+	return (unsigned)(rank->number >> digit * DIGIT_BITS) & (BUCKETS - 1);
+}
+
+static void sort_digit(struct ranks *ranks, unsigned digit)
+{
+	struct rank *list = ranks->list;
+	size_t starts[BUCKETS] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		starts[digit_of(&list[i], digit)]++;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		size_t count = starts[i];
+
+		starts[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < ranks->count; i++)
+		ranks->other[starts[digit_of(&list[i], digit)]++] = list[i];
+	ranks->list = ranks->other;
+	ranks->other = list;
+}
+
+/* The smallest first; equal ones stay in their order. Digits in which all agree cost nothing. */
+static void sort_ranks(struct ranks *ranks)
+{
+	struct rank differ = { 0 };
+
+	for (size_t i = 0; i < ranks->count; i++)
+		differ.number |= ranks->list[i].number ^ ranks->list[0].number;
+	for (unsigned digit = 0; digit < DIGITS; digit++)
+		if (digit_of(&differ, digit))
+			sort_digit(ranks, digit);
+}
+
 static uint64_t value_of(const struct row *row, enum table_column column)
 {
 	switch (column) {
@@ -217,27 +282,45 @@ static uint64_t value_of(const struct row *row, enum table_column column)
 	}
 }
 
+static void sort_by_column(struct ranks *ranks, const struct table *table, enum table_column column,
+	bool invert)
+{
+	for (size_t i = 0; i < ranks->count; i++) {
+		uint64_t value = value_of(&table->rows[ranks->list[i].row], column);
+
+		ranks->list[i].number = invert ? value : ~value;
+	}
+	sort_ranks(ranks);
+}
+
+/* What decides first is sorted by last. */
+static void sort_by_number(const struct table *table, enum table_column column, bool invert,
+	struct row *sorted)
+{
+	struct rank *memory = util_grow(NULL, 2 * table->count, sizeof(*memory));
+	struct ranks ranks = { memory, memory + table->count, table->count };
+
+	for (uint32_t i = 0; i < table->count; i++)
+		memory[i] = (struct rank){ .number = table->rows[i].function, .row = i };
+	sort_ranks(&ranks);
+	sort_by_column(&ranks, table, COLUMN_TOTAL, false);
+	sort_by_column(&ranks, table, COLUMN_SELF, false);
+	if (column != COLUMN_SELF || invert)
+		sort_by_column(&ranks, table, column, invert);
+	for (size_t i = 0; i < table->count; i++)
+		sorted[i] = table->rows[ranks.list[i].row];
+	free(memory);
+}
+
 void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
 	bool invert)
 {
-	struct order order = { .table = table, .by = orders[column], .invert = invert };
-	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
 	struct row *sorted = util_grow(NULL, table->room, sizeof(*sorted));
 
-	for (uint32_t i = 0; i < table->count; i++) {
-		const struct row *row = &table->rows[i];
-
-		keys[i] = (struct key){
-			.value = value_of(row, column), .self = row->self, .total = row->total,
-			.function = symbols_get(symbols, row->function), .id = row->function,
-			.row = i,
-		};
-	}
-	if (table->count)
-		qsort_r(keys, table->count, sizeof(*keys), compare, &order);
-	for (size_t i = 0; i < table->count; i++)
-		sorted[i] = table->rows[keys[i].row];
+	if (orders[column])
+		sort_by_key(table, symbols, column, invert, sorted);
+	else
+		sort_by_number(table, column, invert, sorted);
 	free(table->rows);
-	free(keys);
 	table->rows = sorted;
 }
