@@ -44,7 +44,7 @@ WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_b
 TOOLS = pty liar harmless	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
-CHECKS = bench layers manual completion install barriers
+CHECKS = bench layers manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
 E2E = tiny port books linux_port linux_goes linux_leaves linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
 	screen terminal hostile faults_guest faults_qemu faults_qmp faults_port faults_files ctl machines suspend demo config
@@ -332,6 +332,7 @@ screenshots: packages
 check: packages
 	$(MAKE) -j$(shell nproc) build/ktop demo-kernel unit build/lint
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
+	@./packages cpus
 	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) -- $(ALONE:%=tests/e2e/%)
 
 # All attacks on the memory at once; each allocation refused; the books, for SOAK_MINUTES.

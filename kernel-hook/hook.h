@@ -70,7 +70,7 @@ struct ktop {
 	/* written by the CPU set aside */
 	struct ktop_grid pacer __attribute__((aligned(64)));
 	uint32_t pacer_started;
-	bool unsent;			/* an NMI could not be sent; the drainer takes it back */
+	uint32_t unsent;		/* 1: an NMI could not be sent; the drainer takes it back */
 
 	struct ktop_keys keys;
 	struct ktop_control control;

@@ -46,7 +46,7 @@ static void send(struct ktop *ktop, uint32_t number, uint64_t rounds)
 	if (ktop_port_nmi(number))
 		return;
 	__atomic_store_n(&cpu->sent, cpu->sent - 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&ktop->unsent, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->unsent, 1, __ATOMIC_RELAXED);
 }
 
 uint64_t ktop_pace(struct ktop *ktop)

@@ -111,7 +111,7 @@ const char *ktop_sampler_refusal(struct ktop *ktop)
 
 void ktop_sampler_fall_back(struct ktop *ktop)
 {
-	if (__atomic_exchange_n(&ktop->unsent, false, __ATOMIC_RELAXED) &&
+	if (__atomic_exchange_n(&ktop->unsent, 0, __ATOMIC_RELAXED) &&
 			ktop->control.mode == KTOP_NMI)
 		fall_back(ktop, no_nmi);
 }

@@ -17,7 +17,7 @@ uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
 	uint64_t called = 1;		/* 0: the next pc is an interrupted one */
 
 	for (;;) {
-		const struct ktop_frame *frame = (const struct ktop_frame *)fp;
+		const struct ktop_frame *frame = ktop_frame_at(fp);
 		uint64_t pc = frame->pc, next = frame->fp;
 		enum ktop_text text;
 
@@ -30,7 +30,7 @@ uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
 			sample->exact |= 1ull << count;
 		put(frames, count++, pc);
 		called = text != KTOP_TEXT_ENTRY;
-		if (next <= fp || next > last || next % 8 != 0)
+		if (next <= fp || ktop_record_of(next) > last || next % KTOP_WORD != 0)
 			return ktop_walk_end(sample, count, next);
 		fp = next;
 	}

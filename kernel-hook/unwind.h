@@ -1,6 +1,6 @@
 /*
- * The kernel's stack by frame pointers: a frame record is { saved frame pointer, return pc }, 16
- * bytes. NMI. Nothing is read outside the bounds that the port gave, and no walk turns back, so that
+ * The kernel's stack by frame pointers: a frame record is { saved frame pointer, return pc }, where
+ * and how wide arch.h says. NMI. Nothing is read outside the bounds that the port gave, and no walk turns back, so that
  * garbage ends it and marks it cut. Frames go straight into the sample, at any alignment.
  *
  * A kernel with an unwinder of its own is built with a header of its own in place of this one, that
@@ -12,14 +12,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch.h"
 #include "hints.h"
 #include "ktop.h"
 #include "port.h"
 #include "wire.h"
 
-struct ktop_frame {
-	uint64_t fp, pc;
-};
+/* The record to which a frame pointer leads. */
+KTOP_INLINE uint64_t ktop_record_of(uint64_t fp)
+{
+	return fp + (uint64_t)KTOP_FRAME_OFFSET;
+}
+
+KTOP_INLINE const struct ktop_frame *ktop_frame_at(uint64_t fp)
+{
+	return (const struct ktop_frame *)(uintptr_t)ktop_record_of(fp);
+}
 
 /*
  * All that set sample->flags and sample->exact, write at most KTOP_FRAMES_MAX addresses to
@@ -49,19 +57,20 @@ KTOP_INLINE uint64_t ktop_last_frame(const struct ktop_current *current)
 	return current->stack_high - sizeof(struct ktop_frame);
 }
 
-/* Words from fp up to `last`; more than a stack has when fp is beyond, or no multiple of 8. */
-KTOP_INLINE uint64_t ktop_words_below(uint64_t last, uint64_t fp)
+/* Words from `at` up to `last`; more than a stack has when it is beyond, or amid a word. */
+KTOP_INLINE uint64_t ktop_words_below(uint64_t last, uint64_t at)
 {
-	return (last - fp) >> 3 | (last - fp) << 61;
+	return (last - at) >> KTOP_WORD_BITS | (last - at) << (64 - KTOP_WORD_BITS);
 }
 
-/* May a frame record lie at fp? */
+/* May fp lead to a frame record? */
 KTOP_INLINE bool ktop_on_stack(const struct ktop_current *current, uint64_t fp)
 {
 	uint64_t last = ktop_last_frame(current);
 
 	return last >= current->stack_low && last < current->stack_high &&
-		ktop_words_below(last, fp) <= ktop_words_below(last, current->stack_low);
+		ktop_words_below(last, ktop_record_of(fp)) <=
+			ktop_words_below(last, current->stack_low);
 }
 
 /*
@@ -85,17 +94,17 @@ KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64
 	const uint64_t size = current->text_high - current->text_low;
 	uint8_t *const end = frames + 8 * KTOP_FRAMES_MAX;
 	int64_t at = 1 - KTOP_FRAMES_MAX;	/* in frames, from the end */
-	uint64_t left = ktop_words_below(last, fp);
+	uint64_t left = ktop_words_below(last, ktop_record_of(fp));
 
 	do {
-		const struct ktop_frame *frame = (const struct ktop_frame *)fp;
+		const struct ktop_frame *frame = ktop_frame_at(fp);
 		uint64_t pc = frame->pc, above;
 
 		__builtin_memcpy(end + 8 * at, &pc, sizeof pc);
 		if (pc - low >= size)
 			break;
 		fp = frame->fp;
-		above = ktop_words_below(last, fp);
+		above = ktop_words_below(last, ktop_record_of(fp));
 		if (above >= left)
 			return ktop_walk_end(sample, (uint32_t)(KTOP_FRAMES_MAX + 1 + at), fp);
 		left = above;

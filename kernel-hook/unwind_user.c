@@ -1,15 +1,9 @@
 #include <stdint.h>
 
+#include "arch.h"
 #include "port.h"
 #include "unwind_user.h"
 #include "wire.h"
-
-/* User addresses end here on x86-64 with four levels of page tables, and on its kin. */
-#define USER_END (1ull << 47)
-
-struct frame {
-	uint64_t fp, pc;
-};
 
 static void put(uint8_t *frames, uint32_t index, uint64_t address)
 {
@@ -19,20 +13,22 @@ static void put(uint8_t *frames, uint32_t index, uint64_t address)
 uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,
 	uint8_t *frames)
 {
-	struct frame frame;
-	uint64_t above = 0;
+	struct ktop_frame frame;
+	uint64_t above = 0, next;
 	uint32_t count = 1;
 
 	put(frames, 0, pc);
 	while (fp != 0) {
-		if (fp % 8 != 0 || fp <= above || fp >= USER_END - sizeof frame ||
-				!ktop_port_read_user(fp, &frame, sizeof frame))
+		if (fp % KTOP_WORD != 0 || fp <= above || fp >= KTOP_USER_END - sizeof frame ||
+				!ktop_port_read_user(fp + (uint64_t)KTOP_FRAME_OFFSET, &frame,
+					sizeof frame))
 			goto cut;
-		if (frame.pc == 0)
+		next = frame.pc;
+		if (next == 0)
 			break;
-		if (frame.pc >= USER_END || count == KTOP_FRAMES_MAX)
+		if (next >= KTOP_USER_END || count == KTOP_FRAMES_MAX)
 			goto cut;
-		put(frames, count++, frame.pc);
+		put(frames, count++, next);
 		above = fp;
 		fp = frame.fp;
 	}

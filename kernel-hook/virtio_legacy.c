@@ -92,7 +92,7 @@ bool ktop_virtio_legacy_init(struct ktop_virtio_pci *self, uint32_t function)
 	bool io;
 	uint64_t base = ktop_pci_bar(function, 0, &io);
 
-	if (!io || base == 0 || base > UINT16_MAX)
+	if (!KTOP_HAS_PORTS || !io || base == 0 || base > UINT16_MAX)
 		return false;
 	*self = (struct ktop_virtio_pci){ .device.ops = &legacy_ops, .port = (uint16_t)base };
 	ktop_pci_enable(function, KTOP_PCI_IO);

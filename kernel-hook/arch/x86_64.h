@@ -1,50 +1,27 @@
 /*
- * Instructions that C has no word for, on x86-64. Each header in arch/ has these same names. Any
- * context.
+ * x86-64. Each header in arch/ has these same names. Any context.
  */
 #ifndef KTOP_ARCH_X86_64_H
 #define KTOP_ARCH_X86_64_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-static inline uint8_t ktop_in8(uint16_t port)
-{
-	uint8_t value;
+#include "ports.h"
 
-	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port) : "memory");
-	return value;
-}
+#define KTOP_ARCH_NAME "x86_64"		/* as `uname -m` has it */
 
-static inline uint16_t ktop_in16(uint16_t port)
-{
-	uint16_t value;
+/*
+ * What a function that keeps a frame pointer leaves on the stack: a record of this shape, so far
+ * from where the frame pointer points, at a multiple of a word.
+ */
+struct ktop_frame {
+	uint64_t fp, pc;
+};
+enum { KTOP_FRAME_OFFSET = 0, KTOP_WORD = 8, KTOP_WORD_BITS = 3 };
 
-	__asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port) : "memory");
-	return value;
-}
-
-static inline uint32_t ktop_in32(uint16_t port)
-{
-	uint32_t value;
-
-	__asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port) : "memory");
-	return value;
-}
-
-static inline void ktop_out8(uint16_t port, uint8_t value)
-{
-	__asm__ volatile("outb %0, %1" :: "a"(value), "Nd"(port) : "memory");
-}
-
-static inline void ktop_out16(uint16_t port, uint16_t value)
-{
-	__asm__ volatile("outw %0, %1" :: "a"(value), "Nd"(port) : "memory");
-}
-
-static inline void ktop_out32(uint16_t port, uint32_t value)
-{
-	__asm__ volatile("outl %0, %1" :: "a"(value), "Nd"(port) : "memory");
-}
+/* User addresses end here with four levels of page tables, and on its kin. */
+#define KTOP_USER_END (1ull << 47)
 
 /* All that was read and written before, in memory or a device, comes before all that follows. */
 static inline void ktop_barrier(void)
@@ -80,8 +57,5 @@ static inline void ktop_unmask(unsigned long flags)
 {
 	__asm__ volatile("pushq %0; popfq" :: "r"(flags) : "memory", "cc");
 }
-
-/* This CPU as `uname -m` has it. */
-#define KTOP_ARCH_NAME "x86_64"
 
 #endif

@@ -1,0 +1,61 @@
+/*
+ * 32-bit x86, from the Pentium on; arch/i386.c goes with it. Each header in arch/ has these same names. Any context.
+ */
+#ifndef KTOP_ARCH_I386_H
+#define KTOP_ARCH_I386_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ports.h"
+
+#define KTOP_ARCH_NAME "i386"		/* as `uname -m` has it */
+
+/*
+ * What a function that keeps a frame pointer leaves on the stack: a record of this shape, so far
+ * from where the frame pointer points, at a multiple of a word.
+ */
+struct ktop_frame {
+	uint32_t fp, pc;
+};
+enum { KTOP_FRAME_OFFSET = 0, KTOP_WORD = 4, KTOP_WORD_BITS = 2 };
+
+/* As far as 32 bits go: where the kernel begins is its own business. */
+#define KTOP_USER_END (1ull << 32)
+
+/* All that was read and written before, in memory or a device, comes before all that follows. */
+static inline void ktop_barrier(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* In a loop that waits for another CPU. */
+static inline void ktop_relax(void)
+{
+	__asm__ volatile("pause");
+}
+
+/* A counter that goes on at a steady rate, also while the CPU is halted. */
+static inline uint64_t ktop_cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) :: "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+/* Masks interrupts on this CPU, and says what was; puts that back. */
+static inline unsigned long ktop_mask(void)
+{
+	unsigned long flags;
+
+	__asm__ volatile("pushfl; popl %0; cli" : "=r"(flags) :: "memory");
+	return flags;
+}
+
+static inline void ktop_unmask(unsigned long flags)
+{
+	__asm__ volatile("pushl %0; popfl" :: "r"(flags) : "memory", "cc");
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* For CPUs without I/O ports: nothing answers there. */
+#ifndef KTOP_ARCH_NO_PORTS_H
+#define KTOP_ARCH_NO_PORTS_H
+
+#include <stdint.h>
+
+#define KTOP_HAS_PORTS false
+
+static inline uint8_t ktop_in8(uint16_t port) { (void)port; return UINT8_MAX; }
+static inline uint16_t ktop_in16(uint16_t port) { (void)port; return UINT16_MAX; }
+static inline uint32_t ktop_in32(uint16_t port) { (void)port; return UINT32_MAX; }
+static inline void ktop_out8(uint16_t port, uint8_t value) { (void)port, (void)value; }
+static inline void ktop_out16(uint16_t port, uint16_t value) { (void)port, (void)value; }
+static inline void ktop_out32(uint16_t port, uint32_t value) { (void)port, (void)value; }
+
+#endif
