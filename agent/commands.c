@@ -49,13 +49,16 @@ void commands_send(struct commands *commands, struct source *source, const char 
 	char *bytes = util_format("%s\n", line);
 
 	if (!is_line(line))
-		answer(sink, false, "not a control line; the word `help` gives the list");
+		answer(sink, false, "not sent: not a control line; the word `help` gives the list");
 	else if (!source)
-		answer(sink, false, "not connected to the guest's port");
+		answer(sink, false, "not sent: ktop is not connected to the guest's port; try again when "
+			"it is");
 	else if (commands->count == WAITING_MAX)
-		answer(sink, false, "too many lines wait for the guest");
+		answer(sink, false, "not sent: too many lines wait for the guest; try again when it has "
+			"answered");
 	else if (!source_send(source, bytes, strlen(bytes)))
-		answer(sink, false, "the guest's port takes no more lines");
+		answer(sink, false, "not sent: the guest's port takes no more lines; try again when the "
+			"guest reads them");
 	else
 		commands->waiting[commands->count++] = (struct waiting){
 			.sink = sink,
@@ -100,7 +103,8 @@ void commands_expire(struct commands *commands, uint64_t now)
 		if (commands->waiting[i].since + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS > now)
 			continue;
 		commands->waiting[i].sink = (struct command_sink){ 0 };
-		answer(sink, false, "the guest does not answer");
+		answer(sink, false, "no answer: the guest does not answer; does it run, and does its hook "
+			"drain its rings (ktop_drain)?");
 	}
 }
 

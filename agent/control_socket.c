@@ -138,7 +138,7 @@ struct control_socket *control_socket_new(const char *path, const struct control
 		control->clients[i].fd = -1;
 	remove_dead(folder);
 	if (control_socket_is_live(path))
-		util_fail(error, "control socket %s: another ktop serves this VM", path);
+		util_fail(error, "control socket %s: another ktop serves this VM; end that one", path);
 	else if (listen_at(control, folder, path))
 		control->path = util_copy(path, strlen(path));
 	else

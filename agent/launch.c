@@ -161,7 +161,7 @@ static bool start(struct launch *launch, char **words, char **error)
 	pid_t parent = getpid();
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return util_fail(error, "%s: not started: %s", words[0], strerror(errno));
+		return util_fail(error, "%s: not started: %s; close other programs", words[0], strerror(errno));
 	launch->pid = fork();
 	if (launch->pid == 0) {
 		become(words, launch->log, parent);

@@ -104,7 +104,7 @@ const char *link_remark(const struct link *link, enum link_state state, char *te
 const char *link_trouble(enum link_state state)
 {
 	static const char *const texts[] = {
-		[LINK_NO_PORT] = "the VM has no port org.ktop.0",
+		[LINK_NO_PORT] = "the VM has no port org.ktop.0; leave out --no-plug, or start QEMU with one",
 		[LINK_CONNECTING] = "its port is not connected; does another program hold the socket?",
 		[LINK_TAKEN] = "its port is taken by another program; end that one",
 		[LINK_NOT_OPENED] = "it has not opened the port; is the hook in its kernel, and does "

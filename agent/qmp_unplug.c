@@ -119,7 +119,7 @@ static void finish(struct qmp_talk *talk, const cJSON *answer)
 {
 	(void)answer;
 	if (of(talk)->kept)
-		util_fail(&talk->error, "the guest keeps the controller");
+		util_fail(&talk->error, "the controller stays: the guest keeps it; it goes with a reset");
 	talk_end(talk);
 }
 

@@ -140,9 +140,9 @@ static void wait_for_guest(struct report *report)
 		report->epoch = epoch_hold(epoch);
 		report_enter(report, REPORT_SAMPLER);
 	} else if (session_link(report->session) == LINK_LOST) {
-		report_fail(report, "the VM is gone before its guest told of itself");
+		report_fail(report, "no report: the VM is gone before its guest told of itself; start it anew");
 	} else if (session_vm(report->session) == VM_PAUSED) {
-		report_fail(report, "the VM is paused; let it run first");
+		report_fail(report, "no report: the VM is paused; let it run first");
 	} else if (is_still(report, bytes) || report_is_late(report)) {
 		fail_silent(report);
 	}
@@ -219,11 +219,19 @@ static void end_window(struct report *report)
 		report_enter(report, report->started ? REPORT_STOPPING : REPORT_RATE_BACK);
 }
 
+static void fail_early(struct report *report, const char *why)
+{
+	char *text = util_format("no report: %s before it began; ask again", why);
+
+	report_fail(report, text);
+	free(text);
+}
+
 void report_cut(struct report *report, const char *why)
 {
 	report->hurried = true;
 	if (report->state < REPORT_RUNNING) {
-		report_fail(report, why);
+		fail_early(report, why);
 	} else if (report->state == REPORT_NAMING) {
 		report->deadline = 0;
 	} else if (report->state == REPORT_RUNNING) {

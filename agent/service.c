@@ -57,7 +57,10 @@ static void begin_ctl(struct job *job, char *const *words, size_t count)
 	const struct command_sink sink = { .context = job, .answered = guest_answered };
 	char *line = util_join(words, count, " ");
 
-	session_ask(job->service->session, line, &sink);
+	if (session_vm(job->service->session) == VM_PAUSED)
+		answer(job, false, "not sent: the VM is paused; let it run first");
+	else
+		session_ask(job->service->session, line, &sink);
 	free(line);
 }
 
@@ -120,7 +123,7 @@ static void finish_report(struct job *job)
 	if (out && fclose(out) == 0 && whole && text)
 		control_socket_answer(job->service->control, client_of(job), !why, text, size);
 	else
-		answer(job, false, "no memory for the report");
+		answer(job, false, "no report: no memory for it; ask for less");
 	free(error);
 	free(text);
 	forget(job);

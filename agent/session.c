@@ -120,7 +120,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 
 	turn_boot(&session->turn, util_now());
 	if (session->epoch) {
-		commands_drop(session->commands, "the guest was reset or put back");
+		commands_drop(session->commands, "no answer: the guest was reset or put back; ask again");
 		greet(session);
 	}
 	session->epochs++;
@@ -192,7 +192,8 @@ static void cut_port(struct session *session)
 static void lose_port(struct session *session)
 {
 	cut_port(session);
-	commands_drop(session->commands, "the connection to the guest's port was lost");
+	commands_drop(session->commands, "no answer: the connection to the guest's port was lost; "
+		"ask again when it is back");
 	link_lost_port(session->link);
 }
 
@@ -207,7 +208,8 @@ static void tell_plugged(struct session *session)
 static void begin_port(struct session *session)
 {
 	cut_port(session);
-	commands_drop(session->commands, "the guest's port was silent, and connected anew");
+	commands_drop(session->commands, "no answer: the guest's port was silent, and is connected anew; "
+		"ask again");
 	tell_plugged(session);
 	greet(session);
 }

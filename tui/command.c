@@ -139,7 +139,7 @@ struct session *command_attach_to(const struct session_options *options, char **
 	char text[256];
 
 	if (session && !settled)
-		util_fail(error, "interrupted");
+		util_fail(error, "not connected: interrupted; start it again");
 	else if (session && session_failure(session))
 		util_fail(error, "%s", session_failure(session));
 	else if (session && session_plugged(session, text, sizeof(text))[0])

@@ -98,7 +98,7 @@ static int run(char *const *words, size_t count)
 	if (!options_parse(words, count, &set, 1, &used, &error))
 		return command_usage(&command_ctl, error);
 	if (used == count)
-		return command_usage(&command_ctl, util_format("no words for the guest"));
+		return command_usage(&command_ctl, util_format("no words: none for the guest were given"));
 	live = control_client_find(options.qmp ? options.qmp : options.port);
 	if (live)
 		status = command_not_beside(&set, 1) ? COMMAND_USAGE :

@@ -199,7 +199,7 @@ static int run(char *const *words, size_t count)
 	if (used < count)
 		return command_usage(&command_top, util_format("%s: not understood", words[used]));
 	if (!socket_of(&top.options[0]))
-		return command_usage(&command_top, util_format("which VM? Give --qmp SOCKET"));
+		return command_usage(&command_top, util_format("which VM? None was given; give --qmp SOCKET"));
 	if (!refuse_same(&top, &error) || !divide_memory(&top, &error))
 		return command_usage(&command_top, error);
 	if (!config_file_load(&config, &error) || !app_possible(&error))
