@@ -24,7 +24,7 @@ DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp tr
 	mix oracle_tail $(DEMO_WORK)
 DEMO_WORK = oracle cost oracle_shapes checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet
 DEMO_PROGRAMS = hash primes queens sort pulse
-TUI = canvas theme glyphs keys key_bar list scope prompt status title header emptiness column config config_file \
+TUI = canvas theme glyphs keys key_bar list scope prompt status remark_line title header emptiness column config config_file \
 	view_functions view_help snapshot screen screen_prompt screen_input machine overview tab_row tabs signals tty term term_keys app
 PROGRAM = main command command_screen command_top command_report command_ctl command_run command_config
 

@@ -150,13 +150,19 @@ static void sum_selected(const struct fleet *fleet, struct picture *picture)
 	}
 }
 
+/* Each remark with the machine's name. */
 static void add_note(struct picture *picture, const char *name, const char *note)
 {
 	size_t used = strlen(picture->note);
 
-	if (note[0])
-		util_print(picture->note + used, sizeof(picture->note) - used, "%s%s: %s",
-			used ? "; " : "", name, note);
+	while (*note && used + 1 < sizeof(picture->note)) {
+		size_t size = strcspn(note, PICTURE_NOTES);
+
+		util_print(picture->note + used, sizeof(picture->note) - used, "%s%s: %.*s",
+			used ? PICTURE_NOTES : "", name, (int)size, note);
+		used += strlen(picture->note + used);
+		note += size + strspn(note + size, PICTURE_NOTES);
+	}
 }
 
 /* The nearer to samples, the better. */

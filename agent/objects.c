@@ -171,7 +171,8 @@ static struct file *have_file(struct objects *objects, const char *path)
 
 static void refuse(struct objects *objects, const char *why)
 {
-	note(objects, "programs without names: %u, the last: %s", ++objects->refused, why);
+	note(objects, "the functions of %u programs have no names; of the last: %s",
+		++objects->refused, why);
 }
 
 /* Of a stripped program the debug file has the symbols, too: as many, or more. */

@@ -135,9 +135,9 @@ static void tell_note(struct picture *picture, const struct picture_inputs *inpu
 	char remarks[REMARKS_SIZE] = "";
 
 	if (picture->epoch)
-		remarks_text(picture->epoch, remarks, sizeof(remarks));
+		remarks_text(picture->epoch, PICTURE_NOTES, remarks, sizeof(remarks));
 	util_print(picture->note, sizeof(picture->note), "%s%s%s", inputs->trouble,
-		inputs->trouble[0] && remarks[0] ? "; " : "", remarks);
+		inputs->trouble[0] && remarks[0] ? PICTURE_NOTES : "", remarks);
 }
 
 struct picture *picture_new(const struct picture_inputs *inputs)

@@ -29,6 +29,8 @@ enum link_state {
 	LINK_LOST,			/* was up; the other side closed */
 };
 
+#define PICTURE_NOTES "\n"		/* between two remarks of a note */
+
 /* A wish for the profiler that waits until the guest can hear it. */
 enum kept_wish { KEPT_NONE, KEPT_ON, KEPT_OFF };
 
@@ -81,7 +83,7 @@ struct picture {
 	uint64_t skipped_bytes;
 	double cost_ns, cost_share;	/* the hook's own, per sample and of guest time */
 	double ring_fill;		/* fullest ring, 0 to 1 */
-	char note[1024];		/* what ails the connections, then as remarks.h makes it */
+	char note[1024];		/* what ails the connections, then as remarks.h makes it: a line each */
 
 	struct filter filter;		/* of the table, as the wish had it */
 	struct table *table;		/* sorted by nothing; NULL before the first */

@@ -12,6 +12,7 @@
 #include "util.h"
 
 struct line {
+	const char *between;
 	char *text;
 	size_t size, used;
 };
@@ -23,7 +24,7 @@ static void add(struct line *line, const char *part)
 
 	if (*part)
 		util_print(line->text + line->used, line->size - line->used, "%s%s",
-			line->used ? "; " : "", printable);
+			line->used ? line->between : "", printable);
 	line->used += strlen(line->text + line->used);
 	free(printable);
 }
@@ -70,9 +71,9 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 		add_loss(line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
 }
 
-const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
+const char *remarks_text(const struct epoch *epoch, const char *between, char *text, size_t size)
 {
-	struct line line = { .text = text, .size = size };
+	struct line line = { .between = between, .text = text, .size = size };
 
 	text[0] = '\0';
 	add_loss(&line, store_given_up(epoch->inputs.store), "ticks not kept: memory is full");
@@ -89,7 +90,8 @@ const char *remarks_text(const struct epoch *epoch, char *text, size_t size)
 	add_loss(&line, symbols_lines_refused(epoch->inputs.symbols),
 		"source lines not read: memory is full");
 	add_loss(&line, epoch->cpus_refused, "news of further CPUs not taken: memory is full");
-	add_loss(&line, epoch->untimed, "ticks came before the guest told its clock");
+	add_loss(&line, epoch->untimed, "ticks are in no table: they came before the guest said how "
+		"fast its clock runs");
 	add_tables(&line, epoch);
 	add_loss(&line, symbols_left_out(epoch->inputs.symbols),
 		"symbols left out: their lines or names are damaged");

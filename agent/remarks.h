@@ -8,7 +8,7 @@ struct epoch;
 
 enum { REMARKS_SIZE = 512 };
 
-/* One line, its parts divided by "; ", "" when all is well. Returns `text`. */
-const char *remarks_text(const struct epoch *epoch, char *text, size_t size);
+/* One after the other, `between` two of them; "" when all is well. Returns `text`. */
+const char *remarks_text(const struct epoch *epoch, const char *between, char *text, size_t size);
 
 #endif

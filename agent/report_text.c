@@ -38,15 +38,15 @@ static void print_facts(const struct report *report, FILE *out)
 		percent(table->mode[MODE_USER], table->weight),
 		percent(table->mode[MODE_IDLE], table->weight));
 	if (status->sampler == SAMPLER_TIMER)
-		fprintf(out, "code with interrupts off is not seen by the timer sampler: "
-			"it is charged where they come on\n");
+		fprintf(out, "code that runs with interrupts off is not seen by the timer "
+			"sampler: its time is counted where they come back on\n");
 	if (report->missed > GAPS_TOLD)
 		fprintf(out, "the host did not run the guest's CPUs for %.0f%% of the time: "
 			"the table rests on the other %.0f%%\n", 100 * report->missed,
 			100 - 100 * report->missed);
 	if (report->note[0])
 		fprintf(out, "%s\n", report->note);
-	if (remarks_text(epoch, remarks, sizeof(remarks))[0])
+	if (remarks_text(epoch, "\n", remarks, sizeof(remarks))[0])
 		fprintf(out, "%s\n", remarks);
 }
 

@@ -12,7 +12,7 @@ static const struct emptiness by_link[] = {
 	[LINK_TAKEN] = { "Another program is connected to the port.",
 		"QEMU serves one at a time: end that." },
 	[LINK_NOT_OPENED] = { "The guest has not opened the port.",
-		"Is the hook in it, and is ktop_init called?" },
+		"Linux: insmod ktop.ko; else call ktop_init." },
 	[LINK_NO_HELLO] = { "The guest sends, but has not said who it is.",
 		"Does it call ktop_drain?" },
 	[LINK_UP] = { NULL, NULL },

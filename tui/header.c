@@ -12,6 +12,8 @@
 
 enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16, IDLE = 7, STRIP_MOST = 4 };
 
+#define MISSED_TOLD 0.2			/* a larger share of the time is worth a line */
+
 struct meter {				/* columns of the parts of one CPU's line */
 	int label, bar, histogram;
 };
@@ -277,6 +279,7 @@ const char *header_remark(const struct picture *picture, const struct keys *keys
 	char what_to_do[KEYS_TEXT];
 	struct emptiness news = emptiness_of_news(picture);
 	bool rows = picture->table && picture->table->count != 0;
+	double missed = title_missed(picture, &picture->filter);
 
 	text[0] = '\0';
 	if (picture->kept)
@@ -286,8 +289,11 @@ const char *header_remark(const struct picture *picture, const struct keys *keys
 	else if (news.why && rows)
 		snprintf(text, HEADER_REMARK, "%s %s", news.why,
 			keys_text(keys, news.what_to_do, what_to_do));
+	else if (missed > MISSED_TOLD)
+		snprintf(text, HEADER_REMARK, "The host did not run the guest's CPUs for %.0f %% of the "
+			"time.", 100 * missed);
 	else if (picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER && !picture->machines)
 		snprintf(text, HEADER_REMARK, "%s",
-			"timer: code with interrupts off is charged where they come on");
+			"timer: what runs with interrupts off is counted where they come back on");
 	return text;
 }

@@ -31,6 +31,7 @@ const struct keys keys_standard = { .rows = {
 	{ { 'I' }, ACTION_INVERT, "invert", NULL, "invert the order" },
 	{ { 'i' }, ACTION_IDLE, "idle", NULL,
 		"hide the row of idle time, and show it; shares stay" },
+	{ { 'd' }, ACTION_DISMISS, "dismiss", NULL, "put the remarks away until there are others" },
 	{ { KEYS_F(7), 'w' }, ACTION_WINDOW, "window", "Window",
 		"the last 1 s, 10 s, 60 s, or all" },
 	{ { KEYS_F(9), 's' }, ACTION_SNAPSHOT, "snapshot", "Snapshot",

@@ -4,6 +4,7 @@
 #include "key_bar.h"
 #include "keys.h"
 #include "picture.h"
+#include "remark_line.h"
 #include "screen_state.h"
 #include "util.h"
 
@@ -123,6 +124,14 @@ static void repeat_search(struct screen *screen, enum list_search where, uint64_
 			"search failed: no name was given yet; {search} asks for one");
 }
 
+static void dismiss(struct screen *screen, uint64_t now)
+{
+	if (remark_line_dismiss(screen->picture, &screen->scope))
+		screen_say(screen, now, "the remarks are put away until there are others");
+	else
+		screen_say(screen, now, "there is no remark to put away");
+}
+
 /* Actions that need a picture. */
 static void act_on_picture(struct screen *screen, enum action action, uint64_t now)
 {
@@ -133,6 +142,8 @@ static void act_on_picture(struct screen *screen, enum action action, uint64_t n
 		run(screen, now);
 	else if (action == ACTION_SNAPSHOT)
 		snapshot(screen, now);
+	else if (action == ACTION_DISMISS)
+		dismiss(screen, now);
 	else if (action == ACTION_ZERO)
 		zero(screen, now);
 	else
@@ -181,6 +192,7 @@ static enum screen_wish act(struct screen *screen, enum action action, uint64_t 
 	case ACTION_SNAPSHOT:
 	case ACTION_ZERO:
 	case ACTION_FREEZE:
+	case ACTION_DISMISS:
 		act_on_picture(screen, action, now);
 		break;
 	default:

@@ -6,13 +6,12 @@
 #include "canvas.h"
 #include "glyphs.h"
 #include "picture.h"
+#include "remark_line.h"
 #include "scope.h"
 #include "theme.h"
 #include "title.h"
 
 enum { ITEMS = 20, ITEM_TEXT = 200, GAP = 2, STATE = 8, COUNT = 24, NARROW = 30 };
-
-static const uint64_t note_ns = 5000000000u;
 
 struct item {
 	char text[ITEM_TEXT];
@@ -72,11 +71,11 @@ static void add_machine(struct title *title, const struct picture *picture)
 		add(title, STYLE_TEXT, 20, 0, "%u vCPU", picture->cpu_count);
 		add(title, STYLE_TEXT, 30, 0, "up %s", scope_time(picture->now, time));
 	} else {
-		add(title, STYLE_DIM, 78, 0, "guest not known yet");
+		add(title, STYLE_DIM, 78, 0, "the guest is not known yet");
 	}
 	if (picture->replay)
 		add(title, STYLE_WARN, 65, 0, "replay");
-	else
+	else if (picture->kernel[0] != '\0')
 		add(title, STYLE_TEXT, 10, 0, "hook");
 	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[picture->vm]);
 }
@@ -125,11 +124,7 @@ static void add_state(struct title *title, const struct canvas *canvas,
 			picture->achieved, picture->sampler == SAMPLER_NMI ? "nmi" : "timer");
 }
 
-/*
- * Ticks that came too late to be charged to anything: the guest had no time, or stood still. Their
- * share of all time of the CPUs looked at, whatever else the filter says.
- */
-static double missed_share(const struct picture *picture, const struct filter *filter)
+double title_missed(const struct picture *picture, const struct filter *filter)
 {
 	uint64_t missed = 0, all = 0;
 
@@ -201,14 +196,14 @@ static void add_scope(struct title *title, const struct scope *scope, int column
 /* What else is good to know; the last where there is room. */
 static void add_rest(struct title *title, const struct picture *picture, const struct filter *filter)
 {
-	double missed = missed_share(picture, filter) * 100;
+	double missed = title_missed(picture, filter) * 100;
 
 	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, 67, 11, "missed %.*f%%", missed < 9.95,
 		missed);
 	if (picture->skipped_bytes)
 		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", picture->skipped_bytes);
 	if (picture->lost_before)
-		add(title, STYLE_DIM, 0, 0, "before %" PRIu64, picture->lost_before);
+		add(title, STYLE_DIM, 0, 0, "lost earlier %" PRIu64, picture->lost_before);
 	if (picture->machines)
 		return;
 	add(title, picture->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
@@ -280,22 +275,12 @@ static void choose(struct title *title, struct canvas *canvas, struct area area,
 	}
 }
 
-/* A line of its own; a note that is longer is shown in turns, each of whole words. */
-static void draw_note(struct canvas *canvas, struct place place, const struct picture *picture)
-{
-	const char *text = picture->note;
-	int turns = canvas_rows(canvas, text, place.width - 1);
-
-	for (uint64_t turn = picture->now / note_ns % (uint64_t)turns; turn > 0; turn--)
-		text = canvas_next_row(canvas, text, place.width - 1);
-	canvas_text(canvas, place, STYLE_WARN, text);
-}
-
 int title_draw(struct canvas *canvas, struct area area, const struct picture *picture,
 	const struct scope *scope)
 {
 	int most = area.rows / 5 > 1 ? area.rows / 5 : 1, height, second;
-	bool note = picture->note[0] != '\0' && most > 1;
+	struct area below = { area.row, area.column + 1, most - 1, area.columns - 2 };
+	int note = remark_line_rows(canvas, below, picture, scope);
 	struct title title = { .count = 0 };
 	char window[SCOPE_WINDOW];
 
@@ -310,8 +295,7 @@ int title_draw(struct canvas *canvas, struct area area, const struct picture *pi
 	choose(&title, canvas, area, most - note);
 	lines(&title, canvas, area, &second);
 	height = flow(&title, canvas, area, second, true);
-	if (note)
-		draw_note(canvas, (struct place) { area.row + height, area.column + 1,
-			area.columns - 2 }, picture);
+	below.row += height;
+	remark_line_draw(canvas, below, picture, scope);
 	return height + note;
 }

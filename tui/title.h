@@ -9,8 +9,15 @@
 
 struct area;
 struct canvas;
+struct filter;
 struct picture;
 struct scope;
+
+/*
+ * Ticks that came too late to be charged to anything: the guest had no time, or stood still. Their
+ * share of all time of the CPUs looked at, whatever else the filter says.
+ */
+double title_missed(const struct picture *picture, const struct filter *filter);
 
 int title_draw(struct canvas *canvas, struct area area, const struct picture *picture,
 	const struct scope *scope);			/* returns the rows used */

@@ -35,15 +35,16 @@ static const struct note notes[] = {
 	{ "REC 997/472 Hz", "profiling; samples a second and CPU: asked for, achieved. A late "
 		"tick's sample counts for all since the one before, up to 8: so shares stay "
 		"right when fewer come than asked for." },
-	{ "missed", "ticks later than that, charged to no function: the guest got no time from "
-		"the host, or was paused. A share of all time." },
+	{ "missed", "share of the time in which the host did not run the guest's CPUs, or the VM "
+		"was paused: it is counted for no function" },
 	{ "lost 12+3", "samples that were taken and never came, since ktop listens, exact: in "
 		"the guest, its rings were full; and on the way here" },
-	{ "before", "samples that the guest lost before, while nobody listened" },
+	{ "lost earlier", "samples that the guest lost before ktop listened" },
 	{ "ring", "how full the guest's fullest ring is" },
 	{ "cost", "the hook's own time: for a sample, and of the guest's time" },
-	{ "timer", "sampled by each CPU's own tick: code with interrupts off is charged where "
-		"they come on. nmi sees it, and may take one CPU." },
+	{ "timer", "sampled by each CPU's own tick, which does not see code that runs with "
+		"interrupts off: its time is counted where they come back on. nmi sees it, and may "
+		"take one CPU." },
 	{ "FROZEN", "the window is held; collection goes on" },
 };
 

@@ -164,7 +164,7 @@ struct picture *hand_picture(struct symbols *symbols, const uint32_t functions[H
 		.running = true, .sampler = SAMPLER_NMI, .rate = 997, .achieved = 996.8,
 		.cost_ns = 850, .cost_share = 0.0012, .ring_fill = 0.03,
 		.table = hand_table(functions), .symbols = symbols, .generation = 1,
-		.selected = functions[2], .caller_count = 2,
+		.selected = functions[2], .caller_count = 2, .filter.cpu = EVENT_NONE,
 		.callers = { { functions[1], 2950 }, { functions[5], 1890 } },
 	};
 	hand_cpus(picture, 4);

@@ -254,9 +254,9 @@ static void no_file_is_missed(void **state)
 	char text[REMARKS_SIZE];
 
 	(void)state;
-	assert_non_null(strstr(remarks_text(epoch, text, sizeof(text)), "no names"));
+	assert_non_null(strstr(remarks_text(epoch, "; ", text, sizeof(text)), "no names"));
 	epoch_events(epoch, &event, 1);
-	assert_string_equal(remarks_text(epoch, text, sizeof(text)), "");
+	assert_string_equal(remarks_text(epoch, "; ", text, sizeof(text)), "");
 	check(epoch->inputs.symbols, KERNEL, "do_work", "kernel");
 	epoch_release(epoch);
 }
@@ -269,7 +269,7 @@ static void remarks_are_harmless(void **state)
 	char text[REMARKS_SIZE];
 
 	(void)state;
-	assert_non_null(strstr(remarks_text(epoch, text, sizeof(text)), "/no/?]0;title?"));
+	assert_non_null(strstr(remarks_text(epoch, "; ", text, sizeof(text)), "/no/?]0;title?"));
 	assert_null(strchr(text, '\x1b'));
 	epoch_release(epoch);
 }

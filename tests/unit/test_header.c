@@ -15,6 +15,7 @@
 #include "header.h"
 #include "tui/keys.h"
 #include "picture.h"
+#include "remark_line.h"
 #include "scope.h"
 #include "symbols.h"
 
@@ -129,6 +130,47 @@ static void test_missed_is_a_share_of_all_time(void **state)
 	picture_free(picture);
 }
 
+/* Each is shown whole, on two lines if need be; put away, it stays so until it says something else. */
+static void test_remarks_are_whole_and_can_be_put_away(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	struct scope scope;
+	char *text;
+	int used, all;
+
+	(void)state;
+	scope_init(&scope);
+	picture->now = 0;
+	strcpy(picture->note, "12 samples: memory is full; give more\n"
+		"another remark, which is so long that one line of eighty columns does not hold "
+		"all of it, but two of them do");
+	text = drawn_header(picture, &scope, 80, &all);
+	assert_non_null(strstr(text, " 12 samples: memory is full; give more\n"));
+	assert_null(strstr(text, "another remark"));
+	free(text);
+	picture->now = 5000000000;
+	text = drawn_header(picture, &scope, 80, &used);
+	assert_non_null(strstr(text, " another remark, which is so long"));
+	assert_non_null(strstr(text, "but two of them do\n"));
+	assert_null(strstr(text, "12 samples"));
+	assert_int_equal(used, all);				/* nothing moves from turn to turn */
+	free(text);
+
+	assert_true(remark_line_dismiss(picture, &scope));
+	assert_false(remark_line_dismiss(picture, &scope));
+	strcpy(picture->note, "13 samples: memory is full; give more");
+	text = drawn_header(picture, &scope, 80, &used);
+	assert_null(strstr(text, "samples: memory"));
+	assert_int_equal(used, all - 2);
+	free(text);
+	strcpy(picture->note, "13 samples: memory is full; give more\nsomething else");
+	text = drawn_header(picture, &scope, 80, &used);
+	assert_non_null(strstr(text, " something else\n"));
+	assert_null(strstr(text, "samples: memory"));
+	free(text);
+	picture_free(picture);
+}
+
 /* However many remarks there are, each has its turn. */
 static void test_no_remark_hides_another(void **state)
 {
@@ -140,7 +182,7 @@ static void test_no_remark_hides_another(void **state)
 	(void)state;
 	scope_init(&scope);
 	for (int i = 0; i < 60; i++)
-		note += sprintf(note, "mark%02d; ", i);
+		note += sprintf(note, "mark%02d\n", i);
 	for (int turn = 0; turn < 60; turn++, picture->now += 5000000000) {
 		int used;
 		char *text = drawn_header(picture, &scope, 80, &used);
@@ -239,6 +281,10 @@ static void test_remarks(void **state)
 	picture->vm = VM_RUNNING;
 	picture->link = LINK_UP;
 	picture->running = true;
+	picture->cpus[1].series.missed = 20000;
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text),
+		"The host did not run the guest's CPUs for 33 % of the time."));
+	picture->cpus[1].series.missed = 0;
 	picture->sampler = SAMPLER_TIMER;
 	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "interrupts off"));
 	strcpy(picture->note, "the guest refused nmi: it needs two CPUs");
@@ -253,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_header_keeps_its_height),
 		cmocka_unit_test(test_missed_is_a_share_of_all_time),
 		cmocka_unit_test(test_no_remark_hides_another),
+		cmocka_unit_test(test_remarks_are_whole_and_can_be_put_away),
 		cmocka_unit_test(test_many_cpus_fold),
 		cmocka_unit_test(test_no_cpu_is_left_out),
 		cmocka_unit_test(test_remarks),

@@ -326,14 +326,16 @@ static void test_losses_are_shown(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	fixture_tell_all(&fixture);
 	picture = fixture_picture(&fixture);
-	assert_string_equal(picture->note, "3 ticks came before the guest told its clock");
+	assert_string_equal(picture->note, "3 ticks are in no table: they came before the guest "
+		"said how fast its clock runs");
 	picture_free(picture);
 
 	store_add(session_epoch(fixture.session)->inputs.store, 1, &damaged, 2);
 	session_epoch(fixture.session)->status.meta_lost = 1;
 	picture = fixture_picture(&fixture);
-	assert_string_equal(picture->note, "2 ticks not kept: memory is full; "
-		"3 ticks came before the guest told its clock; "
+	assert_string_equal(picture->note, "2 ticks not kept: memory is full\n"
+		"3 ticks are in no table: they came before the guest said how fast its clock "
+		"runs\n"
 		"1 facts lost: the guest's tables are full");
 	picture_free(picture);
 
@@ -342,10 +344,10 @@ static void test_losses_are_shown(void **state)
 	epoch->untimed = epoch->status.meta_lost = 0;
 	epoch->tables_told = true;
 	epoch->tables[TABLE_THREADS] = (struct table_fill){ .size = 4096, .used = 4096, .missing = 904 };
-	assert_non_null(strstr(remarks_text(epoch, text, sizeof(text)), "904 threads without a name: the "
+	assert_non_null(strstr(remarks_text(epoch, "; ", text, sizeof(text)), "904 threads without a name: the "
 		"guest keeps 4096 threads, more by the hook's settings: threads=8192"));
 	epoch->tables[TABLE_THREADS].missing = 0;
-	assert_null(strstr(remarks_text(epoch, text, sizeof(text)), "threads"));
+	assert_null(strstr(remarks_text(epoch, "; ", text, sizeof(text)), "threads"));
 	fixture_end(&fixture);
 }
 
@@ -357,7 +359,7 @@ static void test_remarks_are_cut_to_their_room(void **state)
 	(void)state;
 	epoch->untimed = 12;
 	memset(text, 'x', sizeof(text));
-	assert_string_equal(remarks_text(epoch, text, 12), "12 ticks ca");
+	assert_string_equal(remarks_text(epoch, "; ", text, 12), "12 ticks ar");
 	assert_int_equal(text[12], 'x');
 	epoch_release(epoch);
 }

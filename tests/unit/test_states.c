@@ -188,8 +188,8 @@ static void no_hello(struct picture *picture)
 static void noted(struct picture *picture)
 {
 	picture->now = 180 * second;		/* long notes are told in turns: the first one */
-	strcpy(picture->note, "1234567 ticks not kept: memory is full; 89 samples without their "
-		"stack: memory is full; 3 programs have no names: their files are not beside the "
+	strcpy(picture->note, "1234567 ticks not kept: memory is full\n89 samples without their "
+		"stack: memory is full\n3 programs have no names: their files are not beside the "
 		"kernel");
 }
 
