@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "decode.h"
+#include "errand.h"
 #include "metadata.h"
 #include "record.h"
 #include "util.h"
@@ -15,6 +16,7 @@
 
 enum {
 	OPEN_MAX = 64,			/* files open at a time; more are closed and opened again */
+	ENDINGS_MAX = 8,		/* in work at a time: the disk is too slow for more */
 	EPOCHS_MAX = 1000,		/* folders of one recording: a guest cannot make more */
 	BOOT_ID = 16,
 };
@@ -39,6 +41,9 @@ struct record {
 
 	struct file files[OPEN_MAX];
 	uint64_t uses;
+
+	struct errand *endings[ENDINGS_MAX + 1];	/* of epochs before, that may be in work */
+	int ending_count;
 };
 
 /* Makes the folder, or finds it empty: 0, or errno. */
@@ -74,12 +79,16 @@ struct record *record_new(const char *folder, char **error)
 	return record;
 }
 
+static char *unrecorded(const char *path, int why)
+{
+	return util_format("%s: not recorded: %s; make room, and record again", path, strerror(why));
+}
+
 static bool fail(struct record *record, const char *path, int why)
 {
-	if (record->error)
-		return false;
-	return util_fail(&record->error, "%s: not recorded: %s; make room, and record again",
-		path, strerror(why));
+	if (!record->error)
+		record->error = unrecorded(path, why);
+	return false;
 }
 
 /* ---- one epoch, one folder ---- */
@@ -93,13 +102,23 @@ static char *hex(const uint8_t boot_id[BOOT_ID])
 	return text;
 }
 
+/* Also by one whose end is in work. */
+static bool is_taken(const char *path)
+{
+	char *partial = util_format("%s.partial", path);
+	bool taken = access(partial, F_OK) == 0 || access(path, F_OK) == 0;
+
+	free(partial);
+	return taken;
+}
+
 /* The name of the folder; a boot that was put back to an earlier state has several. */
 static char *name_epoch(const struct record *record)
 {
 	char *boot = hex(record->boot_id);
 	char *path = util_format("%s/%s", record->folder, boot);
 
-	for (unsigned i = 2; access(path, F_OK) == 0; i++) {
+	for (unsigned i = 2; is_taken(path); i++) {
 		free(path);
 		path = util_format("%s/%s-%u", record->folder, boot, i);
 	}
@@ -130,38 +149,120 @@ static bool close_file(struct file *file)
 	return good;
 }
 
-static bool write_metadata(struct record *record, char **error)
+/* ---- its end, by an errand: files are closed, metadata written, the folder has its name ---- */
+
+struct ending {
+	char *partial, *final;		/* final NULL: the folder keeps its temporary name */
+	int fds[OPEN_MAX];
+	int count;
+	char *metadata;
+	size_t size;
+	char *error;			/* NULL: all is on the disk */
+};
+
+static bool write_metadata(const struct ending *ending, char **error)
 {
-	char *path = util_format("%s/metadata", record->partial);
+	char *path = util_format("%s/metadata", ending->partial);
 	struct util_file *file = util_file_open(path, error);
 
 	free(path);
 	if (!file)
 		return false;
-	metadata_write(record->metadata, record->boot_id, util_file_stream(file));
+	fwrite(ending->metadata, 1, ending->size, util_file_stream(file));
 	return util_file_commit(file, error);
 }
 
 /* After a failure the folder keeps its temporary name, but can still be read. */
+static void run_ending(void *context)
+{
+	struct ending *ending = context;
+	int why = 0;
+
+	for (int i = 0; i < ending->count; i++)
+		if (close(ending->fds[i]) != 0)
+			why = errno;
+	if (!write_metadata(ending, &ending->error) || !ending->final)
+		return;
+	if (!why && rename(ending->partial, ending->final) != 0)
+		why = errno;
+	if (why)
+		ending->error = unrecorded(ending->partial, why);
+}
+
+static void free_ending(void *context)
+{
+	struct ending *ending = context;
+
+	free(ending->partial);
+	free(ending->final);
+	free(ending->metadata);
+	free(ending->error);
+	free(ending);
+}
+
+/* Those that are done, or, waiting, all; keeps the first failure. */
+static void take_endings(struct record *record, bool wait)
+{
+	int left = 0;
+
+	for (int i = 0; i < record->ending_count; i++) {
+		struct errand *errand = record->endings[i];
+		struct ending *ending;
+
+		if (wait)
+			errand_wait(errand);
+		ending = errand_done(errand);
+		if (!ending) {
+			record->endings[left++] = errand;
+			continue;
+		}
+		if (ending->error && !record->error) {
+			record->error = ending->error;
+			ending->error = NULL;
+		}
+		errand_leave(errand);
+	}
+	record->ending_count = left;
+}
+
+static bool print_metadata(struct record *record, struct ending *ending)
+{
+	FILE *text = open_memstream(&ending->metadata, &ending->size);
+	bool good = text;
+
+	if (text) {
+		metadata_write(record->metadata, record->boot_id, text);
+		good = !ferror(text);
+		good = fclose(text) == 0 && good;
+	}
+	return good;
+}
+
 static void end_epoch(struct record *record)
 {
-	char *error = NULL;
+	static const struct errand_work work = { .run = run_ending, .free = free_ending };
+	struct ending *ending;
 
 	if (!record->partial)
 		return;
+	take_endings(record, false);
+	ending = util_alloc(sizeof(*ending));
 	for (int i = 0; i < OPEN_MAX; i++)
-		if (!close_file(&record->files[i]))
-			fail(record, record->partial, errno);
-	if (!write_metadata(record, &error) && !record->error) {
-		record->error = error;
-		error = NULL;
-	}
-	if (!record->error && rename(record->partial, record->final) != 0)
-		fail(record, record->final, errno);
-	free(error);
-	free(record->partial);
-	free(record->final);
+		if (record->files[i].used) {
+			ending->fds[ending->count++] = record->files[i].fd;
+			record->files[i].used = 0;
+		}
+	if (!print_metadata(record, ending))
+		fail(record, record->partial, ENOMEM);
+	if (record->ending_count >= ENDINGS_MAX)
+		fail(record, record->partial, ETIMEDOUT);
+	ending->partial = record->partial;
+	if (record->error)
+		free(record->final);
+	else
+		ending->final = record->final;
 	record->partial = record->final = NULL;
+	record->endings[record->ending_count++] = errand_new(&work, ending);
 }
 
 /* ---- one stream of one CPU, one file ---- */
@@ -275,6 +376,7 @@ bool record_close(struct record *record, char **error)
 	if (!record)
 		return true;
 	end_epoch(record);
+	take_endings(record, true);
 	good = !record->error;
 	if (good || !error)
 		free(record->error);

@@ -16,11 +16,14 @@ struct record;
 /* Makes `folder`, which must not exist or be empty. NULL with `error` set (freed by the caller). */
 struct record *record_new(const char *folder, char **error);
 
-/* To be called for each packet, and then for its events. A failed write ends the recording. */
+/*
+ * To be called for each packet, and then for its events. A failed write ends the recording. What an
+ * epoch's end wants of the disk is done beside.
+ */
 void record_packet(struct record *record, const struct packet *packet);
 void record_event(struct record *record, const struct event *event);
 
-/* Writes the metadata, renames, frees. False with `error` set when anything was not written. */
+/* Waits until all is on the disk, and frees. False with `error` set when anything was not written. */
 bool record_close(struct record *record, char **error);
 
 #endif

@@ -6,12 +6,13 @@
 #include "commands.h"
 #include "decode.h"
 #include "epoch.h"
-#include "export.h"
+#include "errand.h"
 #include "link.h"
 #include "loan.h"
 #include "picture.h"
 #include "qmp.h"
 #include "report.h"
+#include "report_file.h"
 #include "report_parts.h"
 #include "session.h"
 #include "store.h"
@@ -75,6 +76,8 @@ void report_free(struct report *report)
 	report_give_back(report);
 	table_free(report->table);
 	epoch_release(report->epoch);
+	errand_leave(report->file);		/* what is in work is written */
+	free(report->unwritten);
 	free(report->error);
 	free(report);
 }
@@ -395,6 +398,27 @@ static void note_unread(struct report *report, uint32_t count)
 	free(what);
 }
 
+static void begin_file(struct report *report)
+{
+	const struct folded_options options = {
+		.kernel_mark = report->request.kernel_mark,
+		.thread_first = report->request.threads,
+	};
+
+	report->state = report->request.folded ? REPORT_WRITING : REPORT_DONE;
+	if (report->request.folded)
+		report->file = report_file_begin(report->request.folded, report->epoch,
+			&report->question, options);
+}
+
+static void write_file(struct report *report)
+{
+	if (!report_file_done(report->file, &report->unwritten))
+		return;
+	report->file = NULL;
+	report->state = REPORT_DONE;
+}
+
 static void name(struct report *report)
 {
 	uint32_t left;
@@ -414,7 +438,7 @@ static void name(struct report *report)
 			report_note(report, "the guest has not yet told all names of its kernel", "");
 		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
 			false);
-		report->state = REPORT_DONE;
+		begin_file(report);
 	}
 }
 
@@ -431,6 +455,7 @@ enum report_state report_step(struct report *report)
 		[REPORT_RATE_BACK] = report_set_rate_back,
 		[REPORT_SAMPLER_BACK] = report_set_sampler_back,
 		[REPORT_NAMING] = name,
+		[REPORT_WRITING] = write_file,
 	};
 
 	if (report->state < REPORT_DONE)
@@ -445,19 +470,11 @@ bool report_has_books(const struct report *report)
 
 bool report_write(struct report *report, FILE *out, char **error)
 {
-	const struct folded_options options = {
-		.kernel_mark = report->request.kernel_mark,
-		.thread_first = report->request.threads,
-	};
-	struct export_result result;
-
 	if (!report->request.json)
 		report_text(report, out);
 	else if (!report_json(report, out))
 		return util_fail(error, "JSON: no memory; ask for less");
 	if (fflush(out) != 0)
 		return util_fail(error, "report: not written: %s; make room there", strerror(errno));
-	return !report->request.folded || export_folded(report->request.folded,
-		report->epoch->query, &report->epoch->inputs, &report->question, options, &result,
-		error);
+	return !report->unwritten || util_fail(error, "%s", report->unwritten);
 }

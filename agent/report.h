@@ -16,6 +16,7 @@
 #include "query.h"
 
 struct epoch;
+struct errand;
 struct session;
 
 struct report_request {
@@ -39,7 +40,7 @@ extern const struct option_row report_options[];	/* of a struct report_request *
 enum report_state {
 	REPORT_WAITING, REPORT_SAMPLER, REPORT_RATE, REPORT_STARTING, REPORT_RUNNING,
 	REPORT_STOPPING, REPORT_CLOSING, REPORT_RATE_BACK, REPORT_SAMPLER_BACK, REPORT_NAMING,
-	REPORT_DONE, REPORT_FAILED,
+	REPORT_WRITING, REPORT_DONE, REPORT_FAILED,
 };
 
 struct report {
@@ -61,7 +62,10 @@ struct report {
 	uint64_t told;			/* symbols_generation, while the guest's names come */
 	uint64_t seen, seen_at;		/* what moves while the guest does, and its host ns */
 
+	struct errand *file;		/* the folded one in work; NULL: none is */
+
 	/* the answer, with REPORT_DONE */
+	char *unwritten;		/* why there is no folded file; NULL: there is, or none was wanted */
 	struct status status;		/* at the end of the window; without its note */
 	struct question question;
 	struct table *table;		/* sorted */
@@ -76,7 +80,10 @@ void report_free(struct report *report);	/* gives back what it has not yet */
 enum report_state report_step(struct report *report);
 void report_cut(struct report *report, const char *why);	/* ends the window now */
 
-/* The answer as people read it, or as programs do; with the folded file when one was asked for. */
+/*
+ * The answer as people read it, or as programs do. False with `error` set when that, or the folded
+ * file, was not written.
+ */
 bool report_write(struct report *report, FILE *out, char **error);
 
 /* The decoder's books are those of the guest's present boot: are they this report's? */
