@@ -33,7 +33,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_
 	test_alarm test_template test_virtq test_virtio_serial test_hotplug test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_table test_query test_query_inlined test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file test_debuginfod test_sources \
 	test_memory test_absurd_files test_signals test_demangle test_qmp test_profiler test_launch test_options \
-	test_link test_plug test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
+	test_link test_plug test_waits test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
 	test_filter_words test_list test_prompt test_header test_view_functions test_screen test_states test_steady test_tabs
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen fuzz_session
@@ -152,8 +152,12 @@ build/check/test_template: $(filter-out %/string.o,$(TEMPLATE_SRC:%.c=build/chec
 build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
 build/check/test_record build/check/test_guest_symbols: build/check/tests/unit/packets.o
 build/check/test_qmp: build/check/tests/unit/fake_qmp.o
-build/check/test_session build/check/test_link build/check/test_plug: build/check/tests/unit/fake_qmp.o
-build/check/test_plug: build/check/tests/unit/fake_machine.o
+build/check/test_session build/check/test_link build/check/test_plug build/check/test_waits: build/check/tests/unit/fake_qmp.o
+build/check/test_plug build/check/test_waits: build/check/tests/unit/fake_machine.o
+build/check/test_waits: build/check/tests/unit/no_waits.o build/check/tests/unit/session_fixture.o \
+	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
+build/check/test_waits: LIBS += $(WAITS:%=-Wl,--wrap=%)
+WAITS = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen open
 build/check/test_session build/check/test_turn build/check/test_session_files build/check/test_control_socket build/check/test_private build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop

@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "fake_qmp.h"
 #include "util.h"
 
-enum { LINE = 4096, LINES = 64, WAIT_NS = 2000000000 };
+enum { DRIP_MS = 20, LINE = 4096, LINES = 64, WAIT_NS = 2000000000 };
 
 struct fake_qmp {
 	struct fake_script script;
@@ -21,6 +22,7 @@ struct fake_qmp {
 	pthread_cond_t came;
 	int fd;
 	bool mute, over;
+	int answered;
 	char *lines[LINES];
 	int count;
 };
@@ -41,6 +43,66 @@ static void say(const struct fake_qmp *fake, int fd, const char *text)
 	}
 }
 
+static bool is_over(struct fake_qmp *fake)
+{
+	bool over;
+
+	pthread_mutex_lock(&fake->lock);
+	over = fake->over;
+	pthread_mutex_unlock(&fake->lock);
+	return over;
+}
+
+/* A byte now and then, until somebody has enough. */
+static void drip(struct fake_qmp *fake, int fd, const char *text)
+{
+	for (; *text && !is_over(fake); text++) {
+		if (send(fd, text, 1, MSG_NOSIGNAL) != 1)
+			return;
+		poll(NULL, 0, DRIP_MS);
+	}
+}
+
+/* In place of an answer, or of the greeting (id 0). */
+static void be_odd(struct fake_qmp *fake, int fd, const char *fair, int id)
+{
+	static const char *const lies[] = { "\"return\": 7", "\"error\": 7",
+		"\"return\": [{}, [], null, {\"name\": 7, \"type\": [], \"label\": {}}]" };
+	char *lie = id ? util_format("{\"id\": %d, %s}\r\n", id, lies[id % 3]) :
+		util_format("{\"QMP\": [\r\n{\"id\": 1, \"return\": {}}\r\n");
+
+	if (fake->script.odd == FAKE_DRIPS)
+		drip(fake, fd, fair);
+	if (fake->script.odd == FAKE_LIES)
+		say(fake, fd, lie);
+	free(lie);
+}
+
+static bool is_odd(struct fake_qmp *fake, int answer)
+{
+	return fake->script.odd != FAKE_FAIR && answer >= fake->script.odd_from;
+}
+
+static int count_answer(struct fake_qmp *fake)
+{
+	int count;
+
+	pthread_mutex_lock(&fake->lock);
+	count = ++fake->answered;
+	pthread_mutex_unlock(&fake->lock);
+	return count;
+}
+
+int fake_qmp_answered(struct fake_qmp *fake)
+{
+	int count;
+
+	pthread_mutex_lock(&fake->lock);
+	count = fake->answered;
+	pthread_mutex_unlock(&fake->lock);
+	return count;
+}
+
 static const char *find_answer(const struct fake_qmp *fake, const char *line)
 {
 	const struct fake_answer *row = fake->script.answers;
@@ -52,9 +114,10 @@ static const char *find_answer(const struct fake_qmp *fake, const char *line)
 	return row && row->request ? row->answer : NULL;
 }
 
-static void answer(const struct fake_qmp *fake, int fd, const char *line)
+static void answer(struct fake_qmp *fake, int fd, const char *line)
 {
 	const char *found = find_answer(fake, line), *id = strstr(line, "\"id\":");
+	bool odd = is_odd(fake, count_answer(fake));
 	char *text;
 
 	if (!found || !id)
@@ -66,7 +129,10 @@ static void answer(const struct fake_qmp *fake, int fd, const char *line)
 	if (fake->script.before)
 		say(fake, fd, fake->script.before);
 	text = util_format("{\"id\": %d, %s}\r\n", atoi(id + 5), found);
-	say(fake, fd, text);
+	if (odd)
+		be_odd(fake, fd, text, atoi(id + 5));
+	else
+		say(fake, fd, text);
 	free(text);
 }
 
@@ -101,7 +167,9 @@ static void serve(struct fake_qmp *fake, int fd)
 	char line[LINE];
 	size_t size = 0;
 
-	if (fake->script.greeting)
+	if (fake->script.greeting && is_odd(fake, 0))
+		be_odd(fake, fd, fake->script.greeting, 0);
+	else if (fake->script.greeting)
 		say(fake, fd, fake->script.greeting);
 	while (size < LINE - 1 && recv(fd, line + size, 1, 0) == 1) {
 		if (line[size++] != '\n')

@@ -1,0 +1,137 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "no_waits.h"
+
+static _Thread_local bool watched;
+static _Thread_local int polls_left;
+static const char *seen;		/* of the thread of the tests */
+
+void no_waits_begin(int polls)
+{
+	polls_left = polls;
+	watched = true;
+}
+
+void no_waits_end(void)
+{
+	watched = false;
+}
+
+const char *no_waits_seen(void)
+{
+	return seen;
+}
+
+static void note(const char *call)
+{
+	if (watched && !seen)
+		seen = call;
+}
+
+/* A file may wait for its disk; a socket, a pipe, when it was not told not to. */
+static void note_read(const char *call, int fd, int flags)
+{
+	if (watched && !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK))
+		note(call);
+}
+
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	if (watched && timeout != 0 && polls_left-- == 0)
+		note("poll");
+	return __real_poll(fds, count, timeout);
+}
+
+ssize_t __real_recv(int fd, void *to, size_t size, int flags);
+ssize_t __wrap_recv(int fd, void *to, size_t size, int flags);
+ssize_t __wrap_recv(int fd, void *to, size_t size, int flags)
+{
+	note_read("recv", fd, flags);
+	return __real_recv(fd, to, size, flags);
+}
+
+ssize_t __real_read(int fd, void *to, size_t size);
+ssize_t __wrap_read(int fd, void *to, size_t size);
+ssize_t __wrap_read(int fd, void *to, size_t size)
+{
+	note_read("read", fd, 0);
+	return __real_read(fd, to, size);
+}
+
+int __real_connect(int fd, const struct sockaddr *address, socklen_t size);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t size);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+	note_read("connect", fd, 0);
+	return __real_connect(fd, address, size);
+}
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+	note("fsync");
+	return __real_fsync(fd);
+}
+
+int __real_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+	note("pthread_join");
+	return __real_pthread_join(thread, result);
+}
+
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
+{
+	note("pthread_cond_wait");
+	return __real_pthread_cond_wait(condition, lock);
+}
+
+int __real_nanosleep(const struct timespec *time, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+	note("nanosleep");
+	return __real_nanosleep(time, left);
+}
+
+DIR *__real_opendir(const char *path);
+DIR *__wrap_opendir(const char *path);
+DIR *__wrap_opendir(const char *path)
+{
+	note("opendir");
+	return __real_opendir(path);
+}
+
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	note("fopen");
+	return __real_fopen(path, mode);
+}
+
+/* To write is a matter of memory; to read, of a disk, or of who has the file. */
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, mode_t mode);
+int __wrap_open(const char *path, int flags, mode_t mode)
+{
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		note("open");
+	return __real_open(path, flags, mode);
+}

@@ -1,0 +1,283 @@
+/* Nothing in the thread that reads the port waits, whatever QEMU, the guest or the disk does. */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "decode.h"
+#include "fake_guest.h"
+#include "fake_machine.h"
+#include "fake_qmp.h"
+#include "link.h"
+#include "no_waits.h"
+#include "report.h"
+#include "scratch.h"
+#include "session.h"
+#include "session_fixture.h"
+#include "util.h"
+
+enum { STEPS = 4000, HURRY_MS = 250, NS_PER_MS = 1000000 };
+
+static void check_no_waits(const char *what, int number)
+{
+	if (no_waits_seen())
+		fail_msg("%s %d: %s may wait", what, number, no_waits_seen());
+}
+
+static const uint64_t PATIENCE_NS = 30000000000;	/* for what has to come */
+
+/* ---- every answer of every dialogue ---- */
+
+struct watched {			/* a link whose clock the test moves */
+	struct machine machine;
+	struct fake_qmp *fake;
+	struct link *link;
+	uint64_t later;
+};
+
+/* Time goes on where nothing else does: half a second of it for each millisecond. */
+static void step(struct watched *watched, uint64_t leap)
+{
+	no_waits_begin(0);
+	link_step(watched->link, util_now() + watched->later);
+	no_waits_end();
+	poll(NULL, 0, 1);
+	watched->later += leap;
+}
+
+static void begin(struct watched *watched, enum fake_oddity odd, int from)
+{
+	static int number;
+	char *name = util_format("waits%d.qmp", number++);
+
+	*watched = (struct watched){ .machine = machine_pc };
+	watched->fake = fake_qmp_listen(&(struct fake_script){ .greeting = fake_greeting,
+		.machine = machine_answer, .context = &watched->machine, .odd = odd,
+		.odd_from = from }, scratch_path(name));
+	watched->link = link_new(scratch_path(name), NULL, true);
+	free(name);
+}
+
+static void end(struct watched *watched)
+{
+	link_free(watched->link);
+	fake_qmp_free(watched->fake);
+	free(watched->machine.text);
+}
+
+/* It is left, whatever is under way, in the time that is given. */
+static void leave(struct watched *watched, const char *what, int number)
+{
+	uint64_t now = util_now() + watched->later, most = (uint64_t)HURRY_MS * NS_PER_MS;
+
+	no_waits_begin(0);
+	link_leave(watched->link, now, HURRY_MS);
+	no_waits_end();
+	for (int i = 0; i < STEPS && link_leaving(watched->link) &&
+			util_now() + watched->later < now + most; i++)
+		step(watched, 5 * NS_PER_MS);
+	step(watched, 0);
+	if (link_leaving(watched->link))
+		fail_msg("%s %d: it is not left", what, number);
+	check_no_waits(what, number);
+}
+
+/* How many answers a fair one gives until all is plugged in, and out again. */
+static int count_answers(void)
+{
+	struct watched watched;
+	int count;
+
+	begin(&watched, FAKE_FAIR, 0);
+	for (int i = 0; i < STEPS && !link_source(watched.link); i++)
+		step(&watched, 0);
+	assert_non_null(link_source(watched.link));
+	leave(&watched, "a fair one", 0);
+	assert_null(link_stays(watched.link));
+	count = fake_qmp_answered(watched.fake);
+	end(&watched);
+	return count;
+}
+
+/* The try ends, with a reason or not; and until then it is said what it waits for. */
+static void check_try(enum fake_oddity odd, int from)
+{
+	static const char *const names[] = { "fair", "silent", "drips", "lies" };
+	struct watched watched;
+	char text[256];
+
+	begin(&watched, odd, from);
+	step(&watched, 0);
+	for (int i = 0; i < STEPS && !link_settled(watched.link); i++) {
+		link_remark(watched.link, link_port_state(watched.link), text, sizeof(text));
+		if (!text[0] && !link_settled(watched.link))
+			fail_msg("%s from %d: not said what is waited for", names[odd], from);
+		step(&watched, fake_qmp_answered(watched.fake) >= from ? 50 * NS_PER_MS : 0);
+	}
+	if (!link_settled(watched.link))
+		fail_msg("%s from %d: the try does not end", names[odd], from);
+	leave(&watched, names[odd], from);
+	end(&watched);
+}
+
+static void test_every_answer(void **state)
+{
+	int count = count_answers();
+
+	(void)state;
+	assert_in_range(count, 20, 60);
+	for (int from = 0; from <= count; from++)
+		for (int odd = FAKE_SILENT; odd < FAKE_ODDITIES; odd++)
+			check_try(odd, from);
+}
+
+/* Somebody quits while it is at any of them. */
+static void test_left_at_every_answer(void **state)
+{
+	int count = count_answers();
+
+	(void)state;
+	for (int from = 0; from <= count; from++) {
+		struct watched watched;
+
+		begin(&watched, FAKE_SILENT, from);
+		for (int i = 0; i < STEPS && fake_qmp_answered(watched.fake) < from &&
+				!link_source(watched.link); i++)
+			step(&watched, 0);
+		leave(&watched, "left at", from);
+		end(&watched);
+	}
+}
+
+/* ---- the port is read on ---- */
+
+static const struct fake_answer machine[] = {
+	{ "qmp_capabilities", "\"return\": {}" },
+	{ "query-status", "\"return\": {\"status\": \"running\"}" },
+	{ "", "\"error\": {\"desc\": \"not in this test\"}" },
+	{ NULL, NULL },
+};
+
+static uint64_t bytes_of(const struct fixture *fixture)
+{
+	return decode_counts(session_decode(fixture->session)).bytes;
+}
+
+static void watched_step(struct fixture *fixture)
+{
+	fake_guest_beat(fixture->guest, 1);
+	fake_guest_step(fixture->guest);
+	no_waits_begin(1);
+	session_step(fixture->session, FIXTURE_STEP_MS);
+	no_waits_end();
+}
+
+static void test_port_beside_an_odd_qmp(void **state)
+{
+	(void)state;
+	for (int odd = FAKE_SILENT; odd < FAKE_ODDITIES; odd++) {
+		const char *path = scratch_path("beside.qmp");
+		struct fake_script script = { .greeting = fake_greeting, .answers = machine };
+		struct fake_qmp *fake = fake_qmp_listen(&script, path);
+		struct fixture fixture = fixture_begin(&(struct session_options){ .qmp = path });
+		uint64_t before;
+
+		fixture_bring_up(&fixture);
+		fake_qmp_free(fake);
+		unlink(path);
+		script.odd = odd;
+		script.odd_from = 1;
+		fake = fake_qmp_listen(&script, path);
+		for (uint64_t late = util_now() + PATIENCE_NS; util_now() < late &&
+				fake_qmp_answered(fake) == 0;)
+			watched_step(&fixture);
+		assert_int_not_equal(fake_qmp_answered(fake), 0);
+		/* It is at it now, for seconds; what comes meanwhile is taken by the next steps. */
+		for (int i = 0; i < 20; i++) {
+			before = bytes_of(&fixture);
+			for (int k = 0; k < 10 && bytes_of(&fixture) == before; k++)
+				watched_step(&fixture);
+			assert_true(bytes_of(&fixture) > before);
+		}
+		check_no_waits("beside", odd);
+		fixture_end(&fixture);
+		fake_qmp_free(fake);
+		unlink(path);
+	}
+}
+
+/* ---- files ---- */
+
+static void test_files_are_written_beside(void **state)
+{
+	struct fixture fixture = fixture_begin(&(struct session_options){
+		.record = scratch_path("waits.raw") });
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	request.folded = scratch_path("waits.folded");
+	request.duration_ns = NS_PER_MS;
+	fixture_bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	for (int i = 0; i < 5; i++)
+		watched_step(&fixture);
+	report = report_new(fixture.session, &request);
+	for (int i = 0; i < STEPS && report->state < REPORT_DONE; i++) {
+		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+		watched_step(&fixture);
+		no_waits_begin(0);
+		report_step(report);
+		no_waits_end();
+	}
+	assert_int_equal(report->state, REPORT_DONE);
+	assert_null(report->unwritten);
+	assert_int_equal(access(request.folded, R_OK), 0);
+	report_free(report);
+	fixture.guest->packets->boot_id[0] ^= 1;	/* the recording's epoch ends */
+	for (int i = 0; i < 10; i++)
+		watched_step(&fixture);
+	check_no_waits("files", 0);
+	assert_true(session_close_recording(fixture.session, NULL));
+	fixture_end(&fixture);
+}
+
+/* A silence is looked into: all sockets and processes of the host. */
+static void test_a_silence(void **state)
+{
+	const char *path = scratch_path("silent.port");
+	struct fake_guest *guest = fake_guest_new(path);
+	struct watched watched = { .link = link_new(NULL, path, false) };
+
+	(void)state;
+	for (int i = 0; i < STEPS && !link_source(watched.link); i++)
+		step(&watched, 0);
+	for (int i = 0; i < 100; i++) {
+		fake_guest_step(guest);
+		step(&watched, 100 * NS_PER_MS);
+	}
+	assert_true(link_silent(watched.link));
+	check_no_waits("silence", 0);
+	link_free(watched.link);
+	fake_guest_free(guest);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_answer),
+		cmocka_unit_test(test_left_at_every_answer),
+		cmocka_unit_test(test_port_beside_an_odd_qmp),
+		cmocka_unit_test(test_files_are_written_beside),
+		cmocka_unit_test(test_a_silence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
