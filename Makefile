@@ -41,13 +41,13 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZ
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads test_hook_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
-TOOLS = pty liar harmless	# of tests/e2e
+TOOLS = pty liar harmless odd_qemu	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers messages manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
 E2E = tiny port books linux_port linux_goes linux_leaves linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
-	screen terminal hostile faults_guest faults_qemu faults_qmp faults_port faults_files ctl machines suspend demo config
+	screen terminal hostile faults_guest faults_qemu faults_qmp waits faults_port faults_files ctl machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
@@ -205,9 +205,10 @@ build/check/pty: tests/e2e/pty.c		# a terminal for tests/e2e/terminal
 	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -o $@ $<
 
 # For tests/e2e/hostile: a VM of tricks, and what reads the terminal's bytes.
-build/check/liar build/check/harmless: build/check/%: build/check/tests/e2e/%.o build/check/tests/unit/fake_qmp.o \
+build/check/liar build/check/harmless build/check/odd_qemu: build/check/%: build/check/tests/e2e/%.o build/check/tests/unit/fake_qmp.o \
 		build/check/libfakes.a build/check/libtui.a build/check/libagent.a
 	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(LIBS)
+build/check/odd_qemu: build/check/tests/unit/fake_machine.o
 
 $(WEAK:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o build/tsan/tests/unit/fake_port.o \
 		build/host/tests/unit/weak_memory.o $(HOOK_SRC:%.c=build/tsan/%.o)
