@@ -150,7 +150,7 @@ static bool is_in(Elf *elf, const char *text)
 
 bool sym_dwarf_text_ends(const struct sym_dwarf *dwarf, const char *text)
 {
-	return is_in(dwarf->elf ? dwarf->elf : dwarf->relocated, text) ||
+	return is_in(sym_dwarf_elf(dwarf), text) ||
 		is_in(dwarf->shared_elf, text);
 }
 
@@ -258,7 +258,7 @@ static bool open_dwarf(struct sym_dwarf *dwarf, int fd, const struct debug_folde
 		return false;
 	dwarf->dwarf = is_module(dwarf->elf) ? sym_dwarf_open_module(dwarf) :
 		dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
-	if (!dwarf->dwarf || !texts_end(dwarf->elf ? dwarf->elf : dwarf->relocated))
+	if (!dwarf->dwarf || !texts_end(sym_dwarf_elf(dwarf)))
 		return true;			/* by now without compression */
 	if (!open_shared(dwarf, folders, &full))
 		return !full;

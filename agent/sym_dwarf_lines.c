@@ -115,7 +115,7 @@ static uint64_t program_size(struct sym_dwarf *dwarf, Dwarf_Die *unit)
 	Dwarf_Word offset;
 	uint32_t size;
 
-	if (!sym_dwarf_section(dwarf->elf, NULL, has_lines, &data) ||
+	if (!sym_dwarf_section(sym_dwarf_elf(dwarf), NULL, has_lines, &data) ||
 			dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &offset) != 0
 			|| data->d_size < sizeof(size) || offset > data->d_size - sizeof(size))
 		return 0;

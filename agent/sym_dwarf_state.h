@@ -42,6 +42,12 @@ struct sym_dwarf {
 	uint32_t count, room;
 };
 
+/* The file's, whoever holds it. */
+static inline Elf *sym_dwarf_elf(const struct sym_dwarf *dwarf)
+{
+	return dwarf->elf ? dwarf->elf : dwarf->relocated;
+}
+
 /* For what a library will hold, until the handle is closed. */
 bool sym_dwarf_pay(struct sym_dwarf *dwarf, size_t bytes);
 

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "scratch.h"
 #include "sym_dwarf.h"
 #include "sym_elf.h"
@@ -335,6 +336,35 @@ static void test_damaged(void **state)
 	damage(scratch_path("module.ko"), 0);
 }
 
+/* Lines are paid for before they are read, those of a module as those of a program. */
+static void test_lines_are_paid_for(void **state)
+{
+	static const char *const builds[] = { "-c", "-nostdlib -static -Wl,-Ttext=0x0" };
+
+	(void)state;
+	scratch_text("paid.c", "int f(int x)\n{\n\treturn x;\n}\nvoid _start(void)\n{\n\tf(1);\n}\n");
+	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+		char *command = util_format("gcc -O0 -g -ffreestanding -fno-pie %s -o paid paid.c",
+			builds[i]);
+		struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+		struct sym_dwarf *dwarf;
+		size_t left;
+		int fd;
+
+		scratch_run(command);
+		fd = open(scratch_path("paid"), O_RDONLY);
+		dwarf = sym_dwarf_open(fd, NULL, budget, &full);
+		assert_non_null(dwarf);
+		left = budget_left(budget);
+		check_line(dwarf, 0, "paid.c:2");
+		assert_true(budget_left(budget) + 1000 < left);
+		sym_dwarf_close(dwarf);
+		close(fd);
+		budget_release(budget);
+		free(command);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +375,7 @@ int main(void)
 		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_inlined_cxx),
 		cmocka_unit_test(test_module),
+		cmocka_unit_test(test_lines_are_paid_for),
 		cmocka_unit_test(test_against_nm),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_damaged),
