@@ -12,7 +12,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
 	pci pci_ports virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
-AGENT = util util_file budget json unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells store \
+AGENT = util util_file budget json unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells cpus store \
 	filter filter_words naming span profile window query query_stacks query_inlined table \
 	symbols guest_symbols objects sysroot layouts functions address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "cpus.h"
 #include "filter.h"
 #include "profile.h"
 #include "stacks.h"
@@ -303,9 +304,10 @@ void profile_add(struct profile *profile, const struct profile_input *input,
 	for (size_t i = 0; i < slice->run_count; i++)
 		add_run(profile, input, slice->runs[i]);
 	profile->time += (profile->weight - before) * slice->period;
-	for (uint32_t i = 0; i < slice->cpu_count; i++)
-		if (input->filter->cpu == EVENT_NONE || input->filter->cpu == i)
-			profile->missed += slice->cpus[i].missed;
+	for (uint32_t i = 0; i < slice->cpus->count; i++)
+		if ((input->filter->cpu == EVENT_NONE || input->filter->cpu == i)
+				&& cpus_get(slice->cpus, i))
+			profile->missed += cpus_get(slice->cpus, i)->missed;
 	if (profile->end == 0)
 		profile->begin = slice->begin;
 	profile->end = slice->end;

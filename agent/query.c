@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpus.h"
 #include "hash.h"
 #include "pattern.h"
 #include "query.h"
@@ -245,7 +246,7 @@ void query_trend(struct query *query, const struct question *question, uint32_t 
 	}
 }
 
-static void add_cpu_trend(struct cpu_series *series, const struct store_cpu *cpu,
+static void add_cpu_trend(struct cpu_series *series, const struct cpu_sums *cpu,
 	const struct slice *slice, struct seconds seconds)
 {
 	struct seconds part = touched(seconds, slice->begin, slice->end);
@@ -257,7 +258,7 @@ static void add_cpu_trend(struct cpu_series *series, const struct store_cpu *cpu
 					second);
 }
 
-static void add_cpu(struct cpu_series *series, const struct store_cpu *cpu)
+static void add_cpu(struct cpu_series *series, const struct cpu_sums *cpu)
 {
 	for (int mode = 0; mode < MODES; mode++)
 		series->mode[mode] += cpu->mode[mode];
@@ -280,10 +281,13 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 	for (size_t i = first; i < window->span.end; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
-		for (size_t cpu = 0; cpu < slice.cpu_count && cpu < size; cpu++) {
-			if (i >= window->span.first)
-				add_cpu(&cpus[cpu], &slice.cpus[cpu]);
-			add_cpu_trend(&cpus[cpu], &slice.cpus[cpu], &slice, seconds);
+		for (uint32_t cpu = 0; cpu < slice.cpus->count && cpu < size; cpu++) {
+			const struct cpu_sums *sums = cpus_get(slice.cpus, cpu);
+
+			if (sums && i >= window->span.first)
+				add_cpu(&cpus[cpu], sums);
+			if (sums)
+				add_cpu_trend(&cpus[cpu], sums, &slice, seconds);
 			seen = cpu + 1 > seen ? cpu + 1 : seen;
 		}
 	}

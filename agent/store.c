@@ -5,6 +5,7 @@
 #include "arrivals.h"
 #include "budget.h"
 #include "cells.h"
+#include "cpus.h"
 #include "store.h"
 #include "util.h"
 
@@ -17,8 +18,7 @@ struct part {
 	uint64_t counts;		/* of all runs */
 	uint64_t least;			/* as many were left when it forgot last */
 	uint64_t timed, time;		/* weight of which the period was known, and the ns behind it */
-	struct store_cpu *cpus;
-	uint32_t cpu_count;
+	struct cpus cpus;
 };
 
 struct store {
@@ -52,7 +52,7 @@ static void part_free(struct store *store, struct part *part)
 		run_free(part->runs[i]);
 	store->counts -= part->counts;
 	free(part->runs);
-	budget_free(store->budget, part->cpus, part->cpu_count * sizeof(*part->cpus));
+	cpus_clear(&part->cpus, store->budget);
 	free(part);
 }
 
@@ -111,35 +111,6 @@ static void push_run(struct store *store, struct part *part, struct run *run)
 	}
 }
 
-/* False: there is no room for it. */
-static bool have_cpu(struct store *store, struct part *part, uint32_t cpu)
-{
-	uint32_t more = cpu + 1 - part->cpu_count;
-	struct store_cpu *cpus;
-
-	if (cpu < part->cpu_count)
-		return true;
-	cpus = budget_resize(store->budget, part->cpus, part->cpu_count * sizeof(*cpus),
-		(cpu + 1) * sizeof(*cpus));
-	if (!cpus)
-		return false;
-	memset(cpus + part->cpu_count, 0, more * sizeof(*cpus));
-	part->cpus = cpus;
-	part->cpu_count = cpu + 1;
-	return true;
-}
-
-static void merge_cpus(struct store *store, struct part *to, const struct part *from)
-{
-	if (from->cpu_count)
-		have_cpu(store, to, from->cpu_count - 1);
-	for (uint32_t i = 0; i < from->cpu_count && i < to->cpu_count; i++) {
-		for (int mode = 0; mode < MODES; mode++)
-			to->cpus[i].mode[mode] += from->cpus[i].mode[mode];
-		to->cpus[i].missed += from->cpus[i].missed;
-	}
-}
-
 /* `from` is emptied into `to` and freed. */
 static void merge(struct store *store, struct part *to, struct part *from)
 {
@@ -148,7 +119,7 @@ static void merge(struct store *store, struct part *to, struct part *from)
 		push_run(store, to, from->runs[i]);
 	}
 	from->run_count = 0;
-	merge_cpus(store, to, from);
+	cpus_merge(&to->cpus, &from->cpus);
 	to->timed += from->timed;
 	to->time += from->time;
 	if (from->version > to->version)
@@ -371,34 +342,37 @@ void store_settle(struct store *store)
 }
 
 /* The part for a time and a CPU, where there is room for more; NULL when there can be none. */
-static struct part *part_with_room(struct store *store, uint64_t time, uint32_t cpu)
+static struct part *part_with_room(struct store *store, uint64_t time, uint32_t cpu,
+	struct cpu_sums **sums)
 {
 	struct part *part;
 
 	if (arrivals_full(store->arrivals))
 		store_settle(store);
 	part = part_at(store, time);
-	if (cpu >= part->cpu_count && is_over(store)) {
+	if (!cpus_get(&part->cpus, cpu) && is_over(store)) {
 		store_settle(store);
 		part = part_at(store, time);
 	}
 	if (store->counts > store->counts_max || cpu >= EVENT_CPUS)
 		return NULL;
-	return have_cpu(store, part, cpu) ? part : NULL;
+	*sums = cpus_have(&part->cpus, cpu, store->budget);
+	return *sums ? part : NULL;
 }
 
 /* ---- what comes in ---- */
 
 void store_add(struct store *store, uint64_t time, const struct store_key *key, uint32_t weight)
 {
-	struct part *part = part_with_room(store, time, key->who.cpu);
+	struct cpu_sums *sums;
+	struct part *part = part_with_room(store, time, key->who.cpu, &sums);
 
 	if (!part || key->who.mode >= MODES) {
 		store->given_up += weight;
 		return;
 	}
 	arrivals_add(store->arrivals, (uint32_t)store->last_position, key->stack, &key->who, weight);
-	part->cpus[key->who.cpu].mode[key->who.mode] += weight;
+	sums->mode[key->who.mode] += weight;
 	part->timed += store->period ? weight : 0;
 	part->time += weight * store->period;
 	part->version = ++store->version;
@@ -406,13 +380,14 @@ void store_add(struct store *store, uint64_t time, const struct store_key *key, 
 
 void store_missed(struct store *store, uint64_t time, uint32_t cpu, uint32_t ticks)
 {
-	struct part *part = part_with_room(store, time, cpu);
+	struct cpu_sums *sums;
+	struct part *part = part_with_room(store, time, cpu, &sums);
 
 	if (!part) {
 		store->given_up += ticks;
 		return;
 	}
-	part->cpus[cpu].missed += ticks;
+	sums->missed += ticks;
 	part->version = ++store->version;
 }
 
@@ -434,7 +409,7 @@ struct slice store_slice(const struct store *store, size_t index)
 		.begin = part->cell.begin, .end = part->cell.end, .version = part->version,
 		.runs = part->runs, .run_count = part->run_count,
 		.period = part->timed ? part->time / part->timed : 0,
-		.cpus = part->cpus, .cpu_count = part->cpu_count,
+		.cpus = &part->cpus,
 	};
 }
 

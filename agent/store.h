@@ -21,16 +21,12 @@
 enum { STORE_COUNTS_MAX = 8 << 20 };
 
 struct budget;
+struct cpus;
 struct store;
 
 struct store_key {
 	uint32_t stack;			/* leaf node of stacks.h, or STACKS_NONE */
 	struct who who;
-};
-
-struct store_cpu {			/* of one CPU in one slice, weights */
-	uint64_t mode[MODES];
-	uint64_t missed;
 };
 
 struct slice {
@@ -39,8 +35,7 @@ struct slice {
 	struct run *const *runs;	/* one key may be in several */
 	size_t run_count;
 	uint64_t period;		/* ns of a CPU that a weight of 1 stands for; 0: not known */
-	const struct store_cpu *cpus;	/* what was given up for want of memory is in these */
-	size_t cpu_count;
+	const struct cpus *cpus;	/* what was given up for want of memory is in these */
 };
 
 struct store *store_new(struct budget *budget, uint64_t counts_max);

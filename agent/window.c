@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "cpus.h"
 #include "filter.h"
 #include "stacks.h"
 #include "store.h"
@@ -90,7 +91,7 @@ static void follow_filter(struct window *window, const struct filter *filter)
 /* Those before the range are there for the trends, and trimmed. */
 static struct profile *make_profile(struct window *window, const struct slice *slice, bool in_range)
 {
-	struct profile *profile = profile_new(slice->cpu_count,
+	struct profile *profile = profile_new(slice->cpus->count,
 		in_range ? window->question.callers : CALLERS_NONE, window->question.callee,
 		window->inputs.budget);
 	const struct profile_input input = input_of(window);
@@ -165,7 +166,7 @@ static bool past_holds(const struct window *window, size_t end)
 	for (size_t i = window->span.first; i < end; i++) {
 		struct slice slice = store_slice(store, i);
 
-		if (slice.cpu_count > 64 * past->words && past->words < PROFILE_WORDS_MAX)
+		if (slice.cpus->count > 64 * past->words && past->words < PROFILE_WORDS_MAX)
 			return false;
 		if (slice.begin < past->end
 				&& (slice.end > past->end || slice.version > past->version))
@@ -181,8 +182,8 @@ static void begin_past(struct window *window, size_t end)
 	for (size_t i = window->span.first; i < end; i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
-		if (slice.cpu_count > cpu_count)
-			cpu_count = slice.cpu_count;
+		if (slice.cpus->count > cpu_count)
+			cpu_count = slice.cpus->count;
 	}
 	drop_past(window);
 	window->past = profile_new(cpu_count, window->question.callers ? CALLERS_ALL : CALLERS_NONE,

@@ -52,7 +52,6 @@ struct machine {
 	struct session *session;
 	struct flood flood;
 	uint64_t sent;			/* bytes, as its decoder counts them */
-	uint64_t unlooked;		/* bytes since the last look */
 	uint32_t boots, hang_ups;
 };
 
@@ -131,7 +130,6 @@ static void deliver(struct machine *machine)
 
 	packets_raw(packets, flood->bytes, flood->size);
 	machine->sent += flood->size;
-	machine->unlooked += flood->size;
 	flood->size = 0;
 	for (int i = 0; i < STEPS_MOST; i++) {
 		step(machine, machine->guest->sent < packets->size ? 0 : 1);
@@ -286,10 +284,8 @@ static void look_at_all(struct world *world, struct fuzz_input *input)
 	uint64_t begin = cpu_now(), bytes = 0;
 
 	look(world, filter, column);
-	for (size_t i = 0; i < world->count; i++) {
-		bytes += world->machines[i].unlooked;
-		world->machines[i].unlooked = 0;
-	}
+	for (size_t i = 0; i < world->count; i++)
+		bytes += world->machines[i].sent;
 	judge(LOOK, cpu_now() - begin, bytes, (uint32_t)world->count);
 }
 

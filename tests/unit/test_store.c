@@ -9,6 +9,7 @@
 
 #include "arrivals.h"
 #include "counts.h"
+#include "cpus.h"
 #include "event.h"
 #include "random.h"
 #include "store.h"
@@ -41,9 +42,9 @@ static uint64_t cpu_weight(const struct slice *slice)
 {
 	uint64_t weight = 0;
 
-	for (size_t i = 0; i < slice->cpu_count; i++)
-		for (int mode = 0; mode < MODES; mode++)
-			weight += slice->cpus[i].mode[mode];
+	for (uint32_t i = 0; i < slice->cpus->count; i++)
+		for (int mode = 0; mode < MODES && cpus_get(slice->cpus, i); mode++)
+			weight += cpus_get(slice->cpus, i)->mode[mode];
 	return weight;
 }
 
@@ -107,10 +108,10 @@ static void equal_keys_are_counted_together(void **state)
 	assert_int_equal(counts.list[1].samples, 1);
 	assert_int_equal(counts.list[1].weight, 5);
 	free(counts.list);
-	assert_int_equal(slice.cpu_count, 3);
-	assert_int_equal(slice.cpus[1].mode[MODE_USER], 7);
-	assert_int_equal(slice.cpus[1].mode[MODE_IDLE], 5);
-	assert_int_equal(slice.cpus[2].missed, 9);
+	assert_int_equal(slice.cpus->count, 3);
+	assert_int_equal(cpus_get(slice.cpus, 1)->mode[MODE_USER], 7);
+	assert_int_equal(cpus_get(slice.cpus, 1)->mode[MODE_IDLE], 5);
+	assert_int_equal(cpus_get(slice.cpus, 2)->missed, 9);
 	check_store(store);
 	store_free(store);
 }
