@@ -149,6 +149,7 @@ static bool send_all(struct ktop *ktop)
 	said = pack_meta(&out);
 	packed = pack_rings(&out);
 	send(&out);
+	ktop->stalled = out.stalled;
 	return !out.stalled && !(said && packed);
 }
 
@@ -179,10 +180,29 @@ bool ktop_drain(struct ktop *ktop)
 	bool connected = transport && transport->connected(transport, &connections);
 
 	count_spans(ktop, now);
+	ktop->stalled = false;
 	if (connected && connections != ktop->connections) {
 		ktop->connections = connections;
 		greet(ktop, now);
 	}
 	ktop_control(ktop, connected);
 	return connected && (send_all(ktop) || ktop_control_more(ktop));
+}
+
+/* Until half a ring could be full of the largest samples. How many events trace points bring, nobody knows. */
+static uint64_t until_half_full(const struct ktop *ktop)
+{
+	uint64_t samples = ktop->cpu[0].rings[0].size / 2 / ktop_ring_bytes(KTOP_SAMPLE_MAX);
+
+	if (ktop->trace)
+		return ktop_beat(ktop);
+	return ktop->sampler == KTOP_NONE ? UINT64_MAX : samples * ktop->period;
+}
+
+uint64_t ktop_drain_by(const struct ktop *ktop)
+{
+	uint64_t wait = ktop->stalled ? ktop->hz / 25 : ktop->hz / 100 * 9;
+	uint64_t half = until_half_full(ktop);
+
+	return ktop->accounted + (wait < half ? wait : half);
 }

@@ -79,7 +79,8 @@ struct ktop {
 	/* written by the drainer */
 	uint32_t connections;
 	uint32_t cursor;		/* ring at which to go on: CPU * KTOP_CLASSES + class */
-	uint64_t accounted;		/* clock up to which spans are counted */
+	uint64_t accounted;		/* clock of the last drain: up to there spans are counted */
+	bool stalled;			/* it had no buffer: the host does not read */
 };
 
 /* By NMI, the last CPU samples the others, where they have no counters of their own. */
@@ -88,7 +89,10 @@ static inline uint32_t ktop_sampler_cpu(const struct ktop *ktop)
 	return ktop->counters ? KTOP_NO_CPU : ktop->cpus - 1;
 }
 
-/* Clock ticks between heartbeats: with a drain every 50 ms, at most 100 ms pass. */
+/*
+ * A drain gives each ring that was silent for so many clock ticks its heartbeat: with drains every
+ * 50 ms, or as ktop_drain_by() wants them, 50 to 100 ms apart, at most 100 ms pass.
+ */
 static inline uint64_t ktop_beat(const struct ktop *ktop)
 {
 	return ktop->hz / 20;

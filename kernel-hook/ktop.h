@@ -148,10 +148,16 @@ void ktop_keys_heard(struct ktop *ktop);
 bool ktop_serio(struct ktop *ktop, uint32_t index, uint8_t byte);
 
 /*
- * thread, one caller, at least every 50 ms: control lines in, packets out, a bounded number.
- * True: more is ready, call again soon.
+ * thread, one caller, at least every 50 ms, or else each time by when ktop_drain_by() says: control
+ * lines in, packets out, a bounded number. True: more is ready, call again soon.
  */
 bool ktop_drain(struct ktop *ktop);
+
+/*
+ * thread, that caller, after a ktop_drain() that returned false: the clock value by which to call it
+ * again, at most 90 ms later. So the host gets its heartbeats in time, and rings do not fill.
+ */
+uint64_t ktop_drain_by(const struct ktop *ktop);
 
 /* any: is profiling on? */
 bool ktop_running(const struct ktop *ktop);

@@ -148,6 +148,74 @@ static void every_ring_has_a_heartbeat(void **state)
 	assert_true(host->books[KTOP_TRACE][0].packets < 15);
 }
 
+static void drains_when_the_hook_wants_them_are_in_time(void **state)
+{
+	(void)state;
+	ktop->control.events = ktop->trace = 0;
+	fake_host_connect(host);
+	settle();
+	for (int i = 0; i < 100; i++) {
+		uint64_t before = fake_port.clock;
+
+		assert_in_range(ktop_drain_by(ktop), before + BEAT / 2, before + BEAT);
+		fake_port.clock = ktop_drain_by(ktop);
+		settle();
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			for (uint32_t stream = KTOP_SAMPLES; stream < KTOP_STREAMS; stream++)
+				assert_int_equal(host->books[stream][cpu].end, fake_port.clock);
+	}
+}
+
+static void put_largest(uint32_t cpu)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[cpu], KTOP_SAMPLES);
+	struct ktop_record *record;
+
+	assert_true(ktop_ring_enter(ring));
+	record = ktop_ring_reserve(ring, KTOP_SAMPLE_MAX, fake_port.clock);
+	assert_non_null(record);
+	memset(record->payload, 0, KTOP_SAMPLE_MAX);
+	ktop_ring_commit(ring, record, KTOP_EVENT_sample, KTOP_SAMPLE_MAX);
+}
+
+/* Even where the drainer comes as late again. */
+static void no_ring_fills_between_drains_that_the_hook_wants(void **state)
+{
+	static const uint32_t rates[] = { 1, 997, 4000, 20000 }, sizes[] = { KTOP_RING_MIN, 1 << 14, 1 << 18 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rates / sizeof rates[0] * 3; i++) {
+		fake_host_free(host);
+		host = fake_host_new();
+		boot(sizes[i % 3], rates[i / 3]);
+		ktop->control.events = ktop->trace = 0;
+		fake_host_connect(host);
+		settle();
+		for (int drains = 0; drains < 20; drains++) {
+			uint64_t wait = ktop_drain_by(ktop) - fake_port.clock;
+
+			for (uint64_t at = 0; at + ktop->period <= 2 * wait; at += ktop->period)
+				put_largest(1);
+			fake_port.clock += 2 * wait;
+			settle();
+		}
+		assert_int_equal(ktop_lost(ktop, 1, KTOP_SAMPLES), 0);
+	}
+}
+
+static void events_and_a_deaf_host_are_looked_after_sooner(void **state)
+{
+	(void)state;
+	fake_host_connect(host);
+	settle();
+	assert_int_equal(ktop_drain_by(ktop), fake_port.clock + BEAT / 2);
+	ktop->control.events = ktop->trace = 0;
+	host->free = 0;
+	fake_port.clock += BEAT;
+	assert_false(ktop_drain(ktop));
+	assert_in_range(ktop_drain_by(ktop), fake_port.clock + 1, fake_port.clock + BEAT / 2);
+}
+
 static void a_heartbeat_tells_of_late_losses(void **state)
 {
 	(void)state;
@@ -456,6 +524,9 @@ int main(void)
 		TEST(nothing_leaves_without_a_host),
 		TEST(events_arrive_as_they_were_written),
 		TEST(every_ring_has_a_heartbeat),
+		TEST(drains_when_the_hook_wants_them_are_in_time),
+		TEST(no_ring_fills_between_drains_that_the_hook_wants),
+		TEST(events_and_a_deaf_host_are_looked_after_sooner),
 		TEST(a_heartbeat_tells_of_late_losses),
 		TEST(packets_fill_many_buffers_and_calls),
 		TEST(no_buffer_is_no_reason_to_spin),
