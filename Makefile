@@ -301,11 +301,11 @@ build/linux/ktop.ko: build/linux/version $(wildcard $(LINUX_DIR)/*.[ch] $(LINUX_
 build/linux/vmlinuz: build/linux/version
 	$(LINUX_DIR)/demo/fetch $(LINUX) build/linux
 
-build/linux/work: $(LINUX_DIR)/demo/work.c
+build/linux/work build/linux/load: build/linux/%: $(LINUX_DIR)/demo/%.c
 	@mkdir -p $(@D)
-	$(CC) -D_GNU_SOURCE $(CFLAGS) -O2 -static -o $@ $<
+	$(CC) -D_GNU_SOURCE $(CFLAGS) -O2 -fno-inline -static -o $@ $<
 
-build/linux/initramfs: build/linux/vmlinuz build/linux/ktop.ko build/linux/work $(wildcard $(LINUX_DIR)/demo/*)
+build/linux/initramfs: build/linux/vmlinuz build/linux/ktop.ko build/linux/work build/linux/load $(wildcard $(LINUX_DIR)/demo/*)
 	$(LINUX_DIR)/demo/pack build/linux
 
 # For tests/e2e/linux_nmi.
