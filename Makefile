@@ -46,7 +46,7 @@ BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers messages manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
-E2E = tiny port books linux_port linux_goes linux_leaves linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
+E2E = tiny port books linux_port linux_goes linux_leaves linux_silent linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
 	screen terminal hostile faults_guest faults_qemu faults_qmp waits faults_port faults_files ctl machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
@@ -307,6 +307,11 @@ build/linux/work build/linux/load: build/linux/%: $(LINUX_DIR)/demo/%.c
 
 build/linux/initramfs: build/linux/vmlinuz build/linux/ktop.ko build/linux/work build/linux/load $(wildcard $(LINUX_DIR)/demo/*)
 	$(LINUX_DIR)/demo/pack build/linux
+
+# For tests/e2e/linux_silent.
+build/linux/silent: tests/e2e/silent.c
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE $(CFLAGS) -O2 -static -o $@ $<
 
 # For tests/e2e/linux_nmi.
 build/linux/overflow/overflow.ko: build/linux/version $(wildcard tests/e2e/overflow/*)

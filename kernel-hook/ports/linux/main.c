@@ -15,6 +15,7 @@
 #include "counters.h"
 #include "keystrokes.h"
 #include "ktop.h"
+#include "port.h"
 #include "port_file.h"
 #include "private.h"
 #include "symbols.h"
@@ -23,7 +24,6 @@
 #include "timer.h"
 
 enum {
-	DRAIN_MS = 40,			/* between two drains, at most 50: ktop.h */
 	RATE_MAX = 20000,		/* ktop.h */
 	RING_MIN = 4,			/* KiB */
 	RING_MAX = 1 << 20,
@@ -68,23 +68,38 @@ static void *memory;
 static struct port_file *port_file;
 static struct task_struct *drainer;
 
+/* Names are looked for at once, lest short programs have none; they go out with the next drain. */
+static void serve(void)
+{
+	bool more = false;
+
+	while (!kthread_should_stop()) {
+		s64 early = more ? 0 : ktop_drain_by(ktop) - ktop_port_clock();
+
+		tasks_tell(ktop);
+		if (early > (s64)TICK_NSEC) {
+			tasks_wait(nsecs_to_jiffies(early));
+			continue;
+		}
+		symbols_tell(ktop);
+		more = ktop_drain(ktop);
+		cond_resched();
+	}
+}
+
 static int drain(void *unused)
 {
 	int error = port_file_attach(port_file);
 
-	if (error)
-		pr_err("ktop: nothing is sent: no memory for the port: %d\n", error);
 	set_user_nice(current, MIN_NICE);	/* what it sends is of use while it is new */
-	while (!kthread_should_stop()) {
-		symbols_tell(ktop);
-		tasks_tell(ktop);
-		if (error || !ktop_drain(ktop))
-			schedule_timeout_interruptible(msecs_to_jiffies(DRAIN_MS));
-		else
-			cond_resched();
-	}
-	if (!error)
+	if (!error) {
+		serve();
 		port_file_detach(port_file);
+		return 0;
+	}
+	pr_err("ktop: nothing is sent: no memory for the port: %d\n", error);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(HZ);
 	return 0;
 }
 

@@ -1,9 +1,16 @@
+/*
+ * A user of this machine may serve a file (FUSE) and never answer, or keep what goes with the end of a
+ * process: nothing here reads a file, faults, waits for a lock, or takes down an address space.
+ */
 #include <linux/dcache.h>
 #include <linux/elf.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -11,6 +18,7 @@
 #include "maps.h"
 
 enum { MAPS = 64, SEGMENTS = 32, PATH_SHOWN = 63 };
+#define NOWHERE (1ull << 63)
 
 struct map {
 	u64 start, end, offset;		/* in the file */
@@ -20,49 +28,73 @@ struct map {
 static struct map maps[MAPS];		/* of the process that is told of */
 static char *path;			/* PATH_MAX bytes */
 
-static bool can_read(const struct file *file)
+/* False: it is not in the page cache. */
+static bool read_cached(struct file *file, void *to, size_t size, u64 at)
 {
-	return (file->f_mode & FMODE_READ) && file->f_op->read_iter && !file->f_op->read;
+	while (size) {
+		size_t part = min_t(size_t, size, PAGE_SIZE - offset_in_page(at));
+		struct page *page = find_get_page(file->f_mapping, at >> PAGE_SHIFT);
+		bool there = page && PageUptodate(page);
+
+		if (there)
+			memcpy_from_page(to, page, offset_in_page(at), part);
+		if (page)
+			put_page(page);
+		if (!there)
+			return false;
+		to += part;
+		at += part;
+		size -= part;
+	}
+	return true;
 }
 
-static bool read_at(struct file *file, void *to, size_t size, loff_t at)
-{
-	return kernel_read(file, to, size, &at) == (ssize_t)size;
-}
-
-/* Of the byte at an offset of an ELF file; in any other file, the offset. */
-static u64 link_address(struct file *file, u64 offset)
+/*
+ * Of the byte at an offset of an ELF file; in any other file, the offset. False: what tells it is not
+ * in memory, and the address is one at which no file has anything, lest functions get wrong names.
+ */
+static bool link_address(struct file *file, u64 offset, u64 *address)
 {
 	struct elf64_hdr header;
 	struct elf64_phdr segment;
 
-	if (!can_read(file) || !read_at(file, &header, sizeof(header), 0) ||
-			memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-			header.e_ident[EI_CLASS] != ELFCLASS64)
-		return offset;
+	*address = offset;
+	if (!S_ISREG(file_inode(file)->i_mode))
+		return true;
+	*address |= NOWHERE;
+	if (!read_cached(file, &header, sizeof(header), 0))
+		return false;
+	*address = offset;
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
+		return true;
 	for (int i = 0; i < header.e_phnum && i < SEGMENTS; i++) {
-		if (!read_at(file, &segment, sizeof(segment),
-				header.e_phoff + i * sizeof(segment)))
-			break;
+		*address = offset | NOWHERE;
+		if (!read_cached(file, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)))
+			return false;
+		*address = segment.p_vaddr - segment.p_offset + offset;
 		if (segment.p_type == PT_LOAD && offset >= (segment.p_offset & PAGE_MASK) &&
 				offset < segment.p_offset + segment.p_filesz)
-			return segment.p_vaddr - segment.p_offset + offset;
+			return true;
 	}
-	return offset;
+	*address = offset;
+	return true;
 }
 
 /* The hook cuts long names at their end: of a long path that would be the file's name. */
-static void tell(struct ktop *ktop, pid_t process, const struct map *map)
+static bool tell(struct ktop *ktop, pid_t process, const struct map *map)
 {
 	const char *name = d_path(&map->file->f_path, path, PATH_MAX);
+	bool known;
+	u64 link;
 
 	if (IS_ERR(name))
-		return;
+		return true;
+	known = link_address(map->file, map->offset, &link);
 	ktop_object(ktop, &(struct ktop_object){
-		.process = process, .start = map->start, .end = map->end,
-		.bias = map->start - link_address(map->file, map->offset),
+		.process = process, .start = map->start, .end = map->end, .bias = map->start - link,
 		.name = strlen(name) > PATH_SHOWN ? kbasename(name) : name,
 	});
+	return known;
 }
 
 static unsigned int collect(struct mm_struct *mm)
@@ -83,29 +115,42 @@ static unsigned int collect(struct mm_struct *mm)
 
 unsigned long maps_pages(struct task_struct *process)
 {
-	struct mm_struct *mm = get_task_mm(process);
-	unsigned long pages = mm ? READ_ONCE(mm->exec_vm) : 0;
+	unsigned long pages = 0;
 
-	if (mm)
-		mmput(mm);
+	task_lock(process);
+	if (process->mm)
+		pages = READ_ONCE(process->mm->exec_vm);
+	task_unlock(process);
 	return pages;
 }
 
-unsigned long maps_tell(struct ktop *ktop, struct task_struct *process)
+/* How many were found; `pages` as maps_pages(), 0: later. */
+static unsigned int find_maps(struct mm_struct *mm, unsigned int *areas, unsigned long *pages)
+{
+	unsigned int count;
+
+	if (!*areas || !mmap_read_trylock(mm))
+		return 0;
+	count = collect(mm);
+	*areas -= min_t(unsigned int, *areas, mm->map_count);
+	*pages = mm->exec_vm;
+	mmap_read_unlock(mm);
+	return count;
+}
+
+unsigned long maps_tell(struct ktop *ktop, struct task_struct *process, unsigned int *areas)
 {
 	struct mm_struct *mm = get_task_mm(process);
 	unsigned long pages = 0;
-	unsigned int count = 0;
+	unsigned int count;
 
-	if (mm && mmap_read_trylock(mm)) {
-		count = collect(mm);
-		pages = mm->exec_vm;
-		mmap_read_unlock(mm);
-	}
-	if (mm)
-		mmput(mm);
+	if (!mm)
+		return 0;
+	count = find_maps(mm, areas, &pages);
+	mmput_async(mm);		/* perhaps its last user: a work item takes it down then */
 	for (unsigned int i = 0; i < count; i++) {
-		tell(ktop, process->tgid, &maps[i]);
+		if (!tell(ktop, process->tgid, &maps[i]))
+			pages = 0;
 		fput(maps[i].file);
 	}
 	return pages;

@@ -8,7 +8,7 @@
 struct ktop;
 struct task_struct;
 
-/* Thread. 0, or a negative errno. */
+/* Thread. 0, or a negative errno; to free, no more is sampled. */
 int tasks_init(void);
 void tasks_free(void);
 
@@ -17,5 +17,8 @@ void tasks_seen(const struct task_struct *task);
 
 /* The drainer: tells of those that are new, and now and then of those that changed or ended. */
 void tasks_tell(struct ktop *ktop);
+
+/* The drainer: for so many jiffies, or until a new one shows up, or the thread is to stop. */
+void tasks_wait(unsigned long timeout);
 
 #endif
