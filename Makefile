@@ -184,6 +184,10 @@ $(FUZZ:%=build/check/%): build/check/%: build/check/tests/fuzz/%.o build/check/t
 # Each allocation refused in turn. scarce.c runs before the sanitizer does.
 build/check/tests/unit/scarce.o: SANITIZE =
 build/check/tests/unit/scarce.o: CPPFLAGS = -D_GNU_SOURCE -Iagent	# the hook has an unwind.h, too
+build/check/test_scarce: build/check/tests/unit/test_scarce.o build/check/tests/unit/scarce.o build/check/tests/unit/session_fixture.o \
+		build/check/libfakes.a build/check/libagent.a
+	$(CC) $(CFLAGS) $(SANITIZE) -Wl,--wrap=budget_take -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
+
 $(SCARCE:%=build/check/%): build/check/scarce_%: build/check/tests/fuzz/fuzz_%.o build/check/tests/fuzz/scarcely.o \
 		build/check/tests/unit/scarce.o build/check/libfakes.a build/check/libtui.a build/check/libagent.a build/check/libhook.a
 	$(CC) $(CFLAGS) $(SANITIZE) -Wl,--wrap=budget_take -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
@@ -214,7 +218,7 @@ $(WEAK:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o build/tsan/tests
 		build/host/tests/unit/weak_memory.o $(HOOK_SRC:%.c=build/tsan/%.o)
 	$(CC) $(CFLAGS) -o $@ $^ -lcmocka
 
-unit: $(TOOLS:%=build/check/%) $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%)
+unit: $(TOOLS:%=build/check/%) $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%) build/check/test_scarce $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%)
 
 # ---- fuzzing ----
 
@@ -343,12 +347,12 @@ check: packages
 	$(MAKE) -j$(shell nproc) build/ktop demo-kernel unit build/lint
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
 	@./packages cpus
-	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%) $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) -- $(ALONE:%=tests/e2e/%)
+	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%) build/check/test_scarce $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) -- $(ALONE:%=tests/e2e/%)
 
 # All attacks on the memory at once; each allocation refused; the books, for SOAK_MINUTES.
 soak: packages
-	$(MAKE) build/ktop demo-kernel build/check/test_memory $(SCARCE:%=build/check/%)
-	for program in $(SCARCE:%=build/check/%); do $$program all || exit 1; done
+	$(MAKE) build/ktop demo-kernel build/check/test_memory $(SCARCE:%=build/check/%) build/check/test_scarce
+	for program in $(SCARCE:%=build/check/%) build/check/test_scarce; do $$program all || exit 1; done
 	build/check/test_memory soak
 	tests/soak
 

@@ -39,9 +39,10 @@ static bool add_range(struct sym_dwarf *dwarf, uint64_t low, uint64_t high)
 	struct range *ranges = budget_array(dwarf->budget, dwarf->ranges, dwarf->count,
 		&dwarf->room, sizeof(*ranges));
 
+	if (ranges)
+		dwarf->ranges = ranges;
 	if (!ranges || dwarf->count == RANGES_MAX)
 		return false;
-	dwarf->ranges = ranges;
 	ranges[dwarf->count++] = (struct range){
 		.low = low, .high = high, .unit = dwarf->unit_count - 1,
 	};
@@ -55,9 +56,10 @@ static bool add_unit(struct sym_dwarf *dwarf, Dwarf_Die *die)
 	Dwarf_Addr base = 0, low, high;
 	ptrdiff_t at = 0;
 
+	if (units)
+		dwarf->units = units;
 	if (!units || !sym_dwarf_pay(dwarf, UNIT_COST))
 		return false;
-	dwarf->units = units;
 	units[dwarf->unit_count++] = (struct unit){ .die = dwarf_dieoffset(die) };
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		if (low < high && !add_range(dwarf, low, high))

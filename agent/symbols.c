@@ -340,10 +340,14 @@ static const struct special *find_special(const struct symbols *symbols, uint64_
 
 static void keep_special(struct symbols *symbols, uint64_t hash, const struct special *special)
 {
-	symbols->specials = budget_array(NULL, symbols->specials, symbols->special_count,
+	struct special *specials = budget_array(NULL, symbols->specials, symbols->special_count,
 		&symbols->special_room, sizeof(*special));
-	hash_add(&symbols->by_special, hash, symbols->special_count);
-	symbols->specials[symbols->special_count++] = *special;
+
+	if (!specials)
+		return;
+	symbols->specials = specials;
+	if (hash_add(&symbols->by_special, hash, symbols->special_count))
+		symbols->specials[symbols->special_count++] = *special;
 }
 
 static uint32_t special(struct symbols *symbols, const char *name, const char *object, bool kernel)

@@ -16,8 +16,11 @@
 enum { RUN_S = 60, TOLD = 4096 };
 
 static atomic_uint_fast64_t counted, refused = SCARCE_NONE;
+static atomic_bool paused;
 
 static _Thread_local bool exempt;
+
+void __sanitizer_print_stack_trace(void);
 
 /* libdw does not outlive it: it follows NULL, or loses what it had. */
 static _Unwind_Reason_Code look(struct _Unwind_Context *frame, void *found)
@@ -42,24 +45,31 @@ static bool refuse(void)
 {
 	bool fragile;
 
-	if (exempt || atomic_fetch_add(&counted, 1) != atomic_load(&refused))
+	if (exempt || atomic_load(&paused) || atomic_fetch_add(&counted, 1) != atomic_load(&refused))
 		return false;
 	exempt = true;
 	fragile = is_fragile();
+	if (getenv("SCARCE_TRACE"))
+		__sanitizer_print_stack_trace();
 	exempt = false;
 	return !fragile;
 }
 
 void scarce_refuse(uint64_t number)
 {
-	atomic_store(&refused, SCARCE_NONE);
 	atomic_store(&counted, 0);
 	atomic_store(&refused, number);
+	atomic_store(&paused, false);
+}
+
+void scarce_pause(bool pause)
+{
+	atomic_store(&paused, pause);
 }
 
 uint64_t scarce_end(void)
 {
-	atomic_store(&refused, SCARCE_NONE);
+	atomic_store(&paused, true);
 	return atomic_load(&counted);
 }
 
@@ -152,6 +162,18 @@ static void run_here(const struct scarce_runs *runs, uint64_t number, struct ver
 	exit(0);
 }
 
+static bool says(const char *told, const char *words)
+{
+	return strstr(told, words) != NULL;
+}
+
+/* It ended before its time, and said why. */
+static bool ended_clearly(int status, const char *told)
+{
+	return WIFEXITED(status) && (says(told, "no memory") || says(told, strerror(ENOMEM))) &&
+		!says(told, "Sanitizer") && !says(told, "runtime error");
+}
+
 /* Shows what it wrote when it ended badly. */
 static bool ended_well(int status, bool returned, int words)
 {
@@ -160,9 +182,7 @@ static bool ended_well(int status, bool returned, int words)
 
 	if (pread(words, told, sizeof(told) - 1, end > TOLD - 1 ? end - TOLD + 1 : 0) < 0)
 		return false;
-	if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 ? returned :
-			WEXITSTATUS(status) == 1 && (strstr(told, "no memory left") ||
-			strstr(told, strerror(ENOMEM)))))
+	if (status == 0 ? returned : ended_clearly(status, told))
 		return true;
 	fprintf(stderr, "status %x:\n%s\n", (unsigned)status, told);
 	return false;

@@ -12,7 +12,10 @@
 #define SCARCE_NONE UINT64_MAX
 void scarce_refuse(uint64_t number);
 
-/* No more are refused. Returns how many there were. */
+/* They are not counted for a while, nor refused. */
+void scarce_pause(bool pause);
+
+/* No more are counted, nor refused. Returns how many there were. */
 uint64_t scarce_end(void);
 
 /* How many allocations there are in it; 0: it failed, in a process of its own. */
@@ -22,7 +25,7 @@ uint64_t scarce_count(void (*body)(void *context), void *context);
  * Runs `body` in processes of its own, with allocation `from` refused, then `from` + `step`, until
  * one ends without that it was refused. Each has to return from `body` without a fault or a leak, or
  * to end with the words "no memory left". Stops at the first that does not, which is written to
- * standard error. Returns how many there were; 0: one failed.
+ * standard error, with the way to that allocation when SCARCE_TRACE is set. Returns how many there were; 0: one failed.
  */
 struct scarce_runs {
 	uint64_t from, step;

@@ -10,18 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "util.h"
 
 static char scratch_folder[64];
+static pid_t scratch_owner;
 
 static void scratch_remove(void)
 {
 	char *command = util_format("rm -rf '%s'", scratch_folder);
 
-	if (system(command) != 0)
+	if (getpid() == scratch_owner && system(command) != 0)
 		fprintf(stderr, "cannot remove %s\n", scratch_folder);
 	free(command);
 }
@@ -36,6 +38,7 @@ static inline const char *scratch_path(const char *name)
 	if (!scratch_folder[0]) {
 		strcpy(scratch_folder, "/tmp/ktop-test-XXXXXX");
 		assert_non_null(mkdtemp(scratch_folder));
+		scratch_owner = getpid();
 		atexit(scratch_remove);
 	}
 	assert_true(snprintf(path, sizeof(paths[0]), "%s/%s", scratch_folder, name)

@@ -1,0 +1,271 @@
+/*
+ * A session from its start to its end, again and again, each time with another allocation refused:
+ * RUNS of them, or all with `all`. What came while memory was short is there, or is counted; what
+ * comes later is as if nothing had been. TAP.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "decode.h"
+#include "epoch.h"
+#include "fake_guest.h"
+#include "json.h"
+#include "picture.h"
+#include "report.h"
+#include "scarce.h"
+#include "scratch.h"
+#include "session.h"
+#include "session_fixture.h"
+#include "store.h"
+#include "symbols.h"
+#include "threads.h"
+
+enum { RUNS = 8, SOON = 15, TOLD = 0x800, HOT = 0x1210, COLD = 0x1310, CALLER = 0x1120 };
+
+/* ---- a guest that tells of itself when it is asked ---- */
+
+static void tell_thread(struct fake_guest *guest, uint32_t number, const char *name)
+{
+	const struct ktop_wire_thread thread = { .thread = number };
+	struct body body = { 0 };
+
+	body_fixed(&body, &thread, sizeof(thread));
+	body_text(&body, name);
+	guest->clock += FAKE_GUEST_TICKS_PER_MS;
+	packets_begin(guest->packets, KTOP_META, 0, guest->clock);
+	packets_event(guest->packets, guest->clock, KTOP_EVENT_thread, &body);
+	packets_end(guest->packets, guest->clock);
+}
+
+static void tell(struct fake_guest *guest)
+{
+	fake_guest_facts(guest, NULL, 0);
+	tell_thread(guest, 7, "worker");
+	fake_guest_symbol(guest, TOLD, 0x100, "told_by_the_guest");
+	fake_guest_symbol(guest, 0, 0, "");
+	fake_guest_status(guest, guest->running);
+	fake_guest_counts(guest);
+	fake_guest_reply(guest, true, "hello");
+}
+
+static void live_on(struct fixture *fixture)
+{
+	for (int i = 0; i < SOON; i++) {
+		if (fake_guest_got(fixture->guest, "hello"))
+			tell(fixture->guest);
+		fixture_step(fixture);
+	}
+}
+
+/* ---- a boot ---- */
+
+static uint64_t self_of(const struct picture *picture, const char *name)
+{
+	uint64_t self = 0;
+
+	for (size_t i = 0; picture->table && i < picture->table->count; i++) {
+		const struct row *row = &picture->table->rows[i];
+
+		if (strcmp(symbols_get(picture->symbols, row->function)->name, name) == 0)
+			self += row->self;
+	}
+	return self;
+}
+
+/* What is not in the table is counted, and what has no name is told of. */
+static void check_first(const struct picture *picture, uint64_t sent)
+{
+	const struct epoch *epoch = picture->epoch;
+	uint64_t weight = picture->table->weight + store_given_up(epoch->inputs.store) +
+		epoch->untimed;
+
+	assert_int_equal(weight, sent);
+	if (self_of(picture, "hot") != sent)
+		assert_string_not_equal(picture->note, "");
+}
+
+static void boot(void *context)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct picture *picture;
+
+	(void)context;
+	live_on(&fixture);
+	for (int i = 0; i < 30; i++)
+		fake_guest_sample(fixture.guest, 0, 1, HOT, CALLER);
+	picture = fixture_picture(&fixture);
+	check_first(picture, 30);
+	picture_free(picture);
+	scarce_end();
+
+	live_on(&fixture);
+	for (int i = 0; i < 20; i++)
+		fake_guest_sample(fixture.guest, 1, 1, i < 15 ? COLD : TOLD + 1, CALLER);
+	picture = fixture_picture(&fixture);
+	assert_int_equal(self_of(picture, "cold"), 15);
+	assert_int_equal(self_of(picture, "told_by_the_guest"), 5);
+	assert_string_equal(threads_name(picture->epoch->inputs.threads, 7), "worker");
+	assert_int_equal(picture->cpu_count, 2);
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
+static struct fixture begin_unhindered(void)
+{
+	scarce_pause(true);
+	return fixture_begin(NULL);
+}
+
+/* A boot that follows another one. */
+static void next_boot(void *context)
+{
+	struct fixture fixture = begin_unhindered();
+	struct picture *picture;
+
+	(void)context;
+	live_on(&fixture);
+	for (int i = 0; i < 30; i++)
+		fake_guest_sample(fixture.guest, 0, 1, HOT, CALLER);
+	picture_free(fixture_picture(&fixture));
+	scarce_pause(false);
+	packets_boot(fixture.guest->packets, 2);
+	fixture.guest->clock = 0;
+	tell(fixture.guest);
+	live_on(&fixture);
+	scarce_end();
+
+	live_on(&fixture);
+	for (int i = 0; i < 20; i++)
+		fake_guest_sample(fixture.guest, 1, 1, i < 15 ? COLD : TOLD + 1, CALLER);
+	picture = fixture_picture(&fixture);
+	assert_int_equal(self_of(picture, "hot"), 0);
+	assert_int_equal(self_of(picture, "cold"), 15);
+	assert_int_equal(self_of(picture, "told_by_the_guest"), 5);
+	assert_string_equal(threads_name(picture->epoch->inputs.threads, 7), "worker");
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
+/* ---- a snapshot, a report ---- */
+
+static void snapshot(void *context)
+{
+	struct fixture fixture = begin_unhindered();
+	struct session_message message = { .text = "" };
+
+	(void)context;
+	live_on(&fixture);
+	fake_guest_sample(fixture.guest, 0, 3, HOT, CALLER);
+	picture_free(fixture_picture(&fixture));
+	scarce_pause(false);
+	session_snapshot(fixture.session, scratch_path("shot.folded"), (struct folded_options){ 0 });
+	for (int i = 0; i < FIXTURE_STEPS && !message.text[0]; i++) {
+		fixture_step(&fixture);
+		session_message(fixture.session, &message);
+	}
+	scarce_end();
+	assert_string_not_equal(message.text, "");
+	if (!message.failed)
+		scratch_run("grep -qx 'main_loop;hot 3' shot*.folded");
+	fixture_end(&fixture);
+	scratch_run("rm -f shot*.folded");
+}
+
+static void obey(struct fake_guest *guest)
+{
+	if (fake_guest_got(guest, "hello"))
+		tell(guest);
+	if (fake_guest_got(guest, "start")) {
+		fake_guest_status(guest, true);
+		fake_guest_reply(guest, true, "started");
+	}
+	if (fake_guest_got(guest, "stop")) {
+		fake_guest_status(guest, false);
+		fake_guest_counts(guest);
+		fake_guest_reply(guest, true, "stopped");
+	}
+	for (int i = 0; guest->running && i < 5; i++)
+		fake_guest_sample(guest, (uint32_t)i % 2, 1, i ? HOT : COLD, CALLER);
+	fake_guest_beat(guest, 50);
+}
+
+static void write_report(struct report *report, bool json)
+{
+	char *text, *error = NULL;
+	size_t size;
+	FILE *out = util_text_open(&text, &size);
+	bool done;
+
+	report->request.json = json;
+	done = report_write(report, out, &error);
+	text = util_text_close(out, &text);
+	assert_true(done == !error && (!done || size > 0));
+	if (error)
+		fprintf(stderr, "%s\n", error);
+	free(error);
+	free(text);
+}
+
+static void make_report(void *context)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	char *folded = util_format("%s", scratch_path("report.folded"));
+	struct report *report;
+
+	(void)context;
+	request.duration_ns = 200000000;
+	request.folded = folded;
+	report = report_new(fixture.session, &request);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++) {
+		obey(fixture.guest);
+		fixture_step(&fixture);
+	}
+	assert_true(report->state == REPORT_DONE ? report->table->samples > 0 : !!report->error);
+	if (report->state == REPORT_DONE && !report->note[0] && !report->error)
+		assert_int_equal(report->table->samples,
+			fixture.guest->taken[0] + fixture.guest->taken[1]);
+	if (report->state == REPORT_DONE) {
+		write_report(report, false);
+		write_report(report, true);
+	}
+	report_free(report);
+	fixture_end(&fixture);
+	free(folded);
+}
+
+/* ---- the whole ---- */
+
+static const struct { const char *name; void (*body)(void *context); } scenes[] = {
+	{ "a boot", boot }, { "the next boot", next_boot }, { "a snapshot", snapshot },
+	{ "a report", make_report },
+};
+enum { SCENES = sizeof(scenes) / sizeof(scenes[0]) };
+
+static bool play(void (*body)(void *context), bool all)
+{
+	struct scarce_runs runs = { .step = 1, .body = body };
+	uint64_t count = scarce_count(body, NULL);
+
+	if (!all)
+		runs.step = count / RUNS + 1;
+	fprintf(stderr, "%llu allocations\n", (unsigned long long)count);
+	return count && scarce_run(&runs);
+}
+
+int main(int count, char **arguments)
+{
+	bool all = count > 1 && strcmp(arguments[1], "all") == 0, well = true;
+
+	json_begin();
+	scratch_path("here");		/* it is the parent's, who removes it */
+	printf("1..%d\n", SCENES);
+	for (int i = 0; i < SCENES; i++) {
+		bool good = play(scenes[i].body, all);
+
+		printf("%s %d - %s, allocations refused in turn\n", good ? "ok" : "not ok", i + 1,
+			scenes[i].name);
+		well = well && good;
+	}
+	return !well;
+}
