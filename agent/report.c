@@ -65,6 +65,9 @@ struct report *report_new(struct session *session, const struct report_request *
 	report->request = *request;
 	report->seen_at = util_now();
 	report->deadline = report->seen_at + BOOT_WAITS * request->wait_ns;
+	report->error = report_mistake(request);
+	if (report->error)
+		report->state = REPORT_FAILED;
 	return report;
 }
 
@@ -134,6 +137,19 @@ static void fail_silent(struct report *report)
 	free(why);
 }
 
+static void refuse_cpu(struct report *report)
+{
+	uint32_t cpu = report->request.cpu, count = report->epoch->cpu_count;
+	char *why;
+
+	if (cpu == EVENT_NONE || cpu < count || !count)
+		return;
+	why = util_format("--cpu %" PRIu32 ": the guest has %" PRIu32 " CPUs; give 0 to %" PRIu32, cpu,
+		count, count - 1);
+	report_fail(report, why);
+	free(why);
+}
+
 static void wait_for_guest(struct report *report)
 {
 	struct epoch *epoch = session_epoch(report->session);
@@ -142,6 +158,7 @@ static void wait_for_guest(struct report *report)
 	if (session_link(report->session) == LINK_UP && epoch->status_known) {
 		report->epoch = epoch_hold(epoch);
 		report_enter(report, REPORT_SAMPLER);
+		refuse_cpu(report);
 	} else if (session_link(report->session) == LINK_LOST) {
 		report_fail(report, "no report: the VM is gone before its guest told of itself; start it anew");
 	} else if (session_vm(report->session) == VM_PAUSED) {
@@ -419,6 +436,18 @@ static void write_file(struct report *report)
 	report->state = REPORT_DONE;
 }
 
+static void note_nothing(struct report *report)
+{
+	const struct report_request *request = &report->request;
+
+	if (report->table->samples)
+		return;
+	if (request->thread)
+		report_note(report, "nothing passed --thread", request->thread);
+	if (request->function)
+		report_note(report, "nothing passed --function", request->function);
+}
+
 static void name(struct report *report)
 {
 	uint32_t left;
@@ -434,6 +463,7 @@ static void name(struct report *report)
 	left = unread(report);
 	if ((lines_known(report) && left == 0) || report_is_late(report)) {
 		note_unread(report, left);
+		note_nothing(report);
 		if (names_come(report))
 			report_note(report, "the guest has not yet told all names of its kernel", "");
 		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
@@ -473,7 +503,7 @@ bool report_write(struct report *report, FILE *out, char **error)
 	if (!report->request.json)
 		report_text(report, out);
 	else if (!report_json(report, out))
-		return util_fail(error, "JSON: no memory; ask for less");
+		return util_fail(error, "JSON: not written: no memory for it; ask for less");
 	if (fflush(out) != 0)
 		return util_fail(error, "report: not written: %s; make room there", strerror(errno));
 	return !report->unwritten || util_fail(error, "%s", report->unwritten);

@@ -37,6 +37,9 @@ struct report_request {
 extern const struct report_request report_default;
 extern const struct option_row report_options[];	/* of a struct report_request */
 
+/* What need not be profiled to be known as wrong; in fresh memory, NULL: nothing. */
+char *report_mistake(const struct report_request *request);
+
 enum report_state {
 	REPORT_WAITING, REPORT_SAMPLER, REPORT_RATE, REPORT_STARTING, REPORT_RUNNING,
 	REPORT_STOPPING, REPORT_CLOSING, REPORT_RATE_BACK, REPORT_SAMPLER_BACK, REPORT_NAMING,

@@ -95,6 +95,17 @@ void report_leave_guest(struct report *report)
 		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
 }
 
+static void fail_refused(struct report *report, const char *text)
+{
+	const char *what = report->state == REPORT_SAMPLER ? "--sampler" :
+		report->state == REPORT_RATE ? "--rate" : NULL;
+	char *why = what ? util_format("%s: the guest did not take it: %s; leave it out to go on "
+		"without", what, text) : util_format("%s", text);
+
+	report_fail(report, why);
+	free(why);
+}
+
 /*
  * What cannot be stopped, or set up as before, for the guest hangs or is gone, spoils nothing of
  * the answer.
@@ -111,7 +122,7 @@ static void answered(void *context, bool ok, const char *text)
 		report_note(report, text, "");
 		report_leave_guest(report);
 	} else {
-		report_fail(report, text);
+		fail_refused(report, text);
 	}
 }
 

@@ -1,7 +1,11 @@
 #include <stddef.h>
+#include <string.h>
 
 #include "event.h"
+#include "query.h"
 #include "report.h"
+#include "util.h"
+#include "util_file.h"
 
 #define OPTION(word, takes, what, member, text, ...) \
 	{ .name = word, .value = takes, .help = text, .kind = what, \
@@ -46,3 +50,22 @@ const struct report_request report_default = {
 	.cpu = EVENT_NONE,
 	.mode = -1,
 };
+
+char *report_mistake(const struct report_request *request)
+{
+	const struct filter *filter = NULL;
+	struct util_file *file;
+	char *error = NULL;
+
+	if (request->thread && strlen(request->thread) >= sizeof(filter->thread))
+		return util_format("--thread: longer than %zu bytes; give a part of the name",
+			sizeof(filter->thread) - 1);
+	if (request->function && strlen(request->function) >= sizeof(filter->pattern))
+		return util_format("--function: longer than %zu bytes; give a part of the name",
+			sizeof(filter->pattern) - 1);
+	if (!request->folded)
+		return NULL;
+	file = util_file_open(request->folded, &error);
+	util_file_discard(file);
+	return error;
+}

@@ -628,6 +628,11 @@ void session_command(struct session *session, const char *line)
 		.kind = ORDER_COMMAND, .text = util_copy(line, strlen(line)) });
 }
 
+void session_say(struct session *session, bool failed, const char *text)
+{
+	tell(session, failed, false, text);
+}
+
 bool session_message(struct session *session, struct session_message *message)
 {
 	return mailbox_take_message(session->mailbox, message);

@@ -108,6 +108,7 @@ struct session_message {
 	bool profiler;			/* of starting or stopping, which may have happened since */
 	char text[512];
 };
+void session_say(struct session *session, bool failed, const char *text);	/* a message */
 bool session_message(struct session *session, struct session_message *message);	/* next, if any */
 
 #endif

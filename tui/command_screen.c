@@ -51,13 +51,27 @@ static void *run_ingest(void *context)
 	return NULL;
 }
 
+/* Frees the reason. */
+static void say_alone(struct session *session, char *why)
+{
+	char *text = util_format("ctl and report cannot work beside this ktop: %s", why);
+
+	session_say(session, true, text);
+	free(text);
+	free(why);
+}
+
 /* Without the socket, others cannot work beside this one; the screen can. */
 static bool begin(struct ingest *ingest, const struct command_vm *vm,
 	const struct command_start *start)
 {
+	char *error = NULL;
+
 	ingest->session = vm->session;
 	ingest->start = start;
-	ingest->service = service_new(vm->session, vm->socket, NULL);
+	ingest->service = service_new(vm->session, vm->socket, &error);
+	if (error)
+		say_alone(vm->session, error);
 	if (pthread_create(&ingest->thread, NULL, run_ingest, ingest) == 0)
 		return true;
 	service_free(ingest->service);

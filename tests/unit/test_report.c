@@ -455,6 +455,83 @@ static void test_report_waits_for_the_guests_names(void **state)
 	fixture_end(&fixture);
 }
 
+/* ---- what is asked for ---- */
+
+static void fails_at_once(struct fixture *fixture, const struct report_request *request,
+	const char *why)
+{
+	struct report *report = report_new(fixture->session, request);
+
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_STARTING; i++)
+		fixture_step(fixture);
+	assert_int_equal(report->state, REPORT_FAILED);
+	if (!strstr(report->error, why))
+		fail_msg("%s", report->error);
+	assert_false(fake_guest_got(fixture->guest, "start"));
+	report_free(report);
+}
+
+/* What can be known before is no window's time lost, nor cut in silence. */
+static void test_what_is_wrong_is_said_before_the_window(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	char name[65] = "";
+
+	(void)state;
+	memset(name, 'n', 64);
+	fixture_bring_up(&fixture);
+	request.folded = "/nowhere/at/all";
+	fails_at_once(&fixture, &request, "/nowhere/at/all: not written: ");
+	request.folded = NULL;
+	request.thread = name;
+	fails_at_once(&fixture, &request, "--thread: longer than 63 bytes; give a part of the name");
+	request.thread = NULL;
+	request.cpu = 5;
+	fails_at_once(&fixture, &request, "--cpu 5: the guest has 2 CPUs; give 0 to 1");
+	fixture_end(&fixture);
+}
+
+static void test_a_filter_that_nothing_passes_is_told(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+
+	(void)state;
+	report->request.thread = "nosuch";
+	report_cut(report, "enough");
+	finish_report(&fixture, report);
+	assert_non_null(strstr(report->note, "nothing passed --thread: nosuch"));
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* Nobody reads the report: the stacks that it was asked for are written all the same. */
+static void test_stacks_are_written_whoever_reads(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+	char *error = NULL, *path = util_format("%s", scratch_path("unread.folded")), *text;
+	FILE *full = fopen("/dev/full", "w");
+	size_t size;
+
+	(void)state;
+	report->request.folded = path;
+	report_cut(report, "enough");
+	finish_report(&fixture, report);
+	assert_non_null(full);
+	assert_false(report_write(report, full, &error));
+	assert_non_null(strstr(error, "report: not written: "));
+	fclose(full);
+	text = scratch_read(path, &size);
+	assert_non_null(strstr(text, "main_loop_[k];hot"));
+	free(text);
+	free(error);
+	free(path);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
 /* ---- several at once ---- */
 
 enum { TOGETHER = 3 };
@@ -632,6 +709,9 @@ int main(void)
 		cmocka_unit_test(test_report_of_a_lost_port_ends),
 		cmocka_unit_test(test_report_of_a_silent_vm_ends),
 		cmocka_unit_test(test_report_waits_for_the_guests_names),
+		cmocka_unit_test(test_what_is_wrong_is_said_before_the_window),
+		cmocka_unit_test(test_a_filter_that_nothing_passes_is_told),
+		cmocka_unit_test(test_stacks_are_written_whoever_reads),
 		cmocka_unit_test(test_reports_at_once_share_the_profiler),
 		cmocka_unit_test(test_report_behind_another),
 		cmocka_unit_test(test_reports_of_different_rates),
