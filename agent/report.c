@@ -137,19 +137,6 @@ static void fail_silent(struct report *report)
 	free(why);
 }
 
-static void refuse_cpu(struct report *report)
-{
-	uint32_t cpu = report->request.cpu, count = report->epoch->cpu_count;
-	char *why;
-
-	if (cpu == EVENT_NONE || cpu < count || !count)
-		return;
-	why = util_format("--cpu %" PRIu32 ": the guest has %" PRIu32 " CPUs; give 0 to %" PRIu32, cpu,
-		count, count - 1);
-	report_fail(report, why);
-	free(why);
-}
-
 static void wait_for_guest(struct report *report)
 {
 	struct epoch *epoch = session_epoch(report->session);
@@ -158,7 +145,7 @@ static void wait_for_guest(struct report *report)
 	if (session_link(report->session) == LINK_UP && epoch->status_known) {
 		report->epoch = epoch_hold(epoch);
 		report_enter(report, REPORT_SAMPLER);
-		refuse_cpu(report);
+		report_refuse_cpu(report);
 	} else if (session_link(report->session) == LINK_LOST) {
 		report_fail(report, "no report: the VM is gone before its guest told of itself; start it anew");
 	} else if (session_vm(report->session) == VM_PAUSED) {

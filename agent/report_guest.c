@@ -208,3 +208,16 @@ void report_profile(struct report *report, bool on)
 	report->asked = true;
 	session_profile(report->session, on, &sink);
 }
+
+void report_refuse_cpu(struct report *report)
+{
+	uint32_t cpu = report->request.cpu, count = report->epoch->cpu_count;
+	char *why;
+
+	if (cpu == EVENT_NONE || cpu < count || !count)
+		return;
+	why = util_format("--cpu %" PRIu32 ": the guest has %" PRIu32 " CPUs; give 0 to %" PRIu32, cpu,
+		count, count - 1);
+	report_fail(report, why);
+	free(why);
+}

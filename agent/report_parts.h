@@ -17,6 +17,7 @@ void report_note(struct report *report, const char *what, const char *why);
 
 struct loan *report_loan(const struct report *report);
 
+void report_refuse_cpu(struct report *report);		/* fails when the guest has not that one */
 void report_set_sampler(struct report *report);
 void report_set_rate(struct report *report);
 void report_profile(struct report *report, bool on);	/* once a state */
