@@ -162,9 +162,17 @@ static void check_text(const char *text)
 	free(printable);
 }
 
+static void check_lines(const char *text)
+{
+	char *printable = util_printable_lines(text, strlen(text));
+
+	require(strcmp(text, printable) == 0);
+	free(printable);
+}
+
 static void check_picture(const struct picture *picture)
 {
-	check_text(picture->note);
+	check_lines(picture->note);
 	check_text(picture->kernel);
 	check_text(picture->version);
 	check_text(picture->arch);
