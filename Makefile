@@ -35,7 +35,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_
 	test_memory test_absurd_files test_signals test_demangle test_qmp test_profiler test_launch test_options \
 	test_link test_plug test_waits test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
-	test_filter_words test_list test_prompt test_header test_view_functions test_screen test_states test_steady test_tabs
+	test_filter_words test_list test_prompt test_header test_view_functions test_screen test_states test_walk test_steady test_tabs
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen fuzz_session
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))	# the same, an allocation refused; the hook has none, floods are too long
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
@@ -168,6 +168,7 @@ build/check/test_store: build/check/tests/unit/counts.o
 build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
 build/check/test_fleet build/check/test_tabs build/check/test_header build/check/test_view_functions build/check/test_screen build/check/test_states: \
 	build/check/tests/unit/golden.o build/check/tests/unit/hand_picture.o
+build/check/test_walk: build/check/tests/unit/safe_canvas.o
 build/check/test_screen build/check/test_states build/check/test_steady: build/check/tests/unit/stage.o \
 	build/check/tests/unit/fake_session.o
 build/check/test_tabs: build/check/tests/unit/fake_session.o

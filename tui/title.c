@@ -15,7 +15,7 @@ enum { ITEMS = 20, ITEM_TEXT = 200, GAP = 2, STATE = 8, COUNT = 24, NARROW = 30 
 
 struct item {
 	char text[ITEM_TEXT];
-	int width;			/* kept free for it, also while it has nothing to say */
+	int width;			/* columns: kept free for it, and for its text (choose) */
 	uint8_t style;
 	int keep;			/* the highest comes first; 0: only where there is room */
 	bool seen, shown;
@@ -220,20 +220,17 @@ static int flow(const struct title *title, struct canvas *canvas, struct area ar
 
 	for (int i = 0; i < title->count; i++) {
 		const struct item *item = &title->items[i];
-		int width = canvas_width(canvas, item->text);
 
 		if (!item->shown)
 			continue;
-		if (width < item->width)
-			width = item->width;
-		if (column > 1 && (i == second || column + width > area.columns)) {
+		if (column > 1 && (i == second || column + item->width > area.columns)) {
 			line++;
 			column = 1;
 		}
 		if (draw)
 			canvas_text(canvas, (struct place) { area.row + line, area.column + column,
 				area.columns - column }, item->style, item->text);
-		column += width + GAP;
+		column += item->width + GAP;
 	}
 	return line + 1;
 }
@@ -263,6 +260,12 @@ static void choose(struct title *title, struct canvas *canvas, struct area area,
 	int height = 1, second;
 	struct item *item;
 
+	for (int i = 0; i < title->count; i++) {
+		int width = canvas_width(canvas, title->items[i].text);
+
+		if (width > title->items[i].width)
+			title->items[i].width = width;
+	}
 	while ((item = most_important(title))) {
 		int taken;
 
