@@ -107,7 +107,8 @@ build/demo/%: $(DEMO_DIR)/user/%.c $(DEMO_DIR)/user/start.S $(DEMO_DIR)/user/pro
 
 build/guest/$(DEMO_DIR)/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
 
-# The port to copy from, on the template.
+# The port to copy from, on the template; the demo kernel takes two files of that.
+DEMO_TEMPLATE = $(patsubst %,build/guest/$(PORTS)/template/%.o,port start)
 PORTS = kernel-hook/ports
 TEMPLATE = alarm current memory port start string
 TEMPLATE_SRC = $(TEMPLATE:%=$(PORTS)/template/%.c)
@@ -120,7 +121,7 @@ build/tiny/tiny.elf: $(TINY_OBJ) $(HOOK_SRC:%.c=build/guest/%.o) $(PORTS)/tiny/l
 	@mkdir -p $(@D)
 	$(CC) $(GUEST_LDFLAGS) -T $(PORTS)/tiny/link.ld -o $@ $(filter %.o,$^)
 
-build/demo/demo.elf: $(DEMO_OBJ) $(HOOK_SRC:%.c=build/guest/%.o) $(DEMO_DIR)/link.ld
+build/demo/demo.elf: $(DEMO_OBJ) $(DEMO_TEMPLATE) $(HOOK_SRC:%.c=build/guest/%.o) $(DEMO_DIR)/link.ld
 	$(CC) $(GUEST_LDFLAGS) -T $(DEMO_DIR)/link.ld -o $@ $(filter %.o,$^)
 
 demo-kernel: build/demo/demo.elf build/tiny/tiny.elf

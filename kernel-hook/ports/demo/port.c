@@ -1,4 +1,4 @@
-/* What ktop's hook wants of this kernel (port.h). */
+/* What ktop's hook wants of this kernel (port.h), as far as the template does not have it. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,39 +11,19 @@
 #include "process.h"
 #include "profile.h"
 #include "space.h"
+#include "ports/template/template.h"
 #include "thread.h"
 #include "wire.h"
 #include "x86.h"
-
-/* link.ld; the stubs are in .entry */
-extern const char text_start[], text_end[], entry_start[], entry_end[];
 
 uint32_t ktop_port_cpu(void)
 {
 	return cpu_number();
 }
 
-uint64_t ktop_port_clock(void)
+static bool in_stub(uint64_t pc)
 {
-	return clock_now();
-}
-
-unsigned long ktop_port_irq_save(void)
-{
-	return irq_save();
-}
-
-void ktop_port_irq_restore(unsigned long state)
-{
-	irq_restore(state);
-}
-
-enum ktop_text ktop_port_text(uint64_t address)
-{
-	if (address >= (uint64_t)entry_start && address < (uint64_t)entry_end)
-		return KTOP_TEXT_ENTRY;
-	return address >= (uint64_t)text_start && address < (uint64_t)text_end ?
-		KTOP_TEXT : KTOP_NOT_TEXT;
+	return pc >= (uint64_t)ktop_stubs_begin && pc < (uint64_t)ktop_stubs_end;
 }
 
 /*
@@ -55,7 +35,7 @@ static void add_user(const struct thread *thread, uint64_t pc, struct ktop_curre
 	const struct frame *frame = (const struct frame *)((uint64_t)thread + STACK_SIZE) - 1;
 
 	current->user_valid = false;
-	if (!frame_user(frame) || ktop_port_text(pc) == KTOP_TEXT_ENTRY ||
+	if (!frame_user(frame) || in_stub(pc) ||
 			page_table() != thread->process->space)
 		return;
 	current->user_valid = true;
@@ -83,8 +63,8 @@ void port_thread(struct thread *thread)
 		.thread = thread->id,
 		.stack_low = (uint64_t)(thread + 1),
 		.stack_high = (uint64_t)thread + STACK_SIZE,
-		.text_low = (uint64_t)entry_end,
-		.text_high = (uint64_t)text_end,
+		.text_low = (uint64_t)ktop_stubs_end,
+		.text_high = (uint64_t)ktop_text_end,
 	};
 }
 

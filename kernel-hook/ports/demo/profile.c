@@ -4,13 +4,13 @@
 
 #include "clock.h"
 #include "command.h"
-#include "console.h"
 #include "cpu.h"
 #include "ktop.h"
 #include "layout.h"
 #include "memory.h"
 #include "page.h"
 #include "panic.h"
+#include "ports/template/template.h"
 #include "process.h"
 #include "profile.h"
 #include "program.h"
@@ -18,29 +18,16 @@
 #include "spin.h"
 #include "string.h"
 #include "thread.h"
-#include "virtio_serial.h"
 #include "wire.h"
 #include "x86.h"
 
-enum { SENDING_PAUSE = 10000000, BUILD_ID_HEADER = 16 };	/* ns; bytes */
+enum { BUILD_ID_HEADER = 16 };		/* bytes */
 
 /* link.ld */
-extern const char text_start[], kernel_end[];
 extern const uint8_t build_id_note[], build_id_note_end[];
 
 struct ktop *profile;
 static struct spin names;		/* ktop takes one name at a time */
-
-/* New at each boot as far as the clock is; where that counts instructions, the same each time. */
-static void make_boot_id(uint8_t *id, uint32_t size)
-{
-	uint64_t mix = 0;
-
-	for (uint32_t i = 0; i < size; i++) {
-		mix = (mix ^ clock_now()) * 0x9e3779b97f4a7c15;
-		id[i] = (uint8_t)(mix >> 56);
-	}
-}
 
 /* The kernel's own build id: its note is a header of three words, "GNU" and the bytes. */
 static void find_build_id(struct ktop_facts *facts)
@@ -53,35 +40,30 @@ static void find_build_id(struct ktop_facts *facts)
 	}
 }
 
+/* ---- what the template asks for ---- */
+
+void *ktop_pages(size_t size)
+{
+	return page_reserve(size);
+}
+
+uint64_t ktop_physical(const void *address)
+{
+	return memory_physical(address);
+}
+
 /* The direct map holds the devices too, as far as they lie below its end. */
-static void *map_device(uint64_t physical, size_t size)
+void *ktop_map(uint64_t physical, size_t size)
 {
 	return physical + size <= DIRECT_SIZE ? memory_at(physical) : NULL;
 }
 
-static struct ktop_transport *find_port(void)
+bool ktop_hotplug(void)
 {
-	struct ktop_virtio_serial_config config = {
-		.port = "org.ktop.0", .size = ktop_virtio_serial_memory_size(),
-		.physical = memory_physical, .map = map_device,
-		.hotplug = !command_is("ktop.hotplug", "off"),
-	};
-	struct ktop_transport *port;
-
-	config.memory = page_reserve(config.size);
-	port = config.memory == NULL ? NULL : ktop_virtio_serial_init(&config);
-	print("ktop: %s\n", port == NULL ? "no virtio-serial" : "virtio-serial found");
-	return port;
+	return !command_is("ktop.hotplug", "off");
 }
 
-static void tell_kernel(const struct ktop_facts *facts)
-{
-	ktop_object(profile, &(struct ktop_object) {
-		.process = KTOP_KERNEL, .name = facts->kernel,
-		.start = (uint64_t)text_start, .end = (uint64_t)kernel_end,
-		.build_id = facts->build_id, .build_id_size = facts->build_id_size,
-	});
-}
+/* ---- its life ---- */
 
 void profile_start(uint32_t cpu_total)
 {
@@ -93,31 +75,24 @@ void profile_start(uint32_t cpu_total)
 	struct ktop_facts facts = {
 		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64",
 		.cpus = cpu_total, .clock_hz = clock_rate(),
-		.anchor = "text_start", .anchor_address = (uint64_t)text_start,
 	};
-	size_t size = ktop_memory_size(cpu_total, &settings);
-	void *memory = page_reserve(size);
 
-	make_boot_id(facts.boot_id, sizeof facts.boot_id);
 	find_build_id(&facts);
-	if (memory == NULL)
-		panic("ktop: no %lu bytes of memory", size);
-	profile = ktop_init(&facts, &settings, find_port(), memory, size);
+	profile = ktop_start(&facts, &settings);
 	if (profile == NULL)
-		panic("ktop: the settings on the command line are out of range");
-	tell_kernel(&facts);
+		panic("ktop: no memory, or a setting on the command line is out of range");
+}
+
+static void pause(uint32_t ms)
+{
+	sched_sleep(ms * 1000000ull);
 }
 
 /* Urgent, so that rings are emptied on a busy machine as well; it sleeps nearly always. */
 static void profile_send(void *argument)
 {
 	(void)argument;
-	for (;;) {
-		if (ktop_drain(profile))
-			sched_yield();
-		else
-			sched_sleep(SENDING_PAUSE);
-	}
+	ktop_drainer(profile, sched_yield, pause);
 }
 
 void profile_start_sending(void)
