@@ -8,22 +8,16 @@
 #include "event.h"
 #include "functions.h"
 #include "guest_symbols.h"
-#include "hash.h"
 #include "image.h"
 #include "layouts.h"
 #include "objects.h"
 #include "sources.h"
+#include "specials.h"
 #include "symbol_table.h"
 #include "symbols.h"
 #include "util.h"
 
 static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
-
-struct special {			/* a function without code, as "[idle]" */
-	const char *name, *object;
-	bool kernel;
-	uint32_t function;
-};
 
 struct symbols {
 	struct budget *budget;
@@ -50,9 +44,7 @@ struct symbols {
 	char *sysroot, *debug, *version;	/* NULL: not told */
 	struct debug_object built;	/* the guest's kernel, by build-id */
 	char note[256];
-	struct special *specials;	/* bounded by OBJECTS_NAMES_MAX and the callers' names */
-	uint32_t special_count, special_room;
-	struct hash by_special;		/* of specials; as bounded as they are */
+	struct specials *specials;
 };
 
 struct symbols *symbols_new(struct budget *budget)
@@ -65,7 +57,7 @@ struct symbols *symbols_new(struct budget *budget)
 	symbols->layouts = layouts_new(symbols->objects, budget);
 	symbols->cache = address_cache_new(budget);
 	symbols->told = guest_symbols_new(budget);
-	hash_init(&symbols->by_special, NULL);
+	symbols->specials = specials_new(symbols->functions);
 	symbols->sources = sources_new(symbols->functions, budget);
 	symbols_set_files(symbols, NULL, NULL, false);
 	return symbols;
@@ -90,8 +82,7 @@ void symbols_free(struct symbols *symbols)
 	free(symbols->sysroot);
 	free(symbols->debug);
 	free(symbols->version);
-	hash_clear(&symbols->by_special);
-	free(symbols->specials);
+	specials_free(symbols->specials);
 	free(symbols);
 }
 
@@ -323,53 +314,9 @@ uint32_t symbols_space(struct symbols *symbols, uint32_t process)
 
 /* ---- functions ---- */
 
-static const struct special *find_special(const struct symbols *symbols, uint64_t hash,
-	const struct special *wanted)
-{
-	uint32_t at = 0, position;
-
-	while ((position = hash_next(&symbols->by_special, hash, &at)) != HASH_NONE) {
-		const struct special *special = &symbols->specials[position];
-
-		if (special->kernel == wanted->kernel && !strcmp(special->object, wanted->object)
-			&& !strcmp(special->name, wanted->name))
-			return special;
-	}
-	return NULL;
-}
-
-static void keep_special(struct symbols *symbols, uint64_t hash, const struct special *special)
-{
-	struct special *specials = budget_array(NULL, symbols->specials, symbols->special_count,
-		&symbols->special_room, sizeof(*special));
-
-	if (!specials)
-		return;
-	symbols->specials = specials;
-	if (hash_add(&symbols->by_special, hash, symbols->special_count))
-		symbols->specials[symbols->special_count++] = *special;
-}
-
-static uint32_t special(struct symbols *symbols, const char *name, const char *object, bool kernel)
-{
-	struct function function = { .object = object, .kernel = kernel };
-	struct special made = { .name = name, .object = object, .kernel = kernel };
-	uint64_t hash = hash_text(&symbols->by_special, object) + hash_text(&symbols->by_special, name);
-	const struct special *known = find_special(symbols, hash, &made);
-
-	if (known)
-		return known->function;
-	function.name = util_printable(name, strlen(name));
-	made.function = functions_add(symbols->functions, &function, NULL);
-	made.name = functions_get(symbols->functions, made.function)->name;
-	if (!functions_is_rest(symbols->functions, made.function))
-		keep_special(symbols, hash, &made);
-	return made.function;
-}
-
 uint32_t symbols_special(struct symbols *symbols, const char *name)
 {
-	return special(symbols, name, "", false);
+	return specials_get(symbols->specials, name, "", false);
 }
 
 uint32_t symbols_add(struct symbols *symbols, const struct function *function)
@@ -447,7 +394,7 @@ static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *ma
 	if (mapping->image)
 		index = symbol_table_find(mapping->image->table, address - mapping->bias);
 	if (index == SYMBOL_NONE)
-		return special(symbols, unknown_name, mapping->name, kernel);
+		return specials_get(symbols->specials, unknown_name, mapping->name, kernel);
 	return function_of(symbols, mapping->image, index, mapping->name, kernel);
 }
 
@@ -478,7 +425,8 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 		return function;
 	if (mapping)
 		return resolve_mapped(symbols, mapping, address, kernel);
-	return special(symbols, unknown_name, kernel ? kernel_name : "", kernel);
+	return specials_get(symbols->specials, unknown_name, kernel ? kernel_name : "",
+		kernel);
 }
 
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
