@@ -57,6 +57,12 @@ static void live_on(struct fixture *fixture)
 	}
 }
 
+/* The file is written before, by main. */
+static struct fixture begin(void)
+{
+	return fixture_begin(&(struct session_options){ .symbols = scratch_path("names") });
+}
+
 /* ---- a boot ---- */
 
 static uint64_t self_of(const struct picture *picture, const char *name)
@@ -86,7 +92,7 @@ static void check_first(const struct picture *picture, uint64_t sent)
 
 static void boot(void *context)
 {
-	struct fixture fixture = fixture_begin(NULL);
+	struct fixture fixture = begin();
 	struct picture *picture;
 
 	(void)context;
@@ -113,7 +119,7 @@ static void boot(void *context)
 static struct fixture begin_unhindered(void)
 {
 	scarce_pause(true);
-	return fixture_begin(NULL);
+	return begin();
 }
 
 /* A boot that follows another one. */
@@ -208,7 +214,7 @@ static void write_report(struct report *report, bool json)
 
 static void make_report(void *context)
 {
-	struct fixture fixture = fixture_begin(NULL);
+	struct fixture fixture = begin();
 	struct report_request request = report_default;
 	char *folded = util_format("%s", scratch_path("report.folded"));
 	struct report *report;
@@ -258,7 +264,7 @@ int main(int count, char **arguments)
 	bool all = count > 1 && strcmp(arguments[1], "all") == 0, well = true;
 
 	json_begin();
-	scratch_path("here");		/* it is the parent's, who removes it */
+	scratch_text("names", fixture_names);
 	printf("1..%d\n", SCENES);
 	for (int i = 0; i < SCENES; i++) {
 		bool good = play(scenes[i].body, all);
