@@ -7,6 +7,7 @@
 #include "budget.h"
 #include "decode.h"
 #include "epoch.h"
+#include "picture.h"
 #include "stacks.h"
 #include "store.h"
 #include "symbols.h"
@@ -18,8 +19,16 @@ enum {
 	PICTURES = 4,			/* at a time: the screen's, one that waits, one in the making */
 	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause; how often it is doubled */
 	RETRY_SHARE = 8,			/* that part of the budget has to be free */
-	CPU_COST = sizeof(struct epoch_cpu) + PICTURES * (sizeof(struct cpu_series) + 64),
+	CPU_COST = sizeof(struct epoch_cpu) + PICTURES * 2 * sizeof(struct picture_cpu),
+	TREND_COST = PICTURES * sizeof(struct cpu_trend),
 };
+
+static size_t cost_of(uint32_t cpus)
+{
+	size_t trends = cpus < PICTURE_TRENDS ? cpus : PICTURE_TRENDS;
+
+	return (size_t)cpus * CPU_COST + (trends ? trends + 1 : 0) * TREND_COST;
+}
 
 static void load_names(struct epoch *epoch, const char *names)
 {
@@ -126,7 +135,7 @@ static void epoch_free(struct epoch *epoch)
 	threads_free(epoch->inputs.threads);
 	stacks_free(epoch->inputs.stacks);
 	store_free(epoch->inputs.store);
-	budget_give(epoch->inputs.budget, epoch->cpus_seen * CPU_COST);
+	budget_give(epoch->inputs.budget, cost_of(epoch->cpus_seen));
 	budget_release(epoch->inputs.budget);
 	free(epoch->folders[0]);
 	free(epoch->names);
@@ -184,7 +193,7 @@ static struct epoch_cpu *cpu_at(struct epoch *epoch, uint32_t cpu)
 	if (cpu >= EVENT_CPUS)
 		return NULL;
 	if (cpu >= epoch->cpus_seen) {
-		if (!budget_take(epoch->inputs.budget, (cpu + 1 - epoch->cpus_seen) * CPU_COST)) {
+		if (!budget_take(epoch->inputs.budget, cost_of(cpu + 1) - cost_of(epoch->cpus_seen))) {
 			epoch->cpus_refused++;
 			return NULL;
 		}

@@ -88,20 +88,21 @@ static struct table *sum_tables(struct fleet *fleet, uint64_t now)
 	return sum;
 }
 
-/* All CPUs of a machine as one. */
-static struct picture_cpu sum_cpus(const struct picture *part)
+/* All CPUs of a machine as one, whose trend is added up in `trend`. */
+static struct picture_cpu sum_cpus(const struct picture *part, struct cpu_trend *trend)
 {
-	struct picture_cpu sum = { .enabled = true };
-	uint64_t each = period(part);
+	struct picture_cpu sum = { .enabled = true, .series.trend = trend->mode };
+	uint64_t each = period(part), (*last)[MODES] = NULL;
 
 	for (uint32_t i = 0; part->cpus && i < part->cpu_count; i++) {
 		const struct cpu_series *series = &part->cpus[i].series;
 
 		for (int mode = 0; mode < MODES; mode++) {
 			sum.series.mode[mode] += series->mode[mode] * each;
-			for (int k = 0; k < TABLE_TREND; k++)
-				sum.series.trend[k][mode] += series->trend[k][mode] * each;
+			for (int k = 0; series->trend && series->trend != last && k < TABLE_TREND; k++)
+				trend->mode[k][mode] += series->trend[k][mode] * each;
 		}
+		last = series->trend ? series->trend : last;
 		sum.series.missed += series->missed * each;
 	}
 	return sum;
@@ -216,6 +217,7 @@ struct picture *fleet_picture(struct fleet *fleet, uint64_t now)
 	picture->machine_count = fleet->count;
 	picture->machines = util_alloc(fleet->count * sizeof(*picture->machines));
 	picture->cpus = util_alloc(fleet->count * sizeof(*picture->cpus));
+	picture->trends = util_alloc(fleet->count * sizeof(*picture->trends));
 	picture->cpu_count = (uint32_t)fleet->count;
 	picture->now = now - fleet->midnight;
 	picture->symbols = fleet_names_symbols(fleet->functions);
@@ -225,7 +227,8 @@ struct picture *fleet_picture(struct fleet *fleet, uint64_t now)
 	picture->table = sum_tables(fleet, picture->now);
 	for (size_t i = 0; i < fleet->count; i++)
 		if (fleet->machines[i].part)
-			picture->cpus[i] = sum_cpus(fleet->machines[i].part);
+			picture->cpus[i] = sum_cpus(fleet->machines[i].part,
+				&picture->trends[i]);
 	sum_states(fleet, picture);
 	sum_visible(fleet, picture);
 	sum_selected(fleet, picture);

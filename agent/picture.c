@@ -88,7 +88,11 @@ static void tell_cpus(struct picture *picture, const struct picture_inputs *inpu
 {
 	const struct epoch *epoch = inputs->epoch;
 	struct cpu_series *series = util_alloc(picture->cpu_count * sizeof(*series));
+	uint32_t own = picture->cpu_count < PICTURE_TRENDS ? picture->cpu_count : PICTURE_TRENDS;
 
+	picture->trends = util_alloc((own + 1) * sizeof(*picture->trends));
+	for (uint32_t i = 0; i < picture->cpu_count; i++)
+		series[i].trend = picture->trends[i < own ? i : own].mode;
 	query_cpus(epoch->query, question, series, picture->cpu_count);
 	picture->cpus = util_alloc(picture->cpu_count * sizeof(*picture->cpus));
 	for (uint32_t i = 0; i < picture->cpu_count; i++)
@@ -184,6 +188,7 @@ void picture_free(struct picture *picture)
 	table_free(picture->table);
 	free(picture->machines);
 	free(picture->cpus);
+	free(picture->trends);
 	free(picture->visible);
 	epoch_release(picture->epoch);
 	free(picture);

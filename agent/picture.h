@@ -34,6 +34,16 @@ enum link_state {
 /* A wish for the profiler that waits until the guest can hear it. */
 enum kept_wish { KEPT_NONE, KEPT_ON, KEPT_OFF };
 
+/*
+ * So many CPUs have a trend of their own, which is more than a screen has rows for. All further
+ * ones have one together.
+ */
+enum { PICTURE_TRENDS = 128 };
+
+struct cpu_trend {
+	uint64_t mode[TABLE_TREND][MODES];
+};
+
 struct picture_cpu {
 	bool sampler;			/* set aside to pace the others */
 	bool enabled;
@@ -88,6 +98,7 @@ struct picture {
 	struct filter filter;		/* of the table, as the wish had it */
 	struct table *table;		/* sorted by nothing; NULL before the first */
 	struct picture_cpu *cpus;	/* cpu_count of them */
+	struct cpu_trend *trends;	/* that those refer to */
 	struct picture_row *visible;
 	size_t visible_count;
 	struct caller callers[8];	/* of the selected function */

@@ -251,7 +251,7 @@ static void add_cpu_trend(struct cpu_series *series, const struct cpu_sums *cpu,
 {
 	struct seconds part = touched(seconds, slice->begin, slice->end);
 
-	for (uint64_t second = part.first; second < part.end; second++)
+	for (uint64_t second = part.first; series->trend && second < part.end; second++)
 		for (int mode = 0; mode < MODES; mode++)
 			series->trend[second + TABLE_TREND - seconds.end][mode]
 				+= weight_of_second(cpu->mode[mode], slice->begin, slice->end,
@@ -272,7 +272,8 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 	struct seconds seconds;
 	size_t seen = 0, first;
 
-	memset(cpus, 0, size * sizeof(*cpus));
+	for (size_t i = 0; i < size; i++)
+		cpus[i] = (struct cpu_series){ .trend = cpus[i].trend };
 	window_update(&query->window, question);
 	seconds = trend_seconds(window);
 	first = span_after(window->inputs.store, seconds.first * SECOND);

@@ -128,10 +128,10 @@ size_t query_inlined(struct query *query, const struct question *question, uint3
 /* Per CPU, whatever the filter: weights of the range, and of the seconds of a trend. */
 struct cpu_series {
 	uint64_t mode[MODES], missed;
-	uint64_t trend[TABLE_TREND][MODES];
+	uint64_t (*trend)[MODES];	/* TABLE_TREND of them, the caller's; NULL: not wanted */
 };
 
-/* Fills all `size`; returns one more than the highest CPU that had anything. */
+/* Fills all `size`, adding to trends, of which several may be one; returns one more than the highest CPU that had anything. */
 size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus,
 	size_t size);
 

@@ -63,7 +63,7 @@ static void draw_histogram(struct canvas *canvas, struct place place,
 
 	for (int mode = 0; mode < MODES; mode++) {
 		for (int i = 0; i < TABLE_TREND; i++)
-			modes[mode][i] = series->trend[i][mode];
+			modes[mode][i] = series->trend ? series->trend[i][mode] : 0;
 		glyphs_fold(modes[mode], TABLE_TREND, folded[mode], (size_t)place.width);
 	}
 	for (int i = 0; i < place.width; i++) {
@@ -138,11 +138,11 @@ static void draw_cpu(struct canvas *canvas, struct place place, struct meter met
 	canvas_text(canvas, place, STYLE_DIM, why);
 }
 
-static void add_series(struct cpu_series *sum, const struct cpu_series *series)
+static void add_series(struct cpu_series *sum, const struct cpu_series *series, bool trend)
 {
 	for (int mode = 0; mode < MODES; mode++) {
 		sum->mode[mode] += series->mode[mode];
-		for (int i = 0; i < TABLE_TREND; i++)
+		for (int i = 0; trend && i < TABLE_TREND; i++)
 			sum->trend[i][mode] += series->trend[i][mode];
 	}
 }
@@ -195,11 +195,16 @@ static int draw_strip(struct canvas *canvas, struct area area, const struct pict
 /* All CPUs as one, and below it what each of them does. */
 static int draw_summary(struct canvas *canvas, struct area area, const struct picture *picture)
 {
-	struct cpu_series all = { .missed = 0 };
+	uint64_t trend[TABLE_TREND][MODES] = { 0 }, (*last)[MODES] = NULL;
+	struct cpu_series all = { .trend = trend };
 	char label[LABEL];
 
-	for (uint32_t i = 0; i < picture->cpu_count; i++)
-		add_series(&all, &picture->cpus[i].series);
+	for (uint32_t i = 0; i < picture->cpu_count; i++) {
+		const struct cpu_series *series = &picture->cpus[i].series;
+
+		add_series(&all, series, series->trend && series->trend != last);
+		last = series->trend;
+	}
 	snprintf(label, sizeof label, "%u %s", picture->cpu_count,
 		picture->machines ? "machines" : "cpus");
 	draw_cpu(canvas, (struct place) { area.row, area.column, area.columns },
@@ -245,7 +250,7 @@ static int draw_cpus(struct canvas *canvas, struct area area, const struct pictu
 
 	if (!picture->cpus || picture->cpu_count == 0 || area.rows < 1)
 		return 0;
-	if (picture->cpu_count > (uint32_t)area.rows)
+	if (picture->cpu_count > (uint32_t)area.rows || picture->cpu_count > PICTURE_TRENDS)
 		return draw_summary(canvas, area, picture);
 	if (picture->machines) {
 		draw_machines(canvas, area, picture);

@@ -135,12 +135,15 @@ void hand_rows(struct picture *picture, struct symbols *symbols, const uint32_t 
 void hand_cpus(struct picture *picture, uint32_t count)
 {
 	free(picture->cpus);
+	free(picture->trends);
 	picture->cpus = util_alloc(count * sizeof *picture->cpus);
+	picture->trends = util_alloc(count * sizeof *picture->trends);
 	picture->cpu_count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct picture_cpu *cpu = &picture->cpus[i];
 
 		cpu->enabled = true;
+		cpu->series.trend = picture->trends[i].mode;
 		cpu->series.mode[MODE_KERNEL] = 6200 - i % 7 * 900;
 		cpu->series.mode[MODE_USER] = 2100 + i % 3 * 500;
 		cpu->series.mode[MODE_IDLE] =

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "budget.h"
 #include "event.h"
 #include "intern.h"
 #include "layouts.h"
@@ -301,6 +302,27 @@ static void a_program_run_100000_times_is_one_set_of_stacks(void **state)
 	symbols_free(symbols);
 }
 
+/* A boot may begin while the one before has all of the memory. */
+static void there_is_a_space_without_memory(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct objects *objects;
+	struct layouts *layouts;
+	size_t left = budget_left(budget);
+
+	(void)state;
+	assert_true(budget_take(budget, left));
+	objects = objects_new(budget);
+	layouts = layouts_new(objects, budget);
+	assert_null(layouts_find(layouts, LAYOUTS_UNKNOWN, 0x1000));
+	assert_null(layouts_find(layouts, EVENT_KERNEL, 0x1000));
+	layouts_free(layouts);
+	objects_free(objects);
+	budget_give(budget, left);
+	assert_int_equal(budget_left(budget), left);
+	budget_release(budget);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +336,7 @@ int main(void)
 		cmocka_unit_test(any_number_may_be_late),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(a_program_run_100000_times_is_one_set_of_stacks),
+		cmocka_unit_test(there_is_a_space_without_memory),
 	};
 
 	layouts_free(NULL);

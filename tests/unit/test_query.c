@@ -455,7 +455,8 @@ static void cpus_are_told_by_mode_and_second(void **state)
 	const struct taken gap = { .time = 70 * SECOND, .weight = 9, .missed = true, .cpu = 2 };
 	const struct question question = { .from = 60 * SECOND, .to = UINT64_MAX,
 		.filter = { .cpu = 0 } };
-	struct cpu_series cpus[4];
+	uint64_t trend[TABLE_TREND][MODES] = { 0 };
+	struct cpu_series cpus[4] = { [1].trend = trend };
 
 	(void)state;
 	world_take(&world, &taken);
@@ -504,7 +505,7 @@ static void an_empty_store_has_an_empty_answer(void **state)
 	const struct question question = { .to = UINT64_MAX, .filter = everything };
 	struct table *table = ask(&world, 0, UINT64_MAX);
 	struct caller callers[8];
-	struct cpu_series cpus[2];
+	struct cpu_series cpus[2] = { 0 };
 	uint64_t trend[TABLE_TREND];
 	struct seen seen = { 0 };
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "commands.h"
+#include "budget.h"
 #include "decode.h"
 #include "epoch.h"
 #include "fake_guest.h"
@@ -272,6 +273,23 @@ static void test_new_boot_is_a_new_epoch(void **state)
 	picture_free(old);
 }
 
+/* As many CPUs as there can be cost a boot a tenth of the least memory, pictures and all. */
+static void test_all_cpus_are_cheap(void **state)
+{
+	static const uint8_t boot_id[16];
+	const struct event event = { .kind = EVENT_MISSED, .cpu = EVENT_CPUS - 1 };
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct epoch *epoch = epoch_new(boot_id, NULL, NULL, NULL, budget);
+	size_t left = budget_left(budget);
+
+	(void)state;
+	epoch_events(epoch, &event, 1);
+	assert_int_equal(epoch->cpus_seen, EVENT_CPUS);
+	assert_in_range(left - budget_left(budget), 1, (BUDGET_LEAST_MIB << 20) / 10);
+	epoch_release(epoch);
+	budget_release(budget);
+}
+
 /* loadvm: number, clock and count of its packets are those of before; it does not know. */
 static void test_put_back_guest_is_asked_again(void **state)
 {
@@ -459,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_profiler_by_key),
 		cmocka_unit_test(test_commands_are_answered_in_order),
 		cmocka_unit_test(test_new_boot_is_a_new_epoch),
+		cmocka_unit_test(test_all_cpus_are_cheap),
 		cmocka_unit_test(test_put_back_guest_is_asked_again),
 		cmocka_unit_test(test_connects_again),
 		cmocka_unit_test(test_losses_are_shown),

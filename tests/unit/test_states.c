@@ -154,6 +154,7 @@ static void unknown(struct picture *picture, enum link_state link)
 {
 	table_free(picture->table);
 	free(picture->cpus);
+	free(picture->trends);
 	free(picture->visible);
 	*picture = (struct picture) {
 		.vm = VM_RUNNING, .link = link, .generation = 1, .selected = SYMBOLS_NONE,
