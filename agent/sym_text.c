@@ -99,8 +99,11 @@ static enum line_kind parse_line(struct cursor line, struct symbol_entry *entry)
 	return strchr("TtWwi", type) ? LINE_CODE : LINE_OTHER;
 }
 
-static bool full(const char *path, char **error)
+static bool full(const struct symbol_table *table, const char *path, char **error)
 {
+	if (symbol_table_starved(table))
+		return util_fail(error, "cannot load symbols of %s: there is no memory for them: "
+			"--memory gives more", path);
 	return util_fail(error,
 		"cannot load symbols of %s: more than %d symbols or %d MB of names; "
 		"give a shorter list",
@@ -131,7 +134,7 @@ bool sym_text_read(const char *text, size_t size, const char *path, struct symbo
 			symbol_table_refuse(table);
 		addresses |= entry.address;
 		if (kind == LINE_CODE && !symbol_table_add(table, &entry))
-			return full(path, error);
+			return full(table, path, error);
 	}
 	if (counts[LINE_BAD] > counts[LINE_CODE] + counts[LINE_OTHER] || size == 0)
 		return util_fail(error,

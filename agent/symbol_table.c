@@ -29,6 +29,7 @@ struct symbol_table {
 	char module[64];		/* the last one added, at module_offset */
 	uint32_t module_offset;
 	uint32_t refused;
+	bool starved;
 };
 
 struct symbol_table *symbol_table_new(struct budget *budget)
@@ -69,13 +70,19 @@ static bool is_function_name(const char *name, size_t size)
 	return !(size >= 2 && name[0] == '.' && name[1] == 'L');
 }
 
+static bool is_full(const struct symbol_table *table, size_t text)
+{
+	return table->count == SYMBOL_TABLE_MAX ||
+		table->names_size + text > SYMBOL_TABLE_NAMES_MAX;
+}
+
 static bool make_room(struct symbol_table *table, size_t text)
 {
 	size_t room = 2 * table->names_room + text + 32768;
 	struct symbol_row *rows;
 	char *names;
 
-	if (table->count == SYMBOL_TABLE_MAX || table->names_size + text > SYMBOL_TABLE_NAMES_MAX)
+	if (is_full(table, text))
 		return false;
 	rows = budget_array(table->budget, table->rows, table->count, &table->room, sizeof(*rows));
 	if (!rows)
@@ -129,8 +136,10 @@ bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *ent
 
 	if (!is_function_name(entry->name, name_size))
 		return true;
-	if (!make_room(table, name_size + module_size + 3))
+	if (!make_room(table, name_size + module_size + 3)) {
+		table->starved = !is_full(table, name_size + module_size + 3);
 		return false;
+	}
 	if (table->names_size == 0)
 		keep_text(table, "", 0);
 	if (entry->size == 0 || end < entry->address || end > entry->limit)
@@ -146,6 +155,11 @@ bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *ent
 			| (entry->name[0] != '.' && entry->name[0] != '_' ? RANK_PLAIN : 0),
 	};
 	return true;
+}
+
+bool symbol_table_starved(const struct symbol_table *table)
+{
+	return table->starved;
 }
 
 void symbol_table_refuse(struct symbol_table *table)

@@ -47,6 +47,9 @@ struct symbol_table *symbol_table_hold(struct symbol_table *table);
  */
 bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry);
 
+/* One was not added for want of memory. */
+bool symbol_table_starved(const struct symbol_table *table);
+
 /* A symbol, or a line, of the file that makes no sense: counted, and passed over. */
 void symbol_table_refuse(struct symbol_table *table);
 uint32_t symbol_table_refused(const struct symbol_table *table);
