@@ -33,7 +33,7 @@ enum {
 	BOOTS_MOST = 20,		/* each: more have to wait */
 	HANG_UPS_MOST = 2,
 	STEPS_MOST = 100000,
-	COST_MOST = 60,			/* times an honest byte's */
+	COST_MOST = 100,		/* times an honest byte's */
 	COST_NOISE_MS = 150,		/* a flood that costs less is good, however small it is */
 	BOOT_MS = 60,			/* more for each boot, of which there are few a second */
 	COST_LEVELS = 12,
