@@ -58,7 +58,7 @@ static bool is_known(const struct picture *picture)
 
 	for (size_t i = 0; i < picture->machine_count; i++)
 		known = known || picture->machines[i].cpu_count;
-	return known;
+	return known && picture->now;
 }
 
 static void zero(struct screen *screen, uint64_t now)
@@ -84,7 +84,7 @@ static void freeze(struct screen *screen, uint64_t now)
 		screen_complain(screen, now,
 			"nothing to freeze: nothing is known of the guest yet; wait for its first word");
 	} else {
-		screen->scope.until_ns = picture->table->to ? picture->table->to : 1;
+		screen->scope.until_ns = picture->table->to;
 		screen_say(screen, now,
 			"frozen: the window is held, collection goes on; {freeze} lets go");
 	}

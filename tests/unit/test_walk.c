@@ -38,6 +38,7 @@
 #include "tui/keys.h"
 #include "util.h"
 
+enum { LINE = 40 };			/* what is typed is seldom longer */
 enum { STEPS = 100000, CPUS = 2, FUNCTIONS = 12, NUMBERS_EVERY = 25, TEXT = 1024 };
 enum { TALL = 26, WIDE = 100 };		/* where all that the header may say has its place */
 
@@ -313,7 +314,7 @@ static void news(struct walk *walk)
 
 static bool is_known(const struct walk *walk)
 {
-	return walk->shown->table != NULL;
+	return walk->shown->table && walk->shown->now;
 }
 
 static bool is_there(const struct walk *walk)
@@ -560,6 +561,8 @@ static uint32_t any_key(struct walk *walk)
 	static const char *piece = "";
 	struct random *random = &walk->random;
 
+	if (walk->model.open && strlen(walk->model.text) > LINE)
+		return KEYS_CTRL('U');			/* all of it is to be seen */
 	if (walk->model.open && *piece)
 		return (unsigned char)*piece++;
 	piece = "";
