@@ -30,34 +30,6 @@ static size_t cost_of(uint32_t cpus)
 	return (size_t)cpus * CPU_COST + (trends ? trends + 1 : 0) * TREND_COST;
 }
 
-static void load_names(struct epoch *epoch, const char *names)
-{
-	uint64_t refused = budget_refused(epoch->inputs.budget);
-	char *error = NULL;
-
-	epoch->remark[0] = '\0';
-	if (!names)
-		snprintf(epoch->remark, sizeof(epoch->remark),
-			"no names: the VM tells of no kernel image; give --kernel ELF");
-	else if (!symbols_load_kernel(epoch->inputs.symbols, names, &error))
-		util_print(epoch->remark, sizeof(epoch->remark), "no names: %s", error);
-	if (error && budget_refused(epoch->inputs.budget) != refused) {
-		epoch->names = util_copy(names, strlen(names));
-		epoch->starved = true;
-	}
-	free(error);
-}
-
-static void load_names_again(struct epoch *epoch)
-{
-	char *names = epoch->names;
-
-	epoch->names = NULL;
-	if (names)
-		load_names(epoch, names);
-	free(names);
-}
-
 static bool is_time(const struct epoch *epoch, uint64_t now)
 {
 	const struct budget *budget = epoch->inputs.budget;
@@ -84,7 +56,6 @@ bool epoch_retry(struct epoch *epoch, uint64_t now)
 	if (!told)
 		return false;
 	epoch->starved = false;
-	load_names_again(epoch);
 	symbols_told_again(epoch->inputs.symbols);
 	threads_retry(epoch->inputs.threads);
 	return true;
@@ -97,8 +68,7 @@ static char *folder_of(const char *path)
 	return end ? util_copy(path, (size_t)(end + 1 - path)) : util_copy(".", 1);
 }
 
-struct epoch *epoch_new(const uint8_t *boot_id, const char *names, struct symbols *symbols,
-	const char *image, struct budget *budget)
+struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget *budget)
 {
 	struct epoch *epoch = util_alloc(sizeof(*epoch));
 
@@ -112,12 +82,12 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *names, struct symbol
 		.budget = budget_hold(budget),
 		.store = store_new(budget, STORE_COUNTS_MAX),
 		.stacks = stacks_new(budget),
-		.symbols = symbols ? symbols : symbols_new(budget),
+		.symbols = symbols_new(budget),
 		.threads = threads_new(budget),
 	};
 	epoch->query = query_new(&epoch->inputs);
-	if (!symbols)
-		load_names(epoch, names);
+	util_print(epoch->remark, sizeof(epoch->remark),
+		"no names: the VM tells of no kernel image; give --kernel ELF");
 	return epoch;
 }
 
@@ -138,7 +108,6 @@ static void epoch_free(struct epoch *epoch)
 	budget_give(epoch->inputs.budget, cost_of(epoch->cpus_seen));
 	budget_release(epoch->inputs.budget);
 	free(epoch->folders[0]);
-	free(epoch->names);
 	free(epoch->cpus);
 	free(epoch);
 }

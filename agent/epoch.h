@@ -50,21 +50,16 @@ struct epoch {
 	struct epoch_cpu *cpus;
 	char event_names[EPOCH_IDS][32];
 	bool told;				/* the guest knows the names of its kernel */
-	char remark[256];			/* why no file gives them, "" if one does */
-	char *names;				/* the file for which memory was short; NULL: none */
+	char remark[256];			/* why no file gives them; who gives them sets it */
 	bool starved;				/* memory was short for something that was told */
 	uint64_t retry_at, retry_pause;		/* host ns */
 	char refused[128];			/* why it was not taken, "" if it was */
 	char *folders[2];			/* where programs are looked for, NULL-terminated */
 };
 
-/*
- * `names`: the file with the kernel's names, as symbols.h takes it; `symbols`: what was read of it
- * already, which is the epoch's from then on. Programs' files are looked for beside `image`, the
- * kernel's. Each may be NULL.
- */
-struct epoch *epoch_new(const uint8_t *boot_id, const char *names, struct symbols *symbols,
-	const char *image, struct budget *budget);
+/* Programs' files are looked for beside `image`, the kernel's, which may be NULL. */
+struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget *budget);
+
 struct epoch *epoch_hold(struct epoch *epoch);
 void epoch_release(struct epoch *epoch);	/* any thread; goes with the last holder, never waits */
 

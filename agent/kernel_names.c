@@ -1,6 +1,8 @@
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "budget.h"
+#include "errand.h"
 #include "kernel_names.h"
 #include "spool.h"
 #include "symbols.h"
@@ -8,45 +10,142 @@
 
 enum { PIPE_MS = 30000 };		/* for the writer of a pipe: nm may take its time */
 
-struct kernel_names {
-	struct spool spool;
-	struct symbols *symbols;	/* of no boot: those of boots share what it has read */
+struct reading {			/* of the errand */
+	struct spool spool;		/* its path NULL: not opened yet */
+	char *path;
+	struct budget *budget;		/* held */
+	struct symbols *symbols;	/* NULL: it has failed */
+	bool starved;
+	char *error;
 };
 
-static bool load(struct kernel_names *names, const char *path, struct budget *budget, char **error)
+struct kernel_names {
+	char *path;
+	struct budget *budget;
+	struct errand *errand;		/* NULL: nothing is being read */
+	struct spool spool;		/* of what was read: to read it again */
+	struct symbols *symbols;	/* of no boot: those of boots share what it has read; NULL */
+	bool starved;
+	char *error;			/* NULL: none */
+};
+
+static void run(void *context)
 {
-	if (!spool_open(&names->spool, path, PIPE_MS, budget, error))
-		return false;
-	names->symbols = symbols_new(budget);
-	return symbols_load_kernel(names->symbols, names->spool.path, error);
+	struct reading *reading = context;
+	uint64_t refused = budget_refused(reading->budget);
+	struct symbols *symbols;
+
+	if (reading->spool.path || spool_open(&reading->spool, reading->path, PIPE_MS,
+			reading->budget, &reading->error)) {
+		symbols = symbols_new(reading->budget);
+		if (symbols_load_kernel(symbols, reading->spool.path, &reading->error))
+			reading->symbols = symbols;
+		else
+			symbols_free(symbols);
+	}
+	reading->starved = reading->error && budget_refused(reading->budget) != refused;
 }
 
-struct kernel_names *kernel_names_open(const char *path, struct budget *budget, char **error)
+static void free_reading(void *context)
+{
+	struct reading *reading = context;
+
+	symbols_free(reading->symbols);
+	spool_close(&reading->spool);
+	budget_release(reading->budget);
+	free(reading->path);
+	free(reading->error);
+	free(reading);
+}
+
+/* The copy of what can be read only once goes along, and comes back. */
+static void begin(struct kernel_names *names)
+{
+	static const struct errand_work work = { .run = run, .free = free_reading };
+	struct reading *reading = util_alloc(sizeof(*reading));
+
+	reading->path = util_copy(names->path, strlen(names->path));
+	reading->budget = budget_hold(names->budget);
+	reading->spool = names->spool;
+	names->spool = (struct spool){ .fd = -1 };
+	symbols_free(names->symbols);
+	free(names->error);
+	names->symbols = NULL;
+	names->error = NULL;
+	names->errand = errand_new(&work, reading);
+}
+
+struct kernel_names *kernel_names_new(const char *path, struct budget *budget)
 {
 	struct kernel_names *names = util_alloc(sizeof(*names));
 
+	names->path = util_copy(path, strlen(path));
+	names->budget = budget;
 	names->spool.fd = -1;
-	if (load(names, path, budget, error))
-		return names;
-	kernel_names_free(names);
-	return NULL;
+	begin(names);
+	return names;
 }
 
 void kernel_names_free(struct kernel_names *names)
 {
 	if (!names)
 		return;
+	errand_leave(names->errand);
 	symbols_free(names->symbols);
 	spool_close(&names->spool);
+	free(names->error);
+	free(names->path);
 	free(names);
 }
 
 const char *kernel_names_path(const struct kernel_names *names)
 {
-	return names->spool.path;
+	return names->path;
 }
 
-struct symbols *kernel_names_take(struct kernel_names *names)
+bool kernel_names_step(struct kernel_names *names)
 {
-	return symbols_again(names->symbols, names->spool.path);
+	struct reading *reading = names->errand ? errand_done(names->errand) : NULL;
+
+	if (!reading)
+		return false;
+	names->spool = reading->spool;
+	names->symbols = reading->symbols;
+	names->starved = reading->starved;
+	names->error = reading->error;
+	reading->spool = (struct spool){ .fd = -1 };
+	reading->symbols = NULL;
+	reading->error = NULL;
+	errand_leave(names->errand);
+	names->errand = NULL;
+	return true;
+}
+
+bool kernel_names_reading(const struct kernel_names *names)
+{
+	return names->errand;
+}
+
+const char *kernel_names_error(const struct kernel_names *names)
+{
+	return names->error;
+}
+
+bool kernel_names_starved(const struct kernel_names *names)
+{
+	return names->error && names->starved;
+}
+
+void kernel_names_again(struct kernel_names *names)
+{
+	if (!names->errand)
+		begin(names);
+}
+
+bool kernel_names_give(struct kernel_names *names, struct symbols *symbols)
+{
+	if (names->symbols && symbols_share_kernel(symbols, names->symbols))
+		return true;
+	kernel_names_again(names);
+	return false;
 }

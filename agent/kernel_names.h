@@ -1,22 +1,31 @@
 /*
- * The file with the kernel's names that the user gives. It is read at the start, so that what is
- * wrong with it is said then, and not at the guest's first packet; each boot has what was
- * read, unless the file is another by then.
+ * The file with the kernel's names, that the user gives or QMP tells of: read beside, for it may be
+ * large, on a slow disk, or a pipe whose writer takes its time. Each boot has what was read, unless
+ * the file is another by then: then it is read again.
  */
 #ifndef KERNEL_NAMES_H
 #define KERNEL_NAMES_H
+
+#include <stdbool.h>
 
 struct budget;
 struct kernel_names;
 struct symbols;
 
-/* NULL with `error` set. A file that can be read only once is kept in memory (spool.h). */
-struct kernel_names *kernel_names_open(const char *path, struct budget *budget, char **error);
-void kernel_names_free(struct kernel_names *names);
+/* Begins to read; what is at that path may be read only once (spool.h). Never waits. */
+struct kernel_names *kernel_names_new(const char *path, struct budget *budget);
+void kernel_names_free(struct kernel_names *names);	/* never waits either */
 
-const char *kernel_names_path(const struct kernel_names *names);	/* to read it again */
+const char *kernel_names_path(const struct kernel_names *names);
 
-/* For a boot, and owned by the caller; NULL: the file has changed since it was read. */
-struct symbols *kernel_names_take(struct kernel_names *names);
+/* To be called now and then while it is being read. True: it has just been read, or has failed. */
+bool kernel_names_step(struct kernel_names *names);
+bool kernel_names_reading(const struct kernel_names *names);
+const char *kernel_names_error(const struct kernel_names *names);	/* NULL: it has not failed */
+bool kernel_names_starved(const struct kernel_names *names);	/* it has, for want of memory */
+
+/* Gives a boot what was read. False: it is being read, maybe again, or has failed. */
+bool kernel_names_give(struct kernel_names *names, struct symbols *symbols);
+void kernel_names_again(struct kernel_names *names);	/* reads it again, after it has failed */
 
 #endif

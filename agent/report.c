@@ -102,6 +102,8 @@ static bool awaits_names(struct report *report)
 	uint64_t told = symbols_generation(report->epoch->inputs.symbols);
 	uint64_t end = util_now() + (uint64_t)NAMES_MS * NS_PER_MS;
 
+	if (session_reads_names(report->session) && !report->hurried)
+		return true;
 	if (!names_come(report))
 		return false;
 	if (told != report->told && !report->hurried && report->deadline < end)

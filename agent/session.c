@@ -27,6 +27,7 @@ enum {
 	READS_PER_STEP = 8,		/* then others have their turn */
 	PICTURE_MS = 100,
 	BRIEF_MS = 500,			/* of which nobody looks at more than a mark */
+	NAMES_MS = 10,			/* between two looks whether they are read */
 	SOON_MS = 20,			/* a wish and the first sample wait no longer */
 	TROUBLE = 256,			/* bytes of a remark */
 	NS_PER_MS = 1000000,
@@ -45,7 +46,9 @@ struct session {
 	char *sysroot, *debug;		/* folders; NULL: none */
 	bool debuginfod;
 	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
-	struct kernel_names *names;	/* likewise, or of that image; NULL: as QMP tells */
+	struct kernel_names *names;	/* NULL: nobody has told of a file yet */
+	bool given, named;		/* that is the user's; it was read once */
+	bool patient;			/* the VM may come later */
 	uint64_t resets;		/* of the VM, as far as handled */
 
 	struct profiler_drive profiler;
@@ -100,14 +103,55 @@ static void greet(struct session *session)
 
 /* ---- epochs: what the decoder finds ---- */
 
-/* What was read of the kernel's file before, for another boot; NULL: it is to be read. */
-static struct symbols *known_names(const struct session *session, const char *path)
+/* What the user gave is read before anything is connected: what is wrong with it is said then. */
+static bool awaits_names(const struct session *session)
 {
-	struct symbols *symbols = session->names ? kernel_names_take(session->names) : NULL;
+	return session->given && !session->named;
+}
 
-	if (!symbols && session->epoch && path)
-		symbols = symbols_again(session->epoch->inputs.symbols, path);
-	return symbols;
+/* Without a file of the user's: of the image that QMP tells of. */
+static void follow_names(struct session *session)
+{
+	const char *path = link_facts(session->link)->kernel;
+
+	if (session->given || !path || (session->names &&
+			strcmp(kernel_names_path(session->names), path) == 0))
+		return;
+	kernel_names_free(session->names);
+	session->names = kernel_names_new(path, session->budget);
+}
+
+/* To the present boot. False: it has none, or not yet, and it is said why. */
+static bool give_names(struct session *session)
+{
+	struct epoch *epoch = session->epoch;
+	bool given;
+
+	follow_names(session);
+	given = session->names && !kernel_names_error(session->names) &&
+		kernel_names_give(session->names, epoch->inputs.symbols);
+	if (given)
+		epoch->remark[0] = '\0';
+	else if (session->names && kernel_names_error(session->names))
+		util_print(epoch->remark, sizeof(epoch->remark), "no names: %s",
+			kernel_names_error(session->names));
+	else if (session->names)
+		util_print(epoch->remark, sizeof(epoch->remark),
+			"the kernel's names are being read from %s", kernel_names_path(session->names));
+	epoch->starved = epoch->starved || (session->names && kernel_names_starved(session->names));
+	return given;
+}
+
+/* What came behind the boot's first words: the guest says them again. */
+static void step_names(struct session *session)
+{
+	follow_names(session);
+	if (!session->names || !kernel_names_step(session->names))
+		return;
+	session->named = session->named || !kernel_names_error(session->names);
+	session->changed = true;
+	if (session->epoch && give_names(session))
+		greet(session);
 }
 
 /* A guest that was put back (loadvm) does not know that it has to tell of itself again. */
@@ -115,8 +159,6 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 {
 	struct session *session = context;
 	const char *image = session->image ? session->image : link_facts(session->link)->kernel;
-	const char *names = session->names ? kernel_names_path(session->names) : image;
-	struct symbols *symbols = known_names(session, names);
 
 	turn_boot(&session->turn, util_now());
 	if (session->epoch) {
@@ -125,9 +167,12 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	}
 	session->epochs++;
 	epoch_release(session->epoch);
-	session->epoch = epoch_new(boot_id, names, symbols, image, session->budget);
+	session->epoch = epoch_new(boot_id, image, session->budget);
 	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
 		session->debuginfod);
+	if (session->names && kernel_names_error(session->names))
+		kernel_names_again(session->names);
+	give_names(session);
 	meter_clear(&session->meter);
 }
 
@@ -276,7 +321,14 @@ static enum link_state shown_link(const struct session *session)
 
 const char *session_trouble(const struct session *session, char *text, size_t size)
 {
-	return link_remark(session->link, shown_link(session), text, size);
+	if (!awaits_names(session))
+		return link_remark(session->link, shown_link(session), text, size);
+	if (kernel_names_error(session->names))
+		util_print(text, size, "%s", kernel_names_error(session->names));
+	else
+		util_print(text, size, "reads the kernel's names from %s, 30 s at most where nobody "
+			"writes into it", kernel_names_path(session->names));
+	return text;
 }
 
 const char *session_plugged(const struct session *session, char *text, size_t size)
@@ -307,12 +359,21 @@ const char *session_stays(const struct session *session)
 
 bool session_settled(const struct session *session)
 {
-	return link_settled(session->link);
+	if (awaits_names(session))
+		return kernel_names_error(session->names);
+	return session->patient || link_settled(session->link);
 }
 
 const char *session_failure(const struct session *session)
 {
-	return link_failure(session->link);
+	if (awaits_names(session))
+		return kernel_names_error(session->names);
+	return session->patient ? NULL : link_failure(session->link);
+}
+
+bool session_reads_names(const struct session *session)
+{
+	return session->names && kernel_names_reading(session->names);
 }
 
 bool session_fetches(const struct session *session)
@@ -470,6 +531,8 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	};
 	uint64_t wait;
 
+	if (session->names && kernel_names_reading(session->names))
+		link = now + (uint64_t)NAMES_MS * NS_PER_MS;
 	due = link < due ? link : due;
 	wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
 
@@ -481,10 +544,19 @@ static void wait_for_something(struct session *session, int timeout_ms)
 		wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
 }
 
+/* There is memory again. */
+static void retry(struct session *session)
+{
+	if (session->names && kernel_names_starved(session->names))
+		kernel_names_again(session->names);
+	greet(session);
+}
+
 void session_step(struct session *session, int timeout_ms)
 {
 	wait_for_something(session, timeout_ms);
-	if (link_step(session->link, util_now()))
+	step_names(session);
+	if (!awaits_names(session) && link_step(session->link, util_now()))
 		begin_port(session);
 	handle_resets(session);
 	read_port(session);
@@ -492,7 +564,7 @@ void session_step(struct session *session, int timeout_ms)
 	drive_profiler(session);
 	commands_expire(session->commands, util_now());
 	if (session->epoch && epoch_retry(session->epoch, util_now()))
-		greet(session);
+		retry(session);
 	if (picture_due(session) <= util_now())
 		make_picture(session);
 }
@@ -510,8 +582,9 @@ static bool open_all(struct session *session, const struct session_options *opti
 
 	if (options->debuginfod && !debuginfod_possible(error))
 		return false;
-	if (names && !(session->names = kernel_names_open(names, session->budget, error)))
-		return false;
+	session->given = names;
+	if (names)
+		session->names = kernel_names_new(names, session->budget);
 	session->link = link_new(options->qmp, options->port, !options->no_plug);
 	session->decode = decode_new(&sink);
 	if (options->record)
@@ -544,6 +617,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->wish.filter.cpu = EVENT_NONE;
 	session->wish.selected = SYMBOLS_NONE;
 	session->changed = true;
+	session->patient = options->patient;
 	if (is_folder("sysroot", options->sysroot, error) &&
 			is_folder("debug-dir", options->debug, error) &&
 			open_all(session, options, error))

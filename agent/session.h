@@ -31,10 +31,10 @@ struct session_options {
 	const char *record;		/* folder of a raw recording, or NULL */
 	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
 	bool no_plug;			/* a VM without the port is left alone */
-	bool patient;			/* a VM that is not there is waited for */
+	bool patient;			/* a VM that is not there is waited for: that is no failure */
 };
 
-/* Only the steps connect. NULL with `error` set. */
+/* Only the steps read files and connect. NULL with `error` set. */
 struct session *session_new(const struct session_options *options, char **error);
 void session_free(struct session *session);
 
@@ -54,6 +54,7 @@ const struct decode *session_decode(const struct session *session);
 enum link_state session_link(const struct session *session);
 enum vm_state session_vm(const struct session *session);
 struct loan *session_loan(struct session *session);	/* for its reports alone */
+bool session_reads_names(const struct session *session);	/* of the kernel, from its file */
 bool session_fetches(const struct session *session);	/* debug files: lines may take long */
 
 /* What ails the connections, as link_remark tells it. */

@@ -144,34 +144,20 @@ static void retire(struct symbols *symbols, struct image *image)
 	symbols->retired[symbols->retired_count++] = image;
 }
 
-static const struct image *find_kernel(const struct symbols *symbols, const char *path)
-{
-	const struct image *image = symbols->kernel;
-
-	if (image && strcmp(image->path, path) == 0)
-		return image;
-	for (size_t i = symbols->retired_count; i > 0; i--)
-		if (strcmp(symbols->retired[i - 1]->path, path) == 0)
-			return symbols->retired[i - 1];
-	return NULL;
-}
-
-struct symbols *symbols_again(const struct symbols *symbols, const char *path)
-{
-	const struct image *kernel = find_kernel(symbols, path);
-	struct image *image = kernel && image_is_current(kernel) ? image_share(kernel) : NULL;
-	struct symbols *again = image ? symbols_new(symbols->budget) : NULL;
-
-	if (again)
-		again->kernel = image;
-	return again;
-}
-
 /* The lines of the kernel that runs are in this file, if it is that. */
 static void set_built_file(struct symbols *symbols)
 {
 	symbols->built.fd = symbols->kernel ? symbols->kernel->fd : -1;
 	symbols->built.path = symbols->kernel ? symbols->kernel->path : NULL;
+}
+
+static void set_kernel(struct symbols *symbols, struct image *image)
+{
+	retire(symbols, symbols->kernel);
+	symbols->kernel = image;
+	set_built_file(symbols);
+	renew(symbols);
+	find_anchor(symbols);
 }
 
 bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error)
@@ -185,12 +171,18 @@ bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error
 		return util_fail(error, "cannot load symbols of %s: it holds none (stripped?); "
 			"give the unstripped file, or the output of nm by --symbols", path);
 	}
-	retire(symbols, symbols->kernel);
-	symbols->kernel = image;
-	set_built_file(symbols);
-	renew(symbols);
-	find_anchor(symbols);
+	set_kernel(symbols, image);
 	return true;
+}
+
+bool symbols_share_kernel(struct symbols *symbols, const struct symbols *others)
+{
+	const struct image *theirs = others->kernel;
+	struct image *image = theirs && image_is_current(theirs) ? image_share(theirs) : NULL;
+
+	if (image)
+		set_kernel(symbols, image);
+	return image;
 }
 
 void symbols_drop_kernel(struct symbols *symbols)

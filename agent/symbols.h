@@ -30,10 +30,10 @@ struct symbols *symbols_new(struct budget *budget);
 void symbols_free(struct symbols *symbols);
 
 /*
- * Symbols of another boot, with what these have read of the kernel's file at `path`. NULL: nothing,
- * or the file is another one by now.
+ * The kernel's table becomes the one that others have read; their file is theirs, the table is both's.
+ * False: they have none, or its file is another one by now.
  */
-struct symbols *symbols_again(const struct symbols *symbols, const char *path);
+bool symbols_share_kernel(struct symbols *symbols, const struct symbols *others);
 
 /*
  * Loads the kernel's table from an ELF file, or from nm, System.map or kallsyms text; the file's

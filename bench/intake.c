@@ -7,6 +7,7 @@
 #include "intake.h"
 #include "stacks.h"
 #include "store.h"
+#include "symbols.h"
 #include "util.h"
 
 struct intake {
@@ -20,7 +21,9 @@ static void begin(void *context, const uint8_t *boot_id)
 	struct intake *intake = context;
 
 	epoch_release(intake->epoch);
-	intake->epoch = epoch_new(boot_id, intake->names, NULL, intake->names, NULL);
+	intake->epoch = epoch_new(boot_id, intake->names, NULL);
+	if (intake->names)
+		symbols_load_kernel(intake->epoch->inputs.symbols, intake->names, NULL);
 }
 
 static void take_packet(void *context, const struct packet *packet)

@@ -142,10 +142,10 @@ static bool open_all(struct top *top, char **error)
 		vm->socket = socket_of(&top->options[i]);
 		vm->label = label(top, i);
 		vm->session = session_new(&top->options[i], error);
-		if (!vm->session)
+		if (!vm->session || fails_at_once(vm->session, error))
 			return false;
 	}
-	return top->count > 1 || !fails_at_once(top->vms[0].session, error);
+	return true;
 }
 
 static void close_all(struct top *top)

@@ -33,7 +33,7 @@ static void take_boot(void *context, const uint8_t *boot_id)
 
 	epoch_release(world->epoch);
 	metadata_free(world->metadata);
-	world->epoch = world->light ? NULL : epoch_new(boot_id, NULL, NULL, NULL, NULL);
+	world->epoch = world->light ? NULL : epoch_new(boot_id, NULL, NULL);
 	world->metadata = metadata_new();
 }
 

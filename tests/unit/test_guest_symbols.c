@@ -16,6 +16,7 @@
 #include "packets.h"
 #include "remarks.h"
 #include "symbols.h"
+#include "util.h"
 
 #define KERNEL 0xffffffff81000000u
 #define MODULE 0xffffffffc0000000u
@@ -246,7 +247,7 @@ static void the_same_name_in_another_module_is_another_function(void **state)
 static void no_file_is_missed(void **state)
 {
 	static const uint8_t boot_id[16];
-	struct epoch *epoch = epoch_new(boot_id, NULL, NULL, NULL, NULL);
+	struct epoch *epoch = epoch_new(boot_id, NULL, NULL);
 	struct event event = {
 		.kind = EVENT_SYMBOL, .id = 10,
 		.symbol = { .address = KERNEL, .size = 16, .name = text_of("do_work") },
@@ -265,10 +266,13 @@ static void no_file_is_missed(void **state)
 static void remarks_are_harmless(void **state)
 {
 	static const uint8_t boot_id[16];
-	struct epoch *epoch = epoch_new(boot_id, "/no/\x1b]0;title\x07", NULL, NULL, NULL);
-	char text[REMARKS_SIZE];
+	struct epoch *epoch = epoch_new(boot_id, NULL, NULL);
+	char text[REMARKS_SIZE], *error = NULL;
 
 	(void)state;
+	assert_false(symbols_load_kernel(epoch->inputs.symbols, "/no/\x1b]0;title\x07", &error));
+	util_print(epoch->remark, sizeof(epoch->remark), "no names: %s", error);
+	free(error);
 	assert_non_null(strstr(remarks_text(epoch, "; ", text, sizeof(text)), "/no/?]0;title?"));
 	assert_null(strchr(text, '\x1b'));
 	epoch_release(epoch);

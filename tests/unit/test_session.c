@@ -371,7 +371,7 @@ static void test_losses_are_shown(void **state)
 
 static void test_remarks_are_cut_to_their_room(void **state)
 {
-	struct epoch *epoch = epoch_new((const uint8_t[16]){ 0 }, NULL, NULL, NULL, NULL);
+	struct epoch *epoch = epoch_new((const uint8_t[16]){ 0 }, NULL, NULL);
 	char text[16];
 
 	(void)state;
