@@ -69,6 +69,13 @@ static char *vm_remark(const struct link *link)
 		vm == VM_SHUTDOWN ? util_format("the machine was shut down: what came is kept") : NULL;
 }
 
+static unsigned silent_for(const struct link *link)
+{
+	uint64_t now = util_now();
+
+	return now > link->heard_at ? (unsigned)((now - link->heard_at) / 1000000000u) : 0;
+}
+
 static char *port_remark(const struct link *link, enum link_state state)
 {
 	if (state == LINK_LOST)
@@ -79,9 +86,12 @@ static char *port_remark(const struct link *link, enum link_state state)
 	if (state == LINK_NOT_OPENED && link->silent && link->plugged.controller)
 		return util_format("its controller was plugged in just now: a kernel that looks for "
 			"one only as it starts, as the hook's own driver does, finds it after a reset");
+	if (state == LINK_SILENT && link->closed)
+		return util_format("the guest closed the port (rebooted, or ktop.ko unloaded?); last "
+			"data %u s ago; ktop goes on when it is open again", silent_for(link));
 	if (state == LINK_SILENT)
 		return util_format("nothing comes from the guest: does its kernel hang, or not drain "
-			"its rings (ktop_drain)?");
+			"its rings (ktop_drain)? Last data %u s ago", silent_for(link));
 	return link->qmp_path && !link->qmp ? util_format("QMP was closed: the VM's state is not "
 		"known, nor are keys pressed, until ktop is connected again") : NULL;
 }

@@ -12,6 +12,29 @@ enum {
 	NS_PER_MS = 1000000,
 };
 
+static const char *port_label(const struct link *link)
+{
+	return link->plugged.bus[0] ? QMP_PLUG_PORT : link->facts.label;
+}
+
+/* A guest that reboots, or lets its driver go, closes the port; one that hangs does not. */
+static void ask_of_port(struct link *link)
+{
+	if (!link->qmp || link->stage != STAGE_NOTHING || !port_label(link))
+		return;
+	qmp_request(link->qmp, "query-chardev", NULL, -1);
+	link->asks = true;
+}
+
+static void take_answer(struct link *link)
+{
+	if (!link->asks || !link->qmp || link->stage != STAGE_NOTHING || !port_label(link) ||
+			!qmp_has_answer(link->qmp))
+		return;
+	link->closed = qmp_port_is_closed(qmp_take_answer(link->qmp), port_label(link));
+	link->asks = false;
+}
+
 /* Is it QEMU that says nothing, or does it serve somebody else, or is it the guest? */
 static void look_into_silence(struct link *link, uint64_t now)
 {
@@ -22,6 +45,7 @@ static void look_into_silence(struct link *link, uint64_t now)
 		path ? fd : link->qmp ? qmp_fd(link->qmp) : -1);
 	if (link->qmp)
 		qmp_ask(link->qmp);
+	ask_of_port(link);
 	link->look_at = now + (uint64_t)LOOK_MS * NS_PER_MS;
 }
 
@@ -47,7 +71,7 @@ void silence_end(struct link *link)
 	link->look = NULL;
 	link->holder = NULL;
 	link->stopped = 0;
-	link->silent = link->hangs = link->looked = false;
+	link->silent = link->hangs = link->looked = link->asks = link->closed = false;
 	link->look_at = 0;
 }
 
@@ -64,6 +88,7 @@ void silence_watch(struct link *link, uint64_t now)
 	}
 	link->silent = true;
 	take_look(link);
+	take_answer(link);
 	if (now >= link->look_at && !link->look)
 		look_into_silence(link, now);
 	link->hangs = link->stopped || (asked && now > asked + (uint64_t)HANGS_MS * NS_PER_MS);

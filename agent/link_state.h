@@ -58,6 +58,7 @@ struct link {
 	struct errand *look;		/* NULL: none is under way */
 	bool looked;			/* that has told, in this silence */
 	bool silent, hangs;		/* the port; QEMU */
+	bool asks, closed;		/* of the port: QEMU was asked; the guest has closed it */
 	bool tried_again;		/* connected anew because of it, in vain so far */
 	char *holder;			/* who is served instead of us; NULL: nobody is known */
 	pid_t stopped;			/* QEMU, when it is; 0: it is not */

@@ -22,6 +22,7 @@ enum vm_state {
 struct qmp_facts {
 	char *kernel;			/* image given by -kernel */
 	char *port;			/* socket of the virtserialport org.ktop.0 */
+	char *label;			/* of its chardev */
 	bool port_present;		/* the port exists, whatever its chardev */
 	bool port_plugged;		/* by a ktop (qmp_plug.h), and has no socket for others */
 	bool port_taken;		/* its socket has a client already */

@@ -92,6 +92,9 @@ static void take_label(struct qmp_talk *talk, const cJSON *answer)
 	struct qmp_discovery *discovery = of(talk);
 
 	discovery->label = talk_text(answer);
+	free(discovery->facts.label);
+	discovery->facts.label =
+		discovery->label ? util_copy(discovery->label, strlen(discovery->label)) : NULL;
 	if (discovery->label && strcmp(discovery->label, QMP_PLUG_PORT) == 0)
 		discovery->facts.port_plugged = true;
 	if (discovery->label && !discovery->facts.port_plugged)
@@ -214,10 +217,27 @@ void discover_clear(struct qmp_discovery *discovery)
 	qmp_facts_clear(&discovery->facts);
 }
 
+bool qmp_port_is_closed(struct cJSON *answer, const char *label)
+{
+	const cJSON *row;
+	bool closed = false;
+
+	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(answer, "return")) {
+		const char *name = talk_member(row, "label");
+
+		if (name && strcmp(name, label) == 0)
+			closed = cJSON_IsFalse(
+				cJSON_GetObjectItemCaseSensitive(row, "frontend-open"));
+	}
+	cJSON_Delete(answer);
+	return closed;
+}
+
 void qmp_facts_clear(struct qmp_facts *facts)
 {
 	free(facts->kernel);
 	free(facts->port);
+	free(facts->label);
 	free(facts->name);
 	free(facts->qemu);
 	*facts = (struct qmp_facts){ 0 };

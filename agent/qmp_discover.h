@@ -20,4 +20,7 @@ struct qmp_discovery {
 void discover_begin(struct qmp_discovery *discovery, struct qmp *qmp, uint64_t now, int timeout_ms);
 void discover_clear(struct qmp_discovery *discovery);	/* with the facts that were not taken over */
 
+/* Of a whole answer to query-chardev, which it frees: has the guest closed the port behind `label`? */
+bool qmp_port_is_closed(struct cJSON *answer, const char *label);
+
 #endif

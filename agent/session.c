@@ -26,6 +26,7 @@ enum {
 	READ_BYTES = 262144,
 	READS_PER_STEP = 8,		/* then others have their turn */
 	PICTURE_MS = 100,
+	SILENT_MS = 1000,
 	BRIEF_MS = 500,			/* of which nobody looks at more than a mark */
 	NAMES_MS = 10,			/* between two looks whether they are read */
 	SOON_MS = 20,			/* a wish and the first sample wait no longer */
@@ -481,7 +482,8 @@ static uint64_t picture_due(const struct session *session)
 	uint64_t pause = (uint64_t)(soon ? SOON_MS : brief ? BRIEF_MS : PICTURE_MS) * NS_PER_MS;
 
 	if (!session->wish_is_new && !changed)
-		return UINT64_MAX;
+		return shown_link(session) == LINK_SILENT ?	/* how long is told */
+			session->pictured + (uint64_t)SILENT_MS * NS_PER_MS : UINT64_MAX;
 	return session->pictured + (pause > session->picture_took ? pause : session->picture_took);
 }
 

@@ -27,6 +27,21 @@ static const struct fake_answer machine[] = {
 	{ NULL, NULL },
 };
 
+/* One whose guest has closed its port. */
+static const struct fake_answer closed[] = {
+	{ "query-chardev", "\"return\": [{\"label\": \"other\", \"frontend-open\": true, "
+		"\"filename\": \"pty\"}, {\"label\": \"c\", \"frontend-open\": false, "
+		"\"filename\": \"unix:port,server=on\"}]" },
+	{ "\"/machine/peripheral-anon\"", "\"return\": "
+		"[{\"name\": \"device[0]\", \"type\": \"child<virtserialport>\"}]" },
+	{ "\"name\"", "\"return\": \"org.ktop.0\"" },
+	{ "\"chardev\"", "\"return\": \"c\"" },
+	{ "qmp_capabilities", "\"return\": {}" },
+	{ "query-status", "\"return\": {\"status\": \"running\"}" },
+	{ "", "\"error\": {\"desc\": \"not in this test\"}" },
+	{ NULL, NULL },
+};
+
 /* A VM of fakes, and a link to it whose clock the test moves. */
 struct vm {
 	struct fake_guest *guest;
@@ -36,13 +51,13 @@ struct vm {
 	uint64_t later;			/* ns that the link's clock is ahead */
 };
 
-static struct fake_qmp *listen_qmp(const char *path)
+static struct fake_qmp *listen_qmp(const char *path, const struct fake_answer *answers)
 {
 	return fake_qmp_listen(&(struct fake_script){
-		.greeting = fake_greeting, .answers = machine }, path);
+		.greeting = fake_greeting, .answers = answers }, path);
 }
 
-static struct vm begin(bool with_qmp)
+static struct vm begin_with(const struct fake_answer *answers)
 {
 	static int number;
 	struct vm vm = { .later = 0 };
@@ -51,8 +66,8 @@ static struct vm begin(bool with_qmp)
 	vm.port_path = util_format("%s", scratch_path(port));
 	vm.qmp_path = util_format("%s", scratch_path(qmp));
 	vm.guest = fake_guest_new(vm.port_path);
-	vm.qmp = with_qmp ? listen_qmp(vm.qmp_path) : NULL;
-	vm.link = link_new(with_qmp ? vm.qmp_path : NULL, vm.port_path, false);
+	vm.qmp = answers ? listen_qmp(vm.qmp_path, answers) : NULL;
+	vm.link = link_new(answers ? vm.qmp_path : NULL, vm.port_path, false);
 	for (int i = 0; i < STEPS && !link_settled(vm.link); i++) {
 		poll(NULL, 0, 1);
 		link_step(vm.link, util_now());
@@ -63,6 +78,11 @@ static struct vm begin(bool with_qmp)
 	free(port);
 	free(qmp);
 	return vm;
+}
+
+static struct vm begin(bool with_qmp)
+{
+	return begin_with(with_qmp ? machine : NULL);
 }
 
 static void end(struct vm *vm)
@@ -177,6 +197,31 @@ static void test_silence_is_told(void **state)
 	end(&vm);
 }
 
+/* What is known of a silence: the guest itself has closed the port. */
+static void test_a_port_that_the_guest_closed(void **state)
+{
+	struct vm vm = begin_with(closed);
+	char text[256] = "";
+
+	(void)state;
+	hear(&vm);
+	vm.later = 3 * second;
+	for (int i = 0; i < STEPS && !strstr(text, "closed the port"); i++) {
+		step(&vm);
+		poll(NULL, 0, 1);
+		link_remark(vm.link, LINK_SILENT, text, sizeof text);
+	}
+	assert_non_null(strstr(text, "the guest closed the port (rebooted, or ktop.ko unloaded?); "
+		"last data "));
+	assert_non_null(strstr(text, " s ago"));
+	vm.later = 0;
+	hear(&vm);
+	step(&vm);
+	link_remark(vm.link, LINK_SILENT, text, sizeof text);
+	assert_null(strstr(text, "closed the port"));
+	end(&vm);
+}
+
 static void test_a_paused_vm_is_not_silent(void **state)
 {
 	struct vm vm = begin(true);
@@ -277,7 +322,7 @@ static void test_qmp_that_goes_and_comes_back(void **state)
 	assert_non_null(link_source(vm.link));
 	check_remark(&vm, LINK_UP, "QMP was closed");
 	unlink(vm.qmp_path);
-	vm.qmp = listen_qmp(vm.qmp_path);
+	vm.qmp = listen_qmp(vm.qmp_path, machine);
 	await_vm(&vm, VM_RUNNING);
 	check_remark(&vm, LINK_UP, NULL);
 	end(&vm);
@@ -352,6 +397,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_vm_is_waited_for),
 		cmocka_unit_test(test_silence_is_told),
+		cmocka_unit_test(test_a_port_that_the_guest_closed),
 		cmocka_unit_test(test_a_paused_vm_is_not_silent),
 		cmocka_unit_test(test_a_port_that_stays_silent_is_opened_again),
 		cmocka_unit_test(test_qemu_that_hangs),
