@@ -195,6 +195,11 @@ static void obey(struct fake_guest *guest)
 	fake_guest_beat(guest, 50);
 }
 
+static uint64_t given_up(const struct report *report)
+{
+	return store_given_up(report->epoch->inputs.store);
+}
+
 static void write_report(struct report *report, bool json)
 {
 	char *text, *error = NULL;
@@ -206,6 +211,8 @@ static void write_report(struct report *report, bool json)
 	done = report_write(report, out, &error);
 	text = util_text_close(out, &text);
 	assert_true(done == !error && (!done || size > 0));
+	if (done && given_up(report))
+		assert_non_null(strstr(text, "memory is full"));
 	if (error)
 		fprintf(stderr, "%s\n", error);
 	free(error);
@@ -229,7 +236,7 @@ static void make_report(void *context)
 	}
 	assert_true(report->state == REPORT_DONE ? report->table->samples > 0 : !!report->error);
 	if (report->state == REPORT_DONE && !report->note[0] && !report->error)
-		assert_int_equal(report->table->samples,
+		assert_int_equal(report->table->samples + given_up(report),
 			fixture.guest->taken[0] + fixture.guest->taken[1]);
 	if (report->state == REPORT_DONE) {
 		write_report(report, false);
