@@ -1,4 +1,7 @@
 #include <inttypes.h>
+#include <locale.h>
+#include <string.h>
+#include <wchar.h>
 
 #include "decode.h"
 #include "epoch.h"
@@ -6,6 +9,7 @@
 #include "report.h"
 #include "session.h"
 #include "symbols.h"
+#include "util.h"
 
 #define GAPS_TOLD 0.2		/* a larger share of the time is worth a line */
 
@@ -50,6 +54,29 @@ static void print_facts(const struct report *report, FILE *out)
 		fprintf(out, "%s\n", remarks);
 }
 
+/* The columns of a terminal that UTF-8 takes. */
+static int columns_of(const char *text)
+{
+	size_t left = strlen(text), size;
+	uint32_t point;
+	int columns = 0;
+
+	for (; (size = util_utf8(text, left, &point)); text += size, left -= size) {
+		int width = point < 0x80 ? 1 : wcwidth((wchar_t)point);
+
+		columns += width < 0 ? 1 : width;
+	}
+	return columns + (int)left;
+}
+
+/* Text, and blanks up to the width. */
+static void print_padded(const char *text, int width, FILE *out)
+{
+	int columns = columns_of(text);
+
+	fprintf(out, "%s%*s ", text, columns < width ? width - columns : 0, "");
+}
+
 static void print_row(const struct report *report, const struct row *row, FILE *out)
 {
 	struct symbols *symbols = report->epoch->inputs.symbols;
@@ -58,15 +85,19 @@ static void print_row(const struct report *report, const struct row *row, FILE *
 	char cpus[12];
 
 	table_cpus(report->table, row, cpus, sizeof(cpus));
-	fprintf(out, "%7.2f %7.2f %9.0f  %-11s %-32s %-16s %s\n",
-		percent(row->self, report->table->weight),
+	fprintf(out, "%7.2f %7.2f %9.0f  %-11s ", percent(row->self, report->table->weight),
 		percent(row->total, report->table->weight),
-		report->seconds > 0 ? (double)row->samples / report->seconds : 0, cpus,
-		function->name, function->object, line ? line : "");
+		report->seconds > 0 ? (double)row->samples / report->seconds : 0, cpus);
+	print_padded(function->name, 32, out);
+	print_padded(function->object, 16, out);
+	fprintf(out, "%s\n", line ? line : "");
 }
 
+/* Names are UTF-8, whatever the locale: how wide they are is asked of one that knows. */
 void report_text(const struct report *report, FILE *out)
 {
+	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
 	size_t rows = report->table->count;
 
 	if (report->request.top && report->request.top < rows)
@@ -81,4 +112,8 @@ void report_text(const struct report *report, FILE *out)
 	if (rows < report->table->count)
 		fprintf(out, "(%zu more functions; --top 0 shows all)\n",
 			report->table->count - rows);
+	if (utf8) {
+		uselocale(before);
+		freelocale(utf8);
+	}
 }

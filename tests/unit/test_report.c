@@ -55,6 +55,40 @@ static void check_json(const char *text, const struct report *report)
 	cJSON_Delete(root);
 }
 
+/* Names stand by columns, not by bytes, in the C locale too. */
+static void test_text_is_aligned(void **state)
+{
+	static const char name[] = "gr\xc3\xb6\xc3\x9f" "e_\xe5\x90\x8d\xe5\x89\x8d";	/* 10 columns */
+	char *names = util_format("0000000000001000 T _start\n0000000000001100 T main_loop\n"
+		"0000000000001200 T %s\n0000000000001400 T _end\n", name);
+	char *path = util_format("%s", scratch_text("wide_names", names)), *text = NULL;
+	struct fixture fixture = fixture_begin(&(struct session_options) { .symbols = path });
+	const struct question question = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
+	struct report report = { .request = report_default, .session = fixture.session };
+	char *wide = util_format(" %s%23skernel ", name, ""), *plain;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	plain = util_format(" main_loop%24skernel ", "");
+	fixture_bring_up(&fixture);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	picture_free(fixture_picture(&fixture));
+	report.epoch = session_epoch(fixture.session);
+	report.table = query_table(report.epoch->query, &question);
+	report_text(&report, out);
+	fclose(out);
+	assert_non_null(strstr(text, wide));
+	assert_non_null(strstr(text, plain));
+	table_free(report.table);
+	fixture_end(&fixture);
+	free(text);
+	free(wide);
+	free(plain);
+	free(names);
+	free(path);
+}
+
 static void test_report_is_exact(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -695,6 +729,7 @@ static void test_report_tells_what_a_still_guest_keeps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text_is_aligned),
 		cmocka_unit_test(test_report_is_exact),
 		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
 		cmocka_unit_test(test_report_of_a_profiler_that_somebody_stops),
