@@ -279,7 +279,7 @@ static void test_all_cpus_are_cheap(void **state)
 	static const uint8_t boot_id[16];
 	const struct event event = { .kind = EVENT_MISSED, .cpu = EVENT_CPUS - 1 };
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
-	struct epoch *epoch = epoch_new(boot_id, NULL, NULL, NULL, budget);
+	struct epoch *epoch = epoch_new(boot_id, NULL, budget);
 	size_t left = budget_left(budget);
 
 	(void)state;

@@ -188,7 +188,8 @@ static void boot(struct walk *walk)
 	const uint8_t id[16] = { (uint8_t)++walk->boots };
 
 	epoch_release(walk->epoch);
-	walk->epoch = epoch_new(id, walk->symbols, NULL, NULL, NULL);
+	walk->epoch = epoch_new(id, NULL, NULL);
+	symbols_load_kernel(walk->epoch->inputs.symbols, walk->symbols, NULL);
 	walk->clock = SECOND;
 	if (random_below(&walk->random, 4) == 0)
 		return;				/* it has said nothing yet */
