@@ -50,7 +50,7 @@ static void tell(struct fake_guest *guest)
 
 static void live_on(struct fixture *fixture)
 {
-	for (int i = 0; i < SOON; i++) {
+	for (int i = 0; i < SOON || session_link(fixture->session) != LINK_UP; i++) {
 		if (fake_guest_got(fixture->guest, "hello"))
 			tell(fixture->guest);
 		fixture_step(fixture);
