@@ -44,7 +44,7 @@ WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_b
 TOOLS = pty liar harmless odd_qemu	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
-CHECKS = bench layers messages manual completion install cpus barriers
+CHECKS = bench layers messages message-table manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
 E2E = tiny port books linux_port linux_goes linux_leaves linux_silent linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
 	screen terminal hostile faults_guest faults_qemu faults_qmp waits faults_port faults_files ctl machines suspend demo config
