@@ -17,7 +17,7 @@ AGENT = util util_file budget json unix_socket source payload decode metadata re
 	symbols guest_symbols objects sysroot layouts functions specials address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \
 	export_folded export_json \
-	errand peer qmp qmp_state qmp_keys qmp_talk qmp_buses qmp_plug qmp_unplug qmp_discover link link_silence link_remark commands profiler profiler_drive loan meter epoch remarks picture fleet fleet_picture fleet_names mailbox saver spool kernel_names turn session \
+	errand peer qmp qmp_state qmp_keys qmp_talk qmp_buses qmp_plug qmp_unplug qmp_discover link link_silence link_remark commands profiler profiler_drive loan meter epoch remarks picture fleet fleet_picture fleet_names mailbox saver spool kernel_names turn session session_names session_picture session_orders \
 	options report report_file report_guest report_options report_text control_socket control_client service launch launch_folder
 DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
 	page slab space thread sched spin mutex program programs process syscall keyboard port profile books \

@@ -10,150 +10,30 @@
 #include "epoch.h"
 #include "kernel_names.h"
 #include "link.h"
-#include "loan.h"
 #include "mailbox.h"
-#include "meter.h"
-#include "profiler_drive.h"
 #include "record.h"
 #include "saver.h"
-#include "session.h"
+#include "session_state.h"
 #include "source.h"
 #include "symbols.h"
-#include "turn.h"
 #include "util.h"
 
 enum {
 	READ_BYTES = 262144,
 	READS_PER_STEP = 8,		/* then others have their turn */
-	PICTURE_MS = 100,
-	SILENT_MS = 1000,
-	BRIEF_MS = 500,			/* of which nobody looks at more than a mark */
 	NAMES_MS = 10,			/* between two looks whether they are read */
-	SOON_MS = 20,			/* a wish and the first sample wait no longer */
-	TROUBLE = 256,			/* bytes of a remark */
+	SOON_MS = 20,			/* the step of a goodbye */
 	NS_PER_MS = 1000000,
 };
 
-struct session {
-	struct budget *budget;
-	struct link *link;
-	struct decode *decode;
-	struct commands *commands;
-	struct record *record;		/* NULL: none */
-	struct mailbox *mailbox;
-	struct saver *saver;
-	struct epoch *epoch;		/* NULL: no boot seen yet */
-	struct meter meter;
-	char *sysroot, *debug;		/* folders; NULL: none */
-	bool debuginfod;
-	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
-	struct kernel_names *names;	/* NULL: nobody has told of a file yet */
-	bool given, named;		/* that is the user's; it was read once */
-	bool patient;			/* the VM may come later */
-	uint64_t resets;		/* of the VM, as far as handled */
-
-	struct profiler_drive profiler;
-	struct loan loan;
-
-	struct session_wish wish;
-	bool wish_is_new, changed;	/* since the last picture */
-	bool begun;			/* a picture had a sample */
-	uint64_t pictured;		/* when that was made */
-	uint64_t picture_took;		/* ns, to make it */
-	uint64_t generation;
-	uint64_t epochs;		/* so many there were */
-	enum link_state shown_link;
-	enum vm_state shown_vm;
-	uint64_t shown_news;		/* of the link */
-
-	char *buffer;			/* READ_BYTES, of which: */
-	size_t got, fed;		/* what was read, and went to the decoder */
-	struct turn turn;
-};
-
-/* ---- messages ---- */
-
-static void tell(struct session *session, bool failed, bool reply, const char *text)
-{
-	struct session_message message = { .failed = failed, .reply = reply };
-
-	util_print(message.text, sizeof(message.text), "%s", text);
-	mailbox_message(session->mailbox, &message);
-}
-
-static void tell_done(void *context, bool ok, const char *text)
-{
-	struct session *session = context;
-	struct session_message message = { .failed = !ok, .profiler = true };
-
-	util_print(message.text, sizeof(message.text), "%s", text);
-	mailbox_message(session->mailbox, &message);
-}
-
-static void tell_reply(void *context, bool ok, const char *text)
-{
-	tell(context, !ok, true, text);
-}
-
 /* The guest tells all of itself again. */
-static void greet(struct session *session)
+void session_greet(struct session *session)
 {
 	commands_send(session->commands, link_source(session->link), "hello",
 		(struct command_sink){ 0 }, util_now());
 }
 
 /* ---- epochs: what the decoder finds ---- */
-
-/* What the user gave is read before anything is connected: what is wrong with it is said then. */
-static bool awaits_names(const struct session *session)
-{
-	return session->given && !session->named;
-}
-
-/* Without a file of the user's: of the image that QMP tells of. */
-static void follow_names(struct session *session)
-{
-	const char *path = link_facts(session->link)->kernel;
-
-	if (session->given || !path || (session->names &&
-			strcmp(kernel_names_path(session->names), path) == 0))
-		return;
-	kernel_names_free(session->names);
-	session->names = kernel_names_new(path, session->budget);
-}
-
-/* To the present boot. False: it has none, or not yet, and it is said why. */
-static bool give_names(struct session *session)
-{
-	struct epoch *epoch = session->epoch;
-	bool given;
-
-	follow_names(session);
-	given = session->names && !kernel_names_error(session->names) &&
-		kernel_names_give(session->names, epoch->inputs.symbols);
-	if (given)
-		epoch->remark[0] = '\0';
-	else if (session->names && kernel_names_error(session->names))
-		util_print(epoch->remark, sizeof(epoch->remark), "no names: %s",
-			kernel_names_error(session->names));
-	else if (session->names)
-		util_print(epoch->remark, sizeof(epoch->remark),
-			"the kernel's names are being read from %s", kernel_names_path(session->names));
-	epoch->starved = epoch->starved || (session->names && kernel_names_starved(session->names));
-	return given;
-}
-
-/* What came behind the boot's first words: the guest says them again. */
-static void step_names(struct session *session)
-{
-	follow_names(session);
-	if (!session->names || !kernel_names_step(session->names))
-		return;
-	session->named = session->named || !kernel_names_error(session->names);
-	session->changed = true;
-	if (session->epoch && give_names(session))
-		greet(session);
-}
 
 /* A guest that was put back (loadvm) does not know that it has to tell of itself again. */
 static void begin_epoch(void *context, const uint8_t *boot_id)
@@ -164,7 +44,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	turn_boot(&session->turn, util_now());
 	if (session->epoch) {
 		commands_drop(session->commands, "no answer: the guest was reset or put back; ask again");
-		greet(session);
+		session_greet(session);
 	}
 	session->epochs++;
 	epoch_release(session->epoch);
@@ -173,7 +53,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 		session->debuginfod);
 	if (session->names && kernel_names_error(session->names))
 		kernel_names_again(session->names);
-	give_names(session);
+	session_give_names(session);
 	meter_clear(&session->meter);
 }
 
@@ -245,10 +125,10 @@ static void lose_port(struct session *session)
 
 static void tell_plugged(struct session *session)
 {
-	char text[TROUBLE];
+	char text[SESSION_TROUBLE];
 
 	if (session_plugged(session, text, sizeof(text))[0])
-		tell(session, false, false, text);
+		session_tell(session, false, false, text);
 }
 
 static void begin_port(struct session *session)
@@ -257,7 +137,7 @@ static void begin_port(struct session *session)
 	commands_drop(session->commands, "no answer: the guest's port was silent, and is connected anew; "
 		"ask again");
 	tell_plugged(session);
-	greet(session);
+	session_greet(session);
 }
 
 /* What was read; false: not all of it in this turn. */
@@ -312,18 +192,10 @@ enum link_state session_link(const struct session *session)
 	return state == LINK_NO_HELLO && session->epoch && session->epoch->known ? LINK_UP : state;
 }
 
-/* What a screen says of it: a link that is up may still be silent. */
-static enum link_state shown_link(const struct session *session)
-{
-	enum link_state state = session_link(session);
-
-	return state == LINK_UP && link_silent(session->link) ? LINK_SILENT : state;
-}
-
 const char *session_trouble(const struct session *session, char *text, size_t size)
 {
-	if (!awaits_names(session))
-		return link_remark(session->link, shown_link(session), text, size);
+	if (!session_awaits_names(session))
+		return link_remark(session->link, session_shown_link(session), text, size);
 	if (kernel_names_error(session->names))
 		util_print(text, size, "%s", kernel_names_error(session->names));
 	else
@@ -341,7 +213,7 @@ void session_leave(struct session *session, int timeout_ms)
 {
 	uint64_t now = util_now(), all = (uint64_t)timeout_ms * NS_PER_MS;
 	uint64_t heard = now + all * 2 / 3, late = now + all;
-	char text[TROUBLE];
+	char text[SESSION_TROUBLE];
 
 	/* What the guest was told last, to stop above all, has to come to it through the port. */
 	while (session_plugged(session, text, sizeof(text))[0] && commands_wait(session->commands)
@@ -360,14 +232,14 @@ const char *session_stays(const struct session *session)
 
 bool session_settled(const struct session *session)
 {
-	if (awaits_names(session))
+	if (session_awaits_names(session))
 		return kernel_names_error(session->names);
 	return session->patient || link_settled(session->link);
 }
 
 const char *session_failure(const struct session *session)
 {
-	if (awaits_names(session))
+	if (session_awaits_names(session))
 		return kernel_names_error(session->names);
 	return session->patient ? NULL : link_failure(session->link);
 }
@@ -404,125 +276,12 @@ static void drive_profiler(struct session *session)
 	profiler_drive_step(&session->profiler, &guest);
 }
 
-/* ---- what others want ---- */
-
-void session_ask(struct session *session, const char *line, const struct command_sink *sink)
-{
-	commands_send(session->commands, link_source(session->link), line, *sink, util_now());
-}
-
-void session_profile(struct session *session, bool on, const struct command_sink *sink)
-{
-	profiler_drive_want(&session->profiler, on, false, sink);
-}
-
-void session_forget(struct session *session, const void *context)
-{
-	commands_forget(session->commands, context);
-	profiler_drive_forget(&session->profiler, context);
-}
-
-static void save_snapshot(struct session *session, const char *path, struct folded_options options)
-{
-	struct epoch *epoch = session->epoch;
-	struct question question;
-
-	if (!epoch || !epoch->known) {
-		tell(session, true, false, "no snapshot: nothing has come from the guest yet");
-		return;
-	}
-	question = picture_question(epoch, &session->wish);
-	saver_save(session->saver, path, epoch, &question, options);
-}
-
-static void obey(struct session *session, const struct order *order)
-{
-	const struct command_sink done = { .context = session, .answered = tell_done };
-	const struct command_sink reply = { .context = session, .answered = tell_reply };
-
-	switch (order->kind) {
-	case ORDER_PROFILER:
-		profiler_drive_want(&session->profiler, order->on, true, &done);
-		break;
-	case ORDER_SNAPSHOT:
-		save_snapshot(session, order->text, order->options);
-		break;
-	case ORDER_COMMAND:
-		session_ask(session, order->text, &reply);
-		break;
-	}
-}
-
-static void take_orders(struct session *session)
-{
-	struct order order;
-
-	mailbox_clear_order_fd(session->mailbox);
-	if (mailbox_take_wish(session->mailbox, &session->wish))
-		session->wish_is_new = true;
-	while (mailbox_take_order(session->mailbox, &order)) {
-		obey(session, &order);
-		free(order.text);
-	}
-}
-
-/* ---- pictures ---- */
-
-/*
- * When the next picture is due, given what has changed; UINT64_MAX: not before something does. As
- * long as the last one took is left to what comes: a guest whose pictures are dear is still read.
- */
-static uint64_t picture_due(const struct session *session)
-{
-	bool changed = session->changed || session->shown_link != shown_link(session) ||
-		session->shown_vm != link_vm(session->link) ||
-		session->shown_news != link_news(session->link);
-	bool brief = session->wish.brief;
-	bool soon = session->wish_is_new || (!session->begun && !brief);
-	uint64_t pause = (uint64_t)(soon ? SOON_MS : brief ? BRIEF_MS : PICTURE_MS) * NS_PER_MS;
-
-	if (!session->wish_is_new && !changed)
-		return shown_link(session) == LINK_SILENT ?	/* how long is told */
-			session->pictured + (uint64_t)SILENT_MS * NS_PER_MS : UINT64_MAX;
-	return session->pictured + (pause > session->picture_took ? pause : session->picture_took);
-}
-
-static void make_picture(struct session *session)
-{
-	uint64_t begin = util_now();
-	char trouble[TROUBLE];
-	struct picture *picture;
-	struct picture_inputs inputs = {
-		.epoch = session->epoch,
-		.decode = session->decode,
-		.meter = &session->meter,
-		.wish = &session->wish,
-		.link = shown_link(session),
-		.trouble = session_trouble(session, trouble, sizeof(trouble)),
-		.vm = link_vm(session->link),
-		.kept = profiler_drive_kept(&session->profiler),
-		.boot = session->epochs,
-		.name = link_facts(session->link)->name,
-		.generation = ++session->generation,
-	};
-
-	picture = picture_new(&inputs);
-	session->begun = session->begun || (picture->table && picture->table->samples);
-	mailbox_picture(session->mailbox, picture);
-	session->wish_is_new = session->changed = false;
-	session->shown_link = inputs.link;
-	session->shown_vm = inputs.vm;
-	session->shown_news = link_news(session->link);
-	session->pictured = util_now();
-	session->picture_took = session->pictured - begin;
-}
-
 /* ---- the whole ---- */
 
 static void wait_for_something(struct session *session, int timeout_ms)
 {
 	struct source *source = link_source(session->link);
-	uint64_t now = util_now(), due = picture_due(session), link = link_due(session->link, now);
+	uint64_t now = util_now(), due = session_picture_due(session), link = link_due(session->link, now);
 	bool held = session->fed < session->got || decode_held(session->decode);
 	short wanted = (short)((held ? 0 : POLLIN) |
 		(source && source_wants_write(source) ? POLLOUT : 0));
@@ -551,24 +310,24 @@ static void retry(struct session *session)
 {
 	if (session->names && kernel_names_starved(session->names))
 		kernel_names_again(session->names);
-	greet(session);
+	session_greet(session);
 }
 
 void session_step(struct session *session, int timeout_ms)
 {
 	wait_for_something(session, timeout_ms);
-	step_names(session);
-	if (!awaits_names(session) && link_step(session->link, util_now()))
+	session_step_names(session);
+	if (!session_awaits_names(session) && link_step(session->link, util_now()))
 		begin_port(session);
 	handle_resets(session);
 	read_port(session);
-	take_orders(session);
+	session_take_orders(session);
 	drive_profiler(session);
 	commands_expire(session->commands, util_now());
 	if (session->epoch && epoch_retry(session->epoch, util_now()))
 		retry(session);
-	if (picture_due(session) <= util_now())
-		make_picture(session);
+	if (session_picture_due(session) <= util_now())
+		session_make_picture(session);
 }
 
 static bool open_all(struct session *session, const struct session_options *options, char **error)
@@ -665,51 +424,4 @@ struct epoch *session_epoch(const struct session *session)
 const struct decode *session_decode(const struct session *session)
 {
 	return session->decode;
-}
-
-/* ---- any thread ---- */
-
-void session_wish(struct session *session, const struct session_wish *wish)
-{
-	mailbox_wish(session->mailbox, wish);
-}
-
-struct picture *session_picture(struct session *session)
-{
-	return mailbox_take_picture(session->mailbox);
-}
-
-int session_picture_fd(const struct session *session)
-{
-	return mailbox_picture_fd(session->mailbox);
-}
-
-void session_run_profiler(struct session *session, bool on)
-{
-	mailbox_order(session->mailbox, &(struct order){ .kind = ORDER_PROFILER, .on = on });
-}
-
-void session_snapshot(struct session *session, const char *path, struct folded_options options)
-{
-	mailbox_order(session->mailbox, &(struct order){
-		.kind = ORDER_SNAPSHOT,
-		.text = util_copy(path, strlen(path)),
-		.options = options,
-	});
-}
-
-void session_command(struct session *session, const char *line)
-{
-	mailbox_order(session->mailbox, &(struct order){
-		.kind = ORDER_COMMAND, .text = util_copy(line, strlen(line)) });
-}
-
-void session_say(struct session *session, bool failed, const char *text)
-{
-	tell(session, failed, false, text);
-}
-
-bool session_message(struct session *session, struct session_message *message)
-{
-	return mailbox_take_message(session->mailbox, message);
 }
