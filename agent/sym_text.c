@@ -102,7 +102,7 @@ static enum line_kind parse_line(struct cursor line, struct symbol_entry *entry)
 static bool full(const struct symbol_table *table, const char *path, char **error)
 {
 	if (symbol_table_starved(table))
-		return util_fail(error, "cannot load symbols of %s: there is no memory for them: "
+		return util_fail(error, "cannot load symbols of %s: there is no memory for them; "
 			"--memory gives more", path);
 	return util_fail(error,
 		"cannot load symbols of %s: more than %d symbols or %d MB of names; "
