@@ -55,7 +55,7 @@ struct config;
 struct session;
 struct session_options;
 
-enum { COMMAND_HURRY_MS = 250 };	/* for an end that somebody waits for */
+enum { COMMAND_HURRY_MS = 220 };	/* for an end that somebody waits for */
 
 /*
  * Waits for the first try to connect, or a signal; tells of what is plugged into the VM. Detaching
