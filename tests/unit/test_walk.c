@@ -571,7 +571,9 @@ static uint32_t any_key(struct walk *walk)
 		piece = pieces[random_below(random, sizeof pieces / sizeof *pieces)];
 		return (unsigned char)*piece++;
 	}
-	if (walk->model.open && random_below(random, 4) == 0)
+	if (walk->model.open && random_below(random, 6) == 0)
+		return KEYS_CTRL('U');
+	if (walk->model.open && random_below(random, 3) == 0)
 		return random_below(random, 3) ? KEYS_ENTER : KEYS_ESCAPE;
 	if (random_below(random, 30) == 0)
 		return (uint32_t)random_below(random, 128);
