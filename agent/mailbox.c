@@ -127,6 +127,11 @@ int mailbox_order_fd(const struct mailbox *mailbox)
 	return mailbox->order_fd;
 }
 
+void mailbox_ring_orders(struct mailbox *mailbox)
+{
+	ring(mailbox->order_fd);
+}
+
 void mailbox_clear_order_fd(struct mailbox *mailbox)
 {
 	quiet(mailbox->order_fd);

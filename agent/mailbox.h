@@ -31,6 +31,7 @@ bool mailbox_take_wish(struct mailbox *mailbox, struct session_wish *wish);	/* o
 bool mailbox_take_order(struct mailbox *mailbox, struct order *order);
 int mailbox_order_fd(const struct mailbox *mailbox);	/* readable when there is any */
 void mailbox_clear_order_fd(struct mailbox *mailbox);	/* before taking */
+void mailbox_ring_orders(struct mailbox *mailbox);	/* readable: the rest is taken later */
 
 /* ---- from the ingest thread ---- */
 

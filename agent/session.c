@@ -215,6 +215,7 @@ void session_leave(struct session *session, int timeout_ms)
 	uint64_t heard = now + all * 2 / 3, late = now + all;
 	char text[SESSION_TROUBLE];
 
+	session_finish_orders(session);
 	/* What the guest was told last, to stop above all, has to come to it through the port. */
 	while (session_plugged(session, text, sizeof(text))[0] && commands_wait(session->commands)
 			&& util_now() < heard)
@@ -391,6 +392,7 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
+	session_finish_orders(session);
 	session_close_recording(session, NULL);
 	link_free(session->link);
 	decode_free(session->decode);

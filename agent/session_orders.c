@@ -9,6 +9,8 @@
 #include "session_state.h"
 #include "util.h"
 
+enum { NS_PER_MS = 1000000 };
+
 /* ---- messages ---- */
 
 void session_tell(struct session *session, bool failed, bool reply, const char *text)
@@ -82,17 +84,35 @@ static void obey(struct session *session, const struct order *order)
 	}
 }
 
-void session_take_orders(struct session *session)
+static bool take_order(struct session *session)
 {
 	struct order order;
+
+	if (!mailbox_take_order(session->mailbox, &order))
+		return false;
+	obey(session, &order);
+	free(order.text);
+	return true;
+}
+
+void session_take_orders(struct session *session)
+{
+	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
 
 	mailbox_clear_order_fd(session->mailbox);
 	if (mailbox_take_wish(session->mailbox, &session->wish))
 		session->wish_is_new = true;
-	while (mailbox_take_order(session->mailbox, &order)) {
-		obey(session, &order);
-		free(order.text);
-	}
+	while (take_order(session))
+		if (util_now() >= end) {
+			mailbox_ring_orders(session->mailbox);
+			return;
+		}
+}
+
+void session_finish_orders(struct session *session)
+{
+	while (take_order(session))
+		;
 }
 
 /* ---- any thread ---- */

@@ -21,7 +21,7 @@ static double peak_at(struct terminal *terminal, const struct guest *guest, uint
 
 int main(int argc, char **argv)
 {
-	char socket[] = "build/bench/guest.sock", port[] = "--port", kernel[] = "--kernel";
+	char socket[] = "build/bench/memory.sock", port[] = "--port", kernel[] = "--kernel";
 	char *words[] = { argv[1], port, socket, kernel, argv[argc > 2 ? 2 : 1], NULL };
 	uint64_t samples = 1000000 * (argc > 3 ? strtoull(argv[3], NULL, 10) : 100);
 	struct setup setup = setup_parse(1, argv);

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	static const struct load loads[] = {
 		{ "idle", 0 }, { "4000", 4000 }, { "million", 1000000 },
 	};
-	char socket[] = "build/bench/guest.sock", port[] = "--port", kernel[] = "--kernel";
+	char socket[] = "build/bench/screen.sock", port[] = "--port", kernel[] = "--kernel";
 	char *words[] = { argv[1], port, socket, kernel, argv[argc - 1], NULL };
 	struct setup setup = setup_parse(1, argv);
 

@@ -164,6 +164,40 @@ static void a_boot_does_not_read_the_kernel_again(void **state)
 	fixture_end(&fixture);
 }
 
+static uint64_t thread_now(void)
+{
+	struct timespec now;
+
+	assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
+	return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
+}
+
+/* A finger on the key of snapshots: the port is read between them. */
+static void a_burst_of_orders_is_taken_in_turns(void **state)
+{
+	enum { STACKS = 4000, ORDERS = 200 };
+	struct fixture fixture = fixture_begin(NULL);
+	uint64_t longest = 0, all = 0, before;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	for (uint64_t i = 0; i < STACKS; i++)
+		fake_guest_sample(fixture.guest, 0, 1, 0x1200 + i % 256, 0x1100 + i / 256);
+	for (int i = 0; i < FIXTURE_STEPS && session_epoch(fixture.session)->taken < STACKS; i++)
+		fixture_step(&fixture);
+	for (int i = 0; i < ORDERS; i++)
+		session_snapshot(fixture.session, "/nowhere/at/all.folded", (struct folded_options){ 0 });
+	for (int i = 0; i < FIXTURE_STEPS; i++) {
+		before = thread_now();
+		session_step(fixture.session, 0);
+		all += thread_now() - before;
+		longest = thread_now() - before > longest ? thread_now() - before : longest;
+	}
+	print_message("all steps %d ms, the longest %d ms\n", (int)(all / MS), (int)(longest / MS));
+	assert_true(longest < all / 4);
+	fixture_end(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +205,7 @@ int main(void)
 		cmocka_unit_test(too_many_boots_are_waited_for),
 		cmocka_unit_test(a_guest_that_boots_all_the_time_is_read_slowly),
 		cmocka_unit_test(a_boot_does_not_read_the_kernel_again),
+		cmocka_unit_test(a_burst_of_orders_is_taken_in_turns),
 	};
 
 	return cmocka_run_group_tests_name("turn", tests, NULL, NULL);
