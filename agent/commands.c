@@ -10,6 +10,7 @@ enum { WAITING_MAX = 256, NS_PER_MS = 1000000 };
 struct waiting {
 	struct command_sink sink;
 	uint64_t since;			/* sent, or the answer before it came */
+	bool hello;			/* its answer is known by its text; until it has expired */
 };
 
 struct commands {
@@ -63,6 +64,7 @@ void commands_send(struct commands *commands, struct source *source, const char 
 		commands->waiting[commands->count++] = (struct waiting){
 			.sink = sink,
 			.since = now,
+			.hello = strcmp(line, "hello") == 0,
 		};
 	free(bytes);
 }
@@ -78,10 +80,20 @@ static void finish_first(struct commands *commands, bool ok, const char *text)
 	answer(sink, ok, text);
 }
 
+/* A ktop before us may have left lines that the guest reads only now: their answers are nobody's. */
+static bool is_foreign(const struct commands *commands, const char *text)
+{
+	return commands->count && commands->waiting[0].hello && strcmp(text, "hello") != 0;
+}
+
 void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size)
 {
 	char *text = util_printable_lines(bytes, size);
 
+	if (is_foreign(commands, text)) {
+		free(text);
+		return;
+	}
 	for (size_t i = 0; i < commands->count; i++)
 		commands->waiting[i].since = util_now();
 	if (commands->count)
@@ -103,6 +115,7 @@ void commands_expire(struct commands *commands, uint64_t now)
 		if (commands->waiting[i].since + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS > now)
 			continue;
 		commands->waiting[i].sink = (struct command_sink){ 0 };
+		commands->waiting[i].hello = false;
 		answer(sink, false, "no answer: the guest does not answer; does it run, and does its hook "
 			"drain its rings (ktop_drain)?");
 	}

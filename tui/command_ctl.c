@@ -64,8 +64,11 @@ static int ask_guest(struct session *session, const char *line)
 			"the VM is paused; let it run first" :
 			link_trouble(session_link(session))));
 	session_ask(session, line, &sink);
-	while (!answer.there)
+	while (!answer.there && !command_stopped())
 		session_step(session, STEP_MS);
+	session_forget(session, &answer);
+	if (!answer.there)
+		return command_fail(util_format("no answer: interrupted; ask again"));
 	return finish(answer.ok, answer.text);
 }
 

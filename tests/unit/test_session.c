@@ -250,6 +250,23 @@ static void test_commands_are_answered_in_order(void **state)
 	fixture_end(&fixture);
 }
 
+/* A ktop that was ended has left lines in the guest's port: their answers come to the next one. */
+static void test_answers_to_another_ktop(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_await_line(&fixture, "hello");
+	session_command(fixture.session, "status");
+	fixture_await_line(&fixture, "status");
+	fake_guest_reply(fixture.guest, true, "stopped");
+	fake_guest_reply(fixture.guest, true, "rate 997");
+	fixture_tell_all(&fixture);
+	fake_guest_reply(fixture.guest, true, "off, mode timer");
+	fixture_await_message(&fixture, false, "off, mode timer");
+	fixture_end(&fixture);
+}
+
 static void test_new_boot_is_a_new_epoch(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -476,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_profiler_by_port),
 		cmocka_unit_test(test_profiler_by_key),
 		cmocka_unit_test(test_commands_are_answered_in_order),
+		cmocka_unit_test(test_answers_to_another_ktop),
 		cmocka_unit_test(test_new_boot_is_a_new_epoch),
 		cmocka_unit_test(test_all_cpus_are_cheap),
 		cmocka_unit_test(test_put_back_guest_is_asked_again),
