@@ -1,4 +1,38 @@
+#include <string.h>
+
 #include "loan.h"
+
+void loan_profiler_set(struct loan *loan, bool on)
+{
+	loan->kept = on && loan->profiler;
+}
+
+bool loan_return_profiler(struct loan *loan)
+{
+	bool last = --loan->profiler == 0, kept = loan->kept;
+
+	if (last)
+		loan->kept = false;
+	return last && !kept;
+}
+
+static bool begins(const char *text, const char *word)
+{
+	return strncmp(text, word, strlen(word)) == 0;
+}
+
+/* The hook answers with what is so now. */
+void loan_line_obeyed(struct loan *loan, const char *answer)
+{
+	bool on = strcmp(answer, "started") == 0;
+
+	if (on || strcmp(answer, "stopped") == 0)
+		loan_profiler_set(loan, on);
+	else if (begins(answer, "rate "))
+		loan->rate.changed = false;
+	else if (begins(answer, "mode "))
+		loan->sampler.changed = false;
+}
 
 bool loan_take(struct loan_setting *setting, uint32_t wanted, uint32_t now)
 {

@@ -41,7 +41,7 @@ void report_end_closing(struct report *report)
 /* True: nobody else wants it on. */
 bool report_return_profiler(struct report *report)
 {
-	bool last = report->started && --report_loan(report)->profiler == 0;
+	bool last = report->started && loan_return_profiler(report_loan(report));
 
 	report->started = false;
 	return last;

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "control_socket.h"
+#include "loan.h"
 #include "report.h"
 #include "service.h"
 #include "session.h"
@@ -49,7 +50,11 @@ static void forget(struct job *job)
 
 static void guest_answered(void *context, bool ok, const char *text)
 {
-	answer(context, ok, text);
+	const struct job *job = context;
+
+	if (ok)
+		loan_line_obeyed(session_loan(job->service->session), text);
+	answer(job, ok, text);
 }
 
 static void begin_ctl(struct job *job, char *const *words, size_t count)

@@ -26,13 +26,19 @@ static void tell_done(void *context, bool ok, const char *text)
 	struct session *session = context;
 	struct session_message message = { .failed = !ok, .profiler = true };
 
+	if (ok)
+		loan_profiler_set(&session->loan, session->profiler.profiler.on);
 	util_print(message.text, sizeof(message.text), "%s", text);
 	mailbox_message(session->mailbox, &message);
 }
 
 static void tell_reply(void *context, bool ok, const char *text)
 {
-	session_tell(context, !ok, true, text);
+	struct session *session = context;
+
+	if (ok)
+		loan_line_obeyed(&session->loan, text);
+	session_tell(session, !ok, true, text);
 }
 
 /* ---- what they want, by the thread that drives ---- */

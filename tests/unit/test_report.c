@@ -180,7 +180,9 @@ static struct report *run_report(struct fixture *fixture)
 
 static void finish_report(struct fixture *fixture, struct report *report)
 {
-	for (int i = 0; i < 2 * FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++) {
+	uint64_t late = util_now() + 60000000000;	/* a file may take its time */
+
+	while (util_now() < late && report_step(report) < REPORT_DONE) {
 		live(fixture->guest);
 		fixture_step(fixture);
 	}
@@ -617,6 +619,65 @@ static void end_pack(struct pack *pack)
 }
 
 /* Beside a profiler that was off: it goes off when the last has ended, and each has its rows. */
+/* What a person does meanwhile, by a line or by the key of the screen, is not undone at the end. */
+static void test_what_a_person_sets_stays(void **state)
+{
+	(void)state;
+	for (int by_key = 0; by_key < 2; by_key++) {
+		struct fixture fixture = fixture_begin(NULL);
+		struct report *report = run_report(&fixture);
+
+		if (by_key) {
+			session_run_profiler(fixture.session, true);
+			fixture_await_message(&fixture, false, "profiling on (already)");
+		} else {
+			session_command(fixture.session, "start");
+			fixture_await_line(&fixture, "start");
+			fake_guest_reply(fixture.guest, true, "started");
+			fixture_await_message(&fixture, false, "started");
+		}
+		report_cut(report, "interrupted");
+		finish_report(&fixture, report);
+		report_free(report);
+		fixture_step(&fixture);
+		assert_true(fixture.guest->running);
+		assert_false(fake_guest_got(fixture.guest, "stop"));
+		fixture_end(&fixture);
+	}
+}
+
+static void test_a_rate_that_a_person_sets_stays(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	request.duration_ns = 3600000000000;
+	request.rate = 500;
+	request.sampler = SAMPLER_NMI;
+	report = report_new(fixture.session, &request);
+	fixture_bring_up(&fixture);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) != REPORT_RUNNING; i++) {
+		live(fixture.guest);
+		fixture_step(&fixture);
+	}
+	session_command(fixture.session, "rate 250");
+	fixture_await_line(&fixture, "rate 250");
+	fake_guest_reply(fixture.guest, true, "rate 250");
+	fixture_await_message(&fixture, false, "rate 250");
+	session_command(fixture.session, "mode nmi");
+	fixture_await_line(&fixture, "mode nmi");
+	fake_guest_reply(fixture.guest, true, "mode nmi");
+	fixture_await_message(&fixture, false, "mode nmi");
+	report_cut(report, "interrupted");
+	finish_report(&fixture, report);
+	report_free(report);
+	fixture_step(&fixture);
+	assert_string_equal(fixture.guest->lines, "");
+	fixture_end(&fixture);
+}
+
 static void test_reports_at_once_share_the_profiler(void **state)
 {
 	struct pack pack = { .fixture = fixture_begin(NULL) };
@@ -747,6 +808,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_wrong_is_said_before_the_window),
 		cmocka_unit_test(test_a_filter_that_nothing_passes_is_told),
 		cmocka_unit_test(test_stacks_are_written_whoever_reads),
+		cmocka_unit_test(test_what_a_person_sets_stays),
+		cmocka_unit_test(test_a_rate_that_a_person_sets_stays),
 		cmocka_unit_test(test_reports_at_once_share_the_profiler),
 		cmocka_unit_test(test_report_behind_another),
 		cmocka_unit_test(test_reports_of_different_rates),
