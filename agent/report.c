@@ -114,8 +114,7 @@ static bool awaits_names(struct report *report)
 
 /* ---- the window ---- */
 
-/* Has what moves while the guest does been the same for as long as one waits? */
-static bool is_still(struct report *report, uint64_t moves)
+bool report_is_still(struct report *report, uint64_t moves, uint64_t ns)
 {
 	uint64_t now = util_now();
 
@@ -123,7 +122,7 @@ static bool is_still(struct report *report, uint64_t moves)
 		report->seen = moves;
 		report->seen_at = now;
 	}
-	return now - report->seen_at > report->request.wait_ns;
+	return now - report->seen_at > ns;
 }
 
 static void fail_silent(struct report *report)
@@ -152,7 +151,7 @@ static void wait_for_guest(struct report *report)
 		report_fail(report, "no report: the VM is gone before its guest told of itself; start it anew");
 	} else if (session_vm(report->session) == VM_PAUSED) {
 		report_fail(report, "no report: the VM is paused; let it run first");
-	} else if (is_still(report, bytes) || report_is_late(report)) {
+	} else if (report_is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {
 		fail_silent(report);
 	}
 }
@@ -181,7 +180,7 @@ static bool awaits_others(struct report *report)
 
 	return loan->closing ||
 		(loan->closed && now >= loan->closed && now < loan->closed + STORE_SLICE_NS &&
-		!is_still(report, now));
+		!report_is_still(report, now, report->request.wait_ns));
 }
 
 /* On by itself it stays on; on for another report, it stays on for this one too. */
@@ -236,7 +235,7 @@ static void fail_early(struct report *report, const char *why)
 	free(text);
 }
 
-void report_cut(struct report *report, const char *why)
+static void cut(struct report *report, const char *why)
 {
 	report->hurried = true;
 	if (report->state < REPORT_RUNNING) {
@@ -249,6 +248,12 @@ void report_cut(struct report *report, const char *why)
 		report->question.to = UINT64_MAX;
 		end_window(report);
 	}
+}
+
+void report_cut(struct report *report, const char *why)
+{
+	report->awaited = true;
+	cut(report, why);
 }
 
 /* What came before is shown all the same. */
@@ -264,7 +269,7 @@ static void cut_still(struct report *report)
 		why, (double)report->request.wait_ns / 1e9,
 		trouble[0] ? trouble : "is the guest hanging?");
 	whole = util_format("%s%s%s", why, trouble[0] ? ": " : "", trouble);
-	report_cut(report, whole);
+	cut(report, whole);
 	free(whole);
 }
 
@@ -272,7 +277,7 @@ static void cut_still(struct report *report)
 static void cut_failed(struct report *report, const char *why)
 {
 	report->error = util_format("the report is cut short: %s; what came before is shown", why);
-	report_cut(report, why);
+	cut(report, why);
 }
 
 /* A port that is lost may come back: it is waited for as a guest that stands still. */
@@ -286,7 +291,7 @@ static void run(struct report *report)
 		cut_failed(report, "the VM is gone");
 	else if (is_up(report) && epoch->status_known && !epoch->status.running)
 		cut_failed(report, "somebody has stopped the profiler");
-	else if (is_still(report, epoch_now(epoch)))
+	else if (report_is_still(report, epoch_now(epoch), report->request.wait_ns))
 		cut_still(report);
 	else if (epoch_now(report->epoch) >= report->end)
 		end_window(report);
@@ -305,31 +310,11 @@ static void stop(struct report *report)
 	}
 }
 
-/* Has the last count come, and are its events here or known to be lost? */
-static bool is_closed(const struct report *report, uint32_t cpu, enum stream stream)
-{
-	const struct cpu_status *told = &report->epoch->cpus[cpu].told[stream];
-	struct books books = decode_books(session_decode(report->session), stream, cpu);
-
-	return told->size == 0 || (!told->enabled && told->used == 0 &&
-		told->taken == books.earlier + books.received + books.lost);
-}
-
-static bool all_closed(const struct report *report)
-{
-	bool closed = true;
-
-	for (uint32_t cpu = 0; cpu < report->epoch->cpus_seen; cpu++)
-		closed &= is_closed(report, cpu, STREAM_SAMPLES) &&
-			is_closed(report, cpu, STREAM_TRACE);
-	return closed;
-}
-
 static void close_books(struct report *report)
 {
-	if (!all_closed(report) && !report_is_late(report))
+	if (!report_books_closed(report) && !report_is_late(report))
 		return;
-	if (!all_closed(report))
+	if (!report_books_closed(report))
 		report_note(report, "the guest's last count did not come", "");
 	report_end_closing(report);
 	if (report->question.to == UINT64_MAX)		/* what others profile from now on is not */
@@ -479,6 +464,7 @@ enum report_state report_step(struct report *report)
 
 	if (report->state < REPORT_DONE)
 		steps[report->state](report);
+	report_leave_silent(report);
 	return report->state;
 }
 

@@ -60,6 +60,7 @@ struct report {
 	bool closing;			/* it waits for the last count */
 	bool rate_taken, sampler_taken;	/* and is to be returned */
 	bool hurried;			/* it was cut: names are not waited for long */
+	bool awaited;			/* by somebody, who waits: a silent guest is not */
 	bool whole;			/* nobody else profiled meanwhile: all that came is its own */
 	uint64_t begin, end;		/* guest ns, of the window */
 	uint64_t told;			/* symbols_generation, while the guest's names come */

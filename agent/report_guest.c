@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "decode.h"
 #include "epoch.h"
 #include "loan.h"
 #include "report.h"
@@ -9,8 +10,11 @@
 #include "session.h"
 #include "util.h"
 
-/* For names, where what was inlined is asked for too, or servers are. */
-enum { LONG_NAMES_MS = 60000, NS_PER_MS = 1000000 };
+enum {
+	LONG_NAMES_MS = 60000,		/* for names, and what was inlined, or servers are asked */
+	HURRY_MS = 200,			/* a guest that is silent for so long, while somebody waits */
+	NS_PER_MS = 1000000,
+};
 
 /* In fresh memory. */
 static char *rate_line(uint32_t rate)
@@ -38,6 +42,26 @@ void report_end_closing(struct report *report)
 	report_loan(report)->closed = epoch_now(report->epoch);
 }
 
+/* Has the last count come, and are its events here or known to be lost? */
+static bool is_closed(const struct report *report, uint32_t cpu, enum stream stream)
+{
+	const struct cpu_status *told = &report->epoch->cpus[cpu].told[stream];
+	struct books books = decode_books(session_decode(report->session), stream, cpu);
+
+	return told->size == 0 || (!told->enabled && told->used == 0 &&
+		told->taken == books.earlier + books.received + books.lost);
+}
+
+bool report_books_closed(const struct report *report)
+{
+	bool closed = true;
+
+	for (uint32_t cpu = 0; cpu < report->epoch->cpus_seen; cpu++)
+		closed &= is_closed(report, cpu, STREAM_SAMPLES) &&
+			is_closed(report, cpu, STREAM_TRACE);
+	return closed;
+}
+
 /* True: nobody else wants it on. */
 bool report_return_profiler(struct report *report)
 {
@@ -56,17 +80,23 @@ static bool return_setting(bool *taken, struct loan_setting *setting)
 	return last;
 }
 
-/* Frees the line, which goes out now; its answer is not waited for. */
-static void set_back_unseen(struct report *report, struct loan_setting *setting, char *line)
+/* Frees the line, whose answer is not waited for. */
+static void note_unconfirmed(struct report *report, char *line)
 {
 	char *what = util_format("the guest has not confirmed `%s`, as it was before; "
 		"`ktop ctl %s` tells it again", line, line);
 
-	session_ask(report->session, line, &(struct command_sink){ 0 });
-	loan_settled(setting);
 	report_note(report, what, "");
 	free(what);
 	free(line);
+}
+
+/* Frees the line, which goes out now. */
+static void set_back_unseen(struct report *report, struct loan_setting *setting, char *line)
+{
+	session_ask(report->session, line, &(struct command_sink){ 0 });
+	loan_settled(setting);
+	note_unconfirmed(report, line);
 }
 
 /* Nobody may drive the session any further. */
@@ -91,8 +121,30 @@ void report_leave_guest(struct report *report)
 {
 	report_give_back(report);
 	report_enter(report, REPORT_NAMING);
-	if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
+	if (report->awaited)
+		report->deadline = util_now() + (uint64_t)HURRY_MS * NS_PER_MS;
+	else if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
 		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
+}
+
+void report_leave_silent(struct report *report)
+{
+	const struct loan *loan = report_loan(report);
+	uint64_t bytes = decode_counts(session_decode(report->session)).bytes;
+
+	if (!report->awaited || report->state < REPORT_STOPPING || report->state >= REPORT_NAMING ||
+			!report_is_still(report, bytes, (uint64_t)HURRY_MS * NS_PER_MS))
+		return;
+	if (report->state == REPORT_STOPPING) {
+		session_ask(report->session, "stop", &(struct command_sink){ 0 });
+		note_unconfirmed(report, util_format("stop"));
+	} else if (report->state == REPORT_CLOSING) {
+		report_note(report, "the guest's last count did not come", "");
+	} else if (report->asked) {
+		note_unconfirmed(report, report->state == REPORT_RATE_BACK ?
+			rate_line(loan->rate.before) : sampler_line(loan->sampler.before));
+	}
+	report_leave_guest(report);
 }
 
 static void fail_refused(struct report *report, const char *text)

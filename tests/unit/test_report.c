@@ -209,6 +209,25 @@ static void test_report_survives_a_guest_that_does_not_stop(void **state)
 	fixture_end(&fixture);
 }
 
+/* Somebody waits: a guest that says nothing more is left, and told to go on as before. */
+static void test_report_that_is_cut_leaves_a_silent_guest(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = run_report(&fixture);
+	uint64_t late = util_now() + 60000000000;
+
+	(void)state;
+	report_cut(report, "interrupted");
+	while (util_now() < late && report_step(report) < REPORT_DONE)
+		fixture_step(&fixture);
+	assert_int_equal(report->state, REPORT_DONE);
+	assert_string_equal(report->note, "cut short: interrupted; the guest has not confirmed `stop`, "
+		"as it was before; `ktop ctl stop` tells it again");
+	assert_true(report->table->samples > 0);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
 static void test_report_of_a_profiler_that_somebody_stops(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -471,7 +490,7 @@ static void test_report_waits_for_the_guests_names(void **state)
 
 	(void)state;
 	fake_guest_symbol(fixture.guest, 0x1000, 0x10, "first");
-	report_cut(report, "interrupted");
+	report->end = report->begin;			/* the window is over */
 	for (int i = 0; i < FIXTURE_STEPS && report_step(report) != REPORT_NAMING; i++) {
 		live(fixture.guest);
 		fixture_step(&fixture);
@@ -793,6 +812,7 @@ int main(void)
 		cmocka_unit_test(test_text_is_aligned),
 		cmocka_unit_test(test_report_is_exact),
 		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
+		cmocka_unit_test(test_report_that_is_cut_leaves_a_silent_guest),
 		cmocka_unit_test(test_report_of_a_profiler_that_somebody_stops),
 		cmocka_unit_test(test_report_of_a_guest_that_restarts),
 		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),
