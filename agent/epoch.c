@@ -7,7 +7,6 @@
 #include "budget.h"
 #include "decode.h"
 #include "epoch.h"
-#include "picture.h"
 #include "stacks.h"
 #include "store.h"
 #include "symbols.h"
@@ -19,13 +18,13 @@ enum {
 	PICTURES = 4,			/* at a time: the screen's, one that waits, one in the making */
 	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause; how often it is doubled */
 	RETRY_SHARE = 8,			/* that part of the budget has to be free */
-	CPU_COST = sizeof(struct epoch_cpu) + PICTURES * 2 * sizeof(struct picture_cpu),
-	TREND_COST = PICTURES * sizeof(struct cpu_trend),
+	CPU_COST = sizeof(struct epoch_cpu) + PICTURES * 2 * EPOCH_PICTURE_CPU,
+	TREND_COST = PICTURES * EPOCH_PICTURE_TREND,
 };
 
 static size_t cost_of(uint32_t cpus)
 {
-	size_t trends = cpus < PICTURE_TRENDS ? cpus : PICTURE_TRENDS;
+	size_t trends = cpus < EPOCH_TRENDS ? cpus : EPOCH_TRENDS;
 
 	return (size_t)cpus * CPU_COST + (trends ? trends + 1 : 0) * TREND_COST;
 }

@@ -57,6 +57,12 @@ struct epoch {
 	char *folders[2];			/* where programs are looked for, NULL-terminated */
 };
 
+/*
+ * What a picture may keep of each CPU, and of the trend of each of the first CPUs, in bytes. The epoch
+ * pays for it, so that no picture lacks memory; picture.c holds itself to it.
+ */
+enum { EPOCH_PICTURE_CPU = 64, EPOCH_PICTURE_TREND = 1440, EPOCH_TRENDS = 128 };
+
 /* Programs' files are looked for beside `image`, the kernel's, which may be NULL. */
 struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget *budget);
 

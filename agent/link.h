@@ -10,11 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "picture.h"
 #include "qmp.h"
 
 struct link;
 struct source;
+
+/* Why there may be nothing to see, in the order in which things come up. */
+enum link_state {
+	LINK_NO_PORT,			/* the VM has no port of ours */
+	LINK_CONNECTING,		/* not connected to its socket */
+	LINK_TAKEN,			/* connected behind another client */
+	LINK_NOT_OPENED,		/* connected, not a byte from the guest yet */
+	LINK_NO_HELLO,			/* bytes, but no guest facts yet */
+	LINK_UP,
+	LINK_SILENT,			/* up, but nothing comes although the VM runs */
+	LINK_LOST,			/* was up; the other side closed */
+};
 
 enum {
 	LINK_RETRY_MS = 500,

@@ -12,6 +12,10 @@
 #include "symbols.h"
 #include "util.h"
 
+_Static_assert(sizeof(struct picture_cpu) <= EPOCH_PICTURE_CPU &&
+	sizeof(struct cpu_trend) <= EPOCH_PICTURE_TREND &&
+	PICTURE_TRENDS == EPOCH_TRENDS, "the epoch has paid for it");
+
 bool picture_records(bool running, enum link_state link, enum vm_state vm)
 {
 	return running && link == LINK_UP && (vm == VM_RUNNING || vm == VM_UNKNOWN);

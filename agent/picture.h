@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "link.h"
+#include "profiler.h"
 #include "qmp.h"
 #include "query.h"
 
@@ -17,22 +19,7 @@ struct epoch;
 struct meter;
 struct session_wish;
 
-/* Why there may be nothing to see, in the order in which things come up. */
-enum link_state {
-	LINK_NO_PORT,			/* the VM has no port of ours */
-	LINK_CONNECTING,		/* not connected to its socket */
-	LINK_TAKEN,			/* connected behind another client */
-	LINK_NOT_OPENED,		/* connected, not a byte from the guest yet */
-	LINK_NO_HELLO,			/* bytes, but no guest facts yet */
-	LINK_UP,
-	LINK_SILENT,			/* up, but nothing comes although the VM runs */
-	LINK_LOST,			/* was up; the other side closed */
-};
-
 #define PICTURE_NOTES "\n"		/* between two remarks of a note */
-
-/* A wish for the profiler that waits until the guest can hear it. */
-enum kept_wish { KEPT_NONE, KEPT_ON, KEPT_OFF };
 
 /*
  * So many CPUs have a trend of their own, which is more than a screen has rows for. All further

@@ -19,6 +19,9 @@ enum profiler_act {
 	PROFILER_KEEP,			/* it is kept from now on: `text` says so */
 };
 
+/* A wish for the profiler that waits until the guest can hear it. */
+enum kept_wish { KEPT_NONE, KEPT_ON, KEPT_OFF };
+
 struct profiler {
 	enum profiler_state state;
 	bool on;			/* what is wanted */

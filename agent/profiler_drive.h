@@ -6,11 +6,10 @@
 #include <stddef.h>
 
 #include "commands.h"
-#include "picture.h"
+#include "link.h"
 #include "profiler.h"
 
 struct epoch;
-struct link;
 struct profiler_want;
 
 struct profiler_drive {			/* starts as { 0 } */
