@@ -14,7 +14,7 @@
 
 _Static_assert(sizeof(struct picture_cpu) <= EPOCH_PICTURE_CPU &&
 	sizeof(struct cpu_trend) <= EPOCH_PICTURE_TREND &&
-	PICTURE_TRENDS == EPOCH_TRENDS, "the epoch has paid for it");
+	(int)PICTURE_TRENDS == (int)EPOCH_TRENDS, "the epoch has paid for it");
 
 bool picture_records(bool running, enum link_state link, enum vm_state vm)
 {
