@@ -101,6 +101,11 @@ void commands_reply(struct commands *commands, bool ok, const char *bytes, size_
 	free(text);
 }
 
+bool commands_unanswered(const char *text)
+{
+	return strncmp(text, "not sent: ", 10) == 0 || strncmp(text, "no answer: ", 11) == 0;
+}
+
 bool commands_wait(const struct commands *commands)
 {
 	return commands->count > 0;

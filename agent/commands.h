@@ -25,6 +25,7 @@ void commands_send(struct commands *commands, struct source *source, const char 
 	struct command_sink sink, uint64_t now);
 
 void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size);
+bool commands_unanswered(const char *text);	/* that is why there is no answer: none of the guest's */
 bool commands_wait(const struct commands *commands);	/* an answer is still to come */
 void commands_expire(struct commands *commands, uint64_t now);
 void commands_drop(struct commands *commands, const char *why);	/* the connection is gone */

@@ -148,11 +148,14 @@ static void press_keys(struct profiler_drive *drive, const struct profiler_guest
 static void line_answered(void *context, bool ok, const char *text)
 {
 	struct profiler_drive *drive = context;
+	char *why = commands_unanswered(text) ? util_copy(text, strlen(text)) :
+		util_format("the guest refuses: %.80s; ask it again", text);
 
 	if (ok)
 		profiler_obeyed(&drive->profiler);
 	else
-		profiler_refused(&drive->profiler, text);
+		profiler_refused(&drive->profiler, why);
+	free(why);
 }
 
 static void send_line(struct profiler_drive *drive, const struct profiler_guest *guest)

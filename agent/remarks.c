@@ -76,20 +76,20 @@ const char *remarks_text(const struct epoch *epoch, const char *between, char *t
 	struct line line = { .between = between, .text = text, .size = size };
 
 	text[0] = '\0';
-	add_loss(&line, store_given_up(epoch->inputs.store), "ticks not kept: memory is full");
+	add_loss(&line, store_given_up(epoch->inputs.store), "ticks not kept: memory is full; give more by --memory");
 	add_loss(&line, store_forgotten(epoch->inputs.store),
-		"old ticks without their thread and CPU: memory is full");
+		"old ticks without their thread and CPU: memory is full; give more by --memory");
 	add_loss(&line, stacks_refused(epoch->inputs.stacks),
-		"samples without their stack: memory is full");
-	add_loss(&line, query_refused(epoch->query), "calls not counted: memory is full");
+		"samples without their stack: memory is full; give more by --memory");
+	add_loss(&line, query_refused(epoch->query), "calls not counted: memory is full; give more by --memory");
 	add_loss(&line, symbols_refused(epoch->inputs.symbols),
-		"addresses without their function: memory is full");
+		"addresses without their function: memory is full; give more by --memory");
 	add_loss(&line, symbols_told_refused(epoch->inputs.symbols),
-		"functions of the guest's not kept: memory is full");
-	add_loss(&line, threads_refused(epoch->inputs.threads), "names not kept: memory is full");
+		"functions of the guest's not kept: memory is full; give more by --memory");
+	add_loss(&line, threads_refused(epoch->inputs.threads), "names not kept: memory is full; give more by --memory");
 	add_loss(&line, symbols_lines_refused(epoch->inputs.symbols),
-		"source lines not read: memory is full");
-	add_loss(&line, epoch->cpus_refused, "news of further CPUs not taken: memory is full");
+		"source lines not read: memory is full; give more by --memory");
+	add_loss(&line, epoch->cpus_refused, "news of further CPUs not taken: memory is full; give more by --memory");
 	add_loss(&line, epoch->untimed, "ticks are in no table: they came before the guest said how "
 		"fast its clock runs");
 	add_tables(&line, epoch);

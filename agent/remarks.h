@@ -6,7 +6,7 @@
 
 struct epoch;
 
-enum { REMARKS_SIZE = 512 };
+enum { REMARKS_SIZE = 768 };
 
 /* One after the other, `between` two of them; "" when all is well. Returns `text`. */
 const char *remarks_text(const struct epoch *epoch, const char *between, char *text, size_t size);

@@ -149,10 +149,11 @@ void report_leave_silent(struct report *report)
 
 static void fail_refused(struct report *report, const char *text)
 {
-	const char *what = report->state == REPORT_SAMPLER ? "--sampler" :
-		report->state == REPORT_RATE ? "--rate" : NULL;
-	char *why = what ? util_format("%s: the guest did not take it: %s; leave it out to go on "
-		"without", what, text) : util_format("%s", text);
+	const char *what = report->state == REPORT_SAMPLER ? "sampler" :
+		report->state == REPORT_RATE ? "rate" : NULL;
+	char *why = !what ? util_format("%s", text) :
+		commands_unanswered(text) ? util_format("no report: --%s: %s", what, text) :
+		util_format("no report: --%s: the guest refuses it: %s; leave it out", what, text);
 
 	report_fail(report, why);
 	free(why);

@@ -368,7 +368,7 @@ static void test_losses_are_shown(void **state)
 	store_add(session_epoch(fixture.session)->inputs.store, 1, &damaged, 2);
 	session_epoch(fixture.session)->status.meta_lost = 1;
 	picture = fixture_picture(&fixture);
-	assert_string_equal(picture->note, "2 ticks not kept: memory is full\n"
+	assert_string_equal(picture->note, "2 ticks not kept: memory is full; give more by --memory\n"
 		"3 ticks are in no table: they came before the guest said how fast its clock "
 		"runs\n"
 		"1 facts lost: the guest's tables are full");
