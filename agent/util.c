@@ -1,13 +1,21 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "util.h"
 
+/* Nothing is freed or flushed, as other threads are amid their work; one that gets here, too, waits. */
 void util_no_memory(void)
 {
-	fputs("ktop: no memory left: the program ends; close others, or record less\n", stderr);
-	exit(1);
+	static const char words[] =
+		"ktop: no memory left: the program ends; close others, or record less\n";
+
+	flockfile(stderr);
+	if (write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
+		errno = 0;
+	quick_exit(1);
 }
 
 static void *must(void *memory)

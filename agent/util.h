@@ -16,7 +16,7 @@ char *util_format_list(const char *format, va_list list);
 /* Sets *error (when error is not NULL) to a formatted text, freeing nothing; returns false. */
 bool util_fail(char **error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says that memory is out, and ends the program. */
+/* Any thread: says that memory is out, and ends the program at once, by way of at_quick_exit. */
 void util_no_memory(void) __attribute__((noreturn));
 
 /* malloc, realloc, strdup that end the program when memory is out: for small, bounded things. */

@@ -201,7 +201,7 @@ static void close_all(void)
 	close_one(&tty.errors);
 }
 
-/* At exit, which any thread may call. */
+/* At exit and quick_exit, which any thread may call. */
 static void leave(void)
 {
 	if (tty.up)
@@ -216,7 +216,8 @@ bool tty_open(const char *leaving, size_t size, char **error)
 	tty.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	tty.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (tty.wake < 0 || tty.nowhere < 0 || tty.out < 0 ||
-			tcgetattr(tty.out, &tty.modes) != 0 || atexit(leave) != 0) {
+			tcgetattr(tty.out, &tty.modes) != 0 || atexit(leave) != 0 ||
+			at_quick_exit(leave) != 0) {
 		util_fail(error, "cannot open the screen: %s; use `ktop report`", strerror(errno));
 		close_all();
 		return false;

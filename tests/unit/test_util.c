@@ -129,6 +129,43 @@ static void test_any_bytes(void **state)
 
 /* ---- memory and errors ---- */
 
+enum { TOOK_DOWN = 7, GAVE_BACK = 8 };	/* exit statuses */
+
+static void take_down(void)
+{
+	_exit(TOOK_DOWN);
+}
+
+static void give_back(void)
+{
+	_exit(GAVE_BACK);
+}
+
+/* Other threads run on: nothing that exit() would take down goes; what is given back, is. */
+static void test_without_memory_it_ends_at_once(void **state)
+{
+	char words[128] = "";
+	int ends[2], status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		atexit(take_down);
+		at_quick_exit(give_back);
+		util_no_memory();
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), GAVE_BACK);
+	assert_true(read(ends[0], words, sizeof words - 1) > 0);
+	assert_non_null(strstr(words, "ktop: no memory left"));
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Cut at every length, nothing but whole characters is left, and none that had room is gone. */
 static void test_cuts_between_characters(void **state)
 {
@@ -400,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_bad_utf8),
 		cmocka_unit_test(test_any_bytes),
 		cmocka_unit_test(test_cuts_between_characters),
+		cmocka_unit_test(test_without_memory_it_ends_at_once),
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_clock_goes_on),
 		cmocka_unit_test(test_file_appears_when_whole),
