@@ -41,13 +41,13 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZ
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads test_hook_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
-TOOLS = pty liar harmless odd_qemu	# of tests/e2e
+TOOLS = pty refuse.so liar harmless odd_qemu	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers messages message-table manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
 E2E = tiny port books linux_port linux_goes linux_leaves linux_silent linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
-	screen terminal hostile faults_guest faults_qemu faults_qmp waits faults_port faults_files ctl machines suspend demo config
+	screen terminal refused hostile faults_guest faults_qemu faults_qmp waits faults_port faults_files ctl machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
@@ -187,6 +187,7 @@ $(FUZZ:%=build/check/%): build/check/%: build/check/tests/fuzz/%.o build/check/t
 build/check/tests/unit/scarce.o: SANITIZE =
 build/check/tests/unit/scarce.o: CPPFLAGS = -D_GNU_SOURCE -Iagent	# the hook has an unwind.h, too
 build/check/test_scarce: build/check/tests/unit/test_scarce.o build/check/tests/unit/scarce.o build/check/tests/unit/session_fixture.o \
+		build/check/tests/unit/fake_machine.o build/check/tests/unit/fake_qmp.o \
 		build/check/libfakes.a build/check/libagent.a
 	$(CC) $(CFLAGS) $(SANITIZE) -Wl,--wrap=budget_take -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 
@@ -209,6 +210,10 @@ $(THREADED:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o $(HOOK_SRC:%
 build/check/pty: tests/e2e/pty.c		# a terminal for tests/e2e/terminal
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -o $@ $<
+
+build/check/refuse.so: tests/e2e/refuse.c	# for tests/e2e/refused
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -fPIC -shared -o $@ $<
 
 # For tests/e2e/hostile: a VM of tricks, and what reads the terminal's bytes.
 build/check/liar build/check/harmless build/check/odd_qemu: build/check/%: build/check/tests/e2e/%.o build/check/tests/unit/fake_qmp.o \
@@ -353,8 +358,8 @@ check: packages
 
 # All attacks on the memory at once; each allocation refused; the books, for SOAK_MINUTES.
 soak: packages
-	$(MAKE) build/ktop demo-kernel build/check/test_memory $(SCARCE:%=build/check/%) build/check/test_scarce
-	for program in $(SCARCE:%=build/check/%) build/check/test_scarce; do $$program all || exit 1; done
+	$(MAKE) build/ktop demo-kernel build/check/test_memory $(SCARCE:%=build/check/%) build/check/test_scarce $(TOOLS:%=build/check/%)
+	for program in $(SCARCE:%=build/check/%) build/check/test_scarce tests/e2e/refused; do $$program all || exit 1; done
 	build/check/test_memory soak
 	tests/soak
 

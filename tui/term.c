@@ -21,6 +21,8 @@
 /* More than any terminal is; who says so is not believed. */
 enum { ROWS_MOST = 500, COLUMNS_MOST = 1000 };
 
+enum { CURSES_BYTES = 1 << 20 };	/* more than ncurses takes for most terminals */
+
 /* Bracketed paste of xterm, which others leave alone when they do not know it. */
 #define PASTE_ON "\033[?2004h"
 #define PASTE_OFF "\033[?2004l"
@@ -33,11 +35,32 @@ static struct {
 	enum depth depth;
 } terminal;
 
+/* ncurses and libtinfo follow NULL where one of their allocations fails: it is looked before. */
+static bool has_memory(void)
+{
+	void *volatile room = malloc(CURSES_BYTES);
+	bool has = room;
+
+	free(room);
+	return has;
+}
+
+static bool fail_without_memory(char **error)
+{
+	return util_fail(error, "cannot open the screen: there is no memory for it; close others, "
+		"or use `ktop report`");
+}
+
+/* Of a type that it does not know it says the same as when memory was out: then it is asked again. */
+static bool is_known(const char *name)
+{
+	return tgetent(NULL, name) == 1 || tgetent(NULL, name) == 1;
+}
+
 bool term_possible(char **error)
 {
 	const char *name = getenv("TERM");
 	char move[] = "cm";
-
 	char *shown;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
@@ -46,8 +69,10 @@ bool term_possible(char **error)
 	if (!name || !*name)
 		return util_fail(error, "cannot open the screen: TERM is not set; set it, for "
 			"example to xterm, or use `ktop report`");
+	if (!has_memory())
+		return fail_without_memory(error);
 	shown = util_printable(name, strnlen(name, 64));
-	if (tgetent(NULL, name) != 1)
+	if (!is_known(name))
 		util_fail(error, "cannot open the screen: terminal type %s is not known; "
 			"set TERM, for example to xterm, or use `ktop report`", shown);
 	else if (!tgetstr(move, NULL))
@@ -159,9 +184,7 @@ bool term_open(const struct theme *theme, char **error)
 	if (started)
 		return true;
 	term_close();
-	return util_fail(error,
-		"cannot open the screen: the terminal does not answer; set TERM, or use "
-		"`ktop report`");
+	return fail_without_memory(error);	/* of a type that is known, newterm fails for nothing else */
 }
 
 static void leave_curses(void)

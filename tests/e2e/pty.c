@@ -173,8 +173,8 @@ static size_t unescape(char *text)
 	return (size_t)(to - text);
 }
 
-/* The output holds it, behind what was awaited before. */
-static void await(char *text)
+/* The output holds it, behind what was awaited before. False: the program has ended before it did. */
+static bool await_or_end(char *text)
 {
 	uint64_t end = now_us() + LIMIT_MS * 1000;
 	size_t size = unescape(text);
@@ -185,13 +185,21 @@ static void await(char *text)
 
 		if (found) {
 			pty.seen = (size_t)(found - pty.output) + size;
-			return;
+			return true;
 		}
 		errno = 0;
-		if (now_us() > end || pty.status >= 0)
+		if (now_us() > end)
 			die(text);
+		if (pty.status >= 0)
+			return false;
 		pump(20);
 	}
+}
+
+static void await(char *text)
+{
+	if (!await_or_end(text))
+		die(text);
 }
 
 static void send_bytes(const char *bytes, size_t size)
@@ -418,6 +426,10 @@ static bool obey(char *line)
 		await(rest);
 	else if (strcmp(line, "keys") == 0)
 		send_bytes(rest, unescape(rest));
+	else if (strcmp(line, "quit") == 0 && await_or_end(rest))
+		send_bytes("q", 1);
+	else if (strcmp(line, "quit") == 0)
+		;	/* it has ended before */
 	else if (strcmp(line, "garbage") == 0)
 		send_garbage(rest);
 	else if (strcmp(line, "size") == 0)

@@ -174,18 +174,19 @@ static bool ended_clearly(int status, const char *told)
 		!says(told, "Sanitizer") && !says(told, "runtime error");
 }
 
-/* Shows what it wrote when it ended badly. */
+/* Shows what it wrote when it ended badly, or is traced. */
 static bool ended_well(int status, bool returned, int words)
 {
 	char told[TOLD] = "";
 	off_t end = lseek(words, 0, SEEK_END);
+	bool well;
 
 	if (pread(words, told, sizeof(told) - 1, end > TOLD - 1 ? end - TOLD + 1 : 0) < 0)
 		return false;
-	if (status == 0 ? returned : ended_clearly(status, told))
-		return true;
-	fprintf(stderr, "status %x:\n%s\n", (unsigned)status, told);
-	return false;
+	well = status == 0 ? returned : ended_clearly(status, told);
+	if (!well || getenv("SCARCE_TRACE"))
+		fprintf(stderr, "status %x:\n%s\n", (unsigned)status, told);
+	return well;
 }
 
 static bool run_one(const struct scarce_runs *runs, uint64_t number, struct verdict *verdict)

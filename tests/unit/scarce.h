@@ -25,7 +25,8 @@ uint64_t scarce_count(void (*body)(void *context), void *context);
  * Runs `body` in processes of its own, with allocation `from` refused, then `from` + `step`, until
  * one ends without that it was refused. Each has to return from `body` without a fault or a leak, or
  * to end with the words "no memory left". Stops at the first that does not, which is written to
- * standard error, with the way to that allocation when SCARCE_TRACE is set. Returns how many there were; 0: one failed.
+ * standard error; when SCARCE_TRACE is set, all are, with the way to each allocation. Returns how
+ * many there were; 0: one failed.
  */
 struct scarce_runs {
 	uint64_t from, step;

@@ -1,14 +1,22 @@
 /*
  * A session from its start to its end, again and again, each time with another allocation refused:
  * RUNS of them, or all with `all`. What came while memory was short is there, or is counted; what
- * comes later is as if nothing had been. TAP.
+ * comes later is as if nothing had been. `test_scarce SCENE N` refuses number N of a scene, whose own
+ * number is from 1. TAP.
  */
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "decode.h"
 #include "epoch.h"
 #include "fake_guest.h"
+#include "fake_machine.h"
+#include "fake_qmp.h"
+#include "fleet.h"
 #include "json.h"
 #include "picture.h"
 #include "report.h"
@@ -247,13 +255,197 @@ static void make_report(void *context)
 	free(folded);
 }
 
+/* ---- QMP: a machine that has a port, and one into which it is plugged ---- */
+
+/* In a process of its own, whose allocations are none of ours; it dies with this one. */
+static pid_t serve(const struct fake_script *script, const char *path)
+{
+	int ready[2];
+	char byte = 0;
+	pid_t server;
+
+	unlink(path);
+	assert_int_equal(pipe(ready), 0);
+	server = fork();
+	if (server == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fake_qmp_listen(script, path);
+		if (write(ready[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return server;
+}
+
+static void dismiss(pid_t server)
+{
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+}
+
+static void begin_qmp(struct fixture *fixture, bool plug)
+{
+	char *error = NULL;
+
+	fixture->session = session_new(&(struct session_options){ .symbols = scratch_path("names"),
+		.qmp = scratch_path("qmp"), .no_plug = !plug, .patient = true }, &error);
+	if (!fixture->session)
+		fail_msg("%s", error);
+}
+
+/* What fails is tried again, until the guest has told of itself. */
+static void connect_by_qmp(void *context)
+{
+	char *port = util_format("%s", scratch_path("port")), *text = util_format("\"return\": "
+		"[{\"label\": \"c\", \"filename\": \"disconnected:unix:%s,server=on\"}]", port);
+	const struct fake_answer answers[] = {
+		{ "query-chardev", text },
+		{ "\"/machine/peripheral-anon\"",
+			"\"return\": [" MACHINE_HAS("device[0]", "virtserialport") "]" },
+		{ "\"name\"", "\"return\": \"org.ktop.0\"" },
+		{ "\"chardev\"", "\"return\": \"c\"" },
+		{ "qmp_capabilities", "\"return\": {}" },
+		{ "query-status", "\"return\": {\"status\": \"running\"}" },
+		{ "", MACHINE_REFUSES }, { NULL, NULL },
+	};
+	struct fixture fixture = { .port = port };
+	struct picture *picture;
+	pid_t server;
+
+	(void)context;
+	scarce_pause(true);
+	server = serve(&(struct fake_script){ .greeting = fake_greeting, .answers = answers },
+		scratch_path("qmp"));
+	unlink(port);
+	fixture.guest = fake_guest_new(port);
+	scarce_pause(false);
+	begin_qmp(&fixture, false);
+	live_on(&fixture);
+	scarce_end();
+
+	fake_guest_sample(fixture.guest, 0, 7, HOT, CALLER);
+	picture = fixture_picture(&fixture);
+	assert_int_equal(self_of(picture, "hot"), 7);
+	picture_free(picture);
+	fixture_end(&fixture);
+	dismiss(server);
+	free(text);
+}
+
+/* Into the machine, and out again. */
+static void plug_in(void *context)
+{
+	struct machine machine = machine_pc;
+	char text[256];
+	struct fixture fixture = { .guest = NULL };
+	pid_t server;
+
+	(void)context;
+	scarce_pause(true);
+	server = serve(&(struct fake_script){ .greeting = fake_greeting, .machine = machine_answer,
+		.context = &machine }, scratch_path("qmp"));
+	scarce_pause(false);
+	begin_qmp(&fixture, true);
+	while (!session_plugged(fixture.session, text, sizeof(text))[0])
+		session_step(fixture.session, FIXTURE_STEP_MS);
+	session_leave(fixture.session, 1000);
+	scarce_end();
+	assert_null(session_stays(fixture.session));
+	session_free(fixture.session);
+	dismiss(server);
+}
+
+/* ---- many machines ---- */
+
+enum { MACHINES = 3, TICK_NS = 1000000 };	/* of a tick */
+
+static struct picture *part_of(struct fixture *fixture)
+{
+	struct picture *picture = fixture_picture(fixture);
+
+	picture->table->time = picture->table->weight * TICK_NS;
+	return picture;
+}
+
+static void sample_all(struct fixture *machines)
+{
+	for (int i = 0; i < MACHINES; i++) {
+		fake_guest_sample(machines[i].guest, 0, 10, HOT, CALLER);
+		fake_guest_sample(machines[i].guest, 0, 5, i ? COLD : TOLD + 1, CALLER);
+	}
+}
+
+/* What has no name is in "[unknown]": the sum is what the machines have. */
+static uint64_t all_of(const struct picture *picture)
+{
+	uint64_t self = 0;
+
+	for (size_t i = 0; i < picture->table->count; i++)
+		self += picture->table->rows[i].self;
+	return self;
+}
+
+static void sum_machines(void *context)
+{
+	static const char *const names[MACHINES] = { "one", "two", "three" };
+	struct fixture machines[MACHINES];
+	struct picture *parts[MACHINES], *picture;
+	struct budget *budget;
+	struct fleet *fleet;
+
+	(void)context;
+	scarce_pause(true);
+	for (int i = 0; i < MACHINES; i++) {
+		machines[i] = begin();
+		live_on(&machines[i]);
+	}
+	sample_all(machines);
+	for (int i = 0; i < MACHINES; i++)
+		parts[i] = part_of(&machines[i]);
+	budget = budget_new(BUDGET_MIB);
+	scarce_pause(false);
+
+	fleet = fleet_new(names, MACHINES, budget);
+	for (int i = 0; i < MACHINES; i++)
+		fleet_take(fleet, (size_t)i, parts[i]);
+	picture = fleet_picture(fleet, util_now());
+	assert_int_equal(all_of(picture), picture->table->weight);
+	assert_int_equal(picture->table->weight, MACHINES * 15 * TICK_NS);
+	picture_free(picture);
+	scarce_end();
+
+	sample_all(machines);
+	for (int i = 0; i < MACHINES; i++)
+		fleet_take(fleet, (size_t)i, part_of(&machines[i]));
+	picture = fleet_picture(fleet, util_now());
+	assert_int_equal(all_of(picture), MACHINES * 30 * TICK_NS);
+	assert_int_equal(self_of(picture, "hot"), MACHINES * 20 * TICK_NS);
+	assert_int_equal(self_of(picture, "cold"), (MACHINES - 1) * 10 * TICK_NS);
+	assert_int_equal(self_of(picture, "told_by_the_guest"), 10 * TICK_NS);
+	picture_free(picture);
+	fleet_free(fleet);
+	budget_release(budget);
+	for (int i = 0; i < MACHINES; i++)
+		fixture_end(&machines[i]);
+}
+
 /* ---- the whole ---- */
 
 static const struct { const char *name; void (*body)(void *context); } scenes[] = {
 	{ "a boot", boot }, { "the next boot", next_boot }, { "a snapshot", snapshot },
-	{ "a report", make_report },
+	{ "a report", make_report }, { "connecting by QMP", connect_by_qmp },
+	{ "plugging in", plug_in }, { "many machines", sum_machines },
 };
 enum { SCENES = sizeof(scenes) / sizeof(scenes[0]) };
+
+static bool play_once(int scene, uint64_t number)
+{
+	return scarce_run(&(struct scarce_runs){
+		.from = number, .step = SCARCE_NONE / 2, .body = scenes[scene - 1].body });
+}
 
 static bool play(void (*body)(void *context), bool all)
 {
@@ -272,6 +464,8 @@ int main(int count, char **arguments)
 
 	json_begin();
 	scratch_text("names", fixture_names);
+	if (count == 3)
+		return !play_once(atoi(arguments[1]), strtoull(arguments[2], NULL, 10));
 	printf("1..%d\n", SCENES);
 	for (int i = 0; i < SCENES; i++) {
 		bool good = play(scenes[i].body, all);
