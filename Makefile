@@ -41,13 +41,13 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZ
 FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
 THREADED = test_ring_threads test_pace_threads test_hook_threads
 WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
-TOOLS = pty refuse.so liar harmless odd_qemu	# of tests/e2e
+TOOLS = pty refuse.so slow_disk.so liar harmless odd_qemu	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers messages message-table manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
 E2E = tiny port books linux_port linux_goes linux_leaves linux_silent linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
-	screen terminal refused hostile faults_guest faults_qemu faults_qmp waits faults_port faults_files ctl machines suspend demo config
+	screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
 HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
@@ -211,7 +211,8 @@ build/check/pty: tests/e2e/pty.c		# a terminal for tests/e2e/terminal
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -o $@ $<
 
-build/check/refuse.so: tests/e2e/refuse.c	# for tests/e2e/refused
+# Loaded before ktop, for tests/e2e/refused and leaves.
+build/check/refuse.so build/check/slow_disk.so: build/check/%.so: tests/e2e/%.c
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -fPIC -shared -o $@ $<
 

@@ -369,6 +369,13 @@ void record_event(struct record *record, const struct event *event)
 		metadata_event(record->metadata, event);
 }
 
+bool record_writes(struct record *record)
+{
+	end_epoch(record);
+	take_endings(record, false);
+	return record->ending_count > 0;
+}
+
 bool record_close(struct record *record, char **error)
 {
 	bool good;

@@ -23,6 +23,9 @@ struct record *record_new(const char *folder, char **error);
 void record_packet(struct record *record, const struct packet *packet);
 void record_event(struct record *record, const struct event *event);
 
+/* Nothing more is to come: is its end still in work? */
+bool record_writes(struct record *record);
+
 /* Waits until all is on the disk, and frees. False with `error` set when anything was not written. */
 bool record_close(struct record *record, char **error);
 

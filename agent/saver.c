@@ -116,8 +116,8 @@ static void *work(void *context)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	while (await_job(saver, &job)) {
 		write_file(saver, &job);
-		finish(&job);
 		drop_first(saver);
+		finish(&job);
 	}
 	return NULL;
 }
@@ -163,6 +163,20 @@ void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 	job = (struct job){ .epoch = epoch_hold(epoch), .path = util_copy(path, strlen(path)),
 		.folded = folded_new(epoch->query, &epoch->inputs, question, options) };
 	add(saver, &job);
+}
+
+bool saver_writes(struct saver *saver, char *text, size_t size)
+{
+	size_t count;
+
+	pthread_mutex_lock(&saver->lock);
+	count = saver->count;
+	if (count)
+		util_print(text, size, "%s", saver->jobs[saver->first].path);
+	pthread_mutex_unlock(&saver->lock);
+	if (count > 1)
+		util_print(text + strlen(text), size - strlen(text), ", and %zu more", count - 1);
+	return count > 0;
 }
 
 void saver_free(struct saver *saver)

@@ -16,6 +16,9 @@ struct saver;
 struct saver *saver_new(struct mailbox *mailbox);
 void saver_free(struct saver *saver);		/* when all that were taken are written */
 
+/* Is any not yet written? Which, in `text`. */
+bool saver_writes(struct saver *saver, char *text, size_t size);
+
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 	const struct question *question, struct folded_options options);
 

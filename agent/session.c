@@ -410,6 +410,15 @@ void session_free(struct session *session)
 	free(session);
 }
 
+bool session_writes(struct session *session, char *text, size_t size)
+{
+	session_finish_orders(session);
+	if (saver_writes(session->saver, text, size))
+		return true;
+	util_print(text, size, "the recording");
+	return session->record && record_writes(session->record);
+}
+
 bool session_close_recording(struct session *session, char **error)
 {
 	struct record *record = session->record;

@@ -40,6 +40,9 @@ void session_free(struct session *session);
 
 /* Handles what is ready, waiting at most timeout_ms. The caller's loop is around this. */
 void session_step(struct session *session, int timeout_ms);
+
+/* Nothing more is to come: is anything still being written, that freeing would wait for? What, in `text`. */
+bool session_writes(struct session *session, char *text, size_t size);
 bool session_close_recording(struct session *session, char **error);
 
 /*

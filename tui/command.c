@@ -1,7 +1,10 @@
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "budget.h"
 #include "command.h"
@@ -10,7 +13,7 @@
 #include "signals.h"
 #include "util.h"
 
-enum { STEP_MS = 50, LEAVE_MS = 2500 };
+enum { STEP_MS = 50, LEAVE_MS = 2500, FILES_MS = 10 };
 static const uint64_t MOMENT_NS = 500000000;
 
 #define OPTION(word, takes, member, text, ...) \
@@ -115,6 +118,62 @@ bool command_stopped(void)
 	sigpending(&pending);
 	sigandset(&pending, &pending, &ends);
 	return !sigisemptyset(&pending);
+}
+
+int command_take_signal(void)
+{
+	const struct timespec at_once = { 0, 0 };
+	sigset_t ends;
+	int signal;
+
+	signals_ending(&ends);
+	signal = sigtimedwait(&ends, NULL, &at_once);
+	return signal > 0 ? signal : 0;
+}
+
+void command_put_back(int signal)
+{
+	if (signal)
+		raise(signal);
+}
+
+void command_release_signals(void)
+{
+	sigset_t ends;
+
+	signals_ending(&ends);
+	pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+}
+
+void command_give_up(struct session *session, char *why)
+{
+	command_tell(why);
+	session_leave(session, COMMAND_HURRY_MS);
+	command_release_signals();
+	_exit(COMMAND_FAILED);			/* somebody has it ignored */
+}
+
+void command_await_files(struct session *session)
+{
+	uint64_t speak_at = util_now() + MOMENT_NS;
+	int before = command_take_signal();
+	struct session_message message;
+	char text[512];
+
+	while (session_writes(session, text, sizeof(text))) {
+		if (command_stopped())
+			command_give_up(session, util_format("%s: not written: interrupted; take it "
+				"again", text));
+		if (util_now() >= speak_at) {
+			command_tell(util_format("%s: still being written; Ctrl-C leaves that", text));
+			speak_at = UINT64_MAX;
+		}
+		poll(NULL, 0, FILES_MS);
+	}
+	command_put_back(before);
+	while (session_message(session, &message))
+		if (message.failed)
+			command_tell(util_format("%s", message.text));
 }
 
 /* What is waited for longer than a moment is said. */

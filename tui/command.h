@@ -50,6 +50,11 @@ int command_which(const struct command *command);	/* there is not one live ktop 
 void command_hold_signals(void);
 bool command_stopped(void);		/* one has come */
 
+/* Who insists sends another one: the first is taken, looked for once more, and put back. 0: none. */
+int command_take_signal(void);
+void command_put_back(int signal);
+void command_release_signals(void);	/* they end the program */
+
 struct budget;
 struct config;
 struct session;
@@ -63,6 +68,15 @@ enum { COMMAND_HURRY_MS = 220 };	/* for an end that somebody waits for */
  */
 struct session *command_attach_to(const struct session_options *options, char **error);
 void command_detach(struct session *session);
+
+/*
+ * Waits until all files are written, saying which are not yet; another signal leaves them. Tells what
+ * went wrong with them.
+ */
+void command_await_files(struct session *session);
+
+/* By the signal that came last: takes out of the VM what it can in a moment, and ends the program. */
+void command_give_up(struct session *session, char *why);
 
 struct command_vm {
 	struct session *session;

@@ -12,18 +12,21 @@
 
 enum { STEP_MS = 50 };
 
-/* Steps until the report is there or has failed; a signal ends the window, not the report. */
+/* Steps until the report is there or has failed; a signal ends the window, a second one the report. */
 static bool wait_for_report(struct session *session, struct report *report)
 {
-	bool cut = false;
+	int cut = 0;
 
 	while (report_step(report) < REPORT_DONE) {
 		session_step(session, STEP_MS);
-		if (command_stopped() && !cut) {
+		if (command_stopped() && cut)
+			command_give_up(session, util_format("no report: interrupted twice; ask again"));
+		if (command_stopped()) {
 			report_cut(report, "interrupted");
-			cut = true;
+			cut = command_take_signal();
 		}
 	}
+	command_put_back(cut);
 	return report->state == REPORT_DONE;
 }
 
@@ -37,6 +40,7 @@ int command_profile(struct session *session, const struct report_request *reques
 	if (report->error && !error)
 		error = util_copy(report->error, strlen(report->error));
 	report_free(report);
+	command_await_files(session);
 	if (!session_close_recording(session, error ? NULL : &error) || error)
 		return command_fail(error);
 	return COMMAND_DONE;
@@ -64,6 +68,16 @@ static char *take_failed(const char *answer)
 	return util_copy(why, strlen(why));
 }
 
+/* The live ktop gives what it has; who does not wait for that either may go. */
+static bool enough(void)
+{
+	bool stopped = command_take_signal() != 0;
+
+	if (stopped)
+		command_release_signals();
+	return stopped;
+}
+
 static int ask_live(const char *live, const struct report_request *request)
 {
 	struct report_request asked = *request;
@@ -82,7 +96,7 @@ static int ask_live(const char *live, const struct report_request *request)
 	memcpy(line + 1, words, count * sizeof(*line));
 	command_hold_signals();
 	question = (struct control_question){ .words = line, .count = count + 1,
-		.deadline = UINT64_MAX, .enough = command_stopped };
+		.deadline = UINT64_MAX, .enough = enough };
 	answer = control_client_ask(live, &question, &ok, &size, &error);
 	if (answer && ok)
 		fwrite(answer, 1, size, stdout);

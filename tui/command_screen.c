@@ -119,8 +119,10 @@ int command_screen(const struct command_vm *vms, size_t count, struct budget *bu
 		util_fail(&error,
 			"no thread for the guest's data: the system gives none; close others");
 	end_all(ingests, begun);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		command_await_files(vms[i].session);
 		if (!session_close_recording(vms[i].session, shown ? &error : NULL))
 			shown = false;
+	}
 	return shown ? COMMAND_DONE : command_fail(error);
 }

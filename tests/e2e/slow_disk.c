@@ -1,0 +1,13 @@
+/* A disk that is slow, for a program that has this loaded before it: fsync waits as long as there is the file SLOW_DISK. */
+#include <stdlib.h>
+#include <unistd.h>
+
+int fsync(int fd);
+int fsync(int fd)
+{
+	const char *slow = getenv("SLOW_DISK");
+
+	while (slow && access(slow, F_OK) == 0)
+		usleep(10000);
+	return fdatasync(fd);
+}
