@@ -3,8 +3,8 @@
  * and how wide arch.h says. NMI. Nothing is read outside the bounds that the port gave, and no walk turns back, so that
  * garbage ends it and marks it cut. Frames go straight into the sample, at any alignment.
  *
- * A kernel with an unwinder of its own is built with a header of its own in place of this one, that
- * declares ktop_unwind_kernel().
+ * A kernel with an unwinder of its own has sample.c compiled with `-include` and a header of its own, which has
+ * the guard of this one, and declares ktop_unwind_kernel().
  */
 #ifndef KTOP_UNWIND_H
 #define KTOP_UNWIND_H
