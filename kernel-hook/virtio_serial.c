@@ -31,7 +31,7 @@ enum {
 	HEARS = 32, HEAR_SIZE = 128,
 	SAYS = 8,
 	HEAR_AT_ONCE = 2 * HEARS,	/* bound of one call */
-	LOOK_AT_ONCE = 1,		/* the same, of PCI functions */
+	LOOK_AT_ONCE = 8,		/* the same, of PCI functions: in some 4 calls, a bus */
 	GONE = 0xff,			/* the status of a device that was unplugged */
 };
 
@@ -370,7 +370,7 @@ static bool look(struct serial *self, uint32_t limit)
 }
 
 /*
- * Until the port is found: one function a call, over and over. A controller that comes late may be
+ * Until the port is found: some functions a call, over and over. A controller that comes late may be
  * the one that has it.
  */
 static void look_again(struct serial *self)

@@ -38,8 +38,8 @@ struct ktop_virtio_serial_config {
 
 	/*
 	 * PCI configuration is the driver's alone after boot as well. Then a controller that is
-	 * plugged in later is found: until there is the port, each connected() looks at one PCI
-	 * function, and what has no address is driven by way of its configuration.
+	 * plugged in later is found: until there is the port, each connected() looks at some PCI
+	 * functions, and what has no address is driven by way of its configuration.
 	 */
 	bool hotplug;
 };

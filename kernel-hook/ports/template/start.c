@@ -8,7 +8,7 @@
 #include "../../wire.h"
 #include "template.h"
 
-enum { PAUSE_MS = 10 };			/* between two drains; ktop.h wants one every 50 ms */
+static uint64_t clock_hz;		/* of ktop_port_clock(), from ktop_start() on */
 
 /* New at each boot as far as the clock is. */
 static void make_boot_id(uint8_t id[KTOP_BOOT_ID])
@@ -65,6 +65,7 @@ struct ktop *ktop_start(const struct ktop_facts *facts, const struct ktop_settin
 	void *memory = size && all.cpus <= KTOP_TEMPLATE_CPUS ? ktop_pages(size) : NULL;
 	struct ktop *ktop = memory ? ktop_init(&all, settings, find_port(), memory, size) : NULL;
 
+	clock_hz = all.clock_hz ? all.clock_hz : 1000000000;	/* as the hook has it */
 	if (ktop)
 		ktop_object(ktop, &(struct ktop_object) {
 			.process = KTOP_KERNEL, .name = all.kernel,
@@ -74,12 +75,22 @@ struct ktop *ktop_start(const struct ktop_facts *facts, const struct ktop_settin
 	return ktop;
 }
 
+/* Whole milliseconds until the next drain is due; 0: less than one. */
+static uint32_t pause_ms(const struct ktop *ktop)
+{
+	uint64_t due = ktop_drain_by(ktop), now = ktop_port_clock();
+
+	return due > now ? (uint32_t)((due - now) * 1000 / clock_hz) : 0;
+}
+
 _Noreturn void ktop_drainer(struct ktop *ktop, void (*yield)(void), void (*sleep_ms)(uint32_t ms))
 {
 	for (;;) {
-		if (ktop_drain(ktop))
-			yield();
+		uint32_t pause = ktop_drain(ktop) ? 0 : pause_ms(ktop);
+
+		if (pause)
+			sleep_ms(pause);
 		else
-			sleep_ms(PAUSE_MS);
+			yield();
 	}
 }
