@@ -39,6 +39,7 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 /* Written by the thread of one CPU. */
 static struct truth {
 	uint64_t ticks[SHAPES], calls[SHAPES];
+	uint64_t loops[SHAPES];		/* turned round in all calls */
 } truths[CPU_MAX];
 
 static uint64_t loops_per_ms;
@@ -53,6 +54,7 @@ static void oracle_period(struct truth *truth)
 		shapes[i].run(loops);
 		truth->ticks[i] += thread_clock() - start;
 		truth->calls[i]++;
+		truth->loops[i] += loops;
 	}
 }
 
@@ -88,6 +90,7 @@ static struct truth sum(void)
 		for (uint32_t i = 0; i < SHAPES; i++) {
 			all.ticks[i] += truths[cpu].ticks[i];
 			all.calls[i] += truths[cpu].calls[i];
+			all.loops[i] += truths[cpu].loops[i];
 		}
 	}
 	return all;
@@ -110,17 +113,20 @@ static uint32_t place(const struct shape *shape, const char *name)
 
 static void report_function(const struct truth *truth, const char *name)
 {
-	uint64_t self = 0, total = 0, calls = 0;
+	uint64_t self = 0, total = 0, calls = 0, loops = 0;
 	const char *mark = " callers=";
 
 	for (uint32_t i = 0; i < SHAPES; i++) {
 		if (place(&shapes[i], name) == 0)
 			continue;
-		self += text_same(leaf(&shapes[i]), name) ? truth->ticks[i] : 0;
+		if (text_same(leaf(&shapes[i]), name)) {
+			self += truth->ticks[i];
+			loops += truth->loops[i];
+		}
 		total += truth->ticks[i];
 		calls += truth->calls[i];
 	}
-	print("oracle: name=%s self=%lu total=%lu calls=%lu", name, self, total, calls);
+	print("oracle: name=%s self=%lu loops=%lu total=%lu calls=%lu", name, self, loops, total, calls);
 	for (uint32_t i = 0; i < SHAPES; i++) {
 		uint32_t at = place(&shapes[i], name);
 

@@ -4,11 +4,12 @@
  * measures what it really spent in each. Every second the console shows, summed over all CPUs and
  * since the beginning, in clock ticks without interrupts and other threads' time:
  *
- *   oracle: name=oracle_shared self=N total=N calls=N callers=oracle_left:N,oracle_right:N
+ *   oracle: name=oracle_shared self=N loops=N total=N calls=N callers=oracle_left:N,oracle_right:N
  *   ...
  *   oracle: end second=N clock=HZ cpus=N elapsed=N
  *
- * self: ticks in the function itself; total: with all that it called; callers: total by caller.
+ * self: ticks in the function itself; loops: what it did in them, which no host disturbs that runs something else
+ * meanwhile; total: ticks with all that it called; callers: total by caller.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
