@@ -7,6 +7,12 @@ void loan_profiler_set(struct loan *loan, bool on)
 	loan->kept = on && loan->profiler;
 }
 
+void loan_forget(struct loan *loan)
+{
+	loan_profiler_set(loan, true);
+	loan->rate.changed = loan->sampler.changed = false;
+}
+
 bool loan_return_profiler(struct loan *loan)
 {
 	bool last = --loan->profiler == 0, kept = loan->kept;

@@ -28,6 +28,9 @@ struct loan {				/* starts as { 0 } */
 void loan_profiler_set(struct loan *loan, bool on);
 void loan_line_obeyed(struct loan *loan, const char *answer);
 
+/* The guest has booted anew: what it does now is its own. */
+void loan_forget(struct loan *loan);
+
 /* A report wants it on no more. True: nobody else does. */
 bool loan_return_profiler(struct loan *loan);
 

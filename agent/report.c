@@ -217,7 +217,8 @@ static void end_window(struct report *report)
 {
 	report->status = report->epoch->status;
 	report->status.note = (struct text){ 0 };
-	if (report->started && (report_loan(report)->profiler > 1 || report_loan(report)->kept)) {
+	if (report_has_books(report) && report->started &&
+			(report_loan(report)->profiler > 1 || report_loan(report)->kept)) {
 		report->whole = report_return_profiler(report);
 		report->question.to = report->end;
 	}

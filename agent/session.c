@@ -45,6 +45,8 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	if (session->epoch) {
 		commands_drop(session->commands, "no answer: the guest was reset or put back; ask again");
 		session_greet(session);
+		if (memcmp(session->epoch->boot_id, boot_id, sizeof(session->epoch->boot_id)) != 0)
+			loan_forget(&session->loan);
 	}
 	session->epochs++;
 	epoch_release(session->epoch);

@@ -158,12 +158,13 @@ static void test_report_is_exact(void **state)
 }
 
 /* A report that runs; its guest is on. */
-static struct report *run_report(struct fixture *fixture)
+static struct report *run_report_at(struct fixture *fixture, uint32_t rate)
 {
 	struct report_request request = report_default;
 	struct report *report;
 
 	request.duration_ns = 3600000000000;
+	request.rate = rate;
 	report = report_new(fixture->session, &request);
 	fixture_bring_up(fixture);
 	for (int i = 0; i < FIXTURE_STEPS && report_step(report) != REPORT_RUNNING; i++) {
@@ -176,6 +177,11 @@ static struct report *run_report(struct fixture *fixture)
 	}
 	assert_int_equal(report_step(report), REPORT_RUNNING);
 	return report;
+}
+
+static struct report *run_report(struct fixture *fixture)
+{
+	return run_report_at(fixture, 0);
 }
 
 static void finish_report(struct fixture *fixture, struct report *report)
@@ -249,7 +255,7 @@ static void test_report_of_a_profiler_that_somebody_stops(void **state)
 static void test_report_of_a_guest_that_restarts(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
-	struct report *report = run_report(&fixture);
+	struct report *report = run_report_at(&fixture, 500);
 	char *text = NULL, *error = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -259,10 +265,14 @@ static void test_report_of_a_guest_that_restarts(void **state)
 	fake_guest_facts(fixture.guest, NULL, 0);
 	fake_guest_status(fixture.guest, false);
 	finish_report(&fixture, report);
+	/* The new boot is as it is: nothing of it was borrowed. */
+	fake_guest_step(fixture.guest);
+	assert_string_equal(fixture.guest->lines, "hello\n");
 	assert_true(report_write(report, out, &error));
 	fclose(out);
 	assert_non_null(strstr(text, "lost unknown"));
 	assert_non_null(strstr(text, "the guest restarted"));
+	assert_null(strstr(text, "has not confirmed"));
 	assert_non_null(strstr(text, " hot "));
 	free(text);
 	report_free(report);
