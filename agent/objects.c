@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "budget.h"
 #include "debug_file.h"
@@ -11,17 +9,14 @@
 #include "hash.h"
 #include "image.h"
 #include "objects.h"
+#include "programs.h"
 #include "symbol_table.h"
-#include "sysroot.h"
 #include "util.h"
 
-enum { NAME_MAX_SHOWN = 64 };		/* bytes of an object's name */
-
-struct file {				/* that was read, or refused as it is */
-	char *path;
-	bool tried;
-	struct timespec written;	/* when it was tried */
-	struct image *image;		/* NULL: refused */
+enum {
+	NAME_MAX_SHOWN = 64,		/* bytes of an object's name */
+	PATH_MOST = 4096,		/* bytes of a name that a file may have */
+	SEARCH_COST = 1024,		/* bytes, with its program: rounded up */
 };
 
 struct objects {
@@ -29,8 +24,14 @@ struct objects {
 	struct mapping *mappings;
 	uint32_t count, room;
 	struct hash by_content;		/* of mappings */
-	struct file files[OBJECTS_FILES_MAX];
-	size_t file_count;
+	struct programs *programs;
+	uint64_t boot;			/* its number there */
+	struct program **named;		/* by the guest */
+	uint32_t program_count, program_room;
+	struct hash by_path;		/* of programs */
+	struct program *searched, **last;	/* those that are searched for, oldest first */
+	struct image *images[PROGRAMS_MAX];	/* that were found: a file has one, whatever its names */
+	size_t image_count;
 	uint32_t refused;
 	char *names[OBJECTS_NAMES_MAX];
 	uint32_t name_count;
@@ -56,19 +57,48 @@ struct objects *objects_new(struct budget *budget)
 	struct objects *objects = util_alloc(sizeof(*objects));
 
 	objects->budget = budget;
+	objects->last = &objects->searched;
+	objects->programs = programs_new(budget);
+	objects->boot = programs_boot(objects->programs);
 	hash_init(&objects->by_content, budget);
 	hash_init(&objects->by_name, NULL);
+	hash_init(&objects->by_path, budget);
 	return objects;
+}
+
+void objects_set_programs(struct objects *objects, struct programs *programs)
+{
+	programs_release(objects->programs);
+	objects->programs = programs_hold(programs);
+	objects->boot = programs_boot(programs);
+}
+
+static size_t cost_of(const struct program *program)
+{
+	return SEARCH_COST + 2 * program->size;
+}
+
+static void free_programs(struct objects *objects)
+{
+	for (uint32_t i = 0; i < objects->program_count; i++) {
+		struct program *program = objects->named[i];
+
+		if (program->search)
+			programs_leave(program->search);
+		budget_free(objects->budget, program, cost_of(program));
+	}
+	budget_free(objects->budget, objects->named,
+		objects->program_room * sizeof(struct program *));
+	for (size_t i = 0; i < objects->image_count; i++)
+		image_free(objects->images[i]);
+	programs_release(objects->programs);
 }
 
 void objects_free(struct objects *objects)
 {
 	if (!objects)
 		return;
-	for (size_t i = 0; i < objects->file_count; i++) {
-		image_free(objects->files[i].image);
-		free(objects->files[i].path);
-	}
+	free_programs(objects);
 	for (size_t i = 0; i < objects->name_count; i++)
 		free(objects->names[i]);
 	for (uint32_t i = 0; i < objects->count; i++)
@@ -77,6 +107,7 @@ void objects_free(struct objects *objects)
 	free(objects->version);
 	hash_clear(&objects->by_content);
 	hash_clear(&objects->by_name);
+	hash_clear(&objects->by_path);
 	budget_free(objects->budget, objects->mappings,
 		objects->room * sizeof(*objects->mappings));
 	free(objects);
@@ -91,16 +122,14 @@ uint64_t objects_left_out(const struct objects *objects)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < objects->file_count; i++)
-		if (objects->files[i].image)
-			count += symbol_table_refused(objects->files[i].image->table);
+	for (size_t i = 0; i < objects->image_count; i++)
+		count += symbol_table_refused(objects->images[i]->table);
 	return count;
 }
 
 void objects_retry(struct objects *objects)
 {
-	for (size_t i = 0; i < objects->file_count; i++)
-		objects->files[i].tried = objects->files[i].image != NULL;
+	programs_retry(objects->programs);
 }
 
 static struct text base_name(struct text name)
@@ -151,124 +180,152 @@ static void note(struct objects *objects, const char *format, ...)
 	free(printable);
 }
 
-/* The file's place, made when it is new; NULL when there are too many. */
-static struct file *have_file(struct objects *objects, const char *path)
-{
-	struct file *file = objects->files;
+/* ---- their files ---- */
 
-	for (; file < objects->files + objects->file_count; file++)
-		if (strcmp(file->path, path) == 0)
-			return file;
-	if (objects->file_count == OBJECTS_FILES_MAX) {
+struct image *objects_image(const struct mapping *mapping)
+{
+	return mapping->program ? mapping->program->image : NULL;
+}
+
+static bool is_named(const struct program *program, struct text name, const struct build_id *id)
+{
+	return program->size == name.size && memcmp(program->name, name.bytes, name.size) == 0
+		&& program->build_id.size == id->size
+		&& memcmp(program->build_id.bytes, id->bytes, id->size) == 0;
+}
+
+static struct program *new_program(struct objects *objects, struct text name,
+	const struct build_id *id)
+{
+	const struct program facts = { .build_id = *id, .size = name.size };
+	struct program **named = budget_array(objects->budget, objects->named,
+		objects->program_count, &objects->program_room, sizeof(*named));
+	struct program *program;
+
+	if (!named)
+		return NULL;
+	objects->named = named;
+	if (objects->program_count == OBJECTS_PROGRAMS_MAX) {
 		note(objects, "more than %d programs: the names of later ones are unknown",
-			OBJECTS_FILES_MAX);
+			OBJECTS_PROGRAMS_MAX);
 		return NULL;
 	}
-	objects->file_count++;
-	*file = (struct file){ .path = util_copy(path, strlen(path)) };
-	return file;
+	program = budget_resize(objects->budget, NULL, 0, cost_of(&facts));
+	if (!program)
+		return NULL;
+	*program = facts;
+	memcpy(program->name, name.bytes, name.size);
+	return program;
 }
 
-static void refuse(struct objects *objects, const char *why)
+static uint64_t hash_name(const struct hash *hash, struct text name)
 {
-	note(objects, "the functions of %u programs have no names; of the last: %s",
-		++objects->refused, why);
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < name.size; i++)
+		value = hash_pair(hash, value, value + (unsigned char)name.bytes[i]);
+	return value;
 }
 
-/* Of a stripped program the debug file has the symbols, too: as many, or more. */
-static void add_symbols(struct objects *objects, struct image *image)
+/* By its whole name and its build, made when it is new; NULL: too many, or no memory. */
+static struct program *have_program(struct objects *objects, struct text name,
+	const struct build_id *id)
 {
-	int fd = debug_file_open(&objects->folders, &image->debug, objects->budget, objects->note,
-		sizeof(objects->note));
-	struct image *debug = fd < 0 ? NULL :
-		image_read(fd, "its debug file", objects->budget, NULL);
+	uint64_t hash = hash_name(&objects->by_path, name);
+	struct program *program;
+	uint32_t at = 0, position;
 
-	if (debug && symbol_table_count(debug->table) > symbol_table_count(image->table)) {
-		struct symbol_table *table = image->table;
-
-		image->table = debug->table;
-		debug->table = table;
+	while ((position = hash_next(&objects->by_path, hash, &at)) != HASH_NONE)
+		if (is_named(objects->named[position], name, id))
+			return objects->named[position];
+	program = new_program(objects, name, id);
+	if (program && !hash_add(&objects->by_path, hash, objects->program_count)) {
+		budget_free(objects->budget, program, cost_of(program));
+		return NULL;
 	}
-	image_free(debug);
+	if (program)
+		objects->named[objects->program_count++] = program;
+	return program;
 }
 
-static struct image *load(struct objects *objects, int fd, const char *path)
-{
-	char *error = NULL;
-	struct image *image = image_read(fd, path, objects->budget, &error);
-
-	if (image)
-		add_symbols(objects, image);
-
-	if (image && symbol_table_count(image->table) == 0)
-		util_fail(&error, "%s: it has no symbols; give the unstripped file", path);
-	if (error)
-		refuse(objects, error);
-	free(error);
-	return image;
-}
-
-/*
- * A new file is read; one that was read before is shared; one that was refused is read again when
- * somebody has written it. Takes the descriptor. NULL: refused.
- */
-static struct image *open_file(struct objects *objects, int fd, const char *path)
-{
-	struct file *file = have_file(objects, path);
-	struct stat is = { 0 };
-
-	if (file && fstat(fd, &is) == 0 && (!file->tried || (!file->image
-			&& (is.st_mtim.tv_sec != file->written.tv_sec
-			|| is.st_mtim.tv_nsec != file->written.tv_nsec)))) {
-		file->tried = true;
-		file->written = is.st_mtim;
-		file->image = load(objects, fd, path);
-	} else {
-		close(fd);
-	}
-	return file ? file->image : NULL;
-}
-
-/* The base name comes from the guest: it must not lead out of the folder. */
-static bool is_file_name(struct text base)
-{
-	return base.size > 0 && base.size < 256 && !memchr(base.bytes, '\0', base.size)
-		&& !(base.size <= 2 && memcmp(base.bytes, "..", base.size) == 0);
-}
-
-/* The file, when there is one and it is no other build than the guest's; takes both. */
-static struct image *try_file(struct objects *objects, const struct mapping *mapping, int fd,
-	char *path)
-{
-	struct image *image = fd < 0 ? NULL : open_file(objects, fd, path);
-
-	if (image && build_id_contradicts(&image->build_id, &mapping->build_id)) {
-		note(objects, "%s in the guest is another build than %s: that is not used",
-			mapping->name, path);
-		image = NULL;
-	}
-	free(path);
-	return image;
-}
-
-static struct image *find_file(struct objects *objects, const struct object *object,
+/* The object's file is searched for, again when there was none; NULL: there is nowhere to look. */
+static struct program *search(struct objects *objects, const struct object *object,
 	const struct mapping *mapping, const char *const *folders)
 {
-	struct text name = object->name, base = base_name(name);
-	struct image *image = NULL;
-	char *path;
-	int fd;
+	const struct program_clue clue = {
+		.name = object->name, .shown = mapping->name, .build_id = mapping->build_id,
+		.folders = folders, .debug = objects->folders,
+	};
+	bool somewhere = objects->folders.sysroot || (folders && *folders);
+	struct program *program = somewhere && object->name.size && object->name.size < PATH_MOST ?
+		have_program(objects, object->name, &mapping->build_id) : NULL;
 
-	if (objects->folders.sysroot) {
-		fd = sysroot_open(objects->folders.sysroot, name.bytes, name.size, &path);
-		image = try_file(objects, mapping, fd, path);
-	}
-	for (; !image && is_file_name(base) && folders && *folders; folders++) {
-		path = util_format("%s/%.*s", *folders, (int)base.size, base.bytes);
-		image = try_file(objects, mapping, debug_file_regular(path), path);
-	}
-	return image;
+	if (!program || program->image || program->search)
+		return program;
+	program->search = programs_search(objects->programs, objects->boot, &clue);
+	program->next = NULL;
+	*objects->last = program;
+	objects->last = &program->next;
+	return program;
 }
+
+/* The one that others of the boot have of the same file; NULL when there are too many. */
+static struct image *keep(struct objects *objects, struct image *image)
+{
+	struct image *same = NULL;
+
+	for (size_t i = 0; i < objects->image_count; i++)
+		if (objects->images[i]->table == image->table)
+			same = objects->images[i];
+	if (!same && objects->image_count < PROGRAMS_MAX)
+		return objects->images[objects->image_count++] = image;
+	if (!same)
+		note(objects, "more than %d programs: the names of later ones are unknown",
+			PROGRAMS_MAX);
+	image_free(image);
+	return same;
+}
+
+static void take(struct objects *objects, struct program *program, struct program_found *found,
+	bool *starved)
+{
+	program->search = NULL;
+	program->image = found->image ? keep(objects, found->image) : NULL;
+	if (found->refused)
+		note(objects, "the functions of %u programs have no names; of the last: %s",
+			++objects->refused, found->refused);
+	if (found->note)
+		note(objects, "%s", found->note);
+	*starved |= found->starved;
+	free(found->refused);
+	free(found->note);
+}
+
+bool objects_step(struct objects *objects, bool *starved)
+{
+	struct program **at = &objects->searched, *program;
+	struct program_found found;
+	bool news = false;
+
+	while ((program = *at)) {
+		if (!programs_done(program->search, &found)) {
+			at = &program->next;
+			continue;
+		}
+		*at = program->next;
+		take(objects, program, &found, starved);
+		news |= program->image != NULL;
+	}
+	objects->last = at;
+	return news;
+}
+
+bool objects_reading(const struct objects *objects)
+{
+	return objects->searched;
+}
+
+/* ---- mappings ---- */
 
 static bool is_same(const struct mapping *a, const struct mapping *b)
 {
@@ -339,7 +396,7 @@ uint32_t objects_map(struct objects *objects, const struct object *object,
 		.end = object->end,
 		.bias = object->bias,
 	};
-	struct image **image;
+	struct mapping *known;
 	uint32_t id;
 
 	*found = false;
@@ -350,12 +407,12 @@ uint32_t objects_map(struct objects *objects, const struct object *object,
 	id = have_mapping(objects, &mapping);
 	if (id == OBJECTS_NONE)
 		return OBJECTS_NONE;
-	if (object->process == EVENT_KERNEL && !objects->mappings[id].debug)
-		objects->mappings[id].debug = debug_of(objects, &mapping);
-	image = &objects->mappings[id].image;
-	if (!*image) {
-		*image = find_file(objects, object, &mapping, folders);
-		*found = *image != NULL;
+	known = &objects->mappings[id];
+	if (object->process == EVENT_KERNEL && !known->debug)
+		known->debug = debug_of(objects, &mapping);
+	if (!objects_image(known)) {
+		known->program = search(objects, object, &mapping, folders);
+		*found = objects_image(known);
 	}
 	return id;
 }

@@ -96,15 +96,17 @@ static bool names_come(const struct report *report)
 	return is_up(report) && symbols_being_told(report->epoch->inputs.symbols);
 }
 
-/* While they come, there is time for more. */
+/* While they come, there is time for more. The boot may be an earlier one, which nobody else looks after. */
 static bool awaits_names(struct report *report)
 {
-	uint64_t told = symbols_generation(report->epoch->inputs.symbols);
-	uint64_t end = util_now() + (uint64_t)NAMES_MS * NS_PER_MS;
+	struct symbols *symbols = report->epoch->inputs.symbols;
+	uint64_t told, end = util_now() + (uint64_t)NAMES_MS * NS_PER_MS;
 
+	symbols_step(symbols, &report->epoch->starved);
+	told = symbols_generation(symbols);
 	if (session_reads_names(report->session) && !report->hurried)
 		return true;
-	if (!names_come(report))
+	if (!names_come(report) && !symbols_reading(symbols))
 		return false;
 	if (told != report->told && !report->hurried && report->deadline < end)
 		report->deadline = end;
@@ -441,6 +443,8 @@ static void name(struct report *report)
 		note_nothing(report);
 		if (names_come(report))
 			report_note(report, "the guest has not yet told all names of its kernel", "");
+		if (symbols_reading(report->epoch->inputs.symbols))
+			report_note(report, "files of programs are still being read", "");
 		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
 			false);
 		begin_file(report);

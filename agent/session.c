@@ -11,6 +11,7 @@
 #include "kernel_names.h"
 #include "link.h"
 #include "mailbox.h"
+#include "programs.h"
 #include "record.h"
 #include "saver.h"
 #include "session_state.h"
@@ -51,6 +52,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	session->epochs++;
 	epoch_release(session->epoch);
 	session->epoch = epoch_new(boot_id, image, session->budget);
+	symbols_set_programs(session->epoch->inputs.symbols, session->programs);
 	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
 		session->debuginfod);
 	if (session->names && kernel_names_error(session->names))
@@ -370,6 +372,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	struct session *session = util_alloc(sizeof(*session));
 
 	session->budget = budget_new(options->memory ? options->memory : BUDGET_MIB);
+	session->programs = programs_new(session->budget);
 	session->mailbox = mailbox_new();
 	session->saver = saver_new(session->mailbox);
 	session->commands = commands_new();
@@ -404,6 +407,7 @@ void session_free(struct session *session)
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);
 	kernel_names_free(session->names);
+	programs_release(session->programs);
 	budget_release(session->budget);
 	free(session->sysroot);
 	free(session->debug);

@@ -5,6 +5,7 @@
 #include "kernel_names.h"
 #include "link.h"
 #include "session_state.h"
+#include "symbols.h"
 #include "util.h"
 
 /* What the user gave is read before anything is connected: what is wrong with it is said then. */
@@ -49,11 +50,15 @@ bool session_give_names(struct session *session)
 /* What came behind the boot's first words: the guest says them again. */
 void session_step_names(struct session *session)
 {
+	struct epoch *epoch = session->epoch;
+
 	follow_names(session);
+	if (epoch && symbols_step(epoch->inputs.symbols, &epoch->starved))
+		session->changed = true;
 	if (!session->names || !kernel_names_step(session->names))
 		return;
 	session->named = session->named || !kernel_names_error(session->names);
 	session->changed = true;
-	if (session->epoch && session_give_names(session))
+	if (epoch && session_give_names(session))
 		session_greet(session);
 }

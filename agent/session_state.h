@@ -27,6 +27,7 @@ struct session {
 	char *sysroot, *debug;		/* folders; NULL: none */
 	bool debuginfod;
 	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
+	struct programs *programs;	/* whose files were read */
 	struct kernel_names *names;	/* NULL: nobody has told of a file yet */
 	bool given, named;		/* that is the user's; it was read once */
 	bool patient;			/* the VM may come later */

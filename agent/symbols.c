@@ -256,6 +256,11 @@ void symbols_set_files(struct symbols *symbols, const char *sysroot, const char 
 	sources_set(symbols->sources, &folders, debuginfod);
 }
 
+void symbols_set_programs(struct symbols *symbols, struct programs *programs)
+{
+	objects_set_programs(symbols->objects, programs);
+}
+
 void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,
 	const char *version)
 {
@@ -285,6 +290,20 @@ void symbols_map(struct symbols *symbols, const struct object *object, const cha
 		return;
 	if (layouts_map(symbols->layouts, object->process, mapping) || found)
 		renew(symbols);
+}
+
+bool symbols_step(struct symbols *symbols, bool *starved)
+{
+	bool news = objects_step(symbols->objects, starved);
+
+	if (news)
+		renew(symbols);
+	return news;
+}
+
+bool symbols_reading(const struct symbols *symbols)
+{
+	return objects_reading(symbols->objects);
 }
 
 void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name)
@@ -381,13 +400,14 @@ static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symb
 static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *mapping,
 	uint64_t address, bool kernel)
 {
+	struct image *image = objects_image(mapping);
 	uint32_t index = SYMBOL_NONE;
 
-	if (mapping->image)
-		index = symbol_table_find(mapping->image->table, address - mapping->bias);
+	if (image)
+		index = symbol_table_find(image->table, address - mapping->bias);
 	if (index == SYMBOL_NONE)
 		return specials_get(symbols->specials, unknown_name, mapping->name, kernel);
-	return function_of(symbols, mapping->image, index, mapping->name, kernel);
+	return function_of(symbols, image, index, mapping->name, kernel);
 }
 
 /* By the kernel's file, which knows lines too, else by what the guest tells; or SYMBOLS_NONE. */
@@ -411,7 +431,7 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 	bool kernel = space == EVENT_KERNEL;
 	uint32_t function = SYMBOLS_NONE;
 
-	if (kernel && !(mapping && mapping->image))
+	if (kernel && !(mapping && objects_image(mapping)))
 		function = resolve_kernel(symbols, mapping, address);
 	if (function != SYMBOLS_NONE)
 		return function;

@@ -12,6 +12,7 @@
 
 struct budget;
 struct object;
+struct programs;
 struct symbols;
 struct text;
 
@@ -56,15 +57,26 @@ bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, si
 void symbols_set_files(struct symbols *symbols, const char *sysroot, const char *debug,
 	bool debuginfod);
 
+/* Files of programs are read there, and shared with other boots: before anything is mapped. */
+void symbols_set_programs(struct symbols *symbols, struct programs *programs);
+
 /* What the guest's kernel is, once: its debug file is found by that. */
 void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,
 	const char *version);
 
 /*
  * A mapped object of the guest. Its file is looked for in `folders` (NULL-terminated) by the base
- * of its name, and taken when the build-id agrees; host files only.
+ * of its name, and taken when the build-id agrees; host files only. It is read beside: until then
+ * its functions have no names.
  */
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders);
+
+/*
+ * To be called now and then: takes files that were read meanwhile. True: earlier answers may be
+ * different now. `starved` is set when one was refused for want of memory. Reading: more are to come.
+ */
+bool symbols_step(struct symbols *symbols, bool *starved);
+bool symbols_reading(const struct symbols *symbols);
 
 /*
  * The guest tells of a function of its kernel, as guest_symbols.h has it; of size 0: that it has

@@ -7,6 +7,7 @@
 #include "budget.h"
 #include "event.h"
 #include "scratch.h"
+#include "settle.h"
 #include "symbols.h"
 
 enum { LIMIT_MIB = 64, WAIT_S = 60 };
@@ -242,6 +243,7 @@ static struct symbols *map(struct budget *budget, const char *name)
 	struct symbols *symbols = symbols_new(budget);
 
 	symbols_map(symbols, &object, folders);
+	settle(symbols);
 	return symbols;
 }
 
@@ -320,6 +322,7 @@ static void test_refused_once(void **state)
 		if (i == 4)
 			scratch_run("cp whole again && touch -d @1 again");
 		symbols_map(symbols, &object, folders);
+		settle(symbols);
 		assert_string_equal(symbols_note(symbols), note);
 		assert_int_equal(symbols_get(symbols, symbols_function(symbols,
 			symbols_space(symbols, 1), object.start + 0x1000))->known, i == 4);

@@ -3,6 +3,7 @@
 
 #include "event.h"
 #include "scratch.h"
+#include "settle.h"
 #include "symbols.h"
 
 #define SLIDE 0x1e000000u
@@ -200,6 +201,7 @@ static void test_stripped_program(void **state)
 		"nm program > nm && strip program");
 	symbols_set_files(symbols, NULL, scratch_path("debug"), false);
 	symbols_map(symbols, &object, folders);
+	settle(symbols);
 	function = symbols_get(symbols,
 		symbols_function(symbols, symbols_space(symbols, 7), 0x401000));
 	assert_string_equal(function->name, "outer");

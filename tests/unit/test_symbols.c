@@ -7,6 +7,7 @@
 #include "event.h"
 #include "objects.h"
 #include "scratch.h"
+#include "settle.h"
 #include "symbols.h"
 #include "sysroot.h"
 
@@ -97,6 +98,7 @@ static void map(struct symbols *symbols, const struct object *object)
 	const char *const folders[] = { "/nonexistent", scratch_path("."), NULL };
 
 	symbols_map(symbols, object, folders);
+	settle(symbols);
 }
 
 static void test_kernel(void **state)
@@ -307,11 +309,14 @@ static void test_sysroot(void **state)
 		struct object other = object_of(10 + i, elsewhere[i], 0x400000, 0);
 
 		symbols_map(symbols, &other, NULL);
+		settle(symbols);
 		assert_false(at(symbols, 10 + i, spin)->known);
 	}
 	symbols_map(symbols, &object, NULL);
+	settle(symbols);
 	check(symbols, 1, spin, "spin", "rooted");
 	symbols_map(symbols, &linked, NULL);
+	settle(symbols);
 	check(symbols, 2, spin, "spin", "rooted");
 	symbols_free(symbols);
 }
@@ -354,6 +359,7 @@ static void test_notes_are_harmless(void **state)
 	symbols_set_files(symbols, scratch_path("root"), NULL, false);
 	object.build_id = (struct text){ .bytes = "\x01\x23\x45\x66", .size = 4 };
 	symbols_map(symbols, &object, NULL);
+	settle(symbols);
 	assert_non_null(strstr(symbols_note(symbols), "/evil?]0;title?"));
 	assert_null(strchr(symbols_note(symbols), '\x1b'));
 	symbols_free(symbols);
