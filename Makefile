@@ -158,7 +158,7 @@ build/check/test_plug build/check/test_waits: build/check/tests/unit/fake_machin
 build/check/test_waits: build/check/tests/unit/no_waits.o build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_waits: LIBS += $(WAITS:%=-Wl,--wrap=%)
-WAITS = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen open
+WAITS = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen open stat lstat fstatat realpath
 build/check/test_session build/check/test_turn build/check/test_session_files build/check/test_control_socket build/check/test_private build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop

@@ -163,12 +163,11 @@ struct image *image_read(int fd, const char *path, struct budget *budget, char *
 	return finish(image, read_image(image, IMAGE_ELF, error));
 }
 
-bool image_is_current(const struct image *image)
+bool image_is_current(const char *path, const struct stat *then)
 {
-	const struct stat *then = &image->file;
 	struct stat now;
 
-	return stat(image->path, &now) == 0 && now.st_dev == then->st_dev
+	return stat(path, &now) == 0 && now.st_dev == then->st_dev
 		&& now.st_ino == then->st_ino && now.st_size == then->st_size
 		&& now.st_mtim.tv_sec == then->st_mtim.tv_sec
 		&& now.st_mtim.tv_nsec == then->st_mtim.tv_nsec;

@@ -32,8 +32,8 @@ void image_free(struct image *image);
 /* An ELF file that was opened already; its descriptor is the image's, or closed. */
 struct image *image_read(int fd, const char *path, struct budget *budget, char **error);
 
-/* Is its file still the one that was read? */
-bool image_is_current(const struct image *image);
+/* Is the file there still the one that was read? May wait for a disk. */
+bool image_is_current(const char *path, const struct stat *then);
 
 /* Another of the same file, whose table they share, for another owner. NULL: no descriptor left. */
 struct image *image_share(const struct image *image);

@@ -1,8 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "budget.h"
 #include "errand.h"
+#include "image.h"
 #include "kernel_names.h"
 #include "spool.h"
 #include "symbols.h"
@@ -14,7 +16,10 @@ struct reading {			/* of the errand */
 	struct spool spool;		/* its path NULL: not opened yet */
 	char *path;
 	struct budget *budget;		/* held */
-	struct symbols *symbols;	/* NULL: it has failed */
+	bool check;			/* it is read only when it is not this file any more: */
+	struct stat file;
+	bool same;			/* it is this one */
+	struct symbols *symbols;	/* NULL: it has failed, or is the same */
 	bool starved;
 	char *error;
 };
@@ -35,6 +40,9 @@ static void run(void *context)
 	uint64_t refused = budget_refused(reading->budget);
 	struct symbols *symbols;
 
+	reading->same = reading->check && image_is_current(reading->spool.path, &reading->file);
+	if (reading->same)
+		return;
 	if (reading->spool.path || spool_open(&reading->spool, reading->path, PIPE_MS,
 			reading->budget, &reading->error)) {
 		symbols = symbols_new(reading->budget);
@@ -58,8 +66,16 @@ static void free_reading(void *context)
 	free(reading);
 }
 
+static void forget(struct kernel_names *names)
+{
+	symbols_free(names->symbols);
+	free(names->error);
+	names->symbols = NULL;
+	names->error = NULL;
+}
+
 /* The copy of what can be read only once goes along, and comes back. */
-static void begin(struct kernel_names *names)
+static void begin(struct kernel_names *names, const struct stat *check)
 {
 	static const struct errand_work work = { .run = run, .free = free_reading };
 	struct reading *reading = util_alloc(sizeof(*reading));
@@ -68,10 +84,11 @@ static void begin(struct kernel_names *names)
 	reading->budget = budget_hold(names->budget);
 	reading->spool = names->spool;
 	names->spool = (struct spool){ .fd = -1 };
-	symbols_free(names->symbols);
-	free(names->error);
-	names->symbols = NULL;
-	names->error = NULL;
+	reading->check = check;
+	if (check)
+		reading->file = *check;
+	else
+		forget(names);
 	names->errand = errand_new(&work, reading);
 }
 
@@ -82,7 +99,7 @@ struct kernel_names *kernel_names_new(const char *path, struct budget *budget)
 	names->path = util_copy(path, strlen(path));
 	names->budget = budget;
 	names->spool.fd = -1;
-	begin(names);
+	begin(names, NULL);
 	return names;
 }
 
@@ -107,18 +124,23 @@ bool kernel_names_step(struct kernel_names *names)
 {
 	struct reading *reading = names->errand ? errand_done(names->errand) : NULL;
 
+	bool news = reading && !reading->same;
+
 	if (!reading)
 		return false;
 	names->spool = reading->spool;
-	names->symbols = reading->symbols;
-	names->starved = reading->starved;
-	names->error = reading->error;
 	reading->spool = (struct spool){ .fd = -1 };
-	reading->symbols = NULL;
-	reading->error = NULL;
+	if (news) {
+		forget(names);
+		names->symbols = reading->symbols;
+		names->starved = reading->starved;
+		names->error = reading->error;
+		reading->symbols = NULL;
+		reading->error = NULL;
+	}
 	errand_leave(names->errand);
 	names->errand = NULL;
-	return true;
+	return news;
 }
 
 bool kernel_names_reading(const struct kernel_names *names)
@@ -139,7 +161,13 @@ bool kernel_names_starved(const struct kernel_names *names)
 void kernel_names_again(struct kernel_names *names)
 {
 	if (!names->errand)
-		begin(names);
+		begin(names, NULL);
+}
+
+void kernel_names_check(struct kernel_names *names)
+{
+	if (!names->errand)
+		begin(names, names->symbols ? symbols_kernel_file(names->symbols) : NULL);
 }
 
 bool kernel_names_give(struct kernel_names *names, struct symbols *symbols)

@@ -1,7 +1,7 @@
 /*
  * The file with the kernel's names, that the user gives or QMP tells of: read beside, for it may be
- * large, on a slow disk, or a pipe whose writer takes its time. Each boot has what was read, unless
- * the file is another by then: then it is read again.
+ * large, on a slow disk, or a pipe whose writer takes its time. Each boot has what was read; whether
+ * the file is another by then is looked at beside, and then it is read again.
  */
 #ifndef KERNEL_NAMES_H
 #define KERNEL_NAMES_H
@@ -23,6 +23,9 @@ bool kernel_names_step(struct kernel_names *names);
 bool kernel_names_reading(const struct kernel_names *names);
 const char *kernel_names_error(const struct kernel_names *names);	/* NULL: it has not failed */
 bool kernel_names_starved(const struct kernel_names *names);	/* it has, for want of memory */
+
+/* A new boot: whether it is still the same file is looked at, and a new one is read. */
+void kernel_names_check(struct kernel_names *names);
 
 /* Gives a boot what was read. False: it is being read, maybe again, or has failed. */
 bool kernel_names_give(struct kernel_names *names, struct symbols *symbols);

@@ -269,8 +269,11 @@ static void take(struct program_search *search, const struct file *file, bool fi
 		tell(&found->note, file->note);
 	if (first && file->refused)
 		tell(&found->refused, file->refused);
-	if (file->image && !found->image)
-		tell(&found->refused, "too many files are open; let ktop have more (ulimit -n)");
+	if (file->image && !found->image) {
+		free(found->refused);
+		util_fail(&found->refused, "%s: not used: too many files are open; let ktop have more "
+			"(ulimit -n)", file->image->path);
+	}
 	found->starved |= first && file->starved;
 }
 

@@ -55,8 +55,8 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	symbols_set_programs(session->epoch->inputs.symbols, session->programs);
 	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
 		session->debuginfod);
-	if (session->names && kernel_names_error(session->names))
-		kernel_names_again(session->names);
+	if (session->names)
+		kernel_names_check(session->names);
 	session_give_names(session);
 	meter_clear(&session->meter);
 }

@@ -35,14 +35,16 @@ bool session_give_names(struct session *session)
 	follow_names(session);
 	given = session->names && !kernel_names_error(session->names) &&
 		kernel_names_give(session->names, epoch->inputs.symbols);
-	if (given)
-		epoch->remark[0] = '\0';
-	else if (session->names && kernel_names_error(session->names))
+	if (given) {
+		epoch->remark[0] = epoch->refused[0] = '\0';
+	} else if (session->names && kernel_names_error(session->names)) {
+		symbols_drop_kernel(epoch->inputs.symbols);	/* what was there before */
 		util_print(epoch->remark, sizeof(epoch->remark), "no names: %s",
 			kernel_names_error(session->names));
-	else if (session->names)
+	} else if (session->names) {
 		util_print(epoch->remark, sizeof(epoch->remark),
 			"the kernel's names are being read from %s", kernel_names_path(session->names));
+	}
 	epoch->starved = epoch->starved || (session->names && kernel_names_starved(session->names));
 	return given;
 }

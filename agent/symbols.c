@@ -178,11 +178,16 @@ bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error
 bool symbols_share_kernel(struct symbols *symbols, const struct symbols *others)
 {
 	const struct image *theirs = others->kernel;
-	struct image *image = theirs && image_is_current(theirs) ? image_share(theirs) : NULL;
+	struct image *image = theirs ? image_share(theirs) : NULL;
 
 	if (image)
 		set_kernel(symbols, image);
 	return image;
+}
+
+const struct stat *symbols_kernel_file(const struct symbols *symbols)
+{
+	return symbols->kernel ? &symbols->kernel->file : NULL;
 }
 
 void symbols_drop_kernel(struct symbols *symbols)

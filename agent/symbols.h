@@ -12,6 +12,7 @@
 
 struct budget;
 struct object;
+struct stat;
 struct programs;
 struct symbols;
 struct text;
@@ -32,9 +33,12 @@ void symbols_free(struct symbols *symbols);
 
 /*
  * The kernel's table becomes the one that others have read; their file is theirs, the table is both's.
- * False: they have none, or its file is another one by now.
+ * False: they have none.
  */
 bool symbols_share_kernel(struct symbols *symbols, const struct symbols *others);
+
+/* The kernel's file as it was when it was read; NULL: none was. */
+const struct stat *symbols_kernel_file(const struct symbols *symbols);
 
 /*
  * Loads the kernel's table from an ELF file, or from nm, System.map or kallsyms text; the file's

@@ -117,6 +117,18 @@ void fake_guest_symbol(struct fake_guest *guest, uint64_t address, uint32_t size
 	put(guest, KTOP_META, 0, KTOP_EVENT_symbol, &body);
 }
 
+void fake_guest_object(struct fake_guest *guest, uint32_t process, uint64_t start, uint64_t end,
+	const char *name)
+{
+	const struct ktop_wire_object object = { .process = process, .start = start, .end = end };
+	struct body body = { 0 };
+
+	body_fixed(&body, &object, sizeof(object));
+	body_text(&body, name);
+	body_list(&body, NULL, 0, 1);
+	put(guest, KTOP_META, 0, KTOP_EVENT_object, &body);
+}
+
 void fake_guest_keys(struct fake_guest *guest)
 {
 	static const uint8_t on[] = { 29, 56, 30 }, off[] = { 29, 56, 48 };

@@ -37,6 +37,8 @@ void fake_guest_sample(struct fake_guest *guest, uint32_t cpu, uint32_t weight, 
 	uint64_t caller);
 void fake_guest_missed(struct fake_guest *guest, uint32_t cpu, uint32_t ticks);
 void fake_guest_symbol(struct fake_guest *guest, uint64_t address, uint32_t size, const char *name);
+void fake_guest_object(struct fake_guest *guest, uint32_t process, uint64_t start, uint64_t end,
+	const char *name);
 void fake_guest_beat(struct fake_guest *guest, uint64_t ms);
 
 /* Accepts, sends all, reads what is there; never waits. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -127,11 +128,77 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 }
 
 /* To write is a matter of memory; to read, of a disk, or of who has the file. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
+static const char *held;		/* this path; NULL: none */
+static int waiting;
+
+void no_waits_hold(const char *path)
+{
+	pthread_mutex_lock(&lock);
+	held = path;
+	pthread_cond_broadcast(&let_go);
+	pthread_mutex_unlock(&lock);
+}
+
+int no_waits_held(void)
+{
+	int count;
+
+	pthread_mutex_lock(&lock);
+	count = waiting;
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+static void hold(const char *path)
+{
+	pthread_mutex_lock(&lock);
+	waiting++;
+	while (!watched && held && strcmp(held, path) == 0)
+		__real_pthread_cond_wait(&let_go, &lock);
+	waiting--;
+	pthread_mutex_unlock(&lock);
+}
+
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, mode_t mode);
 int __wrap_open(const char *path, int flags, mode_t mode)
 {
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		note("open");
+	hold(path);
 	return __real_open(path, flags, mode);
+}
+
+int __real_stat(const char *path, struct stat *facts);
+int __wrap_stat(const char *path, struct stat *facts);
+int __wrap_stat(const char *path, struct stat *facts)
+{
+	note("stat");
+	return __real_stat(path, facts);
+}
+
+int __real_lstat(const char *path, struct stat *facts);
+int __wrap_lstat(const char *path, struct stat *facts);
+int __wrap_lstat(const char *path, struct stat *facts)
+{
+	note("lstat");
+	return __real_lstat(path, facts);
+}
+
+int __real_fstatat(int folder, const char *path, struct stat *facts, int flags);
+int __wrap_fstatat(int folder, const char *path, struct stat *facts, int flags);
+int __wrap_fstatat(int folder, const char *path, struct stat *facts, int flags)
+{
+	note("fstatat");
+	return __real_fstatat(folder, path, facts, flags);
+}
+
+char *__real_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved)
+{
+	note("realpath");
+	return __real_realpath(path, resolved);
 }

@@ -15,12 +15,15 @@
 #include "fake_guest.h"
 #include "fake_machine.h"
 #include "fake_qmp.h"
+#include "epoch.h"
 #include "link.h"
 #include "no_waits.h"
 #include "report.h"
 #include "scratch.h"
 #include "session.h"
 #include "session_fixture.h"
+#include "packets.h"
+#include "symbols.h"
 #include "util.h"
 
 enum { STEPS = 4000, HURRY_MS = 250, NS_PER_MS = 1000000 };
@@ -249,6 +252,126 @@ static void test_files_are_written_beside(void **state)
 	fixture_end(&fixture);
 }
 
+/* ---- programs that the guest names, on a disk that does not answer ---- */
+
+enum { PROGRAMS = 6, AT_ONCE = 4, FIRST = 10 };
+
+static const uint64_t program_start = 0x400000, program_end = 0x500000;
+
+static void build_programs(void)
+{
+	scratch_run("mkdir -p root && echo 'void _start(void) { for (;;); }' > p.c && "
+		"gcc -O1 -nostdlib -static -no-pie -Wl,-Ttext=0x400000 -o root/p0 p.c && mkfifo root/fifo && "
+		"for i in 1 2 3 4 5; do cp root/p0 root/p$i; done");
+}
+
+static void tell_programs(struct fixture *fixture)
+{
+	for (uint32_t i = 0; i < PROGRAMS; i++) {
+		char *name = util_format("/p%u", i);
+
+		fake_guest_object(fixture->guest, FIRST + i, program_start, program_end, name);
+		free(name);
+	}
+	fake_guest_object(fixture->guest, FIRST + PROGRAMS, program_start, program_end, "/fifo");
+}
+
+static int count_named(struct symbols *symbols)
+{
+	int named = 0;
+
+	for (uint32_t i = 0; i <= PROGRAMS; i++) {
+		uint32_t function = symbols_function(symbols, symbols_space(symbols, FIRST + i),
+			program_start);
+
+		named += strcmp(symbols_get(symbols, function)->name, "_start") == 0;
+	}
+	return named;
+}
+
+static struct symbols *symbols_of(const struct fixture *fixture)
+{
+	return session_epoch(fixture->session)->inputs.symbols;
+}
+
+/* All has come, or as many as may be are at it and the disk does not answer. */
+static void await_programs(struct fixture *fixture)
+{
+	uint64_t late = util_now() + PATIENCE_NS;
+
+	do {
+		uint64_t before = bytes_of(fixture);
+
+		for (int k = 0; k < 10 && bytes_of(fixture) == before; k++)
+			watched_step(fixture);
+		assert_true(bytes_of(fixture) > before);
+		assert_true(util_now() < late);
+		assert_in_range(no_waits_held(), 0, AT_ONCE);
+	} while (no_waits_held() < AT_ONCE && symbols_reading(symbols_of(fixture)));
+	check_no_waits("programs", 0);
+}
+
+static void watched_report(struct fixture *fixture, const char *note)
+{
+	struct report_request request = report_default;
+	struct report *report;
+
+	request.duration_ns = NS_PER_MS;
+	report = report_new(fixture->session, &request);
+	for (uint64_t late = util_now() + PATIENCE_NS; report->state < REPORT_DONE && util_now() < late;) {
+		fake_guest_sample(fixture->guest, 0, 1, 0x1210, 0x1120);
+		watched_step(fixture);
+		no_waits_begin(0);
+		report_step(report);
+		no_waits_end();
+	}
+	assert_int_equal(report->state, REPORT_DONE);
+	assert_string_equal(report->note, note);
+	report_free(report);
+	check_no_waits("report", 0);
+}
+
+/* They are read beside, a few at a time; what was sampled before is named when they have come. */
+static void test_programs_on_a_dead_disk(void **state)
+{
+	char *root = util_copy(scratch_path("root"), strlen(scratch_path("root")));
+	struct fixture fixture;
+	uint64_t generation;
+
+	(void)state;
+	build_programs();
+	fixture = fixture_begin(&(struct session_options){ .sysroot = root });
+	fixture_bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	no_waits_hold(root);
+	tell_programs(&fixture);
+	await_programs(&fixture);
+	assert_int_equal(no_waits_held(), AT_ONCE);
+	assert_int_equal(count_named(symbols_of(&fixture)), 0);
+	watched_report(&fixture, "files of programs are still being read");
+
+	generation = symbols_generation(symbols_of(&fixture));
+	no_waits_hold(NULL);
+	while (symbols_reading(symbols_of(&fixture)))
+		await_programs(&fixture);
+	assert_true(symbols_generation(symbols_of(&fixture)) > generation);
+	assert_int_equal(count_named(symbols_of(&fixture)), PROGRAMS);
+	watched_report(&fixture, "");
+
+	no_waits_hold(root);				/* and it is left while they are read */
+	packets_boot(fixture.guest->packets, 7);
+	fixture_tell_all(&fixture);
+	tell_programs(&fixture);
+	for (uint64_t late = util_now() + PATIENCE_NS; no_waits_held() < AT_ONCE;) {
+		watched_step(&fixture);
+		assert_true(util_now() < late);
+	}
+	fixture_end(&fixture);
+	no_waits_hold(NULL);
+	check_no_waits("end", 0);
+	free(root);
+}
+
 /* A silence is looked into: all sockets and processes of the host. */
 static void test_a_silence(void **state)
 {
@@ -276,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_left_at_every_answer),
 		cmocka_unit_test(test_port_beside_an_odd_qmp),
 		cmocka_unit_test(test_files_are_written_beside),
+		cmocka_unit_test(test_programs_on_a_dead_disk),
 		cmocka_unit_test(test_a_silence),
 	};
 
