@@ -224,6 +224,8 @@ void session_leave(struct session *session, int timeout_ms)
 	while (session_plugged(session, text, sizeof(text))[0] && commands_wait(session->commands)
 			&& util_now() < heard)
 		session_step(session, SOON_MS);
+	session->left_running = session->left_running ||
+		(session_link(session) == LINK_UP && session->epoch->status.running);
 	now = util_now();
 	link_leave(session->link, now, now < late ? (int)((late - now) / NS_PER_MS) : 0);
 	while (link_leaving(session->link))
@@ -414,6 +416,11 @@ void session_free(struct session *session)
 	free(session->image);
 	free(session->buffer);
 	free(session);
+}
+
+bool session_left_running(const struct session *session)
+{
+	return session->left_running;
 }
 
 bool session_writes(struct session *session, char *text, size_t size)

@@ -72,6 +72,7 @@ const char *session_plugged(const struct session *session, char *text, size_t si
  */
 void session_leave(struct session *session, int timeout_ms);
 const char *session_stays(const struct session *session);
+bool session_left_running(const struct session *session);	/* the guest's profiler, as far as is known */
 
 /*
  * A control line for the guest; starting and stopping. The sink is called from a later step, or at

@@ -36,6 +36,8 @@ struct session {
 	struct profiler_drive profiler;
 	struct loan loan;
 
+	bool left_running;		/* the profiler was on when the guest was left */
+
 	struct session_wish wish;
 	bool wish_is_new, changed;	/* since the last picture */
 	bool begun;			/* a picture had a sample */

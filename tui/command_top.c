@@ -7,7 +7,6 @@
 #include "command.h"
 #include "config.h"
 #include "config_file.h"
-#include "epoch.h"
 #include "fleet.h"
 #include "session.h"
 #include "util.h"
@@ -159,7 +158,7 @@ static void close_all(struct top *top)
 
 static void remind(const struct session *session, const struct session_options *options)
 {
-	if (session_link(session) == LINK_UP && session_epoch(session)->status.running)
+	if (session_left_running(session))
 		command_tell(util_format("profiling is still on in the guest: it costs time there; "
 			"`ktop ctl --%s %s stop` ends it", options->qmp ? "qmp" : "port",
 			socket_of(options)));
