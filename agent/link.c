@@ -145,6 +145,7 @@ static void end_plug(struct link *link, uint64_t now)
 
 	if (!plug->talk.error) {
 		link->plugged = plug->plugged;
+		link->deletions = qmp_deletions(link->qmp);
 		link->facts.port_present = link->facts.port_plugged = true;
 		link->heard = false;
 		link->heard_at = now;
@@ -345,7 +346,7 @@ bool link_step(struct link *link, uint64_t now)
 
 	step_qmp(link, now);
 	silence_watch(link, now);
-	if (silence_wants_new_port(link)) {
+	if (silence_wants_new_port(link) || silence_is_of_lost_port(link)) {
 		link_lost_port(link);
 		link->retry_at = 0;
 	}

@@ -94,6 +94,13 @@ void silence_watch(struct link *link, uint64_t now)
 	link->hangs = link->stopped || (asked && now > asked + (uint64_t)HANGS_MS * NS_PER_MS);
 }
 
+/* A controller that was asked for goes with a reset, and our port with it; or somebody took it out. */
+bool silence_is_of_lost_port(const struct link *link)
+{
+	return link->source && link->plugged.bus[0] && link->qmp && link->stage == STAGE_NOTHING &&
+		qmp_deletions(link->qmp) != link->deletions;
+}
+
 /*
  * QEMU that was about to throttle a port when its client went may keep it throttled for the next
  * one: only when that goes is it free again.

@@ -49,6 +49,7 @@ struct link {
 	bool plug_refused;		/* it was, by this QEMU */
 	struct qmp_plug plugging;	/* or taking out */
 	struct qmp_plugged plugged;
+	uint64_t deletions;		/* of ports, when it was plugged in */
 	bool left;			/* nothing is begun any more */
 	enum { STAYS_NOTHING, STAYS_CONTROLLER, STAYS_UNKNOWN } stays;	/* when it was to be taken out */
 
@@ -72,5 +73,6 @@ const char *link_port_path(const struct link *link);	/* NULL: the port has no so
 void silence_watch(struct link *link, uint64_t now);
 void silence_end(struct link *link);
 bool silence_wants_new_port(struct link *link);	/* once: it is to be closed, and connected again */
+bool silence_is_of_lost_port(const struct link *link);	/* what was plugged in is out: so again */
 
 #endif

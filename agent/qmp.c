@@ -22,7 +22,7 @@ struct qmp {
 	int fd;
 	bool gone, greeted;
 	enum vm_state state;
-	uint64_t resets;
+	uint64_t resets, deletions;
 
 	/* the line that is being received */
 	char *line;
@@ -44,13 +44,17 @@ struct qmp {
 };
 
 /* After a reset the machine runs or not, as it was told to: it has to say which. */
-static void handle_event(struct qmp *qmp, const char *name)
+static void handle_event(struct qmp *qmp, const char *name, const cJSON *data)
 {
+	const cJSON *device = cJSON_GetObjectItemCaseSensitive(data, "device");
+
 	qmp->state = qmp_state_after(qmp->state, name);
 	if (strcmp(name, "RESET") == 0) {
 		qmp->resets++;
 		qmp_ask(qmp);
 	}
+	qmp->deletions += strcmp(name, "DEVICE_DELETED") == 0 && cJSON_IsString(device) &&
+		strcmp(device->valuestring, QMP_PLUG_PORT) == 0;
 }
 
 static void take_status(struct qmp *qmp, const cJSON *answer)
@@ -81,7 +85,8 @@ static void handle_line(struct qmp *qmp, const char *line, size_t size)
 	if (cJSON_GetObjectItemCaseSensitive(message, "QMP"))
 		qmp->greeted = true;
 	if (cJSON_IsString(event))
-		handle_event(qmp, event->valuestring);
+		handle_event(qmp, event->valuestring,
+			cJSON_GetObjectItemCaseSensitive(message, "data"));
 	if (qmp->asked_id && number == (double)qmp->asked_id) {
 		qmp->asked_id = 0;
 		take_status(qmp, cJSON_GetObjectItemCaseSensitive(message, "return"));
@@ -371,6 +376,11 @@ enum vm_state qmp_state(const struct qmp *qmp)
 uint64_t qmp_resets(const struct qmp *qmp)
 {
 	return qmp->resets;
+}
+
+uint64_t qmp_deletions(const struct qmp *qmp)
+{
+	return qmp->deletions;
 }
 
 bool qmp_quit(struct qmp *qmp)

@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 struct cJSON;
+#define QMP_PLUG_PORT "ktop-plugged"		/* id of the port that a ktop plugs in, and of its chardev */
+
 struct qmp;
 
 enum vm_state {
@@ -81,6 +83,7 @@ enum vm_state qmp_state(const struct qmp *qmp);
 void qmp_ask(struct qmp *qmp);
 uint64_t qmp_asked(const struct qmp *qmp);
 uint64_t qmp_resets(const struct qmp *qmp);	/* RESET events seen */
+uint64_t qmp_deletions(const struct qmp *qmp);	/* how often QMP_PLUG_PORT was taken out, by whomever */
 
 /* Queues a press of these set-1 make codes, in order, and their release in reverse. */
 bool qmp_send_keys(struct qmp *qmp, const uint8_t *codes, size_t count);

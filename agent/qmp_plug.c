@@ -156,14 +156,27 @@ static void refuse_kept(struct qmp_talk *talk, const cJSON *answer)
 		"earlier ktop; reset the machine, or start QEMU with -device virtio-serial-pci"));
 }
 
+static void take_kept(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	if (answer) {
+		finish(plug, QMP_PLUG_CONTROLLER ".0");
+	} else {
+		keep_refusal(plug);
+		plug->given = false;
+		unplug_port(plug, refuse_kept);
+	}
+}
+
+/* A controller that its guest keeps, and so drives, as one of a hook's own driver does, takes our port as well. */
 static void way_is_free(struct qmp_talk *talk, const cJSON *answer)
 {
 	struct qmp_plug *plug = of(talk);
 
 	(void)answer;
 	if (plug->kept) {
-		plug->given = false;
-		unplug_port(plug, refuse_kept);
+		add_port(plug, QMP_PLUG_CONTROLLER ".0", take_kept);
 		return;
 	}
 	buses_begin(&plug->buses);

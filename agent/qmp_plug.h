@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "qmp.h"
 #include "qmp_buses.h"
 #include "qmp_talk.h"
 
-#define QMP_PLUG_PORT "ktop-plugged"		/* id of the port, and of its chardev */
 #define QMP_PLUG_CONTROLLER "ktop-plugged-bus"	/* of the virtio-serial controller */
 
 struct qmp_plugged {

@@ -265,9 +265,27 @@ static void test_a_guest_that_keeps_its_controller(void **state)
 	assert_true(plug(&vm, PATIENCE_MS));
 	assert_false(unplug(&vm, SHORT_MS));
 	assert_true(vm.machine.plugged && !vm.machine.port && !vm.machine.chardev);
+	assert_true(plug(&vm, PATIENCE_MS));
+	assert_string_equal(vm.plugged.bus, QMP_PLUG_CONTROLLER ".0");
+	assert_int_equal(vm.machine.requests, 1);
+	assert_true(vm.machine.port && vm.machine.chardev);
+	end(&vm);
+}
+
+static void test_a_kept_controller_that_takes_no_port(void **state)
+{
+	struct machine machine = machine_pc;
+	struct vm vm;
+
+	(void)state;
+	machine.keeps = true;
+	machine.odd = 7;		/* four changes for the first, and then a descriptor, a chardev, a port */
+	machine.oddity = MACHINE_REFUSES;
+	begin(&vm, &machine);
+	assert_true(plug(&vm, PATIENCE_MS));
+	assert_false(unplug(&vm, SHORT_MS));
 	assert_false(plug(&vm, PATIENCE_MS));
 	check_error(&vm, "not let go the controller of an earlier ktop; reset the machine");
-	assert_int_equal(vm.machine.requests, 1);
 	assert_true(!vm.machine.port && !vm.machine.chardev);
 	end(&vm);
 }
@@ -410,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_what_was_left),
 		cmocka_unit_test(test_what_is_about_to_go),
 		cmocka_unit_test(test_a_guest_that_keeps_its_controller),
+		cmocka_unit_test(test_a_kept_controller_that_takes_no_port),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_a_link_plugs),
 		cmocka_unit_test(test_a_machine_that_stands),
