@@ -12,7 +12,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
 	pci pci_ports virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
-AGENT = util util_file budget json unix_socket source payload decode metadata record hash recent pattern threads stack_cache stacks run arrivals cells cpus store \
+AGENT = util util_file budget json unix_socket source payload decode metadata record record_writer hash recent pattern threads stack_cache stacks run arrivals cells cpus store \
 	filter filter_words naming span profile window query query_stacks query_inlined table \
 	symbols guest_symbols objects programs sysroot layouts functions specials address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \
@@ -158,7 +158,7 @@ build/check/test_plug build/check/test_waits: build/check/tests/unit/fake_machin
 build/check/test_waits: build/check/tests/unit/no_waits.o build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_waits: LIBS += $(WAITS:%=-Wl,--wrap=%)
-WAITS = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen open stat lstat fstatat realpath
+WAITS = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen open stat lstat fstatat access mkdir rename write realpath
 build/check/test_session build/check/test_turn build/check/test_session_files build/check/test_control_socket build/check/test_private build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
 	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
 build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop

@@ -17,8 +17,8 @@ struct record;
 struct record *record_new(const char *folder, char **error);
 
 /*
- * To be called for each packet, and then for its events. A failed write ends the recording. What an
- * epoch's end wants of the disk is done beside.
+ * To be called for each packet, and then for its events. A failed write ends the recording. All that
+ * is wanted of the disk is done beside (record_writer.h): neither waits.
  */
 void record_packet(struct record *record, const struct packet *packet);
 void record_event(struct record *record, const struct event *event);

@@ -127,7 +127,6 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 	return __real_fopen(path, mode);
 }
 
-/* To write is a matter of memory; to read, of a disk, or of who has the file. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
 static const char *held;		/* this path; NULL: none */
@@ -155,7 +154,7 @@ static void hold(const char *path)
 {
 	pthread_mutex_lock(&lock);
 	waiting++;
-	while (!watched && held && strcmp(held, path) == 0)
+	while (!watched && held && strncmp(held, path, strlen(held)) == 0)
 		__real_pthread_cond_wait(&let_go, &lock);
 	waiting--;
 	pthread_mutex_unlock(&lock);
@@ -165,8 +164,7 @@ int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, mode_t mode);
 int __wrap_open(const char *path, int flags, mode_t mode)
 {
-	if ((flags & O_ACCMODE) == O_RDONLY)
-		note("open");
+	note("open");
 	hold(path);
 	return __real_open(path, flags, mode);
 }
@@ -193,6 +191,39 @@ int __wrap_fstatat(int folder, const char *path, struct stat *facts, int flags)
 {
 	note("fstatat");
 	return __real_fstatat(folder, path, facts, flags);
+}
+
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode)
+{
+	note("access");
+	return __real_access(path, mode);
+}
+
+int __real_mkdir(const char *path, mode_t mode);
+int __wrap_mkdir(const char *path, mode_t mode);
+int __wrap_mkdir(const char *path, mode_t mode)
+{
+	note("mkdir");
+	hold(path);
+	return __real_mkdir(path, mode);
+}
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to)
+{
+	note("rename");
+	return __real_rename(from, to);
+}
+
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size)
+{
+	note_read("write", fd, 0);
+	return __real_write(fd, bytes, size);
 }
 
 char *__real_realpath(const char *path, char *resolved);

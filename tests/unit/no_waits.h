@@ -10,7 +10,7 @@ void no_waits_begin(int polls);		/* from here on, in this thread; so many polls 
 void no_waits_end(void);
 const char *no_waits_seen(void);	/* the first call that may have waited so far; NULL: none */
 
-/* From here on, until it is let go (NULL), whoever opens this path waits; the text stays the caller's. */
+/* From here on, until it is let go (NULL), whoever opens what begins with it waits; the text stays the caller's. */
 void no_waits_hold(const char *path);
 int no_waits_held(void);		/* so many wait */
 

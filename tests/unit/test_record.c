@@ -418,6 +418,8 @@ static void test_partial_until_closed(void **state)
 	(void)state;
 	add_packet(packets, KTOP_SAMPLES, 0, &(uint64_t){ 0 }, 5, &(uint64_t){ 7 }, &counts);
 	record_bytes(record, packets);
+	for (int i = 0; i < 10000 && count_folders(scratch_path("partial")) == 0; i++)
+		usleep(1000);
 	before = only_folder(scratch_path("partial"));
 	assert_string_equal(before + strlen(before) - 8, ".partial");
 	assert_true(record_close(record, &error));
@@ -449,8 +451,8 @@ static void test_no_room(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 	record_bytes(record, packets);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_false(record_close(record, &error));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_non_null(strstr(error, "File too large"));
 	free(error);
 

@@ -18,6 +18,8 @@
 #include "epoch.h"
 #include "link.h"
 #include "no_waits.h"
+#include "record.h"
+#include "record_writer.h"
 #include "report.h"
 #include "scratch.h"
 #include "session.h"
@@ -372,6 +374,47 @@ static void test_programs_on_a_dead_disk(void **state)
 	free(root);
 }
 
+/* A recording whose disk does not answer: the port is read on, and what does not fit is said. */
+static void test_recording_on_a_dead_disk(void **state)
+{
+	static uint8_t bytes[1 << 16];
+	struct packet packet = { .boot_id = bytes, .bytes = bytes, .size = sizeof(bytes),
+		.stream = STREAM_SAMPLES };
+	char *folder = util_copy(scratch_path("dead.raw"), strlen(scratch_path("dead.raw"))), *error = NULL;
+	struct fixture fixture = fixture_begin(&(struct session_options){ .record = folder });
+	struct record *record;
+
+	(void)state;
+	no_waits_hold(folder);
+	fixture_bring_up(&fixture);
+	for (int i = 0; i < 20; i++) {
+		uint64_t before = bytes_of(&fixture);
+
+		for (int k = 0; k < 10 && bytes_of(&fixture) == before; k++)
+			watched_step(&fixture);
+		assert_true(bytes_of(&fixture) > before);
+	}
+	check_no_waits("recording", 0);
+	no_waits_hold(NULL);
+	assert_true(session_close_recording(fixture.session, &error));
+	fixture_end(&fixture);
+
+	free(folder);
+	folder = util_copy(scratch_path("full.raw"), strlen(scratch_path("full.raw")));
+	record = record_new(folder, &error);
+	no_waits_hold(folder);
+	no_waits_begin(0);
+	for (int i = 0; i < 2 * RECORD_WAITING_MAX / (int)sizeof(bytes); i++)
+		record_packet(record, &packet);
+	no_waits_end();
+	check_no_waits("recording", 1);
+	no_waits_hold(NULL);
+	assert_false(record_close(record, &error));
+	assert_non_null(strstr(error, "the disk is too slow: 32 MB wait"));
+	free(error);
+	free(folder);
+}
+
 /* A silence is looked into: all sockets and processes of the host. */
 static void test_a_silence(void **state)
 {
@@ -400,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_port_beside_an_odd_qmp),
 		cmocka_unit_test(test_files_are_written_beside),
 		cmocka_unit_test(test_programs_on_a_dead_disk),
+		cmocka_unit_test(test_recording_on_a_dead_disk),
 		cmocka_unit_test(test_a_silence),
 	};
 
