@@ -488,6 +488,11 @@ bool link_silent(const struct link *link)
 	return link->silent;
 }
 
+bool link_closed(const struct link *link)
+{
+	return link->closed;
+}
+
 void link_heard(struct link *link)
 {
 	link->heard = true;

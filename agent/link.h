@@ -74,6 +74,7 @@ enum vm_state link_vm(const struct link *link);
 /* The port's state as far as it is known here, not knowing what the bytes say. */
 enum link_state link_port_state(const struct link *link);
 bool link_silent(const struct link *link);		/* the VM should run, and nothing comes */
+bool link_closed(const struct link *link);		/* silent: the guest itself has closed the port */
 
 /* What ails the connections, and what to do, in a line; "" if nothing. Returns `text`. */
 const char *link_remark(const struct link *link, enum link_state state, char *text, size_t size);

@@ -184,7 +184,8 @@ static void handle_resets(struct session *session)
 	const struct qmp *qmp = link_qmp(session->link);
 	uint64_t resets = qmp ? qmp_resets(qmp) : 0;
 
-	if (resets > session->resets)
+	/* Who closes its port reboots, or has let its hook go: neither goes on sampling. */
+	if (resets > session->resets || link_closed(session->link))
 		forget_status(session);
 	session->resets = resets;
 }
