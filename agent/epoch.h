@@ -14,7 +14,11 @@
 #include "event.h"
 #include "query.h"
 
-enum { EPOCH_IDS = 64, EPOCH_KEYS = 16 };
+enum { EPOCH_IDS = 64, EPOCH_KEYS = 16, EPOCH_LOSSES = 16 };
+
+struct epoch_loss {				/* when a count was last seen to grow; guest ns */
+	uint64_t count, at;
+};
 
 struct epoch_cpu {
 	struct cpu_status told[STREAMS];	/* the newest; size 0: not told yet */
@@ -54,6 +58,7 @@ struct epoch {
 	bool starved;				/* memory was short for something that was told */
 	uint64_t retry_at, retry_pause;		/* host ns */
 	char refused[128];			/* why it was not taken, "" if it was */
+	struct epoch_loss losses[EPOCH_LOSSES];	/* remarks.c's own, in its order */
 	char *folders[2];			/* where programs are looked for, NULL-terminated */
 };
 

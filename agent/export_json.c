@@ -108,7 +108,8 @@ static void put_profiler(struct writer *writer, const struct report *report)
 	put_count(writer, "weight", report->table->weight);
 	put_count(writer, "missed", report->table->missed);
 	put_text(writer, "note", report->note);
-	put_text(writer, "remark", remarks_text(report->epoch, "; ", remarks, sizeof(remarks)));
+	put_text(writer, "remark", remarks_text(report->epoch, report->begin, "; ", remarks,
+		sizeof(remarks)));
 }
 
 static void put_book(struct writer *writer, const struct report *report, uint32_t cpu,

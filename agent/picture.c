@@ -143,7 +143,7 @@ static void tell_note(struct picture *picture, const struct picture_inputs *inpu
 	char remarks[REMARKS_SIZE] = "";
 
 	if (picture->epoch)
-		remarks_text(picture->epoch, PICTURE_NOTES, remarks, sizeof(remarks));
+		remarks_text(picture->epoch, picture->from, PICTURE_NOTES, remarks, sizeof(remarks));
 	util_print(picture->note, sizeof(picture->note), "%s%s%s", inputs->trouble,
 		inputs->trouble[0] && remarks[0] ? PICTURE_NOTES : "", remarks);
 }
@@ -166,13 +166,15 @@ struct picture *picture_new(const struct picture_inputs *inputs)
 	picture->selected = SYMBOLS_NONE;
 	if (inputs->epoch && inputs->epoch->known)
 		picture->epoch = epoch_hold(inputs->epoch);
+	if (picture->epoch) {
+		question = picture_question(picture->epoch, inputs->wish);
+		picture->from = question.from;
+	}
 	tell_note(picture, inputs);
 	if (!picture->epoch)
 		return picture;
 
 	picture->symbols = inputs->epoch->inputs.symbols;
-	question = picture_question(inputs->epoch, inputs->wish);
-	picture->from = question.from;
 	tell_guest(picture, inputs->epoch);
 	tell_profiler(picture, inputs);
 	if (picture->brief)

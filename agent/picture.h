@@ -80,7 +80,7 @@ struct picture {
 	uint64_t skipped_bytes;
 	double cost_ns, cost_share;	/* the hook's own, per sample and of guest time */
 	double ring_fill;		/* fullest ring, 0 to 1 */
-	char note[1024];		/* what ails the connections, then as remarks.h makes it: a line each */
+	char note[1536];		/* what ails the connections, then as remarks.h makes it: a line each */
 
 	struct filter filter;		/* of the table, as the wish had it */
 	struct table *table;		/* sorted by nothing; NULL before the first */

@@ -12,6 +12,9 @@
 #include "util.h"
 
 struct line {
+	struct epoch *epoch;
+	uint64_t from;			/* guest ns */
+	size_t losses;			/* that were looked at */
 	const char *between;
 	char *text;
 	size_t size, used;
@@ -29,13 +32,24 @@ static void add(struct line *line, const char *part)
 	free(printable);
 }
 
-static void add_loss(struct line *line, uint64_t count, const char *what)
+static void add_count(struct line *line, uint64_t count, const char *what)
 {
 	char part[160];
 
 	snprintf(part, sizeof(part), "%" PRIu64 " %s", count, what);
 	if (count)
 		add(line, part);
+}
+
+/* One that is told as long as the range has the moment at which it last grew. */
+static void add_loss(struct line *line, uint64_t count, const char *what)
+{
+	struct epoch_loss *loss = &line->epoch->losses[line->losses++];
+
+	if (loss->count != count)
+		*loss = (struct epoch_loss){ count, epoch_now(line->epoch) };
+	if (loss->at >= line->from)
+		add_count(line, count, what);
 }
 
 /* The least that would have held all, as the hook takes it. */
@@ -65,35 +79,53 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 			kinds[kind].what, table->size, kinds[kind].setting,
 			strcmp(epoch->kernel, "Linux") == 0 ? "insmod ktop.ko with" :
 			"more by the hook's settings:", kinds[kind].setting, rows_for(table));
-		add_loss(line, table->missing, what);
+		add_count(line, table->missing, what);
 	}
 	if (!epoch->tables_told)
 		add_loss(line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
 }
 
-const char *remarks_text(const struct epoch *epoch, const char *between, char *text, size_t size)
+/*
+ * What is made up for when there is memory again counts what is missing now (epoch_retry), and so
+ * does what every question counts anew; the others have been, and are of the time in which they were.
+ */
+static void add_memory(struct line *line, const struct epoch *epoch)
 {
-	struct line line = { .between = between, .text = text, .size = size };
+	const struct query_inputs *inputs = &epoch->inputs;
+
+	add_loss(line, store_given_up(inputs->store),
+		"ticks not kept: memory is full; give more by --memory");
+	add_loss(line, store_forgotten(inputs->store),
+		"old ticks without their thread and CPU: memory is full; give more by --memory");
+	add_loss(line, stacks_refused(inputs->stacks),
+		"samples without their stack: memory is full; give more by --memory");
+	add_count(line, query_refused(epoch->query),
+		"calls not counted: memory is full; give more by --memory");
+	add_count(line, symbols_refused(inputs->symbols),
+		"addresses without their function: memory is full; give more by --memory");
+	add_count(line, symbols_told_refused(inputs->symbols),
+		"functions of the guest's not kept: memory is full; give more by --memory");
+	add_count(line, threads_refused(inputs->threads),
+		"names not kept: memory is full; give more by --memory");
+	add_loss(line, symbols_lines_refused(inputs->symbols),
+		"source lines not read: memory is full; give more by --memory");
+	add_loss(line, epoch->cpus_refused,
+		"news of further CPUs not taken: memory is full; give more by --memory");
+}
+
+const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between, char *text,
+	size_t size)
+{
+	struct line line = {
+		.epoch = epoch, .from = from, .between = between, .text = text, .size = size,
+	};
 
 	text[0] = '\0';
-	add_loss(&line, store_given_up(epoch->inputs.store), "ticks not kept: memory is full; give more by --memory");
-	add_loss(&line, store_forgotten(epoch->inputs.store),
-		"old ticks without their thread and CPU: memory is full; give more by --memory");
-	add_loss(&line, stacks_refused(epoch->inputs.stacks),
-		"samples without their stack: memory is full; give more by --memory");
-	add_loss(&line, query_refused(epoch->query), "calls not counted: memory is full; give more by --memory");
-	add_loss(&line, symbols_refused(epoch->inputs.symbols),
-		"addresses without their function: memory is full; give more by --memory");
-	add_loss(&line, symbols_told_refused(epoch->inputs.symbols),
-		"functions of the guest's not kept: memory is full; give more by --memory");
-	add_loss(&line, threads_refused(epoch->inputs.threads), "names not kept: memory is full; give more by --memory");
-	add_loss(&line, symbols_lines_refused(epoch->inputs.symbols),
-		"source lines not read: memory is full; give more by --memory");
-	add_loss(&line, epoch->cpus_refused, "news of further CPUs not taken: memory is full; give more by --memory");
+	add_memory(&line, epoch);
 	add_loss(&line, epoch->untimed, "ticks are in no table: they came before the guest said how "
 		"fast its clock runs");
 	add_tables(&line, epoch);
-	add_loss(&line, symbols_left_out(epoch->inputs.symbols),
+	add_count(&line, symbols_left_out(epoch->inputs.symbols),
 		"symbols left out: their lines or names are damaged");
 	add(&line, epoch->told ? "" : epoch->remark);
 	add(&line, epoch->refused);

@@ -3,12 +3,17 @@
 #define REMARKS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct epoch;
 
-enum { REMARKS_SIZE = 768 };
+enum { REMARKS_SIZE = 1024 };
 
-/* One after the other, `between` two of them; "" when all is well. Returns `text`. */
-const char *remarks_text(const struct epoch *epoch, const char *between, char *text, size_t size);
+/*
+ * Of what is shown from `from` on (guest ns), one after the other, `between` two of them; "" when all
+ * is well. A loss that was seen to grow only before that is told no more. Returns `text`.
+ */
+const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between, char *text,
+	size_t size);
 
 #endif

@@ -20,7 +20,7 @@ static double percent(uint64_t part, uint64_t whole)
 
 static void print_facts(const struct report *report, FILE *out)
 {
-	const struct epoch *epoch = report->epoch;
+	struct epoch *epoch = report->epoch;
 	const struct table *table = report->table;
 	const struct status *status = &report->status;
 	struct books books = decode_books_all(session_decode(report->session), STREAM_SAMPLES);
@@ -50,7 +50,7 @@ static void print_facts(const struct report *report, FILE *out)
 			100 - 100 * report->missed);
 	if (report->note[0])
 		fprintf(out, "%s\n", report->note);
-	if (remarks_text(epoch, "\n", remarks, sizeof(remarks))[0])
+	if (remarks_text(epoch, report->begin, "\n", remarks, sizeof(remarks))[0])
 		fprintf(out, "%s\n", remarks);
 }
 

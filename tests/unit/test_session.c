@@ -379,11 +379,31 @@ static void test_losses_are_shown(void **state)
 	epoch->untimed = epoch->status.meta_lost = 0;
 	epoch->tables_told = true;
 	epoch->tables[TABLE_THREADS] = (struct table_fill){ .size = 4096, .used = 4096, .missing = 904 };
-	assert_non_null(strstr(remarks_text(epoch, "; ", text, sizeof(text)), "904 threads without a name: the "
+	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "904 threads without a name: the "
 		"guest keeps 4096 threads, more by the hook's settings: threads=8192"));
 	epoch->tables[TABLE_THREADS].missing = 0;
-	assert_null(strstr(remarks_text(epoch, "; ", text, sizeof(text)), "threads"));
+	assert_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "threads"));
 	fixture_end(&fixture);
+}
+
+/* A loss is told while what is shown has the time in which it grew, and again when it grows. */
+static void test_a_remark_goes_with_its_cause(void **state)
+{
+	struct epoch *epoch = epoch_new((const uint8_t[16]){ 0 }, NULL, NULL);
+	char text[REMARKS_SIZE];
+
+	(void)state;
+	epoch->known = epoch->told = true;
+	epoch_ticks(epoch, 20000000000);
+	epoch->cpus_refused = 2;
+	assert_string_equal(remarks_text(epoch, 10000000000, "; ", text, sizeof(text)),
+		"2 news of further CPUs not taken: memory is full; give more by --memory");
+	epoch_ticks(epoch, 40000000000);
+	assert_string_equal(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "");
+	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "2 news"));
+	epoch->cpus_refused = 3;
+	assert_non_null(strstr(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "3 news"));
+	epoch_release(epoch);
 }
 
 static void test_remarks_are_cut_to_their_room(void **state)
@@ -394,7 +414,7 @@ static void test_remarks_are_cut_to_their_room(void **state)
 	(void)state;
 	epoch->untimed = 12;
 	memset(text, 'x', sizeof(text));
-	assert_string_equal(remarks_text(epoch, "; ", text, 12), "12 ticks ar");
+	assert_string_equal(remarks_text(epoch, 0, "; ", text, 12), "12 ticks ar");
 	assert_int_equal(text[12], 'x');
 	epoch_release(epoch);
 }
@@ -499,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_put_back_guest_is_asked_again),
 		cmocka_unit_test(test_connects_again),
 		cmocka_unit_test(test_losses_are_shown),
+		cmocka_unit_test(test_a_remark_goes_with_its_cause),
 		cmocka_unit_test(test_remarks_are_cut_to_their_room),
 		cmocka_unit_test(test_meter_follows_the_window),
 		cmocka_unit_test(test_backlog_is_no_rate),
