@@ -46,7 +46,7 @@ BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers messages message-table manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
-E2E = tiny port books linux_port linux_goes linux_leaves linux_silent linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
+E2E = tiny port books linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
 	screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
