@@ -33,7 +33,7 @@ UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_
 	test_alarm test_template test_virtq test_virtio_serial test_hotplug test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
 	test_run test_store test_table test_query test_query_inlined test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file test_debuginfod test_sources \
 	test_memory test_absurd_files test_signals test_demangle test_qmp test_profiler test_launch test_options \
-	test_link test_plug test_waits test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
+	test_link test_commands test_plug test_waits test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
 	test_canvas test_config test_keymap \
 	test_filter_words test_list test_prompt test_header test_view_functions test_screen test_states test_walk test_steady test_tabs
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen fuzz_session

@@ -10,7 +10,8 @@ enum { WAITING_MAX = 256, NS_PER_MS = 1000000 };
 struct waiting {
 	struct command_sink sink;
 	uint64_t since;			/* sent, or the answer before it came */
-	bool hello;			/* its answer is known by its text; until it has expired */
+	bool hello;			/* its answer is known by its text */
+	bool passed;			/* the guest answers, but not yet to this */
 };
 
 struct commands {
@@ -90,13 +91,11 @@ void commands_reply(struct commands *commands, bool ok, const char *bytes, size_
 {
 	char *text = util_printable_lines(bytes, size);
 
-	if (is_foreign(commands, text)) {
-		free(text);
-		return;
-	}
 	for (size_t i = 0; i < commands->count; i++)
 		commands->waiting[i].since = util_now();
-	if (commands->count)
+	if (is_foreign(commands, text))
+		commands->waiting[0].passed = true;
+	else if (commands->count)
 		finish_first(commands, ok, text);
 	free(text);
 }
@@ -111,7 +110,10 @@ bool commands_wait(const struct commands *commands)
 	return commands->count > 0;
 }
 
-/* A line that has expired keeps its place: its answer may still come, and is not another one's. */
+/*
+ * A line that has expired keeps its place: its answer may still come, and is not another one's. The
+ * guest may have stood still: what hello passes over counts until a guest that answers has left it out.
+ */
 void commands_expire(struct commands *commands, uint64_t now)
 {
 	for (size_t i = 0; i < commands->count; i++) {
@@ -120,7 +122,7 @@ void commands_expire(struct commands *commands, uint64_t now)
 		if (commands->waiting[i].since + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS > now)
 			continue;
 		commands->waiting[i].sink = (struct command_sink){ 0 };
-		commands->waiting[i].hello = false;
+		commands->waiting[i].hello = commands->waiting[i].hello && !commands->waiting[i].passed;
 		answer(sink, false, "no answer: the guest does not answer; does it run, and does its hook "
 			"drain its rings (ktop_drain)?");
 	}
