@@ -44,11 +44,19 @@ char *util_copy(const char *text, size_t size)
 	return copy;
 }
 
+/* Not vasprintf: where memory is out, that of glibc 2.36 writes behind a text of 100 bytes. */
 char *util_format_list(const char *format, va_list list)
 {
+	va_list again;
 	char *text;
+	int size;
 
-	return vasprintf(&text, format, list) < 0 ? must(NULL) : text;
+	va_copy(again, list);
+	size = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	text = size < 0 ? must(NULL) : util_alloc((size_t)size + 1);
+	vsnprintf(text, (size_t)size + 1, format, list);
+	return text;
 }
 
 char *util_format(const char *format, ...)
