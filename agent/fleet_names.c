@@ -97,7 +97,12 @@ static bool is_same(const struct fleet_names *names, uint32_t id, const struct f
 		strcmp(function->object, wanted->object) == 0;
 }
 
-/* Where there is no room, the symbols' one "[unknown]", or the function again at the next boot. */
+static bool has_name(const struct fleet_names *names, uint32_t id, const char *name)
+{
+	return strcmp(symbols_get(names->symbols, id)->name, name) == 0;
+}
+
+/* Where there is no room, an "[unknown]". */
 static uint32_t add(struct fleet_names *names, uint64_t hash, const struct function *function,
 	uint8_t kernel)
 {
@@ -112,7 +117,8 @@ static uint32_t add(struct fleet_names *names, uint64_t hash, const struct funct
 	if (id < names->count)
 		return id;
 	names->kernels[names->count++] = kernel;
-	hash_add(&names->by_text, hash, id);
+	if (has_name(names, id, function->name))
+		hash_add(&names->by_text, hash, id);	/* or it is another one at the next boot */
 	return id;
 }
 
@@ -136,6 +142,9 @@ static uint32_t common(struct fleet_names *names, const struct function *functio
 uint32_t fleet_names_map(struct fleet_names *names, struct fleet_map *map,
 	const struct picture *picture, uint32_t function)
 {
+	const struct function *met;
+	uint32_t id;
+
 	if (function >= map->count) {
 		size_t count = symbols_functions(picture->symbols);
 
@@ -145,8 +154,11 @@ uint32_t fleet_names_map(struct fleet_names *names, struct fleet_map *map,
 			(count - map->count) * sizeof(*map->functions));
 		map->count = count;
 	}
-	if (map->functions[function] == SYMBOLS_NONE)
-		map->functions[function] =
-			common(names, symbols_get(picture->symbols, function), picture);
-	return map->functions[function];
+	if (map->functions[function] != SYMBOLS_NONE)
+		return map->functions[function];
+	met = symbols_get(picture->symbols, function);
+	id = common(names, met, picture);
+	if (has_name(names, id, met->name))
+		map->functions[function] = id;		/* or it is tried again: there may be room then */
+	return id;
 }
