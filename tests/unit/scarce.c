@@ -21,6 +21,13 @@ static atomic_bool paused;
 static _Thread_local bool exempt;
 
 void __sanitizer_print_stack_trace(void);
+const char *__lsan_default_suppressions(void);
+
+/* The C library's own leaks, where it is refused memory. */
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:_nl_normalize_codeset\n";
+}
 
 /* libdw does not outlive it: it follows NULL, or loses what it had. */
 static _Unwind_Reason_Code look(struct _Unwind_Context *frame, void *found)

@@ -56,19 +56,32 @@ static void tell(struct fake_guest *guest)
 	fake_guest_reply(guest, true, "hello");
 }
 
+static void end_if_failed(const struct session *session)
+{
+	const char *why = session_failure(session);
+
+	if (!why)
+		return;
+	fprintf(stderr, "ktop: %s\n", why);
+	_exit(1);
+}
+
+/* What the user gave, and cannot be read, ends the program: session_failure, of a patient one. */
 static void live_on(struct fixture *fixture)
 {
 	for (int i = 0; i < SOON || session_link(fixture->session) != LINK_UP; i++) {
 		if (fake_guest_got(fixture->guest, "hello"))
 			tell(fixture->guest);
 		fixture_step(fixture);
+		end_if_failed(fixture->session);
 	}
 }
 
 /* The file is written before, by main. */
 static struct fixture begin(void)
 {
-	return fixture_begin(&(struct session_options){ .symbols = scratch_path("names") });
+	return fixture_begin(&(struct session_options){ .symbols = scratch_path("names"),
+		.patient = true });
 }
 
 /* ---- a boot ---- */
@@ -349,8 +362,10 @@ static void plug_in(void *context)
 		.context = &machine }, scratch_path("qmp"));
 	scarce_pause(false);
 	begin_qmp(&fixture, true);
-	while (!session_plugged(fixture.session, text, sizeof(text))[0])
+	while (!session_plugged(fixture.session, text, sizeof(text))[0]) {
 		session_step(fixture.session, FIXTURE_STEP_MS);
+		end_if_failed(fixture.session);
+	}
 	session_leave(fixture.session, 1000);
 	scarce_end();
 	assert_null(session_stays(fixture.session));
