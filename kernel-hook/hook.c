@@ -52,10 +52,12 @@ static uint64_t fixed_size(uint32_t cpus, const struct ktop_settings *settings)
 size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)
 {
 	struct ktop_settings all = settings ? *settings : (struct ktop_settings){ 0 };
+	uint64_t size;
 
 	if (cpus == 0 || cpus > CPUS_MAX || !complete(&all))
 		return 0;
-	return fixed_size(cpus, &all) + (uint64_t)cpus * KTOP_CLASSES * all.ring_size;
+	size = fixed_size(cpus, &all) + (uint64_t)cpus * KTOP_CLASSES * all.ring_size;
+	return (size_t)size == size ? (size_t)size : 0;	/* more than a CPU of 32 bits can address: wrong settings */
 }
 
 static void init_cpu(struct ktop_cpu *cpu, uint32_t number, uint8_t *rings, uint64_t ring_size)

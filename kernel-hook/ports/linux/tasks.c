@@ -265,7 +265,7 @@ void tasks_tell(struct ktop *ktop)
 	unsigned int cpu;
 
 	areas = AREAS;
-	WRITE_ONCE(news, false);
+	smp_store_mb(news, false);	/* before the queues are looked at: what comes later is announced anew */
 	for_each_possible_cpu(cpu)
 		take_queue(ktop, per_cpu_ptr(&seen, cpu));
 	if (time_after(jiffies, looked_at + LOOK_JIFFIES)) {
