@@ -54,7 +54,8 @@ void functions_free(struct functions *functions)
 		struct entry *entry = entry_of(functions, id);
 
 		free((char *)entry->function.name);
-		free((char *)entry->origin.line);
+		if (!entry->origin.starved)
+			free((char *)entry->origin.line);
 	}
 	for (size_t i = 0; i < CHUNKS; i++)
 		free(functions->chunks[i]);
@@ -137,16 +138,26 @@ const struct function *functions_get(const struct functions *functions, uint32_t
 
 bool functions_set_line(struct functions *functions, uint32_t id, char *line)
 {
-	size_t bytes = strlen(line) + TEXT_COST;
-	bool room = budget_take(functions->budget, bytes);
+	struct origin *origin = functions_origin(functions, id);
+	size_t bytes = line ? strlen(line) + TEXT_COST : 0;
 
-	functions->paid += room ? bytes : 0;
-	if (!room) {
+	origin->starved = !line || !budget_take(functions->budget, bytes);
+	origin->line = origin->starved ? "" : line;
+	if (origin->starved)
 		free(line);
-		line = util_copy("", 0);
+	else
+		functions->paid += bytes;
+	return !origin->starved;
+}
+
+void functions_retry_lines(struct functions *functions)
+{
+	for (uint32_t id = 0; id < functions->count; id++) {
+		struct origin *origin = functions_origin(functions, id);
+
+		if (origin->starved)
+			*origin = (struct origin){ .object = origin->object };
 	}
-	entry_of(functions, id)->origin.line = line;
-	return room;
 }
 
 struct origin *functions_origin(struct functions *functions, uint32_t id)

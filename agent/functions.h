@@ -22,6 +22,7 @@ struct origin {
 	const struct debug_object *object;	/* NULL: nowhere */
 	const char *line;		/* NULL: not known yet */
 	bool asked;
+	bool starved;			/* it is "" for want of memory */
 };
 
 struct functions *functions_new(struct budget *budget);
@@ -43,7 +44,11 @@ const struct function *functions_get(const struct functions *functions, uint32_t
 /* The owner's part of a function. */
 struct origin *functions_origin(struct functions *functions, uint32_t id);
 
-/* Takes the function's line (fresh memory), once. False: there is no room for it, and it is "". */
+/*
+ * Takes the function's line (fresh memory), once; NULL: there was no memory to read it. False: there
+ * is none for it, and it is "", until it is to be asked for again.
+ */
 bool functions_set_line(struct functions *functions, uint32_t id, char *line);
+void functions_retry_lines(struct functions *functions);
 
 #endif

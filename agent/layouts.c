@@ -33,6 +33,7 @@ struct layouts {
 	struct recent *processes;
 	uint32_t *spaces;		/* by slot of `processes` */
 	uint32_t kernel;		/* the kernel's layout: its space is EVENT_KERNEL */
+	uint64_t refused;		/* spaces of samples: there was no memory */
 	bool full;
 };
 
@@ -68,10 +69,8 @@ static uint32_t add_layout(struct layouts *layouts, const struct draft *draft)
 {
 	uint32_t first = layouts->entry_count;
 
-	if (!have_room(layouts, draft->count)) {
-		layouts->full = true;
+	if (!have_room(layouts, draft->count))
 		return LAYOUTS_UNKNOWN;
-	}
 	if (draft->count)
 		memcpy(layouts->entries + first, draft->entries, draft->count * sizeof(uint32_t));
 	layouts->entry_count += draft->count;
@@ -244,8 +243,14 @@ uint32_t layouts_space(struct layouts *layouts, uint32_t process)
 		&& layouts->count < LAYOUTS_MAX / 2) {
 		*space = add_layout(layouts, &empty);
 		layouts->privates += *space != LAYOUTS_UNKNOWN;
+		layouts->refused += *space == LAYOUTS_UNKNOWN;
 	}
 	return *space;
+}
+
+uint64_t layouts_refused(const struct layouts *layouts)
+{
+	return layouts->refused;
 }
 
 /* ---- looking up ---- */

@@ -38,6 +38,8 @@ bool layouts_map(struct layouts *layouts, uint32_t process, uint32_t mapping);
  */
 uint32_t layouts_space(struct layouts *layouts, uint32_t process);
 
+uint64_t layouts_refused(const struct layouts *layouts);	/* of these: there was no memory */
+
 /* What is at an address, or came there next; good until the next objects_map. NULL: nothing. */
 const struct mapping *layouts_find(const struct layouts *layouts, uint32_t space, uint64_t address);
 

@@ -18,6 +18,7 @@ struct handle {
 	const struct debug_object *object;	/* NULL: empty */
 	bool full;
 	bool asking;			/* debuginfod, for its file */
+	unsigned tries;			/* the worker's, when it was opened */
 	int fd;				/* of the debug file; -1: its own, or none */
 	struct sym_dwarf *dwarf;	/* NULL: there is no DWARF */
 	uint64_t used;			/* higher: later */
@@ -26,7 +27,7 @@ struct handle {
 /* Counters run on; the slot is the counter modulo LINE_QUEUE. taken <= answered <= asked. */
 struct line_worker {
 	struct budget *budget;
-	_Atomic uint64_t refused;
+	atomic_uint tries;		/* how often there was memory again */
 
 	/* the owner's */
 	pthread_t thread;
@@ -89,6 +90,7 @@ static void open_dwarf(struct line_worker *worker, struct handle *handle)
 	const struct debug_object *object = handle->object;
 	char remark[sizeof(worker->note)] = "";
 
+	handle->tries = atomic_load(&worker->tries);
 	if (handle->fd < 0 && object->fd >= 0)
 		handle->dwarf = sym_dwarf_open(object->fd, &worker->folders, worker->budget,
 			&handle->full);
@@ -171,7 +173,10 @@ static char *read_answer(struct handle *handle, const struct line_question *ques
 		sym_dwarf_line(handle->dwarf, question->address, &handle->full);
 }
 
-/* A handle that has no room for more is opened anew: that lets go of what it has. */
+/*
+ * A handle that has no room for more is opened anew: that lets go of what it has. So is one for which
+ * there was no memory at all, when there is some again.
+ */
 static struct line_answer find_answer(struct line_worker *worker,
 	const struct line_question *question)
 {
@@ -185,7 +190,7 @@ static struct line_answer find_answer(struct line_worker *worker,
 	answer.later = handle->asking;
 	answer.text = read_answer(handle, question);
 	handle->used = ++worker->uses;
-	if (handle->dwarf && handle->full) {
+	if (handle->full && (handle->dwarf || handle->tries != atomic_load(&worker->tries))) {
 		sym_dwarf_close(handle->dwarf);
 		handle->dwarf = NULL;
 		handle->full = false;
@@ -193,7 +198,7 @@ static struct line_answer find_answer(struct line_worker *worker,
 		free(answer.text);
 		answer.text = read_answer(handle, question);
 	}
-	worker->refused += handle->full;
+	answer.starved = handle->full;
 	return answer;
 }
 
@@ -249,6 +254,11 @@ bool line_worker_ask(struct line_worker *worker, const struct line_question *que
 	return room;
 }
 
+void line_worker_retry(struct line_worker *worker)
+{
+	atomic_fetch_add(&worker->tries, 1);
+}
+
 bool line_worker_take(struct line_worker *worker, struct line_answer *answer)
 {
 	bool any;
@@ -267,11 +277,6 @@ const char *line_worker_note(struct line_worker *worker, char *text, size_t size
 	snprintf(text, size, "%s", worker->note);
 	pthread_mutex_unlock(&worker->lock);
 	return text;
-}
-
-uint64_t line_worker_refused(const struct line_worker *worker)
-{
-	return worker->refused;
 }
 
 void line_worker_free(struct line_worker *worker)

@@ -27,6 +27,7 @@ struct line_answer {
 	uint32_t ticket;
 	bool inlined;
 	bool later;			/* the file is not here yet: ask again */
+	bool starved;			/* there was no memory for the file's lines */
 	char *text;			/* as sym_dwarf.h has it; NULL: none */
 };
 
@@ -40,11 +41,11 @@ void line_worker_free(struct line_worker *worker);	/* waits for the question in 
 void line_worker_set(struct line_worker *worker, const struct debug_folders *folders,
 	bool debuginfod);
 
+/* There is memory again: files for which there was none are opened with their next question. */
+void line_worker_retry(struct line_worker *worker);
+
 /* False: the queue is full, ask again later. */
 bool line_worker_ask(struct line_worker *worker, const struct line_question *question);
-
-/* Questions without an answer: there was no memory for the file's lines. */
-uint64_t line_worker_refused(const struct line_worker *worker);
 
 /* The next answer, if any; its text is the caller's. */
 bool line_worker_take(struct line_worker *worker, struct line_answer *answer);

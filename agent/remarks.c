@@ -107,6 +107,8 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 		"functions of the guest's not kept: memory is full; give more by --memory");
 	add_count(line, threads_refused(inputs->threads),
 		"names not kept: memory is full; give more by --memory");
+	add_loss(line, symbols_spaces_refused(inputs->symbols),
+		"samples of programs without their names: memory is full; give more by --memory");
 	add_loss(line, symbols_lines_refused(inputs->symbols),
 		"source lines not read: memory is full; give more by --memory");
 	add_loss(line, epoch->cpus_refused,

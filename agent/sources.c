@@ -28,7 +28,7 @@ struct sources {
 	struct budget *budget;
 	struct functions *functions;
 	struct line_worker *worker;
-	uint64_t refused;
+	uint64_t refused, lines_refused;
 
 	struct place *places;
 	uint32_t place_count, place_room;
@@ -76,7 +76,19 @@ void sources_set(struct sources *sources, const struct debug_folders *folders, b
 
 uint64_t sources_refused(const struct sources *sources)
 {
-	return sources->refused + line_worker_refused(sources->worker);
+	return sources->refused + sources->lines_refused;
+}
+
+bool sources_retry(struct sources *sources)
+{
+	bool again = sources->lines_refused;
+
+	if (again) {
+		functions_retry_lines(sources->functions);
+		line_worker_retry(sources->worker);
+	}
+	sources->lines_refused = 0;
+	return again;
 }
 
 const char *sources_note(struct sources *sources, char *text, size_t size)
@@ -158,14 +170,15 @@ static void take_line(struct sources *sources, const struct line_answer *answer)
 
 	if (answer->later)
 		functions_origin(sources->functions, answer->ticket)->asked = false;
-	else if (!functions_set_line(sources->functions, answer->ticket,
+	else if (!functions_set_line(sources->functions, answer->ticket, answer->starved ? NULL :
 			line ? util_printable(line, strnlen(line, LINE_SHOWN)) : util_copy("", 0)))
-		sources->refused++;
+		sources->lines_refused++;
 }
 
 static void take_inlined(struct sources *sources, const struct line_answer *answer)
 {
 	sources->asked--;
+	sources->refused += answer->starved;
 	if (!answer->later)
 		keep_inlined(sources, &sources->places[answer->ticket], answer->text);
 	else if (answer->ticket < sources->next)

@@ -32,6 +32,9 @@ const char *sources_line(struct sources *sources, uint32_t function,
 bool sources_inlined(struct sources *sources, const struct debug_object *object, uint64_t address,
 	uint32_t within, struct inlined *inlined);
 
+/* True: memory was short for lines. They are asked for again, and not refused any more. */
+bool sources_retry(struct sources *sources);
+
 uint64_t sources_refused(const struct sources *sources);	/* answers without room */
 const char *sources_note(struct sources *sources, char *text, size_t size);
 

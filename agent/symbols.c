@@ -463,11 +463,11 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 
 bool symbols_retry(struct symbols *symbols)
 {
-	bool again = functions_retry(symbols->functions);
+	bool again = functions_retry(symbols->functions), lines = sources_retry(symbols->sources);
 
 	if (again)
 		renew(symbols);
-	return again;
+	return again || lines;
 }
 
 void symbols_told_again(struct symbols *symbols)
@@ -484,6 +484,11 @@ uint64_t symbols_refused(const struct symbols *symbols)
 uint64_t symbols_told_refused(const struct symbols *symbols)
 {
 	return guest_symbols_refused(symbols->told);
+}
+
+uint64_t symbols_spaces_refused(const struct symbols *symbols)
+{
+	return layouts_refused(symbols->layouts);
 }
 
 uint64_t symbols_lines_refused(const struct symbols *symbols)

@@ -118,6 +118,7 @@ void symbols_told_again(struct symbols *symbols);	/* all that the guest tells, f
 uint64_t symbols_refused(const struct symbols *symbols);	/* functions, asked for by address */
 uint64_t symbols_told_refused(const struct symbols *symbols);	/* functions that the guest told of */
 uint64_t symbols_lines_refused(const struct symbols *symbols);
+uint64_t symbols_spaces_refused(const struct symbols *symbols);	/* answers of symbols_space */
 
 /* Any thread, for an id that was handed out: functions never move. The rest: one owner thread. */
 size_t symbols_functions(const struct symbols *symbols);

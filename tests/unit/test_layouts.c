@@ -302,13 +302,14 @@ static void a_program_run_100000_times_is_one_set_of_stacks(void **state)
 	symbols_free(symbols);
 }
 
-/* A boot may begin while the one before has all of the memory. */
+/* A boot may begin while the one before has all of the memory; what has no space then is counted. */
 static void there_is_a_space_without_memory(void **state)
 {
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
 	struct objects *objects;
 	struct layouts *layouts;
 	size_t left = budget_left(budget);
+	uint32_t process = 1;
 
 	(void)state;
 	assert_true(budget_take(budget, left));
@@ -316,9 +317,16 @@ static void there_is_a_space_without_memory(void **state)
 	layouts = layouts_new(objects, budget);
 	assert_null(layouts_find(layouts, LAYOUTS_UNKNOWN, 0x1000));
 	assert_null(layouts_find(layouts, EVENT_KERNEL, 0x1000));
+	while (layouts_space(layouts, process) != LAYOUTS_UNKNOWN)
+		process++;
+	assert_int_equal(layouts_space(layouts, process), LAYOUTS_UNKNOWN);
+	assert_int_equal(layouts_refused(layouts), 2);
+	assert_string_equal(layouts_note(layouts), "");
+	budget_give(budget, left);
+	assert_int_not_equal(layouts_space(layouts, process), LAYOUTS_UNKNOWN);
+	assert_int_equal(layouts_refused(layouts), 2);
 	layouts_free(layouts);
 	objects_free(objects);
-	budget_give(budget, left);
 	assert_int_equal(budget_left(budget), left);
 	budget_release(budget);
 }

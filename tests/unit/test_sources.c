@@ -1,6 +1,7 @@
 /* Lines and inlined functions through symbols.h: which file they come from, and for which address. */
 #include <unistd.h>
 
+#include "budget.h"
 #include "event.h"
 #include "scratch.h"
 #include "settle.h"
@@ -210,6 +211,32 @@ static void test_stripped_program(void **state)
 	symbols_free(symbols);
 }
 
+/* A line for which there was no memory is counted, and read when there is some. */
+static void test_memory_comes_back(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct symbols *symbols = symbols_new(budget);
+	uint64_t outer;
+	size_t left;
+
+	(void)state;
+	build("vmlinux", "ab112233");
+	outer = address_of("vmlinux", "outer");
+	assert_true(symbols_load_kernel(symbols, scratch_path("vmlinux"), NULL));
+	symbols_function(symbols, EVENT_KERNEL, outer);
+	left = budget_left(budget);
+	budget_charge(budget, left);
+	assert_string_equal(await_line(symbols, outer), "");
+	assert_int_equal(symbols_lines_refused(symbols), 1);
+	budget_give(budget, left);
+	assert_true(symbols_retry(symbols));
+	assert_int_equal(symbols_lines_refused(symbols), 0);
+	assert_string_equal(await_line(symbols, outer), "kernel.c:7");
+	assert_false(symbols_retry(symbols));
+	symbols_free(symbols);
+	budget_release(budget);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_given_kernel),
 		cmocka_unit_test(test_one_of_each),
 		cmocka_unit_test(test_stripped_program),
+		cmocka_unit_test(test_memory_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
