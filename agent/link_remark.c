@@ -9,7 +9,7 @@ const char *link_plugged(const struct link *link, char *text, size_t size)
 {
 	const char *bus = link->plugged.bus;
 
-	snprintf(text, size, "%s%s%s",
+	util_print(text, size, "%s%s%s",
 		bus[0] ? "the port org.ktop.0 is plugged in, " : "",
 		link->plugged.controller ? "with a virtio-serial controller on bus " :
 			bus[0] ? "on bus " : "", bus);
@@ -106,7 +106,7 @@ const char *link_remark(const struct link *link, enum link_state state, char *te
 
 	if (!remark)
 		remark = port_remark(link, state);
-	snprintf(text, size, "%s", remark ? remark : "");
+	util_print(text, size, "%s", remark ? remark : "");
 	free(remark);
 	return text;
 }
