@@ -198,7 +198,7 @@ static void add_rest(struct title *title, const struct picture *picture, const s
 {
 	double missed = title_missed(picture, filter) * 100;
 
-	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, 67, 11, "missed %.*f%%", missed < 9.95,
+	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, 67, 17, "CPUs not run %.*f%%", missed < 9.95,
 		missed);
 	if (picture->skipped_bytes)
 		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", picture->skipped_bytes);

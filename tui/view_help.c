@@ -35,7 +35,7 @@ static const struct note notes[] = {
 	{ "REC 997/472 Hz", "profiling; samples a second and CPU: asked for, achieved. A late "
 		"tick's sample counts for all since the one before, up to 8: so shares stay "
 		"right when fewer come than asked for." },
-	{ "missed", "share of the time in which the host did not run the guest's CPUs, or the VM "
+	{ "CPUs not run", "share of the time in which the host did not run the guest's CPUs, or the VM "
 		"was paused: it is counted for no function" },
 	{ "lost 12+3", "samples that were taken and never came, since ktop listens, exact: in "
 		"the guest, its rings were full; and on the way here" },

@@ -123,9 +123,9 @@ static void test_missed_is_a_share_of_all_time(void **state)
 	(void)state;
 	picture->cpus[1].series.missed = 10000;
 	picture->table->weight = picture->table->samples = 0;
-	check_missed(picture, "", "missed 20%");
-	check_missed(picture, "thread:nosuch", "missed 20%");
-	check_missed(picture, "cpu:1", "missed 50%");
+	check_missed(picture, "", "CPUs not run 20%");
+	check_missed(picture, "thread:nosuch", "CPUs not run 20%");
+	check_missed(picture, "cpu:1", "CPUs not run 50%");
 	check_missed(picture, "cpu:0", "lost 0  ");
 	picture_free(picture);
 }
