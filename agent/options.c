@@ -141,7 +141,7 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 	void *into;
 
 	if (!row) {
-		util_fail(error, "--%.*s: no such option; --help lists them", (int)size, name);
+		util_fail(error, "--%.*s: no such option", (int)size, name);
 		return 0;
 	}
 	if (value && !row->value) {
@@ -181,7 +181,7 @@ bool options_parse(char *const *words, size_t count, const struct option_set *se
 			break;
 		}
 		if (words[at][1] != '-')
-			return util_fail(error, "%s: no such option; --help lists them", words[at]);
+			return util_fail(error, "%s: no such option", words[at]);
 		taken = take_option(words + at, count - at, sets, set_count, error);
 		if (!taken)
 			return false;

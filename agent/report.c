@@ -53,7 +53,7 @@ void report_note(struct report *report, const char *what, const char *why)
 {
 	size_t used = strlen(report->note);
 
-	snprintf(report->note + used, sizeof(report->note) - used, "%s%s%s%s",
+	util_print(report->note + used, sizeof(report->note) - used, "%s%s%s%s",
 		used ? "; " : "", what, *why ? ": " : "", why);
 }
 
@@ -413,16 +413,24 @@ static void write_file(struct report *report)
 	report->state = REPORT_DONE;
 }
 
+/* An empty table: which option is the cause? */
 static void note_nothing(struct report *report)
 {
 	const struct report_request *request = &report->request;
+	bool thread = request->thread, mode = request->mode >= 0;
+	char *options;
 
-	if (report->table->samples)
+	if (report->table->count)
 		return;
-	if (request->thread)
-		report_note(report, "nothing passed --thread", request->thread);
-	if (request->function)
-		report_note(report, "nothing passed --function", request->function);
+	options = util_format("no sample passes%s%s%s; ask for more, or for a longer window",
+		thread ? " --thread" : "", mode ? " --mode" : "",
+		request->cpu != EVENT_NONE ? " --cpu" : "");
+	if (report->table->samples)
+		report_note(report, "no function of the table has the name of --function",
+			request->function);
+	else if (thread || mode || request->cpu != EVENT_NONE)
+		report_note(report, options, "");
+	free(options);
 }
 
 static void name(struct report *report)

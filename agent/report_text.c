@@ -108,7 +108,7 @@ void report_text(const struct report *report, FILE *out)
 	for (size_t i = 0; i < rows; i++)
 		print_row(report, &report->table->rows[i], out);
 	if (report->table->count == 0)
-		fprintf(out, "(no sample was taken, or none passes what was asked for)\n");
+		fprintf(out, report->note[0] ? "(nothing to show)\n" : "(no sample was taken)\n");
 	if (rows < report->table->count)
 		fprintf(out, "(%zu more functions; --top 0 shows all)\n",
 			report->table->count - rows);
