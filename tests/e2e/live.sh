@@ -91,10 +91,10 @@ speed() {
 		}'
 }
 
-# speed_now NAME: of the next four seconds of the guest
+# speed_now NAME: of the next four seconds of the guest, which count instructions: on a busy host they are long
 speed_now() {
 	local from=$(($(reports "$1") + 1))
-	await 60 has_reports "$1" $((from + 4)) && speed "$1" $from $((from + 4))
+	await 240 has_reports "$1" $((from + 4)) && speed "$1" $from $((from + 4))
 }
 
 # at_speed NAME FULL: it goes on, at nine tenths of that or more
