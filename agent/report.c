@@ -422,7 +422,7 @@ static void note_nothing(struct report *report)
 
 	if (report->table->count)
 		return;
-	options = util_format("no sample passes%s%s%s; ask for more, or for a longer window",
+	options = util_format("no sample passes%s%s%s; leave one out, or give more --seconds",
 		thread ? " --thread" : "", mode ? " --mode" : "",
 		request->cpu != EVENT_NONE ? " --cpu" : "");
 	if (report->table->samples)

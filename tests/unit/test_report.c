@@ -566,7 +566,7 @@ static void test_a_filter_that_nothing_passes_is_told(void **state)
 	report->request.thread = "nosuch";
 	report_cut(report, "enough");
 	finish_report(&fixture, report);
-	assert_non_null(strstr(report->note, "no sample passes --thread; ask for more, or for a longer window"));
+	assert_non_null(strstr(report->note, "no sample passes --thread; leave one out, or give more --seconds"));
 	report_free(report);
 	fixture_end(&fixture);
 }
