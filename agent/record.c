@@ -71,11 +71,11 @@ static void end_epoch(struct record *record)
 {
 	char *bytes = NULL;
 	size_t size = 0;
-	FILE *text = record->begun ? open_memstream(&bytes, &size) : NULL;
+	FILE *text = record->begun ? util_text_open(&bytes, &size) : NULL;
 
 	if (text) {
 		metadata_write(record->metadata, record->boot_id, text);
-		fclose(text);
+		util_text_close(text, &bytes);
 	}
 	if (record->begun)
 		record_writer_end(record->writer, bytes, size);

@@ -115,8 +115,7 @@ static void finish_report(struct job *job)
 	char *text = NULL, *error = NULL;
 	const char *why = NULL;
 	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	bool whole;
+	FILE *out = util_text_stream(&text, &size);
 
 	if (out) {
 		report_write(job->report, out, &error);
@@ -124,8 +123,7 @@ static void finish_report(struct job *job)
 		if (why)
 			fprintf(out, CONTROL_SEPARATOR "%s", why);
 	}
-	whole = out && !ferror(out);
-	if (out && fclose(out) == 0 && whole && text)
+	if (out && util_text_whole(out, &text))
 		control_socket_answer(job->service->control, client_of(job), !why, text, size);
 	else
 		answer(job, false, "no report: no memory for it; ask for less");

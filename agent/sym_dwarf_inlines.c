@@ -5,6 +5,7 @@
 
 #include "sym_dwarf.h"
 #include "sym_dwarf_state.h"
+#include "util.h"
 
 enum {
 	RANGES_TRIED_MAX = 64,
@@ -118,10 +119,9 @@ char *sym_dwarf_inlined(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 	uint32_t at = sym_dwarf_ranges_from(dwarf, address);
 	char *text = NULL;
 	size_t size;
-	bool whole;
 
 	*full = false;
-	walk.names = open_memstream(&text, &size);
+	walk.names = util_text_stream(&text, &size);
 	if (!walk.names) {
 		*full = true;
 		return NULL;
@@ -129,8 +129,7 @@ char *sym_dwarf_inlined(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 	for (int tried = 0; at > 0 && tried < RANGES_TRIED_MAX && !*full; tried++)
 		if (walk_unit(&walk, dwarf, &dwarf->ranges[--at], full))
 			break;
-	whole = !ferror(walk.names);
-	if (fclose(walk.names) == 0 && whole && text)
+	if (util_text_whole(walk.names, &text))
 		return text;
 	*full = true;
 	free(text);

@@ -95,16 +95,71 @@ char *util_join(char *const *words, size_t count, const char *between)
 	return text;
 }
 
+struct text_stream {
+	char **text;
+	size_t *size, room;
+};
+
+static ssize_t text_write(void *cookie, const char *bytes, size_t size)
+{
+	struct text_stream *stream = cookie;
+	size_t used = *stream->size, room = 2 * (used + size) + 1;
+
+	if (used + size >= stream->room) {
+		char *text = realloc(*stream->text, room);
+
+		if (!text)
+			return 0;
+		*stream->text = text;
+		stream->room = room;
+	}
+	memcpy(*stream->text + used, bytes, size);
+	*stream->size = used + size;
+	(*stream->text)[used + size] = '\0';
+	return (ssize_t)size;
+}
+
+static int text_closed(void *cookie)
+{
+	free(cookie);
+	return 0;
+}
+
+FILE *util_text_stream(char **text, size_t *size)
+{
+	cookie_io_functions_t functions = { .write = text_write, .close = text_closed };
+	struct text_stream *stream = malloc(sizeof(*stream));
+	FILE *file = NULL;
+
+	*text = calloc(1, 1);
+	*size = 0;
+	if (stream && *text) {
+		*stream = (struct text_stream){ .text = text, .size = size };
+		file = fopencookie(stream, "w", functions);
+	}
+	if (!file) {
+		free(stream);
+		free(*text);
+		*text = NULL;
+	}
+	return file;
+}
+
+bool util_text_whole(FILE *stream, char *const *text)
+{
+	bool whole = fflush(stream) == 0 && !ferror(stream);
+
+	return fclose(stream) == 0 && whole && *text;
+}
+
 FILE *util_text_open(char **text, size_t *size)
 {
-	return must(open_memstream(text, size));
+	return must(util_text_stream(text, size));
 }
 
 char *util_text_close(FILE *stream, char *const *text)
 {
-	bool whole = !ferror(stream);
-
-	return fclose(stream) == 0 && whole ? must(*text) : must(NULL);
+	return util_text_whole(stream, text) ? *text : must(NULL);
 }
 
 uint64_t util_now(void)

@@ -24,7 +24,14 @@ void *util_alloc(size_t size);		/* zeroed */
 void *util_grow(void *memory, size_t count, size_t size);
 char *util_copy(const char *text, size_t size);
 
-/* A stream into fresh memory, which is *text, and returned, once it is closed. Likewise. */
+/*
+ * A stream into fresh memory: *text, whole up to the last fflush. Unlike open_memstream's, which drops
+ * what it has no memory for and says nothing, it has failed then (ferror). NULL: no memory for it.
+ */
+FILE *util_text_stream(char **text, size_t *size);
+bool util_text_whole(FILE *stream, char *const *text);	/* closes it; false: *text is no use */
+
+/* Likewise, ending the program when memory is out; the text is returned once it is closed. */
 FILE *util_text_open(char **text, size_t *size);
 char *util_text_close(FILE *stream, char *const *text);
 
