@@ -209,7 +209,7 @@ static void looking_costs_little_in_each_call(void **state)
 	for (uint32_t i = 0; i < 5 * SLOTS; i++) {
 		reads = 0;
 		transport->connected(transport, &connections);
-		assert_in_range(reads, 1, 6);
+		assert_in_range(reads, 1, 22);	/* of eight functions, two each, and what one is */
 	}
 }
 
