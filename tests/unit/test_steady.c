@@ -234,7 +234,7 @@ static void check_places(int rows, int columns, const char *const *words, size_t
 static void test_nothing_jumps(void **state)
 {
 	static const char *const words[] = { "REC", "SELF%", "TOTAL%", "FUNCTION", "lost", "HITS/s",
-		"TREND", "window", "missed", "OBJECT" };
+		"TREND", "window", "CPUs not run", "OBJECT" };
 
 	(void)state;
 	check_places(10, 40, words, 5);
