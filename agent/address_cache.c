@@ -4,6 +4,7 @@
 
 #include "address_cache.h"
 #include "budget.h"
+#include "hash.h"
 #include "symbols.h"
 #include "util.h"
 
@@ -18,6 +19,7 @@ struct slot {
 struct address_cache {
 	struct slot *slots;
 	size_t room, count;
+	struct hash seed;		/* for its seed alone: the guest chooses the addresses */
 	struct budget *budget;
 };
 
@@ -26,6 +28,7 @@ struct address_cache *address_cache_new(struct budget *budget)
 	struct address_cache *cache = util_alloc(sizeof(*cache));
 
 	cache->budget = budget;
+	hash_init(&cache->seed, NULL);
 	cache->room = SLOTS_MIN;
 	cache->slots = util_grow(NULL, cache->room, sizeof(*cache->slots));
 	budget_charge(budget, cache->room * sizeof(*cache->slots));
@@ -50,8 +53,7 @@ void address_cache_clear(struct address_cache *cache)
 /* The pair's slot, or the empty one where it would go. */
 static struct slot *find_slot(const struct address_cache *cache, uint32_t space, uint64_t address)
 {
-	uint64_t hash = (address ^ (uint64_t)space << 40) * 0x9e3779b97f4a7c15u;
-	size_t at = (size_t)(hash >> 32);
+	size_t at = (size_t)hash_pair(&cache->seed, address, space);
 
 	for (;; at++) {
 		struct slot *slot = &cache->slots[at & (cache->room - 1)];
