@@ -132,10 +132,13 @@ static void sample(struct fake_guest *guest)
 	fake_guest_beat(guest, STEP_MS);
 }
 
-/* Each line is refused, in the words of the trick. */
+/* Each line but hello is refused, in the words of the trick. */
 static void answer(struct fake_guest *guest, int trick)
 {
-	const struct ktop_wire_reply reply = { .ok = false };
+	const char hello[] = "hello\n";
+	const struct ktop_wire_reply reply = {
+		.ok = strncmp(guest->lines, hello, sizeof hello - 1) == 0,
+	};
 	struct body body = { 0 };
 	char *end = strchr(guest->lines, '\n');
 
@@ -143,7 +146,10 @@ static void answer(struct fake_guest *guest, int trick)
 		return;
 	memmove(guest->lines, end + 1, strlen(end + 1) + 1);
 	body_fixed(&body, &reply, sizeof reply);
-	add_text(&body, "refused ", trick, false);
+	if (reply.ok)
+		body_text(&body, "hello");
+	else
+		add_text(&body, "refused ", trick, false);
 	put(guest, KTOP_EVENT_reply, &body);
 }
 
