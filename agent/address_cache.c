@@ -4,8 +4,8 @@
 
 #include "address_cache.h"
 #include "budget.h"
+#include "function.h"
 #include "hash.h"
-#include "symbols.h"
 #include "util.h"
 
 enum { SLOTS_MIN = 1 << 12, SLOTS_MAX = 1 << 20 };	/* powers of two; at most half full */
@@ -13,7 +13,7 @@ enum { SLOTS_MIN = 1 << 12, SLOTS_MAX = 1 << 20 };	/* powers of two; at most hal
 struct slot {
 	uint64_t address;
 	uint32_t space;
-	uint32_t function;		/* SYMBOLS_NONE: empty */
+	uint32_t function;		/* FUNCTION_NONE: empty */
 };
 
 struct address_cache {
@@ -58,7 +58,7 @@ static struct slot *find_slot(const struct address_cache *cache, uint32_t space,
 	for (;; at++) {
 		struct slot *slot = &cache->slots[at & (cache->room - 1)];
 
-		if (slot->function == SYMBOLS_NONE
+		if (slot->function == FUNCTION_NONE
 			|| (slot->address == address && slot->space == space))
 			return slot;
 	}
@@ -82,7 +82,7 @@ static bool grow(struct address_cache *cache)
 	cache->room = 2 * room;
 	address_cache_clear(cache);
 	for (size_t i = 0; i < room; i++) {
-		if (old[i].function != SYMBOLS_NONE)
+		if (old[i].function != FUNCTION_NONE)
 			address_cache_add(cache, old[i].space, old[i].address, old[i].function);
 	}
 	budget_free(cache->budget, old, room * sizeof(*old));

@@ -10,7 +10,7 @@ struct budget;
 struct address_cache *address_cache_new(struct budget *budget);
 void address_cache_free(struct address_cache *cache);
 
-/* SYMBOLS_NONE: not in it. */
+/* FUNCTION_NONE: not in it. */
 uint32_t address_cache_find(const struct address_cache *cache, uint32_t space, uint64_t address);
 void address_cache_add(struct address_cache *cache, uint32_t space, uint64_t address,
 	uint32_t function);

@@ -4,6 +4,7 @@
 
 #include "budget.h"
 #include "export.h"
+#include "function.h"
 #include "symbols.h"
 #include "threads.h"
 #include "util.h"

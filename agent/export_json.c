@@ -3,6 +3,7 @@
 
 #include "decode.h"
 #include "epoch.h"
+#include "function.h"
 #include "remarks.h"
 #include "report.h"
 #include "session.h"

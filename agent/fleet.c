@@ -7,8 +7,8 @@
 #include "fleet.h"
 #include "fleet_names.h"
 #include "fleet_state.h"
+#include "function.h"
 #include "picture.h"
-#include "symbols.h"
 #include "util.h"
 
 static const uint64_t second = 1000000000u;
@@ -34,7 +34,7 @@ struct fleet *fleet_new(const char *const *names, size_t count, struct budget *b
 	fleet->budget = budget_hold(budget);
 	fleet->functions = fleet_names_new(budget);
 	fleet->wish.filter.cpu = EVENT_NONE;
-	fleet->wish.selected = SYMBOLS_NONE;
+	fleet->wish.selected = FUNCTION_NONE;
 	fleet->midnight = util_now() - time_of_day();
 	return fleet;
 }
@@ -141,7 +141,7 @@ struct session_wish fleet_ask(const struct fleet *fleet, size_t index)
 	asked.zero_ns = machine->zero;
 	asked.until_ns = machine->until;
 	asked.filter = fleet->wish.filter;
-	asked.selected = SYMBOLS_NONE;
+	asked.selected = FUNCTION_NONE;
 	ask_visible(&fleet->wish, machine, &asked);
 	return asked;
 }

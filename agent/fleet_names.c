@@ -5,6 +5,7 @@
 
 #include "budget.h"
 #include "fleet_names.h"
+#include "function.h"
 #include "hash.h"
 #include "picture.h"
 #include "symbols.h"
@@ -25,7 +26,7 @@ struct fleet_names {
 
 uint32_t fleet_map_get(const struct fleet_map *map, uint32_t function)
 {
-	return function < map->count ? map->functions[function] : SYMBOLS_NONE;
+	return function < map->count ? map->functions[function] : FUNCTION_NONE;
 }
 
 void fleet_map_clear(struct fleet_map *map, struct budget *budget)
@@ -154,7 +155,7 @@ uint32_t fleet_names_map(struct fleet_names *names, struct fleet_map *map,
 			(count - map->count) * sizeof(*map->functions));
 		map->count = count;
 	}
-	if (map->functions[function] != SYMBOLS_NONE)
+	if (map->functions[function] != FUNCTION_NONE)
 		return map->functions[function];
 	met = symbols_get(picture->symbols, function);
 	id = common(names, met, picture);

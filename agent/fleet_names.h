@@ -15,7 +15,7 @@ struct fleet_map {			/* of one boot of a machine; starts as { 0 } */
 	size_t count;
 };
 
-uint32_t fleet_map_get(const struct fleet_map *map, uint32_t function);	/* SYMBOLS_NONE: not met */
+uint32_t fleet_map_get(const struct fleet_map *map, uint32_t function);	/* FUNCTION_NONE: not met */
 void fleet_map_clear(struct fleet_map *map, struct budget *budget);
 
 struct fleet_names *fleet_names_new(struct budget *budget);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "budget.h"
+#include "function.h"
 #include "functions.h"
-#include "symbols.h"
 #include "util.h"
 
 #define NO_REST 0xffffffffu

@@ -21,7 +21,7 @@ enum {
 struct guest_symbol {
 	uint64_t address, end;
 	uint32_t name;			/* guest_symbols_name knows */
-	uint32_t function;		/* symbols.c: its id, SYMBOLS_NONE: not made */
+	uint32_t function;		/* symbols.c: its id, FUNCTION_NONE: not made */
 };
 
 struct guest_symbols *guest_symbols_new(struct budget *budget);

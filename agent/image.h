@@ -19,7 +19,7 @@ struct image {
 	struct build_id build_id;
 	struct symbol_table *table;
 	struct debug_object debug;	/* of this very file; not for a list */
-	uint32_t *functions;		/* symbols.c: ids by symbol, SYMBOLS_NONE: not made */
+	uint32_t *functions;		/* symbols.c: ids by symbol, FUNCTION_NONE: not made */
 };
 
 enum image_kinds { IMAGE_ELF, IMAGE_ELF_OR_TEXT };

@@ -5,6 +5,7 @@
 #include "budget.h"
 #include "decode.h"
 #include "epoch.h"
+#include "function.h"
 #include "meter.h"
 #include "picture.h"
 #include "remarks.h"
@@ -28,7 +29,7 @@ struct question picture_question(const struct epoch *epoch, const struct session
 	struct question question = {
 		.to = wish->until_ns ? end : UINT64_MAX,
 		.filter = wish->filter,
-		.callers = wish->selected == SYMBOLS_NONE ? CALLERS_NONE : CALLERS_ONE,
+		.callers = wish->selected == FUNCTION_NONE ? CALLERS_NONE : CALLERS_ONE,
 		.callee = wish->selected,
 	};
 
@@ -127,7 +128,7 @@ static void tell_rows(struct picture *picture, const struct picture_inputs *inpu
 		query_trend(epoch->query, question, row->function, row->trend);
 		picture->visible_count++;
 	}
-	picture->selected = SYMBOLS_NONE;
+	picture->selected = FUNCTION_NONE;
 	if (wish->selected >= symbols_functions(symbols))
 		return;
 	picture->selected = wish->selected;
@@ -163,7 +164,7 @@ struct picture *picture_new(const struct picture_inputs *inputs)
 	util_print(picture->name, sizeof(picture->name), "%s", inputs->name ? inputs->name : "");
 	picture->generation = inputs->generation;
 	picture->skipped_bytes = decode_counts(inputs->decode).skipped_bytes;
-	picture->selected = SYMBOLS_NONE;
+	picture->selected = FUNCTION_NONE;
 	if (inputs->epoch && inputs->epoch->known)
 		picture->epoch = epoch_hold(inputs->epoch);
 	if (picture->epoch) {

@@ -7,7 +7,6 @@
 #include "profile.h"
 #include "stacks.h"
 #include "store.h"
-#include "symbols.h"
 #include "util.h"
 
 struct profile *profile_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,

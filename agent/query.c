@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cpus.h"
+#include "function.h"
 #include "hash.h"
 #include "pattern.h"
 #include "query.h"

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "filter.h"
+#include "function.h"
 #include "query.h"
 #include "query_state.h"
 #include "stacks.h"
@@ -19,7 +20,7 @@ struct tally {
 	size_t kind_count;
 };
 
-/* What is innermost at a leaf; SYMBOLS_NONE: nothing is inlined there, or it is not known yet. */
+/* What is innermost at a leaf; FUNCTION_NONE: nothing is inlined there, or it is not known yet. */
 static uint32_t innermost(const struct tally *tally, uint32_t leaf)
 {
 	struct node node = stacks_node(tally->window->inputs.stacks, leaf);
@@ -27,7 +28,7 @@ static uint32_t innermost(const struct tally *tally, uint32_t leaf)
 
 	if (!symbols_inlined(tally->window->inputs.symbols, node.space, node.address, &inlined)
 			|| inlined.count == 0)
-		return SYMBOLS_NONE;
+		return FUNCTION_NONE;
 	return inlined.functions[inlined.count - 1];
 }
 
@@ -36,7 +37,7 @@ static void add_weight(struct tally *tally, uint32_t function, uint64_t weight)
 	struct caller *kind = tally->kinds;
 
 	tally->whole += weight;
-	if (function == SYMBOLS_NONE)
+	if (function == FUNCTION_NONE)
 		return;
 	while (kind < tally->kinds + tally->kind_count && kind->function != function)
 		kind++;

@@ -3,6 +3,7 @@
 
 #include "budget.h"
 #include "filter.h"
+#include "function.h"
 #include "query.h"
 #include "query_state.h"
 #include "stacks.h"

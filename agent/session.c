@@ -8,6 +8,7 @@
 #include "debuginfod.h"
 #include "decode.h"
 #include "epoch.h"
+#include "function.h"
 #include "kernel_names.h"
 #include "link.h"
 #include "mailbox.h"
@@ -385,7 +386,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->debug = options->debug ? util_format("%s", options->debug) : NULL;
 	session->debuginfod = options->debuginfod;
 	session->wish.filter.cpu = EVENT_NONE;
-	session->wish.selected = SYMBOLS_NONE;
+	session->wish.selected = FUNCTION_NONE;
 	session->changed = true;
 	session->patient = options->patient;
 	if (is_folder("sysroot", options->sysroot, error) &&

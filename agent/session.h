@@ -92,7 +92,7 @@ struct session_wish {
 	struct filter filter;
 	uint32_t visible[256];		/* functions whose trend and line are wanted */
 	size_t visible_count;
-	uint32_t selected;		/* function whose callers are wanted; SYMBOLS_NONE */
+	uint32_t selected;		/* function whose callers are wanted; FUNCTION_NONE */
 	uint32_t reader;		/* for whom it is: told again in the picture */
 	bool brief;			/* nobody looks at it: no table, no CPUs, seldom */
 };

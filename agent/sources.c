@@ -4,11 +4,11 @@
 #include "budget.h"
 #include "debug_file.h"
 #include "demangle.h"
+#include "function.h"
 #include "functions.h"
 #include "hash.h"
 #include "line_worker.h"
 #include "sources.h"
-#include "symbols.h"
 #include "util.h"
 
 enum {
@@ -98,7 +98,7 @@ const char *sources_note(struct sources *sources, char *text, size_t size)
 
 /* ---- functions that were inlined ---- */
 
-/* That name in that object, made once; takes the name. SYMBOLS_NONE: no room. */
+/* That name in that object, made once; takes the name. FUNCTION_NONE: no room. */
 static uint32_t have_inline(struct sources *sources, char *name, const struct function *within)
 {
 	struct function function = *within;
@@ -126,7 +126,7 @@ static uint32_t have_inline(struct sources *sources, char *name, const struct fu
 		sources->inlines = inlines;
 	if (!inlines || !hash_add(&sources->by_name, hash, sources->inline_count)) {
 		free(name);
-		return SYMBOLS_NONE;
+		return FUNCTION_NONE;
 	}
 	return inlines[sources->inline_count++] =
 		functions_add(sources->functions, &function, NULL);
@@ -134,7 +134,7 @@ static uint32_t have_inline(struct sources *sources, char *name, const struct fu
 
 static bool add_id(struct sources *sources, uint32_t id)
 {
-	uint32_t *ids = id == SYMBOLS_NONE ? NULL : budget_array(sources->budget, sources->ids,
+	uint32_t *ids = id == FUNCTION_NONE ? NULL : budget_array(sources->budget, sources->ids,
 		sources->id_count, &sources->id_room, sizeof(*ids));
 
 	if (!ids)

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "budget.h"
+#include "function.h"
 #include "functions.h"
 #include "hash.h"
 #include "specials.h"
-#include "symbols.h"
 #include "util.h"
 
 struct special {

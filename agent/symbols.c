@@ -6,6 +6,7 @@
 #include "debug_file.h"
 #include "demangle.h"
 #include "event.h"
+#include "function.h"
 #include "functions.h"
 #include "guest_symbols.h"
 #include "image.h"
@@ -373,7 +374,7 @@ static uint32_t function_of(struct symbols *symbols, struct image *image, uint32
 		budget_charge(symbols->budget, size);
 		image->functions = memset(util_alloc(size), 0xff, size);
 	}
-	if (image->functions[index] != SYMBOLS_NONE)
+	if (image->functions[index] != FUNCTION_NONE)
 		return image->functions[index];
 	function = add_function(symbols, image, index, object, kernel);
 	if (!functions_is_rest(symbols->functions, function))
@@ -392,7 +393,7 @@ static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symb
 		.known = true,
 	};
 
-	if (symbol->function == SYMBOLS_NONE || functions_get(symbols->functions,
+	if (symbol->function == FUNCTION_NONE || functions_get(symbols->functions,
 			symbol->function)->object != function.object ||
 			functions_is_rest(symbols->functions, symbol->function)) {
 		function.name = demangle_shown(guest_symbols_name(symbols->told, symbol));
@@ -415,7 +416,7 @@ static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *ma
 	return function_of(symbols, image, index, mapping->name, kernel);
 }
 
-/* By the kernel's file, which knows lines too, else by what the guest tells; or SYMBOLS_NONE. */
+/* By the kernel's file, which knows lines too, else by what the guest tells; or FUNCTION_NONE. */
 static uint32_t resolve_kernel(struct symbols *symbols, const struct mapping *mapping,
 	uint64_t address)
 {
@@ -426,7 +427,7 @@ static uint32_t resolve_kernel(struct symbols *symbols, const struct mapping *ma
 		index = symbol_table_find(symbols->kernel->table, address - symbols->slide);
 	if (index != SYMBOL_NONE)
 		return function_of(symbols, symbols->kernel, index, kernel_name, true);
-	return symbol ? function_told(symbols, symbol, mapping) : SYMBOLS_NONE;
+	return symbol ? function_told(symbols, symbol, mapping) : FUNCTION_NONE;
 }
 
 /* A module with a file of its own knows better than the kernel's list. */
@@ -434,11 +435,11 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 {
 	const struct mapping *mapping = layouts_find(symbols->layouts, space, address);
 	bool kernel = space == EVENT_KERNEL;
-	uint32_t function = SYMBOLS_NONE;
+	uint32_t function = FUNCTION_NONE;
 
 	if (kernel && !(mapping && objects_image(mapping)))
 		function = resolve_kernel(symbols, mapping, address);
-	if (function != SYMBOLS_NONE)
+	if (function != FUNCTION_NONE)
 		return function;
 	if (mapping)
 		return resolve_mapped(symbols, mapping, address, kernel);
@@ -454,7 +455,7 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 		address_cache_clear(symbols->cache);
 	symbols->cached_generation = symbols->generation;
 	function = address_cache_find(symbols->cache, space, address);
-	if (function == SYMBOLS_NONE) {
+	if (function == FUNCTION_NONE) {
 		function = resolve(symbols, space, address);
 		address_cache_add(symbols->cache, space, address, function);
 	}

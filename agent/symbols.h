@@ -11,22 +11,13 @@
 #include <stdint.h>
 
 struct budget;
+struct function;
+struct inlined;
 struct object;
 struct stat;
 struct programs;
 struct symbols;
 struct text;
-
-#define SYMBOLS_NONE 0xffffffffu
-
-struct function {
-	const char *name;		/* demangled, printable UTF-8: harmless to a terminal */
-	const char *object;		/* "kernel", a program's name; "" when unknown */
-	uint64_t address;		/* link address of its start; 0 when unknown */
-	bool kernel;
-	bool known;			/* false: [unknown] of that object or space */
-	bool inlined;			/* the compiler put it into others: symbols_inlined alone has it */
-};
 
 struct symbols *symbols_new(struct budget *budget);
 void symbols_free(struct symbols *symbols);
@@ -101,7 +92,7 @@ uint64_t symbols_generation(const struct symbols *symbols);
 /* The space that a process is in now, as layouts.h tells them apart. */
 uint32_t symbols_space(struct symbols *symbols, uint32_t process);
 
-/* The function at an address of a space; resolved once, then cached. Never SYMBOLS_NONE. */
+/* The function at an address of a space; resolved once, then cached. Never FUNCTION_NONE. */
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address);
 
 /* Functions that are not code: [idle], [missed], [unknown]... made once per name. */
@@ -135,10 +126,6 @@ const char *symbols_line(struct symbols *symbols, uint32_t function);
  * symbols_function gives, the outermost first. False until a worker has read them, asked for by
  * this very call. The list is good until the next call.
  */
-struct inlined {
-	const uint32_t *functions;
-	uint32_t count;
-};
 bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
 	struct inlined *inlined);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "function.h"
 #include "query.h"
 #include "symbols.h"
 #include "util.h"

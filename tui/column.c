@@ -3,6 +3,7 @@
 
 #include "canvas.h"
 #include "column.h"
+#include "function.h"
 #include "glyphs.h"
 #include "list.h"
 #include "picture.h"

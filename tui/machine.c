@@ -1,7 +1,7 @@
 #include <string.h>
 
+#include "function.h"
 #include "machine.h"
-#include "symbols.h"
 #include "util.h"
 
 static void name_it(struct machine *machine, const char *name)
@@ -25,7 +25,7 @@ void machine_init(struct machine *machine, struct session *session, unsigned num
 {
 	*machine = (struct machine) { .session = session, .number = number, .label = label };
 	machine->wishes[READER_NONE].filter.cpu = EVENT_NONE;
-	machine->wishes[READER_NONE].selected = SYMBOLS_NONE;
+	machine->wishes[READER_NONE].selected = FUNCTION_NONE;
 	name_it(machine, "");
 	send_wish(machine, READER_NONE);
 }

@@ -7,6 +7,7 @@
 #include "column.h"
 #include "config.h"
 #include "emptiness.h"
+#include "function.h"
 #include "keys.h"
 #include "picture.h"
 #include "query.h"
@@ -388,7 +389,7 @@ static void functions_needs(const void *context, struct view_needs *needs)
 	const struct row *row = selected(self);
 	size_t most = sizeof needs->visible / sizeof *needs->visible;
 
-	*needs = (struct view_needs) { .selected = row ? row->function : SYMBOLS_NONE };
+	*needs = (struct view_needs) { .selected = row ? row->function : FUNCTION_NONE };
 	for (size_t i = self->list.top; i < table->count && needs->visible_count < most &&
 			i < self->list.top + self->list.height; i++)
 		needs->visible[needs->visible_count++] = table->rows[i].function;

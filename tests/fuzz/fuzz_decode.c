@@ -13,11 +13,11 @@
 
 #include "decode.h"
 #include "epoch.h"
+#include "function.h"
 #include "fuzz.h"
 #include "metadata.h"
 #include "packets.h"
 #include "query.h"
-#include "symbols.h"
 #include "util.h"
 
 struct world {
@@ -125,7 +125,7 @@ static void check_table(struct epoch *epoch, const struct question *question,
 	enum table_column column)
 {
 	struct table *table = query_table(epoch->query, question);
-	uint32_t function = table->count ? table->rows[table->count / 2].function : SYMBOLS_NONE;
+	uint32_t function = table->count ? table->rows[table->count / 2].function : FUNCTION_NONE;
 	uint64_t self = 0, stacks = 0, trend[TABLE_TREND];
 	struct caller callers[8];
 
@@ -135,7 +135,7 @@ static void check_table(struct epoch *epoch, const struct question *question,
 	if (query_stacks(epoch->query, question, add_weight, &stacks))
 		require(stacks == table->weight);
 	require(self == table->weight || question->filter.pattern[0]);
-	if (function != SYMBOLS_NONE) {
+	if (function != FUNCTION_NONE) {
 		query_trend(epoch->query, question, function, trend);
 		query_callers(epoch->query, question, function, callers, 8);
 	}

@@ -19,6 +19,7 @@
 #include "fake_guest.h"
 #include "fleet.h"
 #include "flood.h"
+#include "function.h"
 #include "fuzz.h"
 #include "session.h"
 #include "symbols.h"
@@ -84,7 +85,7 @@ static uint64_t cpu_now(void)
 /* ---- the machines ---- */
 
 static const struct session_wish seldom = {
-	.filter = { .cpu = EVENT_NONE }, .selected = SYMBOLS_NONE, .brief = true,
+	.filter = { .cpu = EVENT_NONE }, .selected = FUNCTION_NONE, .brief = true,
 };
 
 static void step(struct machine *machine, int wait_ms)

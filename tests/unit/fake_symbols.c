@@ -4,6 +4,7 @@
 
 #include "event.h"
 #include "fake_symbols.h"
+#include "function.h"
 #include "symbols.h"
 #include "util.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "event.h"
+#include "function.h"
 #include "hand_picture.h"
 #include "picture.h"
 #include "scratch.h"
@@ -127,7 +128,7 @@ void hand_rows(struct picture *picture, struct symbols *symbols, const uint32_t 
 	table_free(picture->table);
 	picture->table = table;
 	picture->symbols = symbols;
-	picture->selected = count ? functions[0] : SYMBOLS_NONE;
+	picture->selected = count ? functions[0] : FUNCTION_NONE;
 	picture->caller_count = 0;
 	hand_visible(picture, count);
 }

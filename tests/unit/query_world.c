@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "function.h"
 #include "intern.h"
 #include "profile.h"
 #include "query_world.h"

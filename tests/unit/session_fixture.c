@@ -8,11 +8,11 @@
 #include <cmocka.h>
 
 #include "fake_guest.h"
+#include "function.h"
 #include "picture.h"
 #include "scratch.h"
 #include "session.h"
 #include "session_fixture.h"
-#include "symbols.h"
 #include "util.h"
 
 const char fixture_names[] =
@@ -86,7 +86,7 @@ void fixture_await_message(struct fixture *fixture, bool failed, const char *par
 /* The newest picture after all that the guest has sent; a wish makes it at once. */
 struct picture *fixture_picture(struct fixture *fixture)
 {
-	const struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = SYMBOLS_NONE };
+	const struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = FUNCTION_NONE };
 	struct picture *picture = NULL;
 
 	for (int i = 0; i < 5; i++)

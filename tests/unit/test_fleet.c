@@ -9,6 +9,7 @@
 
 #include "event.h"
 #include "fleet.h"
+#include "function.h"
 #include "hand_picture.h"
 #include "picture.h"
 #include "symbols.h"

@@ -12,6 +12,7 @@
 #include "budget.h"
 #include "epoch.h"
 #include "event.h"
+#include "function.h"
 #include "guest_symbols.h"
 #include "packets.h"
 #include "remarks.h"
@@ -67,7 +68,7 @@ static void what_is_known_changes_nothing(void **state)
 	assert_false(add(symbols, 0x1000, 0x100, "one"));
 	assert_int_equal(guest_symbols_find(symbols, 0x1000)->function, 7);
 	assert_true(add(symbols, 0x1000, 0x100, "on"));
-	assert_int_equal(guest_symbols_find(symbols, 0x1000)->function, SYMBOLS_NONE);
+	assert_int_equal(guest_symbols_find(symbols, 0x1000)->function, FUNCTION_NONE);
 	assert_string_equal(name_at(symbols, 0x1000), "on");
 	guest_symbols_free(symbols);
 }

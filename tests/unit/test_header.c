@@ -13,11 +13,11 @@
 #include "golden.h"
 #include "hand_picture.h"
 #include "header.h"
-#include "tui/keys.h"
 #include "picture.h"
 #include "remark_line.h"
 #include "scope.h"
 #include "symbols.h"
+#include "tui/keys.h"
 
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];

@@ -13,6 +13,7 @@
 
 #include "budget.h"
 #include "event.h"
+#include "function.h"
 #include "kernel_names.h"
 #include "scratch.h"
 #include "symbols.h"

@@ -8,6 +8,7 @@
 
 #include "budget.h"
 #include "event.h"
+#include "function.h"
 #include "intern.h"
 #include "layouts.h"
 #include "objects.h"

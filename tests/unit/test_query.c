@@ -8,6 +8,7 @@
 
 #include "event.h"
 #include "fake_symbols.h"
+#include "function.h"
 #include "query.h"
 #include "query_world.h"
 #include "random.h"

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "fake_symbols.h"
+#include "function.h"
 #include "query_world.h"
 #include "symbols.h"
 

@@ -12,6 +12,7 @@
 #include "decode.h"
 #include "epoch.h"
 #include "fake_guest.h"
+#include "function.h"
 #include "report.h"
 #include "scratch.h"
 #include "session.h"

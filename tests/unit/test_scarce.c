@@ -17,6 +17,7 @@
 #include "fake_machine.h"
 #include "fake_qmp.h"
 #include "fleet.h"
+#include "function.h"
 #include "json.h"
 #include "picture.h"
 #include "report.h"

@@ -8,12 +8,13 @@
 
 #include <cmocka.h>
 
-#include "commands.h"
 #include "budget.h"
+#include "commands.h"
 #include "decode.h"
 #include "epoch.h"
 #include "fake_guest.h"
 #include "fake_qmp.h"
+#include "function.h"
 #include "meter.h"
 #include "picture.h"
 #include "remarks.h"
@@ -138,7 +139,7 @@ static void test_picture_of_samples(void **state)
 static void test_brief_picture(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
-	struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = SYMBOLS_NONE,
+	struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = FUNCTION_NONE,
 		.reader = 7, .brief = true };
 	struct picture *picture = NULL;
 

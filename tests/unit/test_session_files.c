@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fake_guest.h"
+#include "function.h"
 #include "picture.h"
 #include "scratch.h"
 #include "session.h"

@@ -3,6 +3,7 @@
 
 #include "budget.h"
 #include "event.h"
+#include "function.h"
 #include "scratch.h"
 #include "settle.h"
 #include "symbols.h"

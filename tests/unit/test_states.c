@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "canvas.h"
+#include "function.h"
 #include "hand_picture.h"
 #include "picture.h"
 #include "sheet.h"
@@ -157,7 +158,7 @@ static void unknown(struct picture *picture, enum link_state link)
 	free(picture->trends);
 	free(picture->visible);
 	*picture = (struct picture) {
-		.vm = VM_RUNNING, .link = link, .generation = 1, .selected = SYMBOLS_NONE,
+		.vm = VM_RUNNING, .link = link, .generation = 1, .selected = FUNCTION_NONE,
 	};
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "canvas.h"
+#include "function.h"
 #include "hand_picture.h"
 #include "picture.h"
 #include "random.h"

@@ -5,6 +5,7 @@
 
 #include "budget.h"
 #include "event.h"
+#include "function.h"
 #include "objects.h"
 #include "scratch.h"
 #include "settle.h"

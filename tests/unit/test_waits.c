@@ -12,19 +12,20 @@
 #include <cmocka.h>
 
 #include "decode.h"
+#include "epoch.h"
 #include "fake_guest.h"
 #include "fake_machine.h"
 #include "fake_qmp.h"
-#include "epoch.h"
+#include "function.h"
 #include "link.h"
 #include "no_waits.h"
+#include "packets.h"
 #include "record.h"
 #include "record_writer.h"
 #include "report.h"
 #include "scratch.h"
 #include "session.h"
 #include "session_fixture.h"
-#include "packets.h"
 #include "symbols.h"
 #include "util.h"
 

@@ -21,6 +21,7 @@
 #include "decode.h"
 #include "epoch.h"
 #include "filter_words.h"
+#include "function.h"
 #include "input.h"
 #include "key_bar.h"
 #include "list.h"
