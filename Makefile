@@ -14,7 +14,7 @@ HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta
 	pci pci_ports virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
 AGENT = util util_file budget json unix_socket source payload decode metadata record record_writer hash recent pattern threads stack_cache stacks run arrivals cells cpus store \
 	filter filter_words naming span profile window query query_stacks query_inlined table \
-	symbols guest_symbols objects programs sysroot layouts functions specials address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
+	symbols kernel_image guest_symbols objects programs sysroot layouts functions specials address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
 	sym_dwarf_module line_worker sources demangle \
 	export_folded export_json \
 	errand peer qmp qmp_state qmp_keys qmp_talk qmp_buses qmp_plug qmp_unplug qmp_discover link link_silence link_remark commands profiler profiler_drive loan meter epoch remarks picture fleet fleet_picture fleet_names mailbox saver spool kernel_names turn session session_names session_picture session_orders \

@@ -10,6 +10,7 @@
 #include "functions.h"
 #include "guest_symbols.h"
 #include "image.h"
+#include "kernel_image.h"
 #include "layouts.h"
 #include "objects.h"
 #include "sources.h"
@@ -31,19 +32,9 @@ struct symbols {
 
 	struct guest_symbols *told;	/* by the guest, of its kernel */
 	bool being_told;
-	struct image *kernel;		/* NULL: none */
-	struct image **retired;		/* earlier kernels: functions still refer to them */
-	size_t retired_count;
+	struct kernel_image *kernel;
 
-	char *anchor;			/* NULL: the guest has told none */
-	uint64_t anchor_address;
-	bool anchor_known;		/* in the kernel's file, at: */
-	uint64_t anchor_link;
-	uint64_t bias;			/* of the kernel's object, 0 when the guest has told none */
-	uint64_t slide;			/* run address minus link address, modulo 2^64 */
-
-	char *sysroot, *debug, *version;	/* NULL: not told */
-	struct debug_object built;	/* the guest's kernel, by build-id */
+	char *sysroot, *debug;		/* NULL: not told */
 	char note[256];
 	struct specials *specials;
 };
@@ -57,6 +48,7 @@ struct symbols *symbols_new(struct budget *budget)
 	symbols->objects = objects_new(budget);
 	symbols->layouts = layouts_new(symbols->objects, budget);
 	symbols->cache = address_cache_new(budget);
+	symbols->kernel = kernel_image_new();
 	symbols->told = guest_symbols_new(budget);
 	symbols->specials = specials_new(symbols->functions);
 	symbols->sources = sources_new(symbols->functions, budget);
@@ -75,14 +67,9 @@ void symbols_free(struct symbols *symbols)
 	layouts_free(symbols->layouts);
 	objects_free(symbols->objects);
 	guest_symbols_free(symbols->told);
-	image_free(symbols->kernel);
-	for (size_t i = 0; i < symbols->retired_count; i++)
-		image_free(symbols->retired[i]);
-	free(symbols->retired);
-	free(symbols->anchor);
+	kernel_image_free(symbols->kernel);
 	free(symbols->sysroot);
 	free(symbols->debug);
-	free(symbols->version);
 	specials_free(symbols->specials);
 	free(symbols);
 }
@@ -109,137 +96,66 @@ const char *symbols_note(struct symbols *symbols)
 
 uint64_t symbols_left_out(const struct symbols *symbols)
 {
-	uint32_t kernel = symbols->kernel ? symbol_table_refused(symbols->kernel->table) : 0;
+	const struct image *file = kernel_image_file(symbols->kernel);
+	uint32_t kernel = file ? symbol_table_refused(file->table) : 0;
 
 	return kernel + objects_left_out(symbols->objects);
 }
 
 /* ---- the kernel ---- */
 
-/* By the anchor, else by the bias of the kernel's object. */
-static void set_slide(struct symbols *symbols)
+static void renew_if_moved(struct symbols *symbols, uint64_t slide_before)
 {
-	uint64_t slide = symbols->anchor_known ?
-		symbols->anchor_address - symbols->anchor_link : symbols->bias;
-
-	if (slide != symbols->slide)
+	if (kernel_image_slide(symbols->kernel) != slide_before)
 		renew(symbols);
-	symbols->slide = slide;
-}
-
-/* Where the anchor is: a search of all symbols, for another anchor or another kernel. */
-static void find_anchor(struct symbols *symbols)
-{
-	symbols->anchor_known = symbols->anchor && symbols->kernel
-		&& symbol_table_address(symbols->kernel->table, symbols->anchor,
-			&symbols->anchor_link);
-	set_slide(symbols);
-}
-
-static void retire(struct symbols *symbols, struct image *image)
-{
-	if (!image)
-		return;
-	symbols->retired =
-		util_grow(symbols->retired, symbols->retired_count + 1, sizeof(struct image *));
-	symbols->retired[symbols->retired_count++] = image;
-}
-
-/* The lines of the kernel that runs are in this file, if it is that. */
-static void set_built_file(struct symbols *symbols)
-{
-	symbols->built.fd = symbols->kernel ? symbols->kernel->fd : -1;
-	symbols->built.path = symbols->kernel ? symbols->kernel->path : NULL;
-}
-
-static void set_kernel(struct symbols *symbols, struct image *image)
-{
-	retire(symbols, symbols->kernel);
-	symbols->kernel = image;
-	set_built_file(symbols);
-	renew(symbols);
-	find_anchor(symbols);
 }
 
 bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error)
 {
-	struct image *image = image_load(path, IMAGE_ELF_OR_TEXT, symbols->budget, error);
+	bool loaded = kernel_image_load(symbols->kernel, path, symbols->budget, error);
 
-	if (!image)
-		return false;
-	if (symbol_table_count(image->table) == 0) {
-		image_free(image);
-		return util_fail(error, "cannot load symbols of %s: it holds none (stripped?); "
-			"give the unstripped file, or the output of nm by --symbols", path);
-	}
-	set_kernel(symbols, image);
-	return true;
+	if (loaded)
+		renew(symbols);
+	return loaded;
 }
 
 bool symbols_share_kernel(struct symbols *symbols, const struct symbols *others)
 {
-	const struct image *theirs = others->kernel;
-	struct image *image = theirs ? image_share(theirs) : NULL;
+	bool shared = kernel_image_share(symbols->kernel, others->kernel);
 
-	if (image)
-		set_kernel(symbols, image);
-	return image;
+	if (shared)
+		renew(symbols);
+	return shared;
 }
 
 const struct stat *symbols_kernel_file(const struct symbols *symbols)
 {
-	return symbols->kernel ? &symbols->kernel->file : NULL;
+	const struct image *file = kernel_image_file(symbols->kernel);
+
+	return file ? &file->file : NULL;
 }
 
 void symbols_drop_kernel(struct symbols *symbols)
 {
-	retire(symbols, symbols->kernel);
-	symbols->kernel = NULL;
+	kernel_image_drop(symbols->kernel);
 	renew(symbols);
-	find_anchor(symbols);
 }
 
 bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address)
 {
-	free(symbols->anchor);
-	symbols->anchor = util_copy(name, strlen(name));
-	symbols->anchor_address = address;
-	find_anchor(symbols);
-	return symbols->anchor_known;
+	uint64_t before = kernel_image_slide(symbols->kernel);
+	bool known = kernel_image_set_anchor(symbols->kernel, name, address);
+
+	renew_if_moved(symbols, before);
+	return known;
 }
 
 bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size)
 {
-	struct build_id guest;
-
-	build_id_set(&guest, build_id, size);
-	return symbols->kernel && build_id_contradicts(&symbols->kernel->build_id, &guest);
+	return kernel_image_contradicts(symbols->kernel, build_id, size);
 }
 
 /* ---- objects ---- */
-
-static bool has_build_id(const struct image *image, struct text id)
-{
-	return id.size && id.size == image->build_id.size
-		&& memcmp(id.bytes, image->build_id.bytes, id.size) == 0;
-}
-
-/* Is this the kernel that is loaded, and not one of its modules? */
-static bool is_kernel(const struct symbols *symbols, const struct object *object)
-{
-	const char *name, *file;
-
-	if (!symbols->kernel || object->process != EVENT_KERNEL)
-		return false;
-	if (symbols->anchor && symbols->anchor_address >= object->start
-		&& symbols->anchor_address < object->end)
-		return true;
-	name = objects_name(symbols->objects, object->name);
-	file = strrchr(symbols->kernel->path, '/');
-	return strcmp(name, kernel_name) == 0
-		|| strcmp(name, file ? file + 1 : symbols->kernel->path) == 0
-		|| has_build_id(symbols->kernel, object->build_id);
-}
 
 static char *copy(const char *text)
 {
@@ -270,15 +186,24 @@ void symbols_set_programs(struct symbols *symbols, struct programs *programs)
 void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,
 	const char *version)
 {
-	if (symbols->version)
-		return;
-	symbols->version = copy(version);
-	objects_set_version(symbols->objects, version);
-	symbols->built = (struct debug_object){
-		.kind = DEBUG_KERNEL, .version = symbols->version,
-	};
-	set_built_file(symbols);
-	build_id_set(&symbols->built.build_id, build_id, size);
+	const char *copied = kernel_image_set_build(symbols->kernel, build_id, size, version);
+
+	if (copied)
+		objects_set_version(symbols->objects, copied);
+}
+
+static bool is_kernel(struct symbols *symbols, const struct object *object)
+{
+	return object->process == EVENT_KERNEL && kernel_image_is(symbols->kernel, object,
+		objects_name(symbols->objects, object->name));
+}
+
+static void set_bias(struct symbols *symbols, uint64_t bias)
+{
+	uint64_t before = kernel_image_slide(symbols->kernel);
+
+	kernel_image_set_bias(symbols->kernel, bias);
+	renew_if_moved(symbols, before);
 }
 
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders)
@@ -287,8 +212,7 @@ void symbols_map(struct symbols *symbols, const struct object *object, const cha
 	bool found;
 
 	if (is_kernel(symbols, object)) {
-		symbols->bias = object->bias;
-		set_slide(symbols);
+		set_bias(symbols, object->bias);
 		return;
 	}
 	mapping = objects_map(symbols->objects, object, folders, &found);
@@ -388,7 +312,8 @@ static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symb
 {
 	struct function function = {
 		.object = mapping ? mapping->name : kernel_name,
-		.address = symbol->address - (mapping ? mapping->bias : symbols->slide),
+		.address = symbol->address -
+			(mapping ? mapping->bias : kernel_image_slide(symbols->kernel)),
 		.kernel = true,
 		.known = true,
 	};
@@ -421,12 +346,13 @@ static uint32_t resolve_kernel(struct symbols *symbols, const struct mapping *ma
 	uint64_t address)
 {
 	struct guest_symbol *symbol = guest_symbols_find(symbols->told, address);
+	struct image *file = kernel_image_file(symbols->kernel);
 	uint32_t index = SYMBOL_NONE;
 
-	if (symbols->kernel)
-		index = symbol_table_find(symbols->kernel->table, address - symbols->slide);
+	if (file)
+		index = symbol_table_find(file->table, address - kernel_image_slide(symbols->kernel));
 	if (index != SYMBOL_NONE)
-		return function_of(symbols, symbols->kernel, index, kernel_name, true);
+		return function_of(symbols, file, index, kernel_name, true);
 	return symbol ? function_told(symbols, symbol, mapping) : FUNCTION_NONE;
 }
 
@@ -518,12 +444,13 @@ static bool is_file(const struct debug_object *object)
 static const struct debug_object *object_of(struct symbols *symbols, uint32_t function)
 {
 	const struct debug_object *object = functions_origin(symbols->functions, function)->object;
+	const struct debug_object *built = kernel_image_debug(symbols->kernel);
+	const struct image *file = kernel_image_file(symbols->kernel);
 	const struct function *facts = functions_get(symbols->functions, function);
 	bool kernel = facts->kernel && facts->known && strcmp(facts->object, kernel_name) == 0;
 
-	if (kernel && symbols->version
-			&& (!object || (symbols->kernel && object == &symbols->kernel->debug)))
-		object = &symbols->built;
+	if (kernel && built && (!object || (file && object == &file->debug)))
+		object = built;
 	return is_file(object) ? object : NULL;
 }
 
@@ -540,8 +467,9 @@ static uint64_t bias_at(struct symbols *symbols, uint32_t space, uint64_t addres
 {
 	const struct mapping *mapping = layouts_find(symbols->layouts, space, address);
 
-	if (!mapping || (symbols->kernel && object == &symbols->built))
-		return symbols->slide;
+	if (!mapping || (kernel_image_file(symbols->kernel) &&
+			object == kernel_image_debug(symbols->kernel)))
+		return kernel_image_slide(symbols->kernel);
 	return mapping->bias;
 }
 

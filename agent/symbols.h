@@ -101,11 +101,11 @@ uint32_t symbols_special(struct symbols *symbols, const char *name);
 /* A function that other symbols have, under its name and object; copied, and not looked for. */
 uint32_t symbols_add(struct symbols *symbols, const struct function *function);
 
-/* What the budget had no room for. */
 /* True: addresses were without their function while memory was short; they are looked up again. */
 bool symbols_retry(struct symbols *symbols);
 void symbols_told_again(struct symbols *symbols);	/* all that the guest tells, from now on */
 
+/* What the budget had no room for. */
 uint64_t symbols_refused(const struct symbols *symbols);	/* functions, asked for by address */
 uint64_t symbols_told_refused(const struct symbols *symbols);	/* functions that the guest told of */
 uint64_t symbols_lines_refused(const struct symbols *symbols);
