@@ -1,47 +1,91 @@
 # ktop. `make` builds build/ktop; `make demo` and `make check` also install what they need.
-# Everything that is made goes to build/.
+# Everything that is made goes to build/. A short line is printed for each file; V=1 prints the commands.
 
 CC = gcc
 CLANG = clang
 WARN = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wpointer-arith \
 	-Wwrite-strings -Wvla -Werror
-CPPFLAGS = -D_GNU_SOURCE -I. -Ikernel-hook -Iagent -Itui
+CPPFLAGS = -D_GNU_SOURCE -I.
 CFLAGS = -std=c11 $(WARN) -g -fno-omit-frame-pointer -pthread
 LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+comma = ,
+say = $(if $(V),,@echo '$1 $@';)
 
-HOOK = hook ring packet table str grid unwind unwind_user sample pace trace meta drain sampler control keys \
-	pci pci_ports virtq virtio virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial
-AGENT = util util_file budget json unix_socket source payload decode metadata record record_writer hash recent pattern threads stack_cache stacks run arrivals cells cpus store \
-	filter filter_words naming span profile window query query_stacks query_inlined table \
-	symbols kernel_image guest_symbols objects programs sysroot layouts functions specials address_cache image symbol_table sym_elf sym_text debug_file debuginfod sym_dwarf sym_dwarf_lines sym_dwarf_inlines \
-	sym_dwarf_module line_worker sources demangle \
-	export_folded export_json \
-	errand peer qmp qmp_state qmp_keys qmp_talk qmp_buses qmp_plug qmp_unplug qmp_discover link link_silence link_remark commands profiler profiler_drive loan meter epoch remarks picture fleet fleet_picture fleet_names mailbox saver spool kernel_names turn session session_names session_picture session_orders \
-	options report report_file report_guest report_options report_text control_socket control_client service launch launch_folder
-DEMO_KERNEL = boot entry switch main command console string acpi cpu apic smp trap clock \
-	page slab space thread sched spin mutex program programs process syscall keyboard port profile books \
-	mix oracle_tail $(DEMO_WORK)
-DEMO_WORK = oracle cost oracle_shapes checksum file mix_files mix_processes mix_memory mix_ledger mix_mail mix_quiet
+# ---- what there is, room by room (docs/architecture.md) ----
+
+HOOK = $(addprefix kernel-hook/, \
+	control drain grid hook keys meta pace packet ring sample sampler str table trace unwind unwind_user \
+	$(addprefix virtio/, pci pci_ports virtio virtio_legacy virtio_modern virtio_pci virtio_port \
+		virtio_serial virtq))
+AGENT = $(addprefix agent/, \
+	$(addprefix base/, budget errand hash json options pattern peer recent spool unix_socket util \
+		util_file) \
+	$(addprefix wire/, decode metadata payload record record_writer) \
+	$(addprefix vm/qmp/, qmp qmp_buses qmp_discover qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
+	$(addprefix vm/, launch launch_folder link link_remark link_silence source) \
+	$(addprefix store/, arrivals cells cpus run span stack_cache stacks store) \
+	$(addprefix names/files/, debug_file debuginfod demangle image line_worker sym_dwarf \
+		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_text symbol_table sysroot) \
+	$(addprefix names/, address_cache functions guest_symbols kernel_image kernel_names layouts objects \
+		programs sources specials symbols threads) \
+	$(addprefix query/, filter filter_words naming profile query query_inlined query_stacks table window) \
+	$(addprefix guest/, commands epoch loan meter profiler profiler_drive remarks) \
+	$(addprefix export/, export_folded) \
+	$(addprefix session/, mailbox picture saver session session_names session_orders session_picture turn) \
+	$(addprefix fleet/, fleet fleet_names fleet_picture) \
+	$(addprefix report/, export_json report report_file report_guest report_options report_text) \
+	$(addprefix service/, control_client control_socket service))
+TUI = $(addprefix tui/, \
+	$(addprefix terminal/, canvas glyphs keys signals term term_keys theme tty) \
+	$(addprefix frame/, emptiness header key_bar list prompt remark_line scope status tab_row title) \
+	$(addprefix views/, column config config_file view_functions view_help) \
+	$(addprefix screen/, app machine overview screen screen_input screen_prompt snapshot tabs))
+COMMANDS = $(addprefix tui/commands/, command command_config command_ctl command_report command_run command_screen \
+	command_top main)
+PORTS = kernel-hook/ports
+DEMO = $(addprefix $(PORTS)/demo/, boot entry switch main command console string acpi cpu apic smp trap clock \
+	page slab space thread sched spin mutex program programs process syscall keyboard port profile books mix oracle_tail)
+DEMO_WORK = $(addprefix $(PORTS)/demo/, oracle cost oracle_shapes checksum file mix_files mix_processes mix_memory \
+	mix_ledger mix_mail mix_quiet)
 DEMO_PROGRAMS = hash primes queens sort pulse
-TUI = canvas theme glyphs keys key_bar list scope prompt status remark_line title header emptiness column config config_file \
-	view_functions view_help snapshot screen screen_prompt screen_input machine overview tab_row tabs signals tty term term_keys app
-PROGRAM = main command command_screen command_top command_report command_ctl command_run command_config
+TEMPLATE = $(addprefix $(PORTS)/template/, alarm current memory port start string)
+DEMO_TEMPLATE = $(filter %/port %/start,$(TEMPLATE))
+TINY = $(addprefix $(PORTS)/tiny/, boot main profile)
 
-# One program each, in tests/unit/. What a test needs beside the libraries stands below it.
-UNIT = test_wire test_ring test_unwind test_grid test_sample test_overflow test_trace test_drain test_meta test_control test_keys \
-	test_alarm test_template test_virtq test_virtio_serial test_hotplug test_util test_source test_decode test_record test_recent test_threads test_stack_cache test_stacks \
-	test_run test_store test_table test_query test_query_inlined test_export test_symbols test_guest_symbols test_layouts test_sym_elf test_sym_text test_sym_dwarf test_line_worker test_debug_file test_debuginfod test_sources \
-	test_memory test_absurd_files test_signals test_demangle test_qmp test_profiler test_launch test_options \
-	test_link test_commands test_plug test_waits test_kernel_names test_turn test_fleet test_session test_session_files test_control_socket test_private test_report \
-	test_canvas test_config test_keymap \
-	test_filter_words test_list test_prompt test_header test_view_functions test_screen test_states test_walk test_steady test_tabs
+# Unit tests: one program each, in tests/unit/, in the room of what it tests.
+UNIT = $(addprefix kernel-hook/test_, control drain grid keys meta overflow ring sample trace unwind wire) \
+	$(addprefix kernel-hook/virtio/test_, hotplug virtio_serial virtq) \
+	$(addprefix kernel-hook/ports/test_, alarm template) \
+	$(addprefix agent/base/test_, options recent util) \
+	$(addprefix agent/wire/test_, decode record) \
+	$(addprefix agent/vm/qmp/test_, qmp) \
+	$(addprefix agent/vm/test_, launch link plug source) \
+	$(addprefix agent/store/test_, run stack_cache stacks store) \
+	$(addprefix agent/names/files/test_, absurd_files debug_file debuginfod demangle line_worker sym_dwarf \
+		sym_elf sym_text) \
+	$(addprefix agent/names/test_, guest_symbols kernel_names layouts sources symbols threads) \
+	$(addprefix agent/query/test_, filter_words query query_inlined table) \
+	$(addprefix agent/guest/test_, commands profiler) \
+	$(addprefix agent/export/test_, export) \
+	$(addprefix agent/session/test_, memory session session_files turn waits) \
+	$(addprefix agent/fleet/test_, fleet) \
+	$(addprefix agent/report/test_, report) \
+	$(addprefix agent/service/test_, control_socket private) \
+	$(addprefix tui/terminal/test_, canvas keymap signals) \
+	$(addprefix tui/frame/test_, header list prompt) \
+	$(addprefix tui/views/test_, config view_functions) \
+	$(addprefix tui/screen/test_, screen states steady tabs walk)
+THREADED = kernel-hook/test_ring_threads kernel-hook/test_pace_threads kernel-hook/test_hook_threads
+WEAK = kernel-hook/test_ring_barriers kernel-hook/test_sampler_barriers kernel-hook/test_table_barriers kernel-hook/virtio/test_virtq_barriers
+SCARCE_UNIT = agent/session/test_scarce
+FAKES = counts decode_log fake_guest fake_host fake_machine fake_port fake_qmp fake_serial fake_smp golden \
+	hand_picture no_waits packets query_world safe_canvas session_fixture sheet stage
+STAND_INS = fake_session fake_symbols	# each in the place of the real one
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen fuzz_session
-SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))	# the same, an allocation refused; the hook has none, floods are too long
-FAKES = packets fake_port fake_serial fake_guest safe_canvas	# of tests/unit, for these
-THREADED = test_ring_threads test_pace_threads test_hook_threads
-WEAK = test_ring_barriers test_sampler_barriers test_table_barriers test_virtq_barriers	# on weak_memory.c
-TOOLS = pty refuse.so slow_disk.so liar harmless odd_qemu	# of tests/e2e
+# The same, each allocation refused in turn; the hook allocates nothing, floods take too long.
+SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))
+TOOLS = pty liar harmless odd_qemu refuse.so slow_disk.so	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
 CHECKS = bench layers messages message-table manual completion install cpus barriers
@@ -50,30 +94,48 @@ E2E = tiny port books linux_port linux_goes linux_leaves linux_away linux_silent
 	screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
-HOOK_SRC = $(HOOK:%=kernel-hook/%.c)
-AGENT_SRC = $(AGENT:%=agent/%.c)
-TUI_SRC = $(TUI:%=tui/%.c)
-PROGRAM_SRC = $(PROGRAM:%=tui/%.c)
-HOST_SRC = $(AGENT_SRC) $(TUI_SRC) $(PROGRAM_SRC)
-ALL_SRC = $(HOOK_SRC) $(HOST_SRC)
-BENCH_SRC = $(BENCH:%=bench/%.c) $(BENCH_PARTS:%=bench/%.c)
+UNIT_PROGRAMS = $(UNIT:%=build/check/tests/unit/%) $(SCARCE_UNIT:%=build/check/tests/unit/%)
+FUZZ_PROGRAMS = $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%)
+TSAN_PROGRAMS = $(THREADED:%=build/tsan/tests/unit/%) $(WEAK:%=build/tsan/tests/unit/%)
 
 all: build/ktop demo-kernel
 
+# ---- objects and libraries: a folder in build/ for each kind ----
+
+# $(call kind,FOLDER,COMPILER,FLAGS)
+define kind
+build/$1/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(call say,CC)$2 $$(CPPFLAGS) $$(CFLAGS) $3 $$(OWN) -MMD -MP -c -o $$@ $$<
+build/$1/libhook.a: $$(HOOK:%=build/$1/%.o)
+build/$1/libagent.a: $$(AGENT:%=build/$1/%.o)
+build/$1/libtui.a: $$(TUI:%=build/$1/%.o)
+build/$1/libfakes.a: $$(FAKES:%=build/$1/tests/unit/fakes/%.o)
+build/$1/libbench.a: $$(BENCH_PARTS:%=build/$1/bench/%.o) build/$1/tests/unit/fakes/packets.o
+build/$1/%.a:
+	@rm -f $$@
+	$$(call say,AR)ar rcs $$@ $$^
+endef
+$(eval $(call kind,host,$(CC),-O2))
+$(eval $(call kind,check,$(CC),-O1 $(SANITIZE)))
+$(eval $(call kind,tsan,$(CC),-O1 -fsanitize=thread -Wno-tsan))
+$(eval $(call kind,fuzz,$(CLANG),-O1 -fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -fno-sanitize-recover=undefined))
+
+# $(call link,COMPILER,FLAGS,LIBRARIES): of the prerequisites' objects and libraries.
+link = @mkdir -p $(@D)$(newline)	$(call say,LD)$1 $(CFLAGS) $2 -o $@ $(filter %.o,$^) \
+	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $3
+define newline
+
+
+endef
+libraries = $(foreach name,fakes tui agent hook,build/$1/lib$(name).a)
+
 # ---- the program ----
 
-build/host/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -O2 -MMD -MP -c -o $@ $<
+build/ktop: $(COMMANDS:%=build/host/%.o) build/host/libtui.a build/host/libagent.a
+	$(call link,$(CC),,$(LIBS))
 
-build/libagent.a: $(AGENT_SRC:%.c=build/host/%.o)
-	@rm -f $@
-	ar rcs $@ $^
-
-build/ktop: $(PROGRAM_SRC:%.c=build/host/%.o) $(TUI_SRC:%.c=build/host/%.o) build/libagent.a
-	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
-
-# ---- the guest: the hook as a kernel compiles it, and the demo kernel around it ----
+# ---- the guest: the hook as a kernel compiles it, the demo kernel around it, and the port to copy from ----
 
 GUEST = -std=c11 $(WARN) -O2 -g -ffreestanding -nostdlib -fno-stack-protector -fno-pic -mno-red-zone \
 	-mgeneral-regs-only -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
@@ -81,168 +143,81 @@ GUEST = -std=c11 $(WARN) -O2 -g -ffreestanding -nostdlib -fno-stack-protector -f
 # gcc gives a function that calls nothing no frame, so that a walk from there misses its caller;
 # unless it is to be profiled: what remains of that is a NOP. And each function stays one, by its name.
 FRAMES = -fno-shrink-wrap -pg -mfentry -mnop-mcount -fno-ipa-icf -fno-ipa-sra -fno-ipa-cp -fno-partial-inlining
-GUEST_CPPFLAGS = -Ikernel-hook -I$(DEMO_DIR)
+GUEST_CPPFLAGS = -Ikernel-hook -I$(PORTS)/demo
 GUEST_LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1,-z,max-page-size=4096,-z,noexecstack
-DEMO_DIR = kernel-hook/ports/demo
-DEMO_SRC = $(wildcard $(DEMO_KERNEL:%=$(DEMO_DIR)/%.c))
-DEMO_OBJ = $(DEMO_KERNEL:%=build/guest/$(DEMO_DIR)/%.o)
 
 # Work is seen by function: none is put into another; and one file is there for its tail call.
-$(DEMO_WORK:%=build/guest/$(DEMO_DIR)/%.o): SHAPE = -fno-inline
+$(DEMO_WORK:%=build/guest/%.o): SHAPE = -fno-inline
 # The hook is built with what docs/porting.md says, no more.
-$(HOOK_SRC:%.c=build/guest/%.o) build/guest/$(DEMO_DIR)/port.o: FRAMES =
-build/guest/$(DEMO_DIR)/oracle_tail.o: SHAPE = -foptimize-sibling-calls
+$(HOOK:%=build/guest/%.o) $(TEMPLATE:%=build/guest/%.o) build/guest/$(PORTS)/demo/port.o: FRAMES =
+build/guest/$(PORTS)/demo/oracle_tail.o: SHAPE = -foptimize-sibling-calls
 
 build/guest/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -mcmodel=kernel $(SHAPE) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -mcmodel=kernel $(SHAPE) -MMD -MP -c -o $@ $<
 
 build/guest/%.o: %.S
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CPPFLAGS) $(GUEST) -Wa,-Ibuild/demo -MMD -MP -c -o $@ $<
+	$(call say,AS)$(CC) $(GUEST_CPPFLAGS) $(GUEST) -Wa,-Ibuild/demo -MMD -MP -c -o $@ $<
 
-build/demo/%: $(DEMO_DIR)/user/%.c $(DEMO_DIR)/user/start.S $(DEMO_DIR)/user/program.h $(DEMO_DIR)/call.h
+build/demo/%: $(PORTS)/demo/user/%.c $(PORTS)/demo/user/start.S $(PORTS)/demo/user/program.h $(PORTS)/demo/call.h
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -fno-inline $(GUEST_LDFLAGS) -o $@ $(filter %.c %.S,$^)
+	$(call say,CC)$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -fno-inline $(GUEST_LDFLAGS) -o $@ $(filter %.c %.S,$^)
 
-build/guest/$(DEMO_DIR)/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
+build/guest/$(PORTS)/demo/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
 
-# The port to copy from, on the template; the demo kernel takes two files of that.
-DEMO_TEMPLATE = $(patsubst %,build/guest/$(PORTS)/template/%.o,port start)
-PORTS = kernel-hook/ports
-TEMPLATE = alarm current memory port start string
-TEMPLATE_SRC = $(TEMPLATE:%=$(PORTS)/template/%.c)
-TINY = boot main profile
-TINY_OBJ = $(TINY:%=build/guest/$(PORTS)/tiny/%.o) $(TEMPLATE_SRC:%.c=build/guest/%.o)
-
-$(TEMPLATE_SRC:%.c=build/guest/%.o): FRAMES =
-
-build/tiny/tiny.elf: $(TINY_OBJ) $(HOOK_SRC:%.c=build/guest/%.o) $(PORTS)/tiny/link.ld
+build/demo/demo.elf: $(patsubst %,build/guest/%.o,$(DEMO) $(DEMO_WORK) $(DEMO_TEMPLATE) $(HOOK)) $(PORTS)/demo/link.ld
+build/tiny/tiny.elf: $(patsubst %,build/guest/%.o,$(TINY) $(TEMPLATE) $(HOOK)) $(PORTS)/tiny/link.ld
+build/demo/demo.elf build/tiny/tiny.elf:
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_LDFLAGS) -T $(PORTS)/tiny/link.ld -o $@ $(filter %.o,$^)
-
-build/demo/demo.elf: $(DEMO_OBJ) $(DEMO_TEMPLATE) $(HOOK_SRC:%.c=build/guest/%.o) $(DEMO_DIR)/link.ld
-	$(CC) $(GUEST_LDFLAGS) -T $(DEMO_DIR)/link.ld -o $@ $(filter %.o,$^)
+	$(call say,LD)$(CC) $(GUEST_LDFLAGS) -T $(filter %.ld,$^) -o $@ $(filter %.o,$^)
 
 demo-kernel: build/demo/demo.elf build/tiny/tiny.elf
 
 # ---- tests: the same files under sanitizers, the hook's as host code ----
 
-build/check/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 $(SANITIZE) -MMD -MP -c -o $@ $<
+# Every test is linked alike. Before the screens is another session, before the query are other symbols.
+$(UNIT_PROGRAMS): %: %.o $(call libraries,check)
+	$(call link,$(CC),$(SANITIZE) $(WRAP),-lcmocka $(LIBS))
+$(filter build/check/tests/unit/tui/%,$(UNIT_PROGRAMS)) build/check/fuzz_screen build/check/scarce_screen: \
+	build/check/tests/unit/fakes/fake_session.o
+build/fuzz/fuzz_screen: build/fuzz/tests/unit/fakes/fake_session.o
+$(filter build/check/tests/unit/agent/query/% %/test_export,$(UNIT_PROGRAMS)): build/check/tests/unit/fakes/fake_symbols.o
+build/check/tests/unit/kernel-hook/ports/test_alarm: build/check/$(PORTS)/template/alarm.o
+build/check/tests/unit/kernel-hook/ports/test_template: $(patsubst %,build/check/%.o,$(filter-out %/string,$(TEMPLATE)))
+%/test_waits: WRAP = $(patsubst %,-Wl$(comma)--wrap=%,poll recv read connect fsync pthread_join pthread_cond_wait \
+	nanosleep opendir fopen open stat lstat fstatat access mkdir rename write realpath)
 
-build/check/libagent.a: $(AGENT_SRC:%.c=build/check/%.o)
-build/check/libtui.a: $(TUI_SRC:%.c=build/check/%.o)
-build/check/libhook.a: $(HOOK_SRC:%.c=build/check/%.o)
-build/check/%.a:
-	@rm -f $@
-	ar rcs $@ $^
-
-$(UNIT:%=build/check/%): build/check/%: build/check/tests/unit/%.o \
-		build/check/libtui.a build/check/libagent.a build/check/libhook.a
-	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
-
-$(foreach test,ring unwind sample overflow trace drain meta control keys,build/check/test_$(test)): \
-		build/check/tests/unit/fake_port.o build/check/tests/unit/fake_host.o
-build/tsan/test_ring_threads build/tsan/test_pace_threads: build/tsan/tests/unit/fake_port.o
-build/tsan/test_hook_threads: build/tsan/tests/unit/fake_smp.o build/tsan/tests/unit/fake_host.o
-build/check/test_virtio_serial build/check/test_hotplug: build/check/tests/unit/fake_serial.o
-build/check/test_alarm: build/check/$(PORTS)/template/alarm.o
-build/check/test_template: $(filter-out %/string.o,$(TEMPLATE_SRC:%.c=build/check/%.o))
-build/check/test_decode: build/check/tests/unit/packets.o build/check/tests/unit/decode_log.o
-build/check/test_record build/check/test_guest_symbols: build/check/tests/unit/packets.o
-build/check/test_qmp: build/check/tests/unit/fake_qmp.o
-build/check/test_session build/check/test_link build/check/test_plug build/check/test_waits: build/check/tests/unit/fake_qmp.o
-build/check/test_plug build/check/test_waits: build/check/tests/unit/fake_machine.o
-build/check/test_waits: build/check/tests/unit/no_waits.o build/check/tests/unit/session_fixture.o \
-	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
-build/check/test_waits: LIBS += $(WAITS:%=-Wl,--wrap=%)
-WAITS = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen open stat lstat fstatat access mkdir rename write realpath
-build/check/test_session build/check/test_turn build/check/test_session_files build/check/test_control_socket build/check/test_private build/check/test_report build/check/test_link: build/check/tests/unit/session_fixture.o \
-	build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o
-build/check/test_memory: build/check/tests/unit/fake_guest.o build/check/tests/unit/packets.o build/ktop
-build/check/test_absurd_files: build/ktop
-build/check/test_query build/check/test_query_inlined build/check/test_export: build/check/tests/unit/fake_symbols.o
-build/check/test_query build/check/test_query_inlined: build/check/tests/unit/query_world.o
-build/check/test_store: build/check/tests/unit/counts.o
-build/check/test_canvas build/check/test_keymap: build/check/tests/unit/golden.o
-build/check/test_fleet build/check/test_tabs build/check/test_header build/check/test_view_functions build/check/test_screen build/check/test_states: \
-	build/check/tests/unit/golden.o build/check/tests/unit/hand_picture.o
-build/check/test_walk: build/check/tests/unit/safe_canvas.o
-build/check/test_screen build/check/test_states build/check/test_steady: build/check/tests/unit/stage.o \
-	build/check/tests/unit/fake_session.o
-build/check/test_tabs: build/check/tests/unit/fake_session.o
-build/check/test_canvas: build/check/tests/unit/safe_canvas.o
-build/check/test_steady: build/check/tests/unit/hand_picture.o
-build/check/test_states: build/check/tests/unit/sheet.o
-
-# The fuzz targets on the committed corpus alone.
-build/check/libfakes.a: $(FAKES:%=build/check/tests/unit/%.o)
-$(FUZZ:%=build/check/%): build/check/%: build/check/tests/fuzz/%.o build/check/tests/fuzz/replay.o \
-		build/check/libfakes.a build/check/libtui.a build/check/libagent.a build/check/libhook.a
-	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
-
-# Each allocation refused in turn. scarce.c runs before the sanitizer does.
-build/check/tests/unit/scarce.o: SANITIZE =
-build/check/tests/unit/scarce.o: CPPFLAGS = -D_GNU_SOURCE -Iagent	# the hook has an unwind.h, too
-build/check/test_scarce: build/check/tests/unit/test_scarce.o build/check/tests/unit/scarce.o build/check/tests/unit/session_fixture.o \
-		build/check/tests/unit/fake_machine.o build/check/tests/unit/fake_qmp.o \
-		build/check/libfakes.a build/check/libagent.a
-	$(CC) $(CFLAGS) $(SANITIZE) -Wl,--wrap=budget_take -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
-
-$(SCARCE:%=build/check/%): build/check/scarce_%: build/check/tests/fuzz/fuzz_%.o build/check/tests/fuzz/scarcely.o \
-		build/check/tests/unit/scarce.o build/check/libfakes.a build/check/libtui.a build/check/libagent.a build/check/libhook.a
-	$(CC) $(CFLAGS) $(SANITIZE) -Wl,--wrap=budget_take -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
-
-build/check/scarce_screen build/check/fuzz_screen: build/check/tests/unit/fake_session.o
-build/fuzz/fuzz_screen: build/fuzz/tests/unit/fake_session.o
+# The fuzz targets on the committed corpus alone; and again, each allocation refused in turn.
+$(FUZZ:%=build/check/%): build/check/%: build/check/tests/fuzz/%.o build/check/tests/fuzz/replay.o $(call libraries,check)
+	$(call link,$(CC),$(SANITIZE),$(LIBS))
+$(SCARCE:%=build/check/%): build/check/scarce_%: build/check/tests/fuzz/fuzz_%.o build/check/tests/fuzz/scarcely.o $(call libraries,check)
+	$(call link,$(CC),$(SANITIZE) $(WRAP),$(LIBS))
+$(SCARCE:%=build/check/%) $(SCARCE_UNIT:%=build/check/tests/unit/%): WRAP = -Wl,--wrap=budget_take
+$(SCARCE:%=build/check/%) $(SCARCE_UNIT:%=build/check/tests/unit/%): build/check/tests/unit/fakes/scarce.o
+build/check/tests/unit/fakes/scarce.o: OWN = -fno-sanitize=all	# it runs before the sanitizer does
 build/check/fuzz_session: build/check/tests/fuzz/flood.o
 build/fuzz/fuzz_session: build/fuzz/tests/fuzz/flood.o
 
-build/tsan/%.o: %.c
+$(THREADED:%=build/tsan/tests/unit/%): %: %.o build/tsan/libfakes.a build/tsan/libhook.a
+	$(call link,$(CC),-fsanitize=thread,-lcmocka)
+$(WEAK:%=build/tsan/tests/unit/%): %: %.o build/host/tests/unit/fakes/weak_memory.o build/tsan/libfakes.a build/tsan/libhook.a
+	$(call link,$(CC),,-lcmocka)
+
+# A terminal for tests/e2e/terminal; for the others VMs of tricks, what reads the terminal's bytes, what is loaded before ktop.
+$(patsubst %,build/check/%,$(filter-out %.so,$(TOOLS))): build/check/%: build/check/tests/e2e/%.o $(call libraries,check)
+	$(call link,$(CC),$(SANITIZE),$(LIBS))
+build/check/%.so: tests/e2e/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit $(CFLAGS) -O1 -fsanitize=thread -Wno-tsan -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -fPIC -shared -o $@ $<
 
-$(THREADED:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o $(HOOK_SRC:%.c=build/tsan/%.o)
-	$(CC) $(CFLAGS) -fsanitize=thread -o $@ $(filter %.o,$^) -lcmocka
-
-build/check/pty: tests/e2e/pty.c		# a terminal for tests/e2e/terminal
-	@mkdir -p $(@D)
-	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -o $@ $<
-
-# Loaded before ktop, for tests/e2e/refused and leaves.
-build/check/refuse.so build/check/slow_disk.so: build/check/%.so: tests/e2e/%.c
-	@mkdir -p $(@D)
-	$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -fPIC -shared -o $@ $<
-
-# For tests/e2e/hostile: a VM of tricks, and what reads the terminal's bytes.
-build/check/liar build/check/harmless build/check/odd_qemu: build/check/%: build/check/tests/e2e/%.o build/check/tests/unit/fake_qmp.o \
-		build/check/libfakes.a build/check/libtui.a build/check/libagent.a
-	$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(LIBS)
-build/check/odd_qemu: build/check/tests/unit/fake_machine.o
-
-$(WEAK:%=build/tsan/%): build/tsan/%: build/tsan/tests/unit/%.o build/tsan/tests/unit/fake_port.o \
-		build/host/tests/unit/weak_memory.o $(HOOK_SRC:%.c=build/tsan/%.o)
-	$(CC) $(CFLAGS) -o $@ $^ -lcmocka
-
-unit: $(TOOLS:%=build/check/%) $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%) build/check/test_scarce $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%)
+unit: build/ktop $(TOOLS:%=build/check/%) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS)
 
 # ---- fuzzing ----
 
 FUZZ_SECONDS = 1800
-FUZZER = -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
-
-build/fuzz/%.o: %.c
-	@mkdir -p $(@D)
-	$(CLANG) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(FUZZER) -MMD -MP -c -o $@ $<
-
-build/fuzz/libktop.a: $(FAKES:%=build/fuzz/tests/unit/%.o) $(TUI_SRC:%.c=build/fuzz/%.o) $(AGENT_SRC:%.c=build/fuzz/%.o) $(HOOK_SRC:%.c=build/fuzz/%.o)
-	@rm -f $@
-	ar rcs $@ $^
-
-$(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz/%.o build/fuzz/libktop.a
-	$(CLANG) $(CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+$(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz/%.o $(call libraries,fuzz)
+	$(call link,$(CLANG),-fsanitize=fuzzer$(comma)address$(comma)undefined,$(LIBS))
 
 fuzz: packages
 	./packages fuzz
@@ -251,15 +226,8 @@ fuzz: packages
 
 # ---- what it costs: programs of bench/, each of one measurement ----
 
-build/host/bench/%.o: CPPFLAGS += -Itests/unit -Ibench
-build/host/tests/unit/%.o: CPPFLAGS += -Itests/unit
-build/libbench.a: $(BENCH_PARTS:%=build/host/bench/%.o) build/host/tests/unit/packets.o
-	@rm -f $@
-	ar rcs $@ $^
-
-$(BENCH:%=build/bench/%): build/bench/%: build/host/bench/%.o build/libbench.a build/libagent.a
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+$(BENCH:%=build/bench/%): build/bench/%: build/host/bench/%.o build/host/libbench.a build/host/libagent.a
+	$(call link,$(CC),,$(LIBS))
 
 bench: packages
 	./packages bench
@@ -273,10 +241,11 @@ bench-linux: packages
 	bench/linux
 
 # clang reads every file too, with the same warnings.
-build/lint: $(HOST_SRC) $(HOOK_SRC) $(DEMO_SRC) $(TEMPLATE_SRC) $(wildcard $(PORTS)/tiny/*.c) $(BENCH_SRC)
-	$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(HOST_SRC) $(HOOK_SRC)
-	$(CLANG) $(CPPFLAGS) -Itests/unit -Ibench $(CFLAGS) -fsyntax-only $(BENCH_SRC)
-	$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(DEMO_SRC) $(TEMPLATE_SRC) $(wildcard $(PORTS)/tiny/*.c)
+LINT = $(patsubst %,%.c,$(HOOK) $(AGENT) $(TUI) $(COMMANDS) $(BENCH:%=bench/%) $(BENCH_PARTS:%=bench/%))
+LINT_GUEST = $(wildcard $(patsubst %,%.c,$(DEMO) $(DEMO_WORK) $(TEMPLATE) $(TINY)))
+build/lint: $(LINT) $(LINT_GUEST)
+	$(call say,LINT)$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(LINT)
+	$(call say,LINT)$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(LINT_GUEST)
 	@mkdir -p build && touch $@
 
 # ---- the two commands ----
@@ -306,7 +275,7 @@ build/linux/version: FORCE
 	@echo $(LINUX) | cmp -s - $@ || echo $(LINUX) >$@
 
 build/linux/ktop.ko: build/linux/version $(wildcard $(LINUX_DIR)/*.[ch] $(LINUX_DIR)/include/*.h) \
-		$(LINUX_DIR)/Kbuild $(LINUX_DIR)/Makefile $(HOOK_SRC) $(wildcard kernel-hook/*.h kernel-hook/arch/*.h)
+		$(LINUX_DIR)/Kbuild $(LINUX_DIR)/Makefile $(HOOK:%=%.c) $(wildcard kernel-hook/*.h kernel-hook/*/*.h)
 	$(MAKE) -C $(LINUX_DIR) KDIR=$(LINUX_HEADERS)/linux-headers-$(LINUX) OUT=$(abspath build/linux) >build/linux/log 2>&1 || \
 		{ cat build/linux/log; false; }
 
@@ -355,13 +324,13 @@ check: packages
 	$(MAKE) -j$(shell nproc) build/ktop demo-kernel unit build/lint
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
 	@./packages cpus
-	@tests/run $(UNIT:%=build/check/%) $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%) build/check/test_scarce $(THREADED:%=build/tsan/%) $(WEAK:%=build/tsan/%) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) -- $(ALONE:%=tests/e2e/%)
+	@tests/run $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) -- $(ALONE:%=tests/e2e/%)
 
 # All attacks on the memory at once; each allocation refused; the books, for SOAK_MINUTES.
 soak: packages
-	$(MAKE) build/ktop demo-kernel build/check/test_memory $(SCARCE:%=build/check/%) build/check/test_scarce $(TOOLS:%=build/check/%)
-	for program in $(SCARCE:%=build/check/%) build/check/test_scarce tests/e2e/refused; do $$program all || exit 1; done
-	build/check/test_memory soak
+	$(MAKE) build/ktop demo-kernel build/check/tests/unit/agent/session/test_memory $(SCARCE:%=build/check/%) build/check/tests/unit/agent/session/test_scarce $(TOOLS:%=build/check/%)
+	for program in $(SCARCE:%=build/check/%) build/check/tests/unit/agent/session/test_scarce tests/e2e/refused; do $$program all || exit 1; done
+	build/check/tests/unit/agent/session/test_memory soak
 	tests/soak
 
 # ---- for those who use it ----
@@ -385,8 +354,7 @@ deb: packages
 clean:
 	rm -rf build
 
--include $(ALL_SRC:%.c=build/host/%.d) $(ALL_SRC:%.c=build/check/%.d) $(wildcard build/host/bench/*.d build/check/tests/*/*.d build/fuzz/*/*.d build/fuzz/*/*/*.d build/tsan/*/*.d build/tsan/*/*/*.d) \
-	$(DEMO_OBJ:%.o=%.d) $(TINY_OBJ:%.o=%.d) $(HOOK_SRC:%.c=build/guest/%.d)
+-include $(shell find build -name "*.d" -not -path "build/linux/*" 2>/dev/null)
 
 .PHONY: FORCE all demo-kernel unit packages demo demo-linux linux-module check-linux-newer screenshots check soak fuzz bench bench-linux install uninstall deb clean
 .SECONDARY:

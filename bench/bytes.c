@@ -1,7 +1,7 @@
 /* `bytes FILE name=value...`: what such a guest sends, as a file. */
 #include <stdio.h>
 
-#include "packets.h"
+#include "tests/unit/fakes/packets.h"
 #include "setup.h"
 
 int main(int argc, char **argv)

@@ -5,10 +5,10 @@
  */
 #include <stdio.h>
 
-#include "epoch.h"
+#include "agent/guest/epoch.h"
+#include "agent/query/query.h"
+#include "tests/unit/fakes/packets.h"
 #include "intake.h"
-#include "packets.h"
-#include "query.h"
 #include "setup.h"
 
 enum { TURNS_PER_PICTURE = 100 / TRAFFIC_TURN_MS };

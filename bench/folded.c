@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "epoch.h"
-#include "export.h"
+#include "agent/base/util.h"
+#include "agent/export/export.h"
+#include "agent/guest/epoch.h"
 #include "intake.h"
-#include "util.h"
 
 enum { READ = 262144 };
 

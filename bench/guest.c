@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
+#include "tests/unit/fakes/packets.h"
 #include "guest.h"
-#include "packets.h"
 #include "setup.h"
-#include "util.h"
 
 enum { TURN_NS = TRAFFIC_TURN_MS * 1000000 };
 

@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
+#include "agent/vm/source.h"
+#include "tests/unit/fakes/packets.h"
 #include "intake.h"
-#include "packets.h"
 #include "setup.h"
-#include "source.h"
-#include "util.h"
 
 enum { READER_CORE = 1, WRITER_CORE = 0, READ = 262144, READS = 8, RUNS_MAX = 99 };
 

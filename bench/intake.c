@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decode.h"
-#include "epoch.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/symbols.h"
+#include "agent/store/stacks.h"
+#include "agent/store/store.h"
+#include "agent/wire/decode.h"
 #include "intake.h"
-#include "stacks.h"
-#include "store.h"
-#include "symbols.h"
-#include "util.h"
 
 struct intake {
 	struct decode *decode;

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/base/util.h"
 #include "guest.h"
 #include "setup.h"
 #include "terminal.h"
-#include "util.h"
 
 enum { HOUR_S = 3600 };
 

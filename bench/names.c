@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util.h"
+#include "agent/base/util.h"
 #include "world.h"
 
 enum { SYMBOLS = 1, STRINGS, TEXT, SECTIONS, NAME = 32 };

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packets.h"
+#include "agent/base/util.h"
+#include "tests/unit/fakes/packets.h"
 #include "setup.h"
-#include "util.h"
 
 enum { PROCESS = 100, THREAD = 1000, THREADS_PER_PROCESS = 8, TEXT_SIZE = 1 << 30 };
 

@@ -8,7 +8,7 @@
 #include "guest.h"
 #include "terminal.h"
 #include "setup.h"
-#include "util.h"
+#include "agent/base/util.h"
 
 enum { KEYS = 50, WARM_S = 3, WATCH_S = 10 };
 

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
 #include "terminal.h"
-#include "util.h"
 
 enum { FRAME_GAP_NS = 20000000, AWAIT_S = 10 };
 

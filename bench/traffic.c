@@ -1,9 +1,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "packets.h"
+#include "agent/base/util.h"
+#include "tests/unit/fakes/packets.h"
 #include "traffic.h"
-#include "util.h"
 #include "world.h"
 
 enum {

@@ -1,8 +1,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "packets.h"
-#include "util.h"
+#include "agent/base/util.h"
+#include "tests/unit/fakes/packets.h"
 #include "world.h"
 
 struct world {

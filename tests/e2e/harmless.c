@@ -12,8 +12,8 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "safe_canvas.h"
-#include "util.h"
+#include "agent/base/util.h"
+#include "tests/unit/fakes/safe_canvas.h"
 
 enum { LOG_MOST = 1 << 26 };
 

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fake_guest.h"
-#include "fake_qmp.h"
-#include "util.h"
+#include "agent/base/util.h"
+#include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/fake_qmp.h"
 
 static const char *const tricks[] = {
 	"\033[31;7777m",	/* a colour */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fake_machine.h"
-#include "fake_qmp.h"
+#include "tests/unit/fakes/fake_machine.h"
+#include "tests/unit/fakes/fake_qmp.h"
 
 int main(int count, char **words)
 {

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/util.h"
+#include "tests/unit/fakes/packets.h"
 #include "flood.h"
 #include "fuzz.h"
-#include "packets.h"
-#include "util.h"
 
 struct walk {
 	uint64_t start, step, modulus;

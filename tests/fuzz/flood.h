@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire.h"
+#include "kernel-hook/wire.h"
 
 struct fuzz_input;
 

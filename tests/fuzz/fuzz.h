@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "util.h"
+#include "agent/base/util.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

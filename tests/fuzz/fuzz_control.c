@@ -5,13 +5,13 @@
  *
  * input: acts, each a byte that says which, a byte for it, and for some bytes as many as that says
  */
-#include "decode.h"
-#include "fake_port.h"
-#include "fake_serial.h"
+#include "agent/wire/decode.h"
+#include "kernel-hook/ktop.h"
+#include "kernel-hook/ring.h"
+#include "kernel-hook/virtio/virtio_serial.h"
+#include "tests/unit/fakes/fake_port.h"
+#include "tests/unit/fakes/fake_serial.h"
 #include "fuzz.h"
-#include "ktop.h"
-#include "ring.h"
-#include "virtio_serial.h"
 
 enum { CPUS = 2, PORT = 39, ACTS = 500, TURNS = 20, NEEDS_RESET = 64 };
 

@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decode.h"
-#include "epoch.h"
-#include "function.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/function.h"
+#include "agent/query/query.h"
+#include "agent/wire/decode.h"
+#include "agent/wire/metadata.h"
+#include "tests/unit/fakes/packets.h"
 #include "fuzz.h"
-#include "metadata.h"
-#include "packets.h"
-#include "query.h"
-#include "util.h"
 
 struct world {
 	bool light;

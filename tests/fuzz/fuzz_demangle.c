@@ -1,9 +1,9 @@
 /* Any name: to what a person wrote, and to what a terminal may see. */
 #include <string.h>
 
-#include "demangle.h"
+#include "agent/base/util.h"
+#include "agent/names/files/demangle.h"
 #include "fuzz.h"
-#include "util.h"
 
 /* No control character, and nothing that a second look would change. */
 static void check_printable(const char *text)

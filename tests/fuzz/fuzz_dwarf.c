@@ -2,10 +2,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/names/files/sym_dwarf.h"
+#include "agent/names/files/sym_elf.h"
+#include "agent/names/files/symbol_table.h"
 #include "fuzz.h"
-#include "sym_dwarf.h"
-#include "sym_elf.h"
-#include "symbol_table.h"
 
 enum { SYMBOLS = 32 };
 

@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/names/files/sym_elf.h"
+#include "agent/names/files/symbol_table.h"
 #include "fuzz.h"
-#include "sym_elf.h"
-#include "symbol_table.h"
 
 static void look_up(const struct symbol_table *table)
 {

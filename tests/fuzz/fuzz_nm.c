@@ -1,7 +1,7 @@
 /* Any bytes as a list of symbols. */
+#include "agent/names/files/sym_text.h"
+#include "agent/names/files/symbol_table.h"
 #include "fuzz.h"
-#include "sym_text.h"
-#include "symbol_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

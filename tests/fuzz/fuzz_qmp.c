@@ -6,12 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
+#include "agent/vm/qmp/qmp.h"
+#include "agent/vm/qmp/qmp_discover.h"
+#include "agent/vm/qmp/qmp_plug.h"
+#include "tests/unit/fakes/qmp_loop.h"
 #include "fuzz.h"
-#include "qmp.h"
-#include "qmp_discover.h"
-#include "qmp_loop.h"
-#include "qmp_plug.h"
-#include "util.h"
 
 enum { PIECES = 64, WAIT_MS = 1000, PLUG_MS = 20 };
 

@@ -9,18 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "canvas.h"
-#include "config.h"
-#include "fake_session.h"
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+#include "agent/session/picture.h"
+#include "kernel-hook/keys.h"
+#include "tests/unit/fakes/fake_session.h"
+#include "tests/unit/fakes/safe_canvas.h"
+#include "tui/screen/machine.h"
+#include "tui/screen/tabs.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/input.h"
+#include "tui/views/config.h"
 #include "fuzz.h"
-#include "input.h"
-#include "keys.h"
-#include "machine.h"
-#include "picture.h"
-#include "safe_canvas.h"
-#include "symbols.h"
-#include "tabs.h"
-#include "util.h"
 
 #define SECOND UINT64_C(1000000000)
 

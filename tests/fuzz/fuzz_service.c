@@ -10,12 +10,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control_socket.h"
-#include "fake_guest.h"
+#include "agent/base/util.h"
+#include "agent/service/control_socket.h"
+#include "agent/service/service.h"
+#include "agent/session/session.h"
+#include "tests/unit/fakes/fake_guest.h"
 #include "fuzz.h"
-#include "service.h"
-#include "session.h"
-#include "util.h"
 
 enum { CLIENTS = CONTROL_CLIENTS + 2, PIECES = 100 };
 

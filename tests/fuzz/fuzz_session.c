@@ -15,15 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "decode.h"
-#include "fake_guest.h"
-#include "fleet.h"
+#include "agent/base/util.h"
+#include "agent/fleet/fleet.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/session/session.h"
+#include "agent/wire/decode.h"
+#include "tests/unit/fakes/fake_guest.h"
 #include "flood.h"
-#include "function.h"
 #include "fuzz.h"
-#include "session.h"
-#include "symbols.h"
-#include "util.h"
 
 enum { LOOK = FLOOD_KINDS, COMMAND, PROFILE, HANG_UP, KINDS };
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/base/util.h"
 #include "fuzz.h"
-#include "util.h"
 
 /* In memory of just its size, so that a look beyond the end is seen. */
 static bool replay(const char *path)

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/base/json.h"
+#include "agent/base/util.h"
+#include "tests/unit/fakes/scarce.h"
 #include "fuzz.h"
-#include "json.h"
-#include "scarce.h"
-#include "util.h"
 
 enum { RUNS = 4 };
 

@@ -4,7 +4,7 @@
 #include "../../arch.h"
 #include "../../ktop.h"
 #include "../../port.h"
-#include "../../virtio_serial.h"
+#include "../../virtio/virtio_serial.h"
 #include "../../wire.h"
 #include "template.h"
 

@@ -1,0 +1,260 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/base/util_file.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/names/threads.h"
+#include "export.h"
+
+enum { BLOCK_COST = 32 };		/* what a block of memory takes beyond its contents */
+
+struct line {				/* a stack, to be written as one line */
+	const char *thread;		/* its root frame; NULL: none */
+	uint32_t *functions;		/* root first */
+	size_t depth;
+	uint64_t weight, samples;
+};
+
+struct folded {
+	const struct query_inputs *inputs;
+	struct folded_options options;
+	struct line *lines;
+	size_t count, paid;
+	uint32_t room;
+	bool full;			/* there was no memory for the rest */
+};
+
+/* Room for one line more, with so many bytes of functions? */
+static bool have_room(struct folded *folded, size_t size)
+{
+	struct line *lines = budget_array(folded->inputs->budget, folded->lines, folded->count,
+		&folded->room, sizeof(*lines));
+
+	if (lines)
+		folded->lines = lines;
+	folded->full = !lines || !budget_take(folded->inputs->budget, size);
+	folded->paid += folded->full ? 0 : size;
+	return !folded->full;
+}
+
+static void add_line(void *context, const struct query_stack *stack)
+{
+	struct folded *folded = context;
+	size_t size = stack->depth * sizeof(*stack->functions);
+	struct line *line;
+
+	if (folded->full || !have_room(folded, size + BLOCK_COST))
+		return;
+	line = &folded->lines[folded->count++];
+	*line = (struct line){
+		.thread = folded->options.thread_first ?
+			threads_name(folded->inputs->threads, stack->thread) : NULL,
+		.functions = memcpy(util_alloc(size), stack->functions, size),
+		.depth = stack->depth,
+		.weight = stack->weight,
+		.samples = stack->samples,
+	};
+}
+
+struct folded *folded_new(struct query *query, const struct query_inputs *inputs,
+	const struct question *question, struct folded_options options)
+{
+	struct folded *folded = util_alloc(sizeof(*folded));
+
+	*folded = (struct folded){ .inputs = inputs, .options = options };
+	if (!query_stacks(query, question, add_line, folded))
+		folded->full = true;
+	return folded;
+}
+
+void folded_free(struct folded *folded)
+{
+	if (!folded)
+		return;
+	for (size_t i = 0; i < folded->count; i++)
+		free(folded->lines[i].functions);
+	budget_give(folded->inputs->budget, folded->paid);
+	budget_free(folded->inputs->budget, folded->lines,
+		folded->room * sizeof(*folded->lines));
+	free(folded);
+}
+
+/*
+ * ---- a line's text, character by character ----
+ *
+ * Never made as a whole: stacks are many, and what is equal in them need not be compared as text.
+ */
+
+struct reader {
+	const struct folded *folded;
+	const struct line *line;
+	size_t frame;			/* the one to come; the last is followed by the end */
+	const char *name, *mark;	/* what is left of the present one */
+};
+
+static void next_frame(struct reader *reader)
+{
+	uint32_t id = reader->line->functions[reader->frame++];
+	const struct function *function = symbols_get(reader->folded->inputs->symbols, id);
+
+	reader->name = function->name;
+	reader->mark = function->inlined ? "_[i]" :
+		reader->folded->options.kernel_mark && function->kernel ? "_[k]" : "";
+}
+
+/* `skip` frames are passed over; the thread is read only when none is. */
+static struct reader read_from(const struct folded *folded, const struct line *line, size_t skip)
+{
+	struct reader reader = { .folded = folded, .line = line, .frame = skip, .mark = "" };
+
+	if (line->thread && skip == 0)
+		reader.name = line->thread;
+	else if (skip < line->depth)
+		next_frame(&reader);
+	else
+		reader.name = "";
+	return reader;
+}
+
+/* In a frame's name, what separates frames, counts or lines is harmless. */
+static char harmless(char c)
+{
+	if (c == ';')
+		return ':';
+	return (unsigned char)c <= ' ' || c == 0x7f ? '_' : c;
+}
+
+/* ' ' ends the text. */
+static char next_char(struct reader *reader)
+{
+	if (*reader->name)
+		return harmless(*reader->name++);
+	if (*reader->mark)
+		return *reader->mark++;
+	if (reader->frame == reader->line->depth)
+		return ' ';
+	next_frame(reader);
+	return ';';
+}
+
+/* Frames that are the same function in both, from the root, threads included. */
+static size_t same_frames(const struct line *a, const struct line *b)
+{
+	size_t count = 0;
+
+	if (a->thread != b->thread)
+		return 0;
+	while (count < a->depth && count < b->depth && a->functions[count] == b->functions[count])
+		count++;
+	return count;
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct line *a = left, *b = right;
+	size_t same = same_frames(a, b);
+	struct reader one, other;
+	char c, d;
+
+	if (same == a->depth && same == b->depth)
+		return 0;
+	if (same == a->depth || same == b->depth)
+		same--;
+	one = read_from(context, a, same);
+	other = read_from(context, b, same);
+	do {
+		c = next_char(&one);
+		d = next_char(&other);
+	} while (c == d && c != ' ');
+	return (unsigned char)c - (unsigned char)d;
+}
+
+/* ---- the file ---- */
+
+static void write_line(struct folded *folded, const struct line *line, uint64_t weight,
+	FILE *stream)
+{
+	struct reader reader = read_from(folded, line, 0);
+	const char *root = folded->options.root;
+	char c;
+
+	while (*root)
+		putc(harmless(*root++), stream);
+	if (folded->options.root[0])
+		putc(';', stream);
+	do {
+		c = next_char(&reader);
+		putc(c, stream);
+	} while (c != ' ');
+	fprintf(stream, "%" PRIu64 "\n", weight);
+}
+
+static void write_lines(struct folded *folded, FILE *stream, struct export_result *result)
+{
+	uint64_t weight = 0;
+
+	*result = (struct export_result){ 0 };
+	for (size_t i = 0; i < folded->count; i++) {
+		const struct line *line = &folded->lines[i];
+
+		weight += line->weight;
+		result->samples += line->samples;
+		if (i + 1 < folded->count && compare(line, line + 1, folded) == 0)
+			continue;
+		write_line(folded, line, weight, stream);
+		result->weight += weight;
+		result->stacks++;
+		weight = 0;
+	}
+}
+
+/* All but the name. NULL with `error` set. */
+static struct util_file *write_file(struct folded *folded, const char *path,
+	struct export_result *result, char **error)
+{
+	struct util_file *file = util_file_open(path, error);
+
+	if (!file)
+		return NULL;
+	if (folded->full) {
+		util_file_discard(file);
+		util_fail(error, "%s: not written: there is no memory for so many stacks; "
+			"filter, take a shorter window, or give more by --memory", path);
+		return NULL;
+	}
+	if (folded->count)
+		qsort_r(folded->lines, folded->count, sizeof(*folded->lines), compare, folded);
+	write_lines(folded, util_file_stream(file), result);
+	return file;
+}
+
+bool folded_write(struct folded *folded, const char *path, struct export_result *result,
+	char **error)
+{
+	struct util_file *file = write_file(folded, path, result, error);
+
+	return file && util_file_commit(file, error);
+}
+
+char *folded_write_new(struct folded *folded, const char *path, struct export_result *result,
+	char **error)
+{
+	struct util_file *file = write_file(folded, path, result, error);
+
+	return file ? util_file_commit_new(file, error) : NULL;
+}
+
+bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,
+	const struct question *question, struct folded_options options,
+	struct export_result *result, char **error)
+{
+	struct folded *folded = folded_new(query, inputs, question, options);
+	bool written = folded_write(folded, path, result, error);
+
+	folded_free(folded);
+	return written;
+}

@@ -1,0 +1,142 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/vm/source.h"
+#include "commands.h"
+
+enum { WAITING_MAX = 256, NS_PER_MS = 1000000 };
+
+struct waiting {
+	struct command_sink sink;
+	uint64_t since;			/* sent, or the answer before it came */
+	bool hello;			/* its answer is known by its text */
+	bool passed;			/* the guest answers, but not yet to this */
+};
+
+struct commands {
+	struct waiting waiting[WAITING_MAX];	/* oldest first */
+	size_t count;
+};
+
+struct commands *commands_new(void)
+{
+	return util_alloc(sizeof(struct commands));
+}
+
+void commands_free(struct commands *commands)
+{
+	free(commands);
+}
+
+static void answer(struct command_sink sink, bool ok, const char *text)
+{
+	if (sink.answered)
+		sink.answered(sink.context, ok, text);
+}
+
+static bool is_line(const char *line)
+{
+	size_t size = strlen(line);
+
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 127)
+			return false;
+	return size > strspn(line, " ") && size <= COMMANDS_LINE_MAX;
+}
+
+void commands_send(struct commands *commands, struct source *source, const char *line,
+	struct command_sink sink, uint64_t now)
+{
+	char *bytes = util_format("%s\n", line);
+
+	if (!is_line(line))
+		answer(sink, false, "not sent: not a control line; the word `help` gives the list");
+	else if (!source)
+		answer(sink, false, "not sent: ktop is not connected to the guest's port; try again when "
+			"it is");
+	else if (commands->count == WAITING_MAX)
+		answer(sink, false, "not sent: too many lines wait for the guest; try again when it has "
+			"answered");
+	else if (!source_send(source, bytes, strlen(bytes)))
+		answer(sink, false, "not sent: the guest's port takes no more lines; try again when the "
+			"guest reads them");
+	else
+		commands->waiting[commands->count++] = (struct waiting){
+			.sink = sink,
+			.since = now,
+			.hello = strcmp(line, "hello") == 0,
+		};
+	free(bytes);
+}
+
+/* A sink may send the next line from inside the call: the queue is in order before. */
+static void finish_first(struct commands *commands, bool ok, const char *text)
+{
+	struct command_sink sink = commands->waiting[0].sink;
+
+	commands->count--;
+	memmove(commands->waiting, commands->waiting + 1,
+		commands->count * sizeof(commands->waiting[0]));
+	answer(sink, ok, text);
+}
+
+/* A ktop before us may have left lines that the guest reads only now: their answers are nobody's. */
+static bool is_foreign(const struct commands *commands, const char *text)
+{
+	return commands->count && commands->waiting[0].hello && strcmp(text, "hello") != 0;
+}
+
+void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size)
+{
+	char *text = util_printable_lines(bytes, size);
+
+	for (size_t i = 0; i < commands->count; i++)
+		commands->waiting[i].since = util_now();
+	if (is_foreign(commands, text))
+		commands->waiting[0].passed = true;
+	else if (commands->count)
+		finish_first(commands, ok, text);
+	free(text);
+}
+
+bool commands_unanswered(const char *text)
+{
+	return strncmp(text, "not sent: ", 10) == 0 || strncmp(text, "no answer: ", 11) == 0;
+}
+
+bool commands_wait(const struct commands *commands)
+{
+	return commands->count > 0;
+}
+
+/*
+ * A line that has expired keeps its place: its answer may still come, and is not another one's. The
+ * guest may have stood still: what hello passes over counts until a guest that answers has left it out.
+ */
+void commands_expire(struct commands *commands, uint64_t now)
+{
+	for (size_t i = 0; i < commands->count; i++) {
+		struct command_sink sink = commands->waiting[i].sink;
+
+		if (commands->waiting[i].since + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS > now)
+			continue;
+		commands->waiting[i].sink = (struct command_sink){ 0 };
+		commands->waiting[i].hello = commands->waiting[i].hello && !commands->waiting[i].passed;
+		answer(sink, false, "no answer: the guest does not answer; does it run, and does its hook "
+			"drain its rings (ktop_drain)?");
+	}
+}
+
+void commands_drop(struct commands *commands, const char *why)
+{
+	for (size_t left = commands->count; left > 0; left--)
+		finish_first(commands, false, why);
+}
+
+void commands_forget(struct commands *commands, const void *context)
+{
+	for (size_t i = 0; i < commands->count; i++)
+		if (commands->waiting[i].sink.context == context)
+			commands->waiting[i].sink = (struct command_sink){ 0 };
+}

@@ -1,0 +1,379 @@
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+#include "agent/names/threads.h"
+#include "agent/store/stacks.h"
+#include "agent/store/store.h"
+#include "agent/wire/decode.h"
+#include "epoch.h"
+
+enum {
+	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
+	PICTURES = 4,			/* at a time: the screen's, one that waits, one in the making */
+	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause; how often it is doubled */
+	RETRY_SHARE = 8,			/* that part of the budget has to be free */
+	CPU_COST = sizeof(struct epoch_cpu) + PICTURES * 2 * EPOCH_PICTURE_CPU,
+	TREND_COST = PICTURES * EPOCH_PICTURE_TREND,
+};
+
+static size_t cost_of(uint32_t cpus)
+{
+	size_t trends = cpus < EPOCH_TRENDS ? cpus : EPOCH_TRENDS;
+
+	return (size_t)cpus * CPU_COST + (trends ? trends + 1 : 0) * TREND_COST;
+}
+
+static bool is_time(const struct epoch *epoch, uint64_t now)
+{
+	const struct budget *budget = epoch->inputs.budget;
+
+	return now >= epoch->retry_at &&
+		budget_left(budget) >= budget_share(budget, RETRY_SHARE);
+}
+
+/* Each pause is twice the one before: a guest that keeps memory full costs few tries. */
+static void pause_retries(struct epoch *epoch, uint64_t now)
+{
+	epoch->retry_at = now + epoch->retry_pause;
+	if (epoch->retry_pause < (uint64_t)RETRY_MS * 1000000 << RETRY_DOUBLED)
+		epoch->retry_pause *= 2;
+}
+
+bool epoch_retry(struct epoch *epoch, uint64_t now)
+{
+	bool told = epoch->starved;
+
+	if (!is_time(epoch, now) || (!symbols_retry(epoch->inputs.symbols) && !told))
+		return false;
+	pause_retries(epoch, now);
+	if (!told)
+		return false;
+	epoch->starved = false;
+	symbols_told_again(epoch->inputs.symbols);
+	threads_retry(epoch->inputs.threads);
+	return true;
+}
+
+static char *folder_of(const char *path)
+{
+	const char *end = strrchr(path, '/');
+
+	return end ? util_copy(path, (size_t)(end + 1 - path)) : util_copy(".", 1);
+}
+
+struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget *budget)
+{
+	struct epoch *epoch = util_alloc(sizeof(*epoch));
+
+	atomic_init(&epoch->holders, 1);
+	memcpy(epoch->boot_id, boot_id, sizeof(epoch->boot_id));
+	epoch->clock_hz = CLOCK_UNKNOWN_HZ;
+	epoch->sampler = EVENT_NONE;
+	epoch->retry_pause = (uint64_t)RETRY_MS * 1000000;
+	epoch->folders[0] = image ? folder_of(image) : NULL;
+	epoch->inputs = (struct query_inputs){
+		.budget = budget_hold(budget),
+		.store = store_new(budget, STORE_COUNTS_MAX),
+		.stacks = stacks_new(budget),
+		.symbols = symbols_new(budget),
+		.threads = threads_new(budget),
+	};
+	epoch->query = query_new(&epoch->inputs);
+	util_print(epoch->remark, sizeof(epoch->remark),
+		"no names: the VM tells of no kernel image; give --kernel ELF");
+	return epoch;
+}
+
+struct epoch *epoch_hold(struct epoch *epoch)
+{
+	if (epoch)
+		atomic_fetch_add_explicit(&epoch->holders, 1, memory_order_relaxed);
+	return epoch;
+}
+
+static void epoch_free(struct epoch *epoch)
+{
+	query_free(epoch->query);
+	symbols_free(epoch->inputs.symbols);
+	threads_free(epoch->inputs.threads);
+	stacks_free(epoch->inputs.stacks);
+	store_free(epoch->inputs.store);
+	budget_give(epoch->inputs.budget, cost_of(epoch->cpus_seen));
+	budget_release(epoch->inputs.budget);
+	free(epoch->folders[0]);
+	free(epoch->cpus);
+	free(epoch);
+}
+
+static void *reap(void *epoch)
+{
+	sigset_t signals;
+
+	sigfillset(&signals);			/* they are for the threads that expect them */
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	epoch_free(epoch);
+	return NULL;
+}
+
+/* Lines of a large file may be in work, and their end is waited for: by a thread that has the time. */
+void epoch_release(struct epoch *epoch)
+{
+	pthread_t thread;
+
+	/* Released by each holder, acquired by the last, who frees what all of them have read. */
+	if (!epoch || atomic_fetch_sub_explicit(&epoch->holders, 1, memory_order_acq_rel) != 1)
+		return;
+	if (pthread_create(&thread, NULL, reap, epoch) == 0)
+		pthread_detach(thread);
+	else
+		epoch_free(epoch);
+}
+
+uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks)
+{
+	unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / epoch->clock_hz;
+
+	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;	/* as store.h wants it */
+}
+
+uint64_t epoch_now(const struct epoch *epoch)
+{
+	return epoch->known ? epoch_ns(epoch, epoch->ticks) : 0;
+}
+
+void epoch_ticks(struct epoch *epoch, uint64_t ticks)
+{
+	if (ticks > epoch->ticks)
+		epoch->ticks = ticks;
+	if (epoch->known)
+		store_advance(epoch->inputs.store, epoch_now(epoch));
+}
+
+/* Made when it is new; NULL: too many, or no memory for what a picture shows of it. */
+static struct epoch_cpu *cpu_at(struct epoch *epoch, uint32_t cpu)
+{
+	if (cpu >= EVENT_CPUS)
+		return NULL;
+	if (cpu >= epoch->cpus_seen) {
+		if (!budget_take(epoch->inputs.budget, cost_of(cpu + 1) - cost_of(epoch->cpus_seen))) {
+			epoch->cpus_refused++;
+			return NULL;
+		}
+		if (cpu >= epoch->cpu_room) {
+			epoch->cpu_room = cpu + 1 + epoch->cpus_seen;
+			epoch->cpus = util_grow(epoch->cpus, epoch->cpu_room, sizeof(*epoch->cpus));
+		}
+		memset(epoch->cpus + epoch->cpus_seen, 0,
+			(cpu + 1 - epoch->cpus_seen) * sizeof(*epoch->cpus));
+		epoch->cpus_seen = cpu + 1;
+	}
+	return &epoch->cpus[cpu];
+}
+
+static void copy_text(char *to, size_t size, struct text text)
+{
+	char *printable = util_printable(text.bytes, text.size);
+
+	util_print(to, size, "%s", printable);
+	free(printable);
+}
+
+static void take_guest(struct epoch *epoch, const struct guest *guest)
+{
+	struct symbols *symbols = epoch->inputs.symbols;
+	bool first = !epoch->known;
+
+	copy_text(epoch->kernel, sizeof(epoch->kernel), guest->kernel);
+	copy_text(epoch->version, sizeof(epoch->version), guest->version);
+	copy_text(epoch->arch, sizeof(epoch->arch), guest->arch);
+	epoch->cpu_count = guest->cpus < EVENT_CPUS ? guest->cpus : EVENT_CPUS;
+	if (first && guest->clock_hz >= CLOCK_LEAST_HZ)
+		epoch->clock_hz = guest->clock_hz;
+	epoch->known = true;
+	if (!cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0))
+		epoch->cpu_count = epoch->cpus_seen;
+
+	if (symbols_wrong_build(symbols, guest->build_id.bytes, guest->build_id.size)) {
+		symbols_drop_kernel(symbols);
+		snprintf(epoch->refused, sizeof(epoch->refused),
+			"the image is not the kernel that runs: their build-ids differ; "
+			"give the right one by --kernel ELF");
+	}
+	symbols_set_build(symbols, guest->build_id.bytes, guest->build_id.size, epoch->version);
+	/* Once: the search is long, and a guest may send its facts as often as it likes. */
+	if (first && guest->anchor.size) {
+		char *anchor = util_copy(guest->anchor.bytes, guest->anchor.size);
+
+		symbols_set_anchor(symbols, anchor, guest->anchor_address);
+		free(anchor);
+	}
+	epoch_ticks(epoch, epoch->ticks);
+}
+
+static void take_status(struct epoch *epoch, const struct status *status)
+{
+	copy_text(epoch->note, sizeof(epoch->note), status->note);
+	epoch->status = *status;
+	epoch->status.note = (struct text){ .bytes = epoch->note, .size = strlen(epoch->note) };
+	epoch->status_known = true;
+	epoch->sampler = status->running && status->sampler == SAMPLER_NMI ?
+		status->sampler_cpu : EVENT_NONE;
+	store_period(epoch->inputs.store, status->rate ? 1000000000u / status->rate : 0);
+}
+
+/* What this CPU's counts have grown by; the CPU that paces the others is on, but not sampled. */
+static void add_growth(struct epoch *epoch, const struct epoch_cpu *cpu,
+	const struct cpu_status *status)
+{
+	const struct cpu_status *before = &cpu->told[STREAM_SAMPLES];
+
+	if (status->stream != STREAM_SAMPLES || before->size == 0 ||
+			status->cpu == epoch->sampler ||
+			status->taken < before->taken || status->span < before->span)
+		return;
+	epoch->taken += status->taken - before->taken;
+	epoch->span += status->span - before->span;
+}
+
+static void take_cpu_status(struct epoch *epoch, const struct cpu_status *status)
+{
+	struct epoch_cpu *cpu = cpu_at(epoch, status->cpu);
+
+	if (!cpu)
+		return;
+	add_growth(epoch, cpu, status);
+	if (cpu->told[status->stream].size == 0)
+		cpu->lost_before[status->stream] = status->lost;
+	cpu->told[status->stream] = *status;
+}
+
+static size_t take_keys(uint8_t keys[EPOCH_KEYS], struct text codes)
+{
+	size_t count = codes.size <= EPOCH_KEYS ? codes.size : 0;
+
+	memcpy(keys, codes.bytes, count);
+	return count;
+}
+
+static uint32_t space_of(struct epoch *epoch, const struct sample *sample)
+{
+	return sample->user_count ? symbols_space(epoch->inputs.symbols, sample->process) :
+		EVENT_NONE;
+}
+
+static void take_sample(struct epoch *epoch, const struct event *event,
+	const struct stack_key *stack)
+{
+	const struct sample *sample = &event->sample;
+	struct store_key key = {
+		.stack = STACKS_NONE,
+		.who = {
+			.thread = sample->thread,
+			.process = sample->process,
+			.cpu = (uint16_t)event->cpu,
+			.mode = (uint8_t)sample->mode,
+		},
+	};
+
+	if (!epoch->known) {
+		epoch->untimed += sample->weight;
+		return;
+	}
+	threads_seen(epoch->inputs.threads, sample->thread, sample->process);
+	key.stack = stacks_intern(epoch->inputs.stacks, stack);
+	store_add(epoch->inputs.store, epoch_ns(epoch, event->time), &key, sample->weight);
+}
+
+static void take_missed(struct epoch *epoch, const struct event *event)
+{
+	if (epoch->known)
+		store_missed(epoch->inputs.store, epoch_ns(epoch, event->time), event->cpu,
+			event->missed.ticks);
+	else
+		epoch->untimed += event->missed.ticks;
+}
+
+/* `stack`: of a sample. */
+static void take_fact(struct epoch *epoch, const struct event *event)
+{
+	uint64_t refused = budget_refused(epoch->inputs.budget);
+
+	switch (event->kind) {
+	case EVENT_GUEST:
+		take_guest(epoch, &event->guest);
+		break;
+	case EVENT_PROCESS:
+		threads_process(epoch->inputs.threads, event->process.process, event->process.name);
+		break;
+	case EVENT_THREAD:
+		threads_thread(epoch->inputs.threads, event->thread.thread, event->thread.process,
+			event->thread.name);
+		break;
+	case EVENT_OBJECT:
+		symbols_map(epoch->inputs.symbols, &event->object,
+			(const char *const *)epoch->folders);
+		break;
+	case EVENT_SYMBOL:
+		symbols_tell(epoch->inputs.symbols, event->symbol.address, event->symbol.size,
+			event->symbol.name);
+		epoch->told = true;
+		break;
+	case EVENT_STATUS:
+		take_status(epoch, &event->status);
+		break;
+	case EVENT_CPU_STATUS:
+		take_cpu_status(epoch, &event->cpu_status);
+		break;
+	case EVENT_TABLE:
+		if (event->table.kind < TABLES)
+			epoch->tables[event->table.kind] = event->table;
+		epoch->tables_told = true;
+		break;
+	case EVENT_KEYS:
+		epoch->keys_on_count = take_keys(epoch->keys_on, event->keys.on);
+		epoch->keys_off_count = take_keys(epoch->keys_off, event->keys.off);
+		break;
+	case EVENT_DESCRIPTOR:
+		if (event->descriptor.event < EPOCH_IDS)
+			copy_text(epoch->event_names[event->descriptor.event],
+				sizeof(epoch->event_names[0]), event->descriptor.name);
+		break;
+	default:
+		break;
+	}
+	if (budget_refused(epoch->inputs.budget) != refused)
+		epoch->starved = true;
+}
+
+static void take_event(struct epoch *epoch, const struct event *event,
+	const struct stack_key *stack)
+{
+	struct epoch_cpu *cpu = cpu_at(epoch, event->cpu);
+
+	if (cpu && event->id < EPOCH_IDS)
+		cpu->events[event->id]++;
+	if (event->kind == EVENT_SAMPLE)
+		take_sample(epoch, event, stack);
+	else if (event->kind == EVENT_MISSED)
+		take_missed(epoch, event);
+	else
+		take_fact(epoch, event);
+}
+
+void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
+{
+	struct stack_key stacks[DECODE_EVENTS];
+
+	for (size_t i = 0; i < count; i++)
+		if (events[i].kind == EVENT_SAMPLE)
+			stacks[i] = stacks_key(epoch->inputs.stacks, &events[i].sample,
+				space_of(epoch, &events[i].sample));
+	for (size_t i = 0; i < count; i++)
+		take_event(epoch, &events[i], &stacks[i]);
+}

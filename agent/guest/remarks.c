@@ -1,0 +1,137 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+#include "agent/names/threads.h"
+#include "agent/store/stacks.h"
+#include "agent/store/store.h"
+#include "epoch.h"
+#include "remarks.h"
+
+struct line {
+	struct epoch *epoch;
+	uint64_t from;			/* guest ns */
+	size_t losses;			/* that were looked at */
+	const char *between;
+	char *text;
+	size_t size, used;
+};
+
+/* Printable, once more: `ktop report` has nothing behind this that would make it so. */
+static void add(struct line *line, const char *part)
+{
+	char *printable = util_printable(part, strlen(part));
+
+	if (*part)
+		util_print(line->text + line->used, line->size - line->used, "%s%s",
+			line->used ? line->between : "", printable);
+	line->used += strlen(line->text + line->used);
+	free(printable);
+}
+
+static void add_count(struct line *line, uint64_t count, const char *what)
+{
+	char part[160];
+
+	snprintf(part, sizeof(part), "%" PRIu64 " %s", count, what);
+	if (count)
+		add(line, part);
+}
+
+/* One that is told as long as the range has the moment at which it last grew. */
+static void add_loss(struct line *line, uint64_t count, const char *what)
+{
+	struct epoch_loss *loss = &line->epoch->losses[line->losses++];
+
+	if (loss->count != count)
+		*loss = (struct epoch_loss){ count, epoch_now(line->epoch) };
+	if (loss->at >= line->from)
+		add_count(line, count, what);
+}
+
+/* The least that would have held all, as the hook takes it. */
+static uint64_t rows_for(const struct table_fill *table)
+{
+	uint64_t rows = 1;
+
+	while (rows < (uint64_t)table->used + table->missing)
+		rows *= 2;
+	return rows > table->size ? rows : (uint64_t)table->size * 2;
+}
+
+/* What has no name now: in a table that has room again, it is what was lost before, and lives on. */
+static void add_tables(struct line *line, const struct epoch *epoch)
+{
+	static const struct { const char *what, *setting; } kinds[TABLES] = {
+		[TABLE_PROCESSES] = { "processes without a name", "processes" },
+		[TABLE_THREADS] = { "threads without a name", "threads" },
+		[TABLE_OBJECTS] = { "processes without their files", "objects" },
+	};
+
+	for (int kind = 0; kind < TABLES; kind++) {
+		const struct table_fill *table = &epoch->tables[kind];
+		char what[128];
+
+		snprintf(what, sizeof(what), "%s: the guest keeps %" PRIu32 " %s, %s %s=%" PRIu64,
+			kinds[kind].what, table->size, kinds[kind].setting,
+			strcmp(epoch->kernel, "Linux") == 0 ? "insmod ktop.ko with" :
+			"more by the hook's settings:", kinds[kind].setting, rows_for(table));
+		add_count(line, table->missing, what);
+	}
+	if (!epoch->tables_told)
+		add_loss(line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
+}
+
+/*
+ * What is made up for when there is memory again counts what is missing now (epoch_retry), and so
+ * does what every question counts anew; the others have been, and are of the time in which they were.
+ */
+static void add_memory(struct line *line, const struct epoch *epoch)
+{
+	const struct query_inputs *inputs = &epoch->inputs;
+
+	add_loss(line, store_given_up(inputs->store),
+		"ticks not kept: memory is full; give more by --memory");
+	add_loss(line, store_forgotten(inputs->store),
+		"old ticks without their thread and CPU: memory is full; give more by --memory");
+	add_loss(line, stacks_refused(inputs->stacks),
+		"samples without their stack: memory is full; give more by --memory");
+	add_count(line, query_refused(epoch->query),
+		"calls not counted: memory is full; give more by --memory");
+	add_count(line, symbols_refused(inputs->symbols),
+		"addresses without their function: memory is full; give more by --memory");
+	add_count(line, symbols_told_refused(inputs->symbols),
+		"functions of the guest's not kept: memory is full; give more by --memory");
+	add_count(line, threads_refused(inputs->threads),
+		"names not kept: memory is full; give more by --memory");
+	add_loss(line, symbols_spaces_refused(inputs->symbols),
+		"samples of programs without their names: memory is full; give more by --memory");
+	add_loss(line, symbols_lines_refused(inputs->symbols),
+		"source lines not read: memory is full; give more by --memory");
+	add_loss(line, epoch->cpus_refused,
+		"news of further CPUs not taken: memory is full; give more by --memory");
+}
+
+const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between, char *text,
+	size_t size)
+{
+	struct line line = {
+		.epoch = epoch, .from = from, .between = between, .text = text, .size = size,
+	};
+
+	text[0] = '\0';
+	add_memory(&line, epoch);
+	add_loss(&line, epoch->untimed, "ticks are in no table: they came before the guest said how "
+		"fast its clock runs");
+	add_tables(&line, epoch);
+	add_count(&line, symbols_left_out(epoch->inputs.symbols),
+		"symbols left out: their lines or names are damaged");
+	add(&line, epoch->told ? "" : epoch->remark);
+	add(&line, epoch->refused);
+	add(&line, epoch->note);
+	add(&line, symbols_note(epoch->inputs.symbols));
+	return text;
+}

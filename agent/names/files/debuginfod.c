@@ -1,0 +1,177 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "debuginfod.h"
+#include "sym_elf.h"
+
+enum { FILES_MAX = 256 };		/* that are asked for, in all */
+
+static const char program[] = "debuginfod-find";
+
+struct wanted {
+	struct build_id build_id;
+	enum debuginfod_state state;
+	char *path;			/* with DEBUGINFOD_FOUND */
+};
+
+struct debuginfod {
+	struct wanted wanted[FILES_MAX];
+	size_t count;
+	struct wanted *current;		/* what is being fetched; NULL: nothing */
+	pid_t pid;
+	int output;			/* the fetch's */
+	char answer[PATH_MAX + 1];	/* what it has said so far */
+	size_t size;
+};
+
+bool debuginfod_possible(char **error)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+
+	return (servers && *servers) || util_fail(error, "--debuginfod: there is no server to ask: "
+		"DEBUGINFOD_URLS is not set; set it, or leave the option out");
+}
+
+struct debuginfod *debuginfod_new(void)
+{
+	struct debuginfod *debuginfod = util_alloc(sizeof(*debuginfod));
+
+	debuginfod->output = -1;
+	return debuginfod;
+}
+
+/* The fetch is over, or is to be. */
+static int end(struct debuginfod *debuginfod)
+{
+	int status = 0;
+
+	close(debuginfod->output);
+	debuginfod->output = -1;
+	kill(debuginfod->pid, SIGKILL);
+	while (waitpid(debuginfod->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	debuginfod->current = NULL;
+	return status;
+}
+
+void debuginfod_free(struct debuginfod *debuginfod)
+{
+	if (!debuginfod)
+		return;
+	if (debuginfod->current)
+		end(debuginfod);
+	for (size_t i = 0; i < debuginfod->count; i++)
+		free(debuginfod->wanted[i].path);
+	free(debuginfod);
+}
+
+/* ---- the process ---- */
+
+/* In the child, after fork: only calls that are safe there. It ends with the thread that made it. */
+static void become(char *const *words, int output, pid_t parent)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+
+	if (null < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		return;
+	setpgid(0, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (dup2(null, 0) == 0 && dup2(output, 1) == 1 && dup2(null, 2) == 2)
+		execvp(words[0], words);
+}
+
+static bool start(struct debuginfod *debuginfod, struct wanted *wanted)
+{
+	char id[2 * sizeof(wanted->build_id.bytes) + 1] = "";
+	char *words[] = { (char *)program, (char[]){ "debuginfo" }, id, NULL };
+	pid_t parent = getpid();
+	int ends[2];
+
+	for (size_t i = 0; i < wanted->build_id.size; i++)
+		snprintf(id + 2 * i, 3, "%02x", wanted->build_id.bytes[i]);
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return false;
+	debuginfod->pid = fork();
+	if (debuginfod->pid == 0) {
+		become(words, ends[1], parent);
+		_exit(127);
+	}
+	close(ends[1]);
+	if (debuginfod->pid < 0) {
+		close(ends[0]);
+		return false;
+	}
+	debuginfod->output = ends[0];
+	debuginfod->size = 0;
+	debuginfod->current = wanted;
+	return true;
+}
+
+/* What has come of its answer, the path of the file, on a line: until it ends. */
+static void listen(struct debuginfod *debuginfod)
+{
+	struct wanted *wanted = debuginfod->current;
+	ssize_t got;
+	char *line = debuginfod->answer;
+
+	do {
+		got = read(debuginfod->output, line + debuginfod->size,
+			sizeof(debuginfod->answer) - 1 - debuginfod->size);
+		debuginfod->size += got > 0 ? (size_t)got : 0;
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	if (got < 0 && errno == EAGAIN)
+		return;
+	line[debuginfod->size] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	wanted->state = DEBUGINFOD_NONE;
+	if (end(debuginfod) == 0 && line[0] == '/') {
+		wanted->path = util_copy(line, strlen(line));
+		wanted->state = DEBUGINFOD_FOUND;
+	}
+}
+
+/* ---- what is wanted ---- */
+
+/* NULL: too many. */
+static struct wanted *have_wanted(struct debuginfod *debuginfod, const struct build_id *id)
+{
+	struct wanted *wanted = debuginfod->wanted;
+
+	for (; wanted < debuginfod->wanted + debuginfod->count; wanted++)
+		if (!build_id_contradicts(&wanted->build_id, id))
+			return wanted;
+	if (debuginfod->count == FILES_MAX)
+		return NULL;
+	debuginfod->count++;
+	*wanted = (struct wanted){ .build_id = *id };
+	return wanted;
+}
+
+enum debuginfod_state debuginfod_find(struct debuginfod *debuginfod,
+	const struct build_id *build_id, const char **path)
+{
+	struct wanted *wanted = build_id_known(build_id) ?
+		have_wanted(debuginfod, build_id) : NULL;
+
+	if (!wanted)
+		return DEBUGINFOD_NONE;
+	if (debuginfod->current)
+		listen(debuginfod);
+	if (wanted->state == DEBUGINFOD_ASKING && !debuginfod->current
+			&& !start(debuginfod, wanted))
+		wanted->state = DEBUGINFOD_NONE;
+	*path = wanted->path;
+	return wanted->state;
+}

@@ -1,0 +1,191 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "image.h"
+#include "sym_text.h"
+#include "symbol_table.h"
+
+enum { TEXT_MAX = 512 << 20 };		/* bytes of a list of symbols */
+
+void image_free(struct image *image)
+{
+	if (!image)
+		return;
+	if (image->fd >= 0)
+		close(image->fd);
+	if (image->functions)
+		budget_free(image->budget, image->functions,
+			symbol_table_count(image->table) * sizeof(*image->functions));
+	symbol_table_free(image->table);
+	free(image->path);
+	free(image);
+}
+
+/* linux/Documentation/arch/x86/boot.rst: "HdrS" at 0x202 of a bzImage. */
+static bool is_linux_image(int fd)
+{
+	char magic[4];
+
+	return pread(fd, magic, 4, 0x202) == 4 && memcmp(magic, "HdrS", 4) == 0;
+}
+
+struct text_file {
+	char *bytes;
+	size_t size, room;
+	const char *why;		/* it could not be read */
+};
+
+/* All of the descriptor: a file in /proc has no size. */
+static bool read_all(struct image *image, struct text_file *file)
+{
+	struct stat facts;
+	ssize_t got;
+
+	file->why = "it is larger than 512 MB";
+	if (fstat(image->fd, &facts) == 0 && facts.st_size > TEXT_MAX)
+		return false;
+	do {
+		if (file->size == file->room) {
+			size_t room = file->room ? 2 * file->room : 1 << 20;
+			char *more = budget_resize(image->budget, file->bytes, file->room, room);
+
+			file->why = "there is no memory for it: --memory gives more";
+			if (!more)
+				return false;
+			file->bytes = more;
+			file->room = room;
+		}
+		got = read(image->fd, file->bytes + file->size, file->room - file->size);
+		if (got == 0)
+			return true;
+		file->size += got > 0 ? (size_t)got : 0;
+	} while ((got > 0 || errno == EINTR) && file->size <= TEXT_MAX);
+	file->why = file->size > TEXT_MAX ? "it is larger than 512 MB" : strerror(errno);
+	return false;
+}
+
+static bool read_text(struct image *image, char **error)
+{
+	struct text_file file = { 0 };
+	bool done;
+
+	if (is_linux_image(image->fd))
+		return util_fail(error, "cannot load symbols of %s: a bzImage holds none; "
+			"give vmlinux by --kernel, or System.map by --symbols", image->path);
+	if (read_all(image, &file))
+		done = sym_text_read(file.bytes, file.size, image->path, image->table, error);
+	else
+		done = util_fail(error, "cannot read %s: %s; give another file of symbols",
+			image->path, file.why);
+	budget_free(image->budget, file.bytes, file.room);
+	close(image->fd);
+	image->fd = -1;
+	return done;
+}
+
+/* Regular files only: who opens a pipe or a device may wait for ever. */
+static bool open_image(struct image *image, char **error)
+{
+	struct stat *facts = &image->file;
+	const char *why = NULL;
+
+	image->fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (image->fd < 0 || fstat(image->fd, facts) != 0)
+		why = strerror(errno);
+	else if (!S_ISREG(facts->st_mode))
+		why = S_ISDIR(facts->st_mode) ? strerror(EISDIR) : "not a regular file";
+	if (why)
+		return util_fail(error,
+			"cannot open %s: %s; give the kernel's ELF file, or the output of nm",
+			image->path, why);
+	return true;
+}
+
+static bool read_image(struct image *image, enum image_kinds kinds, char **error)
+{
+	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
+		return sym_elf_read(image->fd, image->path, image->table, &image->build_id,
+			image->budget, error);
+	return read_text(image, error);
+}
+
+static void set_debug(struct image *image)
+{
+	image->debug = (struct debug_object){
+		.fd = image->fd, .path = image->path, .build_id = image->build_id,
+	};
+}
+
+static struct image *new_image(int fd, const char *path, struct budget *budget)
+{
+	struct image *image = util_alloc(sizeof(*image));
+
+	image->fd = fd;
+	image->path = util_copy(path, strlen(path));
+	image->budget = budget;
+	image->table = symbol_table_new(budget);
+	return image;
+}
+
+/* The image, ready; or NULL, when it could not be read. */
+static struct image *finish(struct image *image, bool read)
+{
+	if (!read) {
+		image_free(image);
+		return NULL;
+	}
+	symbol_table_sort(image->table);
+	set_debug(image);
+	return image;
+}
+
+struct image *image_load(const char *path, enum image_kinds kinds, struct budget *budget,
+	char **error)
+{
+	struct image *image = new_image(-1, path, budget);
+
+	return finish(image, open_image(image, error) && read_image(image, kinds, error));
+}
+
+struct image *image_read(int fd, const char *path, struct budget *budget, char **error)
+{
+	struct image *image = new_image(fd, path, budget);
+
+	if (fstat(fd, &image->file) != 0)
+		image->file = (struct stat){ 0 };
+	return finish(image, read_image(image, IMAGE_ELF, error));
+}
+
+bool image_is_current(const char *path, const struct stat *then)
+{
+	struct stat now;
+
+	return stat(path, &now) == 0 && now.st_dev == then->st_dev
+		&& now.st_ino == then->st_ino && now.st_size == then->st_size
+		&& now.st_mtim.tv_sec == then->st_mtim.tv_sec
+		&& now.st_mtim.tv_nsec == then->st_mtim.tv_nsec;
+}
+
+struct image *image_share(const struct image *image)
+{
+	int fd = image->fd < 0 ? -1 : fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
+	struct image *other;
+
+	if (image->fd >= 0 && fd < 0)
+		return NULL;
+	other = util_alloc(sizeof(*other));
+	*other = *image;
+	other->fd = fd;
+	other->path = util_copy(image->path, strlen(image->path));
+	other->table = symbol_table_hold(image->table);
+	other->functions = NULL;
+	set_debug(other);
+	return other;
+}

@@ -1,0 +1,301 @@
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "debug_file.h"
+#include "debuginfod.h"
+#include "line_worker.h"
+#include "sym_dwarf.h"
+
+enum { HANDLES = 8 };			/* files open at a time: each may be large */
+
+struct handle {
+	const struct debug_object *object;	/* NULL: empty */
+	bool full;
+	bool asking;			/* debuginfod, for its file */
+	unsigned tries;			/* the worker's, when it was opened */
+	int fd;				/* of the debug file; -1: its own, or none */
+	struct sym_dwarf *dwarf;	/* NULL: there is no DWARF */
+	uint64_t used;			/* higher: later */
+};
+
+/* Counters run on; the slot is the counter modulo LINE_QUEUE. taken <= answered <= asked. */
+struct line_worker {
+	struct budget *budget;
+	atomic_uint tries;		/* how often there was memory again */
+
+	/* the owner's */
+	pthread_t thread;
+	bool started;
+
+	/* the thread's */
+	struct handle handles[HANDLES];
+	uint64_t uses;
+	struct debug_folders folders;
+	struct debuginfod *debuginfod;	/* NULL: nobody is asked */
+
+	/* under `lock` */
+	pthread_mutex_t lock;
+	pthread_cond_t asked_more;
+	bool stop;
+	uint64_t asked, answered, taken;
+	struct line_question questions[LINE_QUEUE];
+	struct line_answer answers[LINE_QUEUE];
+	char note[256];
+};
+
+struct line_worker *line_worker_new(struct budget *budget)
+{
+	struct line_worker *worker = util_alloc(sizeof(*worker));
+
+	worker->budget = budget;
+	for (size_t i = 0; i < HANDLES; i++)
+		worker->handles[i].fd = -1;
+	pthread_mutex_init(&worker->lock, NULL);
+	pthread_cond_init(&worker->asked_more, NULL);
+	return worker;
+}
+
+void line_worker_set(struct line_worker *worker, const struct debug_folders *folders,
+	bool debuginfod)
+{
+	worker->folders = *folders;
+	debuginfod_free(worker->debuginfod);
+	worker->debuginfod = debuginfod ? debuginfod_new() : NULL;
+}
+
+static void close_handle(struct handle *handle)
+{
+	sym_dwarf_close(handle->dwarf);
+	if (handle->fd >= 0)
+		close(handle->fd);
+	*handle = (struct handle){ .fd = -1 };
+}
+
+static void note(struct line_worker *worker, const char *text)
+{
+	pthread_mutex_lock(&worker->lock);
+	snprintf(worker->note, sizeof(worker->note), "%s", text);
+	pthread_mutex_unlock(&worker->lock);
+}
+
+/* Its own file, or else the debug file of that build. */
+static void open_dwarf(struct line_worker *worker, struct handle *handle)
+{
+	const struct debug_object *object = handle->object;
+	char remark[sizeof(worker->note)] = "";
+
+	handle->tries = atomic_load(&worker->tries);
+	if (handle->fd < 0 && object->fd >= 0)
+		handle->dwarf = sym_dwarf_open(object->fd, &worker->folders, worker->budget,
+			&handle->full);
+	if (handle->dwarf || handle->full)
+		return;
+	if (handle->fd < 0)
+		handle->fd = debug_file_open(&worker->folders, object, worker->budget, remark,
+			sizeof(remark));
+	if (handle->fd >= 0)
+		handle->dwarf = sym_dwarf_open(handle->fd, &worker->folders, worker->budget,
+			&handle->full);
+	else if (remark[0])
+		note(worker, remark);
+	handle->asking = handle->fd < 0 && worker->debuginfod
+		&& build_id_known(&object->build_id);
+}
+
+static void note_asking(struct line_worker *worker, const struct debug_object *object,
+	enum debuginfod_state state)
+{
+	const char *name = object->kind == DEBUG_KERNEL ? "the kernel" : object->name ?
+		object->name : object->path;
+	char *text = util_format(state == DEBUGINFOD_ASKING ?
+		"debuginfod is asked for the lines of %s" :
+		"debuginfod has no lines of %s", name ? name : "a program");
+	char *printable = util_printable(text, strlen(text));
+
+	note(worker, state == DEBUGINFOD_FOUND ? "" : printable);
+	free(printable);
+	free(text);
+}
+
+/* A file that a server has sent is of that build, or not used. */
+static void ask_server(struct line_worker *worker, struct handle *handle)
+{
+	const struct debug_object *object = handle->object;
+	char remark[sizeof(worker->note)] = "";
+	const char *path = NULL;
+	enum debuginfod_state state = debuginfod_find(worker->debuginfod, &object->build_id, &path);
+
+	handle->asking = state == DEBUGINFOD_ASKING;
+	note_asking(worker, object, state);
+	if (state != DEBUGINFOD_FOUND)
+		return;
+	snprintf(remark, sizeof(remark), "what debuginfod sent is no debug file: not used");
+	handle->fd = debug_file_try(path, &object->build_id, worker->budget, remark,
+		sizeof(remark));
+	if (handle->fd < 0)
+		note(worker, remark);
+	else
+		handle->dwarf = sym_dwarf_open(handle->fd, &worker->folders, worker->budget,
+			&handle->full);
+}
+
+/* The object's handle; the one that was used least of late gives way for a new one. */
+static struct handle *have_handle(struct line_worker *worker, const struct debug_object *object)
+{
+	struct handle *oldest = worker->handles;
+
+	for (size_t i = 0; i < HANDLES; i++) {
+		struct handle *handle = &worker->handles[i];
+
+		if (handle->object == object)
+			return handle;
+		if (handle->used < oldest->used)
+			oldest = handle;
+	}
+	close_handle(oldest);
+	oldest->object = object;
+	open_dwarf(worker, oldest);
+	return oldest;
+}
+
+static char *read_answer(struct handle *handle, const struct line_question *question)
+{
+	if (!handle->dwarf)
+		return NULL;
+	return question->inlined ?
+		sym_dwarf_inlined(handle->dwarf, question->address, &handle->full) :
+		sym_dwarf_line(handle->dwarf, question->address, &handle->full);
+}
+
+/*
+ * A handle that has no room for more is opened anew: that lets go of what it has. So is one for which
+ * there was no memory at all, when there is some again.
+ */
+static struct line_answer find_answer(struct line_worker *worker,
+	const struct line_question *question)
+{
+	struct handle *handle = have_handle(worker, question->object);
+	struct line_answer answer = {
+		.ticket = question->ticket, .inlined = question->inlined,
+	};
+
+	if (handle->asking)
+		ask_server(worker, handle);
+	answer.later = handle->asking;
+	answer.text = read_answer(handle, question);
+	handle->used = ++worker->uses;
+	if (handle->full && (handle->dwarf || handle->tries != atomic_load(&worker->tries))) {
+		sym_dwarf_close(handle->dwarf);
+		handle->dwarf = NULL;
+		handle->full = false;
+		open_dwarf(worker, handle);
+		free(answer.text);
+		answer.text = read_answer(handle, question);
+	}
+	answer.starved = handle->full;
+	return answer;
+}
+
+/* Waits for a question; false: it is time to end. */
+static bool next_question(struct line_worker *worker, struct line_question *question)
+{
+	bool go;
+
+	pthread_mutex_lock(&worker->lock);
+	while (!worker->stop && worker->answered == worker->asked)
+		pthread_cond_wait(&worker->asked_more, &worker->lock);
+	go = !worker->stop;
+	if (go)
+		*question = worker->questions[worker->answered % LINE_QUEUE];
+	pthread_mutex_unlock(&worker->lock);
+	return go;
+}
+
+static void *work(void *context)
+{
+	struct line_worker *worker = context;
+	struct line_question question;
+	sigset_t signals;
+
+	sigfillset(&signals);			/* they are for the threads that expect them */
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	while (next_question(worker, &question)) {
+		struct line_answer answer = find_answer(worker, &question);
+
+		pthread_mutex_lock(&worker->lock);
+		worker->answers[worker->answered++ % LINE_QUEUE] = answer;
+		pthread_mutex_unlock(&worker->lock);
+	}
+	for (size_t i = 0; i < HANDLES; i++)
+		close_handle(&worker->handles[i]);
+	debuginfod_free(worker->debuginfod);	/* here: its process ends with this thread */
+	return NULL;
+}
+
+bool line_worker_ask(struct line_worker *worker, const struct line_question *question)
+{
+	bool room;
+
+	if (!worker->started && pthread_create(&worker->thread, NULL, work, worker) != 0)
+		return false;
+	worker->started = true;
+	pthread_mutex_lock(&worker->lock);
+	room = worker->asked - worker->taken < LINE_QUEUE;
+	if (room)
+		worker->questions[worker->asked++ % LINE_QUEUE] = *question;
+	pthread_cond_signal(&worker->asked_more);
+	pthread_mutex_unlock(&worker->lock);
+	return room;
+}
+
+void line_worker_retry(struct line_worker *worker)
+{
+	atomic_fetch_add(&worker->tries, 1);
+}
+
+bool line_worker_take(struct line_worker *worker, struct line_answer *answer)
+{
+	bool any;
+
+	pthread_mutex_lock(&worker->lock);
+	any = worker->taken < worker->answered;
+	if (any)
+		*answer = worker->answers[worker->taken++ % LINE_QUEUE];
+	pthread_mutex_unlock(&worker->lock);
+	return any;
+}
+
+const char *line_worker_note(struct line_worker *worker, char *text, size_t size)
+{
+	pthread_mutex_lock(&worker->lock);
+	snprintf(text, size, "%s", worker->note);
+	pthread_mutex_unlock(&worker->lock);
+	return text;
+}
+
+void line_worker_free(struct line_worker *worker)
+{
+	struct line_answer answer;
+
+	if (!worker)
+		return;
+	pthread_mutex_lock(&worker->lock);
+	worker->stop = true;
+	pthread_cond_signal(&worker->asked_more);
+	pthread_mutex_unlock(&worker->lock);
+	if (worker->started)
+		pthread_join(worker->thread, NULL);
+	else
+		debuginfod_free(worker->debuginfod);
+	while (line_worker_take(worker, &answer))
+		free(answer.text);
+	pthread_cond_destroy(&worker->asked_more);
+	pthread_mutex_destroy(&worker->lock);
+	free(worker);
+}

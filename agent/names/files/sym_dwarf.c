@@ -1,0 +1,316 @@
+#include <endian.h>
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "debug_file.h"
+#include "sym_dwarf.h"
+#include "sym_dwarf_state.h"
+
+/*
+ * Larger files are mapped instead of read: hundreds of megabytes of which little is used. The
+ * price: cutting such a file short while ktop reads it ends the program.
+ */
+enum { READ_MAX = 64 << 20, READ_SHARE = 16 };
+
+enum {
+	RANGES_MAX = 4 << 20,
+	SECTION_COST = 512,		/* what libelf keeps of each */
+	UNIT_COST = 256,		/* what libdw keeps of each */
+};
+
+bool sym_dwarf_pay(struct sym_dwarf *dwarf, size_t bytes)
+{
+	if (!budget_take(dwarf->budget, bytes))
+		return false;
+	dwarf->paid += bytes;
+	return true;
+}
+
+static bool add_range(struct sym_dwarf *dwarf, uint64_t low, uint64_t high)
+{
+	struct range *ranges = budget_array(dwarf->budget, dwarf->ranges, dwarf->count,
+		&dwarf->room, sizeof(*ranges));
+
+	if (ranges)
+		dwarf->ranges = ranges;
+	if (!ranges || dwarf->count == RANGES_MAX)
+		return false;
+	ranges[dwarf->count++] = (struct range){
+		.low = low, .high = high, .unit = dwarf->unit_count - 1,
+	};
+	return true;
+}
+
+static bool add_unit(struct sym_dwarf *dwarf, Dwarf_Die *die)
+{
+	struct unit *units = budget_array(dwarf->budget, dwarf->units, dwarf->unit_count,
+		&dwarf->unit_room, sizeof(*units));
+	Dwarf_Addr base = 0, low, high;
+	ptrdiff_t at = 0;
+
+	if (units)
+		dwarf->units = units;
+	if (!units || !sym_dwarf_pay(dwarf, UNIT_COST))
+		return false;
+	units[dwarf->unit_count++] = (struct unit){ .die = dwarf_dieoffset(die) };
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+		if (low < high && !add_range(dwarf, low, high))
+			return false;
+	}
+	return true;
+}
+
+static int by_low(const void *left, const void *right)
+{
+	const struct range *a = left, *b = right;
+
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	return a->high < b->high ? -1 : a->high > b->high;
+}
+
+/* False: there is no room for all of them. */
+static bool walk_units(struct sym_dwarf *dwarf)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+
+	while (dwarf_get_units(dwarf->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+		if (!add_unit(dwarf, &die))
+			return false;
+	}
+	if (dwarf->count)
+		qsort(dwarf->ranges, dwarf->count, sizeof(*dwarf->ranges), by_low);
+	return true;
+}
+
+static bool is_text(const char *name)
+{
+	return name && (strcmp(name, ".debug_str") == 0 || strcmp(name, ".debug_line_str") == 0 ||
+		strcmp(name, ".zdebug_str") == 0 || strcmp(name, ".zdebug_line_str") == 0);
+}
+
+static bool has_texts(const char *name)
+{
+	return is_text(name) ||
+		(name && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0));
+}
+
+Elf_Scn *sym_dwarf_section(Elf *elf, Elf_Scn *section, bool (*wanted)(const char *name),
+	const Elf_Data **data)
+{
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) ||
+				!wanted(elf_strptr(elf, names, header.sh_name)))
+			continue;
+		*data = elf_getdata(section, NULL);
+		if (*data && (*data)->d_buf && (*data)->d_size)
+			return section;
+	}
+	return NULL;
+}
+
+/* libdw reads texts up to their zero, wherever that is: does each section of texts end with one? */
+static bool texts_end(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	const Elf_Data *data;
+
+	while ((section = sym_dwarf_section(elf, section, is_text, &data))) {
+		if (((const char *)data->d_buf)[data->d_size - 1])
+			return false;
+	}
+	return true;
+}
+
+static bool is_in(Elf *elf, const char *text)
+{
+	Elf_Scn *section = NULL;
+	const Elf_Data *data;
+
+	while (elf && (section = sym_dwarf_section(elf, section, has_texts, &data))) {
+		uintptr_t at = (uintptr_t)text - (uintptr_t)data->d_buf;
+
+		if (at < data->d_size && memchr(text, '\0', data->d_size - at))
+			return true;
+	}
+	return false;
+}
+
+bool sym_dwarf_text_ends(const struct sym_dwarf *dwarf, const char *text)
+{
+	return is_in(sym_dwarf_elf(dwarf), text) ||
+		is_in(dwarf->shared_elf, text);
+}
+
+/* What a compressed section says that it holds; 0 when it is not compressed. */
+static uint64_t inflated(int fd, Elf_Scn *section, const GElf_Shdr *header)
+{
+	struct { char magic[4]; uint8_t size[8]; } gnu;
+	GElf_Chdr compressed;
+	uint64_t size;
+
+	if (header->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(section, &compressed) ? compressed.ch_size : 0;
+	if (pread(fd, &gnu, sizeof(gnu), (off_t)header->sh_offset) != sizeof(gnu)
+			|| memcmp(gnu.magic, "ZLIB", 4) != 0)
+		return 0;
+	memcpy(&size, gnu.size, sizeof(size));
+	return be64toh(size);
+}
+
+/* For all that may be read into memory; false when there is no room for it. */
+static bool pay_sections(struct sym_dwarf *dwarf, Elf *elf, int fd, bool mapped)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t count = 0;
+
+	if (elf_getshdrnum(elf, &count) != 0 || count > UINT32_MAX
+			|| !sym_dwarf_pay(dwarf, count * SECTION_COST))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		uint64_t size;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS
+				|| header.sh_flags & SHF_ALLOC)
+			continue;
+		size = inflated(fd, section, &header);
+		if (!sym_dwarf_pay(dwarf, size) || (!mapped && !sym_dwarf_pay(dwarf, header.sh_size)))
+			return false;
+	}
+	return true;
+}
+
+static Elf *open_elf(const struct sym_dwarf *dwarf, int fd, bool *mapped)
+{
+	size_t most = budget_share(dwarf->budget, READ_SHARE);
+	struct stat facts;
+	Elf *elf;
+
+	*mapped = fstat(fd, &facts) != 0 || facts.st_size > READ_MAX
+		|| (size_t)facts.st_size > most;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, *mapped ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		return elf;
+	elf_end(elf);
+	return NULL;
+}
+
+/*
+ * What several files share: dwz(1) puts it into another one. It is never libdw that looks for that,
+ * by whatever path the file says. False: it is not there, or there is no room for it.
+ */
+static bool open_shared(struct sym_dwarf *dwarf, const struct debug_folders *folders, bool *full)
+{
+	const char *name;
+	const void *bytes;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf->dwarf, &name, &bytes);
+	struct build_id id;
+	bool mapped;
+
+	if (size == 0)
+		return true;
+	if (size < 0 || !folders || !build_id_set(&id, bytes, (size_t)size))
+		return false;
+	dwarf->shared_fd = debug_file_open_shared(folders, name, &id, dwarf->budget);
+	if (dwarf->shared_fd < 0 || !(dwarf->shared_elf = open_elf(dwarf, dwarf->shared_fd, &mapped)))
+		return false;
+	*full = !pay_sections(dwarf, dwarf->shared_elf, dwarf->shared_fd, mapped);
+	if (*full)
+		return false;
+	dwarf->shared = dwarf_begin_elf(dwarf->shared_elf, DWARF_C_READ, NULL);
+	if (!dwarf->shared || !texts_end(dwarf->shared_elf)
+			|| dwelf_dwarf_gnu_debugaltlink(dwarf->shared, &name, &bytes) != 0)
+		return false;
+	dwarf_setalt(dwarf->dwarf, dwarf->shared);
+	return true;
+}
+
+static bool is_module(Elf *elf)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(elf, &header) && header.e_type == ET_REL;
+}
+
+/* A module's sections are changed in memory: they are not mapped. */
+static bool open_dwarf(struct sym_dwarf *dwarf, int fd, const struct debug_folders *folders)
+{
+	bool mapped, full = false;
+
+	dwarf->elf = open_elf(dwarf, fd, &mapped);
+	if (!dwarf->elf || (mapped && is_module(dwarf->elf)))
+		return true;
+	if (!pay_sections(dwarf, dwarf->elf, fd, mapped))
+		return false;
+	dwarf->dwarf = is_module(dwarf->elf) ? sym_dwarf_open_module(dwarf) :
+		dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
+	if (!dwarf->dwarf || !texts_end(sym_dwarf_elf(dwarf)))
+		return true;			/* by now without compression */
+	if (!open_shared(dwarf, folders, &full))
+		return !full;
+	return walk_units(dwarf);
+}
+
+struct sym_dwarf *sym_dwarf_open(int fd, const struct debug_folders *folders,
+	struct budget *budget, bool *full)
+{
+	struct sym_dwarf *dwarf = util_alloc(sizeof(*dwarf));
+
+	dwarf->budget = budget;
+	dwarf->shared_fd = -1;
+	*full = !open_dwarf(dwarf, fd, folders);
+	if (!*full && dwarf->count)
+		return dwarf;
+	sym_dwarf_close(dwarf);
+	return NULL;
+}
+
+void sym_dwarf_close(struct sym_dwarf *dwarf)
+{
+	if (!dwarf)
+		return;
+	if (dwarf->dwfl)
+		sym_dwarf_close_module(dwarf);
+	else
+		dwarf_end(dwarf->dwarf);
+	elf_end(dwarf->elf);
+	dwarf_end(dwarf->shared);
+	elf_end(dwarf->shared_elf);
+	if (dwarf->shared_fd >= 0)
+		close(dwarf->shared_fd);
+	budget_free(dwarf->budget, dwarf->units, dwarf->unit_room * sizeof(*dwarf->units));
+	budget_free(dwarf->budget, dwarf->ranges, dwarf->room * sizeof(*dwarf->ranges));
+	budget_give(dwarf->budget, dwarf->paid);
+	free(dwarf);
+}
+
+uint32_t sym_dwarf_ranges_from(const struct sym_dwarf *dwarf, uint64_t address)
+{
+	uint32_t low = 0, high = dwarf->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (dwarf->ranges[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -1,0 +1,161 @@
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "sym_dwarf.h"
+#include "sym_dwarf_state.h"
+
+enum {
+	RANGES_TRIED_MAX = 64,
+	LINE_COST = 80,			/* of libdw for each byte of line program, at most */
+};
+
+/* The part of `path` below `folder`, or all of it. */
+static const char *below(const char *path, const char *folder)
+{
+	size_t size = folder ? strlen(folder) : 0;
+
+	if (size == 0 || strncmp(path, folder, size) != 0)
+		return path;
+	path += size;
+	if (folder[size - 1] != '/' && *path != '/')
+		return path - size;
+	while (path[0] == '/' || (path[0] == '.' && path[1] == '/'))
+		path++;
+	return path;
+}
+
+static const char *last_two_parts(const char *path)
+{
+	const char *last = path, *before = path;
+
+	for (const char *at = path; *at; at++) {
+		if (*at == '/' && at[1] && at[1] != '/') {
+			before = last;
+			last = at + 1;
+		}
+	}
+	return before[0] == '/' || before[0] == '.' ? last : before;
+}
+
+static char *describe(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line *line)
+{
+	const char *path = dwarf_linesrc(line, NULL, NULL);
+	Dwarf_Attribute attribute;
+	const char *folder;
+	int number;
+
+	if (!path || dwarf_lineno(line, &number) != 0 || number <= 0)
+		return NULL;
+	folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	if (folder && !sym_dwarf_text_ends(dwarf, folder))
+		folder = NULL;
+	return util_format("%s:%d", last_two_parts(below(path, folder)), number);
+}
+
+/* The first row that does not start before the address; rows are in order of address. */
+static size_t first_row_at(Dwarf_Lines *rows, size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		Dwarf_Addr start = 0;
+
+		dwarf_lineaddr(dwarf_onesrcline(rows, middle), &start);
+		if (start < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool starts_at(Dwarf_Line *row, uint64_t address)
+{
+	Dwarf_Addr start;
+
+	return row && dwarf_lineaddr(row, &start) == 0 && start == address;
+}
+
+/*
+ * The row that covers the address. Of several at the very address the first that begins a
+ * statement: it is the function's own. Those behind it tell of what was inlined at its start; one
+ * before it, of the end of the function before.
+ */
+static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t address)
+{
+	Dwarf_Line *row = dwarf_getsrc_die(unit, address), *first;
+	Dwarf_Lines *rows;
+	size_t count, at;
+	bool statement, end;
+
+	if (!row || dwarf_getsrclines(unit, &rows, &count) != 0)
+		return row;
+	at = first_row_at(rows, count, address);
+	for (; starts_at(first = dwarf_onesrcline(rows, at), address); at++) {
+		if (dwarf_linebeginstatement(first, &statement) == 0 && statement
+			&& dwarf_lineendsequence(first, &end) == 0 && !end)
+			return first;
+	}
+	return row;
+}
+
+static bool has_lines(const char *name)
+{
+	return name && (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0);
+}
+
+/* Bytes of the unit's line program: its length stands before it (DWARF 5, 7.4 and 6.2.4). */
+static uint64_t program_size(struct sym_dwarf *dwarf, Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	const Elf_Data *data;
+	Dwarf_Word offset;
+	uint32_t size;
+
+	if (!sym_dwarf_section(sym_dwarf_elf(dwarf), NULL, has_lines, &data) ||
+			dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &offset) != 0
+			|| data->d_size < sizeof(size) || offset > data->d_size - sizeof(size))
+		return 0;
+	memcpy(&size, (const char *)data->d_buf + offset, sizeof(size));
+	return size < data->d_size - offset ? size : data->d_size - offset;
+}
+
+/* Before libdw reads the lines of a unit, once. */
+static bool pay_lines(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die)
+{
+	if (!unit->paid)
+		unit->paid = sym_dwarf_pay(dwarf, program_size(dwarf, die) * LINE_COST);
+	return unit->paid;
+}
+
+static char *line_in(struct sym_dwarf *dwarf, const struct range *range, uint64_t address,
+	bool *full)
+{
+	struct unit *unit = &dwarf->units[range->unit];
+	Dwarf_Die die;
+	Dwarf_Line *line;
+
+	if (address >= range->high || !dwarf_offdie(dwarf->dwarf, unit->die, &die))
+		return NULL;
+	*full = !pay_lines(dwarf, unit, &die);
+	line = *full ? NULL : find_row(&die, address);
+	return line ? describe(dwarf, &die, line) : NULL;
+}
+
+/*
+ * Ranges may overlap: functions that the linker has thrown away sit at 0 and cover what is low. So
+ * the nearest range that has a line for the address wins.
+ */
+char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full)
+{
+	uint32_t at = sym_dwarf_ranges_from(dwarf, address);
+	char *text = NULL;
+
+	*full = false;
+	for (int tried = 0; !text && !*full && at > 0 && tried < RANGES_TRIED_MAX; tried++)
+		text = line_in(dwarf, &dwarf->ranges[--at], address, full);
+	return text;
+}

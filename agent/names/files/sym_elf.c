@@ -1,0 +1,372 @@
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "sym_elf.h"
+#include "symbol_table.h"
+
+enum {
+	CODE_SECTIONS_MAX = 1024,
+	SECTION_COST = 512,		/* what libelf keeps of each */
+	NOTES_MAX = 1 << 20,		/* bytes; build-ids stand in short ones */
+};
+
+struct code_section {
+	size_t index;
+	uint64_t address, end;
+};
+
+struct reader {
+	struct budget *budget;
+	size_t taken;			/* for what libelf holds of the file */
+	uint64_t size;			/* of the file */
+	Elf *elf;
+	GElf_Ehdr header;
+	size_t code_count;
+	struct code_section code[CODE_SECTIONS_MAX];
+};
+
+bool build_id_set(struct build_id *id, const void *bytes, size_t size)
+{
+	*id = (struct build_id){ .size = 0 };
+	if (size == 0 || size > sizeof(id->bytes))
+		return false;
+	memcpy(id->bytes, bytes, size);
+	id->size = size;
+	return true;
+}
+
+bool build_id_known(const struct build_id *id)
+{
+	return id->size != 0;
+}
+
+bool build_id_contradicts(const struct build_id *a, const struct build_id *b)
+{
+	if (!build_id_known(a) || !build_id_known(b))
+		return false;
+	return a->size != b->size || memcmp(a->bytes, b->bytes, a->size) != 0;
+}
+
+bool sym_elf_is(int fd)
+{
+	char magic[SELFMAG];
+
+	return pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+/* The table of the given type with the string table that it links to. */
+static Elf_Scn *find_section(const struct reader *reader, GElf_Word type, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(reader->elf, section))) {
+		if (gelf_getshdr(section, header) && header->sh_type == type)
+			return section;
+	}
+	return NULL;
+}
+
+static void note_code(struct reader *reader)
+{
+	const GElf_Xword wanted = SHF_ALLOC | SHF_EXECINSTR;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(reader->elf, section))
+		&& reader->code_count < CODE_SECTIONS_MAX) {
+		if (!gelf_getshdr(section, &header) || (header.sh_flags & wanted) != wanted)
+			continue;
+		if (header.sh_addr + header.sh_size <= header.sh_addr)
+			continue;
+		reader->code[reader->code_count++] = (struct code_section){
+			.index = elf_ndxscn(section),
+			.address = header.sh_addr,
+			.end = header.sh_addr + header.sh_size,
+		};
+	}
+}
+
+/*
+ * The section that holds the symbol's code, by number, or by address for absolute symbols, as
+ * linker scripts make them. A symbol at the very end (_etext) is in, too: it may be an anchor.
+ */
+static const struct code_section *code_of(const struct reader *reader, const GElf_Sym *symbol,
+	size_t index)
+{
+	for (size_t i = 0; i < reader->code_count; i++) {
+		const struct code_section *code = &reader->code[i];
+
+		if (index != SHN_ABS && code->index != index)
+			continue;
+		if (symbol->st_value >= code->address && symbol->st_value <= code->end)
+			return code;
+	}
+	return NULL;
+}
+
+static bool is_code_type(const GElf_Sym *symbol)
+{
+	int type = GELF_ST_TYPE(symbol->st_info);
+
+	return type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC;
+}
+
+/* The name in the string table, and how much of the table is left for it. */
+static bool find_name(const Elf_Data *strings, size_t offset, struct symbol_entry *entry)
+{
+	if (!strings || !strings->d_buf || offset >= strings->d_size)
+		return false;
+	entry->name = (const char *)strings->d_buf + offset;
+	entry->name_size = strings->d_size - offset;
+	return true;
+}
+
+static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data *numbers,
+	const Elf_Data *strings, struct symbol_table *table)
+{
+	size_t size = gelf_fsize(reader->elf, ELF_T_SYM, 1, EV_CURRENT);
+	size_t count = symbols->d_size / size;
+
+	for (size_t i = 1; i < count && i < INT32_MAX; i++) {
+		const struct code_section *code;
+		struct symbol_entry entry = { .size = 0 };
+		Elf32_Word index;
+		GElf_Sym symbol;
+
+		if (!gelf_getsymshndx(symbols, numbers, (int)i, &symbol, &index)
+			|| !is_code_type(&symbol))
+			continue;
+		if (reader->header.e_machine == EM_ARM)
+			symbol.st_value &= ~(GElf_Addr)1; /* marks Thumb code (AAELF32, 5.5.3) */
+		code = code_of(
+			reader, &symbol, symbol.st_shndx == SHN_XINDEX ? index : symbol.st_shndx);
+		if (!code)
+			continue;
+		if (!find_name(strings, symbol.st_name, &entry)) {
+			symbol_table_refuse(table);
+			continue;
+		}
+		entry.address = symbol.st_value;
+		entry.size = symbol.st_size;
+		entry.limit = code->end;
+		entry.global = GELF_ST_BIND(symbol.st_info) != STB_LOCAL;
+		if (!symbol_table_add(table, &entry))
+			return false;
+	}
+	return true;
+}
+
+static bool pay(struct reader *reader, size_t bytes)
+{
+	if (!budget_take(reader->budget, bytes))
+		return false;
+	reader->taken += bytes;
+	return true;
+}
+
+/* Does the file hold all of a section, as it is? */
+static bool is_whole(const struct reader *reader, const GElf_Shdr *header)
+{
+	return header && !(header->sh_flags & SHF_COMPRESSED) && header->sh_offset <= reader->size
+		&& header->sh_size <= reader->size - header->sh_offset;
+}
+
+/* For a section that libelf will read: it may copy it once more. */
+static bool pay_section(struct reader *reader, const GElf_Shdr *header)
+{
+	return pay(reader, 2 * header->sh_size);
+}
+
+static bool read_symbols(struct reader *reader, struct symbol_table *table, const char **why)
+{
+	GElf_Shdr header, names, other;
+	Elf_Scn *section = find_section(reader, SHT_SYMTAB, &header), *numbers;
+	Elf_Data *symbols;
+
+	if (!section)
+		section = find_section(reader, SHT_DYNSYM, &header);
+	if (!section)
+		return true;
+	*why = "it is damaged: its symbols are compressed, or beyond its end";
+	if (!is_whole(reader, &header)
+		|| !is_whole(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &names)))
+		return false;
+	*why = "there is no memory for its symbols: --memory gives more; or";
+	if (!pay_section(reader, &header) || !pay_section(reader, &names))
+		return false;
+	symbols = elf_getdata(section, NULL);
+	if (!symbols || !symbols->d_buf) {
+		*why = elf_errmsg(-1);
+		return header.sh_size == 0;
+	}
+	numbers = find_section(reader, SHT_SYMTAB_SHNDX, &other);
+	if (header.sh_type != SHT_SYMTAB
+		|| (numbers && (!is_whole(reader, &other) || !pay_section(reader, &other))))
+		numbers = NULL;
+	*why = "too many symbols for the memory that is left: --memory gives more; or";
+	return add_symbols(reader, symbols, numbers ? elf_getdata(numbers, NULL) : NULL,
+		elf_getdata(elf_getscn(reader->elf, header.sh_link), NULL), table);
+}
+
+static bool find_build_id(Elf_Data *notes, struct build_id *id)
+{
+	size_t at = 0, next, name, description;
+	GElf_Nhdr note;
+
+	while (notes && (next = gelf_getnote(notes, at, &note, &name, &description)) > at) {
+		const char *bytes = notes->d_buf;
+
+		at = next;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU)
+			&& memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0)
+			return build_id_set(id, bytes + description, note.n_descsz);
+	}
+	return false;
+}
+
+/* In the section, or, where a linker script has thrown that away, in the segment. */
+static void read_build_id(const struct reader *reader, struct build_id *id)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t count = 0;
+
+	*id = (struct build_id){ .size = 0 };
+	while ((section = elf_nextscn(reader->elf, section))) {
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE
+			&& header.sh_size <= NOTES_MAX && find_build_id(elf_getdata(section, NULL), id))
+			return;
+	}
+	if (elf_getphdrnum(reader->elf, &count) != 0)
+		return;
+	for (size_t i = 0; i < count && i < PN_XNUM; i++) {
+		GElf_Phdr segment;
+		Elf_Type type;
+
+		if (!gelf_getphdr(reader->elf, (int)i, &segment) || segment.p_type != PT_NOTE
+			|| segment.p_filesz > NOTES_MAX)
+			continue;
+		type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
+		if (find_build_id(elf_getdata_rawchunk(reader->elf, (int64_t)segment.p_offset,
+				segment.p_filesz, type), id))
+			return;
+	}
+}
+
+/* The name at the beginning of a section, as gdb's manual has it in "Separate Debug Files". */
+static void read_link(Elf_Scn *section, char link[256])
+{
+	const Elf_Data *data = elf_getdata(section, NULL);
+	size_t size = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
+
+	if (size && size < data->d_size && size < 256)
+		memcpy(link, data->d_buf, size + 1);
+}
+
+static void read_identity(const struct reader *reader, struct elf_identity *identity)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	read_build_id(reader, &identity->build_id);
+	if (elf_getshdrstrndx(reader->elf, &names) != 0)
+		return;
+	while ((section = elf_nextscn(reader->elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ?
+			elf_strptr(reader->elf, names, header.sh_name) : NULL;
+
+		if (!name || header.sh_type == SHT_NOBITS)
+			continue;
+		if (strcmp(name, ".gnu_debuglink") == 0 && header.sh_size <= NOTES_MAX)
+			read_link(section, identity->link);
+		identity->lines |= strcmp(name, ".debug_info") == 0 ||
+			strcmp(name, ".zdebug_info") == 0;
+	}
+}
+
+static bool pay_headers(struct reader *reader, const char **why)
+{
+	size_t sections;
+
+	*why = "it is damaged: its sections are beyond its end";
+	if (elf_getshdrnum(reader->elf, &sections) != 0 || (reader->header.e_shoff && !sections))
+		return false;
+	*why = "there is no memory for its sections: --memory gives more; or";
+	return sections <= SIZE_MAX / SECTION_COST && pay(reader, sections * SECTION_COST);
+}
+
+static bool read_elf(struct reader *reader, struct symbol_table *table, struct build_id *id,
+	const char **why)
+{
+	*why = "not an ELF file, or a damaged one";
+	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF
+		|| !gelf_getehdr(reader->elf, &reader->header))
+		return false;
+	*why = "neither an executable nor a shared object";
+	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
+		return false;
+	if (!pay_headers(reader, why))
+		return false;
+	note_code(reader);
+	read_build_id(reader, id);
+	return read_symbols(reader, table, why);
+}
+
+/* Read into memory, not mapped: a file that is cut while it is mapped would kill the program. */
+static struct reader *open_reader(int fd, struct budget *budget)
+{
+	struct reader *reader = util_alloc(sizeof(*reader));
+	struct stat facts;
+
+	reader->budget = budget;
+	reader->size = fstat(fd, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+	elf_version(EV_CURRENT);
+	reader->elf = elf_begin(fd, ELF_C_READ, NULL);
+	return reader;
+}
+
+static void close_reader(struct reader *reader)
+{
+	elf_end(reader->elf);
+	budget_give(reader->budget, reader->taken);
+	free(reader);
+}
+
+bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budget)
+{
+	struct reader *reader = open_reader(fd, budget);
+	const char *why;
+	bool done = reader->elf && elf_kind(reader->elf) == ELF_K_ELF
+		&& gelf_getehdr(reader->elf, &reader->header) && pay_headers(reader, &why);
+
+	*identity = (struct elf_identity){ .lines = false };
+	if (done)
+		read_identity(reader, identity);
+	close_reader(reader);
+	return done;
+}
+
+bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
+	struct budget *budget, char **error)
+{
+	struct reader *reader = open_reader(fd, budget);
+	const char *why;
+	bool done;
+
+	done = read_elf(reader, table, id, &why);
+	if (!done)
+		util_fail(error,
+			"cannot load symbols of %s: %s; give the ELF file as linked",
+			path, why);
+	elf_end(reader->elf);
+	budget_give(budget, reader->taken);
+	free(reader);
+	return done;
+}

@@ -1,0 +1,153 @@
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "sym_text.h"
+#include "symbol_table.h"
+
+/* Where a symbol without a size ends when nothing follows, in bytes. */
+enum { FUNCTION_MAX = 1 << 20 };
+
+enum line_kind { LINE_CODE, LINE_OTHER, LINE_BAD };
+
+struct cursor {
+	const char *at, *end;
+};
+
+static bool skip_blanks(struct cursor *line)
+{
+	const char *from = line->at;
+
+	while (line->at < line->end && (*line->at == ' ' || *line->at == '\t'))
+		line->at++;
+	return line->at > from;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* A number of 2 to 16 digits up to a blank: one digit alone may be a type. */
+static bool take_number(struct cursor *line, uint64_t *value)
+{
+	struct cursor rest = *line;
+	uint64_t number = 0;
+
+	while (rest.at < rest.end && hex_digit(*rest.at) >= 0 && rest.at - line->at < 16)
+		number = number << 4 | (uint64_t)hex_digit(*rest.at++);
+	if (rest.at - line->at < 2 || !skip_blanks(&rest))
+		return false;
+	*value = number;
+	*line = rest;
+	return true;
+}
+
+static bool take_type(struct cursor *line, char *type)
+{
+	struct cursor rest = *line;
+
+	if (rest.at == rest.end)
+		return false;
+	*type = *rest.at++;
+	if (!isalpha((unsigned char)*type) && *type != '-' && *type != '?')
+		return false;
+	if (!skip_blanks(&rest))
+		return false;
+	*line = rest;
+	return true;
+}
+
+/* What is left: the name up to a tab, and behind it maybe "[module]" (nm -l puts a file there). */
+static void take_name(struct cursor line, struct symbol_entry *entry)
+{
+	const char *tab = memchr(line.at, '\t', (size_t)(line.end - line.at));
+	const char *end = tab ? tab : line.end;
+
+	while (end > line.at && end[-1] == ' ')
+		end--;
+	entry->name = line.at;
+	entry->name_size = (size_t)(end - line.at);
+	if (tab && line.end - tab > 3 && tab[1] == '[' && line.end[-1] == ']') {
+		entry->module = tab + 2;
+		entry->module_size = (size_t)(line.end - tab) - 3;
+	}
+}
+
+static enum line_kind parse_line(struct cursor line, struct symbol_entry *entry)
+{
+	char type;
+
+	*entry = (struct symbol_entry){ .size = 0 };
+	if (skip_blanks(&line))			/* "         U name": defined elsewhere */
+		return take_type(&line, &type) ? LINE_OTHER : LINE_BAD;
+	if (!take_number(&line, &entry->address))
+		return LINE_BAD;
+	take_number(&line, &entry->size);
+	if (!take_type(&line, &type) || line.at == line.end)
+		return LINE_BAD;
+	take_name(line, entry);
+	entry->global = type == 'T' || type == 'W';
+	entry->limit = UINT64_MAX;
+	if (entry->size == 0 && entry->address < UINT64_MAX - FUNCTION_MAX)
+		entry->limit = entry->address + FUNCTION_MAX;
+	return strchr("TtWwi", type) ? LINE_CODE : LINE_OTHER;
+}
+
+static bool full(const struct symbol_table *table, const char *path, char **error)
+{
+	if (symbol_table_starved(table))
+		return util_fail(error, "cannot load symbols of %s: there is no memory for them; "
+			"--memory gives more", path);
+	return util_fail(error,
+		"cannot load symbols of %s: more than %d symbols or %d MB of names; "
+		"give a shorter list",
+		path, SYMBOL_TABLE_MAX, SYMBOL_TABLE_NAMES_MAX >> 20);
+}
+
+bool sym_text_read(const char *text, size_t size, const char *path, struct symbol_table *table,
+	char **error)
+{
+	const char *end = text + size, *next;
+	size_t counts[LINE_BAD + 1] = { 0 };
+	uint64_t addresses = 0;
+
+	for (const char *at = text; at < end; at = next) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		struct cursor line = { .at = at, .end = newline ? newline : end };
+		struct symbol_entry entry;
+		enum line_kind kind;
+
+		next = newline ? newline + 1 : end;
+		if (line.end > line.at && line.end[-1] == '\r')
+			line.end--;
+		if (line.at == line.end)
+			continue;
+		kind = parse_line(line, &entry);
+		counts[kind]++;
+		if (kind == LINE_BAD)
+			symbol_table_refuse(table);
+		addresses |= entry.address;
+		if (kind == LINE_CODE && !symbol_table_add(table, &entry))
+			return full(table, path, error);
+	}
+	if (counts[LINE_BAD] > counts[LINE_CODE] + counts[LINE_OTHER] || size == 0)
+		return util_fail(error,
+			"cannot load symbols of %s: neither ELF nor a list of symbols; "
+			"give the kernel's ELF file, or the output of nm",
+			path);
+	if (counts[LINE_CODE] == 0)
+		return util_fail(error, "cannot load symbols of %s: it names no code; "
+			"give the kernel's ELF file, or the output of nm", path);
+	if (addresses == 0)
+		return util_fail(error,
+			"cannot load symbols of %s: every address is 0, as kallsyms shows to "
+			"ordinary users; copy it as root",
+			path);
+	return true;
+}

@@ -1,0 +1,311 @@
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "symbol_table.h"
+
+enum { OUTER_STEPS = 64 };		/* nested deeper than this is no honest file */
+
+/* Bits of a row's rank; the larger rank answers for its aliases. */
+enum { RANK_PLAIN = 1, RANK_SIZED = 2, RANK_GLOBAL = 4 };
+
+struct symbol_row {
+	uint64_t address, end;
+	uint32_t name, module;		/* offsets into `names` */
+	uint32_t outer;			/* the row that goes on where this one has ended */
+	uint8_t rank;
+};
+
+struct symbol_table {
+	struct budget *budget;
+	atomic_uint holders;
+	struct symbol_row *rows;
+	size_t count;
+	uint32_t room;
+	char *names;			/* zero-terminated; offset 0 is "" */
+	size_t names_size, names_room;
+	char module[64];		/* the last one added, at module_offset */
+	uint32_t module_offset;
+	uint32_t refused;
+	bool starved;
+};
+
+struct symbol_table *symbol_table_new(struct budget *budget)
+{
+	struct symbol_table *table = util_alloc(sizeof(*table));
+
+	table->budget = budget;
+	atomic_init(&table->holders, 1);
+	return table;
+}
+
+struct symbol_table *symbol_table_hold(struct symbol_table *table)
+{
+	atomic_fetch_add_explicit(&table->holders, 1, memory_order_relaxed);
+	return table;
+}
+
+void symbol_table_free(struct symbol_table *table)
+{
+	/* Released by each holder, acquired by the last, who frees what all of them have read. */
+	if (!table || atomic_fetch_sub_explicit(&table->holders, 1, memory_order_acq_rel) != 1)
+		return;
+	budget_free(table->budget, table->rows, table->room * sizeof(*table->rows));
+	budget_free(table->budget, table->names, table->names_room);
+	free(table);
+}
+
+/*
+ * Mapping symbols: AAELF "$a" "$d" "$t" "$x", with or without ".suffix", and RISC-V "$xrv64...".
+ * ".L": labels that the assembler should have dropped; RISC-V keeps them for relaxation.
+ */
+static bool is_function_name(const char *name, size_t size)
+{
+	if (size == 0)
+		return false;
+	if (name[0] == '$')
+		return size > 2 && name[2] != '.' && !(size > 3 && memcmp(name, "$xrv", 4) == 0);
+	return !(size >= 2 && name[0] == '.' && name[1] == 'L');
+}
+
+static bool is_full(const struct symbol_table *table, size_t text)
+{
+	return table->count == SYMBOL_TABLE_MAX ||
+		table->names_size + text > SYMBOL_TABLE_NAMES_MAX;
+}
+
+static bool make_room(struct symbol_table *table, size_t text)
+{
+	size_t room = 2 * table->names_room + text + 32768;
+	struct symbol_row *rows;
+	char *names;
+
+	if (is_full(table, text))
+		return false;
+	rows = budget_array(table->budget, table->rows, table->count, &table->room, sizeof(*rows));
+	if (!rows)
+		return false;
+	table->rows = rows;
+	if (table->names_size + text <= table->names_room)
+		return true;
+	names = budget_resize(table->budget, table->names, table->names_room, room);
+	if (!names)
+		return false;
+	table->names = names;
+	table->names_room = room;
+	return true;
+}
+
+static uint32_t keep_text(struct symbol_table *table, const char *text, size_t size)
+{
+	size_t offset = table->names_size;
+
+	memcpy(table->names + offset, text, size);
+	table->names[offset + size] = '\0';
+	table->names_size += size + 1;
+	return (uint32_t)offset;
+}
+
+/* Modules come in runs of symbols, so that remembering the last is enough. */
+static uint32_t keep_module(struct symbol_table *table, const char *text, size_t size)
+{
+	if (size == 0)
+		return 0;
+	if (strlen(table->module) != size || memcmp(table->module, text, size) != 0) {
+		memcpy(table->module, text, size);
+		table->module[size] = '\0';
+		table->module_offset = keep_text(table, text, size);
+	}
+	return table->module_offset;
+}
+
+static size_t text_size(const char *text, size_t size, size_t most)
+{
+	return size ? strnlen(text, size < most ? size : most) : 0;
+}
+
+bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry)
+{
+	size_t name_size = text_size(entry->name, entry->name_size, SYMBOL_NAME_MAX);
+	size_t module_size =
+		text_size(entry->module, entry->module_size, sizeof(table->module) - 1);
+	uint64_t end = entry->address + entry->size;
+	struct symbol_row *row;
+
+	if (!is_function_name(entry->name, name_size))
+		return true;
+	if (!make_room(table, name_size + module_size + 3)) {
+		table->starved = !is_full(table, name_size + module_size + 3);
+		return false;
+	}
+	if (table->names_size == 0)
+		keep_text(table, "", 0);
+	if (entry->size == 0 || end < entry->address || end > entry->limit)
+		end = entry->limit;
+	row = &table->rows[table->count++];
+	*row = (struct symbol_row){
+		.address = entry->address,
+		.end = end < entry->address ? entry->address : end,
+		.name = keep_text(table, entry->name, name_size),
+		.module = keep_module(table, entry->module, module_size),
+		.outer = SYMBOL_NONE,
+		.rank = (entry->global ? RANK_GLOBAL : 0) | (entry->size ? RANK_SIZED : 0)
+			| (entry->name[0] != '.' && entry->name[0] != '_' ? RANK_PLAIN : 0),
+	};
+	return true;
+}
+
+bool symbol_table_starved(const struct symbol_table *table)
+{
+	return table->starved;
+}
+
+void symbol_table_refuse(struct symbol_table *table)
+{
+	table->refused += table->refused < UINT32_MAX;
+}
+
+uint32_t symbol_table_refused(const struct symbol_table *table)
+{
+	return table->refused;
+}
+
+/* Equal addresses stay in the order of the file, which is the order of their names' offsets. */
+static int by_address(const void *left, const void *right)
+{
+	const struct symbol_row *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static bool is_sorted(const struct symbol_table *table)
+{
+	for (size_t i = 1; i < table->count; i++) {
+		if (table->rows[i - 1].address > table->rows[i].address)
+			return false;
+	}
+	return true;
+}
+
+static bool is_better(const struct symbol_table *table, const struct symbol_row *a,
+	const struct symbol_row *b)
+{
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
+	return strcmp(table->names + a->name, table->names + b->name) < 0;
+}
+
+/*
+ * Moves the best alias of the rows [first, last] to `last`, where find meets it. An alias without a
+ * size takes that of one with a size.
+ */
+static void choose_alias(struct symbol_table *table, size_t first, size_t last)
+{
+	struct symbol_row *rows = table->rows, best;
+	size_t chosen = last;
+	const struct symbol_row *sized = NULL;
+
+	for (size_t i = first; i <= last; i++) {
+		if (is_better(table, &rows[i], &rows[chosen]))
+			chosen = i;
+		if ((rows[i].rank & RANK_SIZED) && (!sized || rows[i].end > sized->end))
+			sized = &rows[i];
+	}
+	best = rows[chosen];
+	if (sized && !(best.rank & RANK_SIZED)) {
+		best.end = sized->end;
+		best.rank |= RANK_SIZED;
+	}
+	rows[chosen] = rows[last];
+	rows[last] = best;
+}
+
+/* Ends a row without a size, and links it to what encloses it. `before`: the row settled last. */
+static void settle(struct symbol_table *table, size_t index, uint32_t before)
+{
+	struct symbol_row *rows = table->rows, *row = &rows[index];
+	uint32_t outer = before;
+
+	while (outer != SYMBOL_NONE && rows[outer].end <= row->address)
+		outer = rows[outer].outer;
+	if (!(row->rank & RANK_SIZED)) {
+		if (index + 1 < table->count && rows[index + 1].address < row->end)
+			row->end = rows[index + 1].address;
+		if (outer != SYMBOL_NONE && rows[outer].end < row->end)
+			row->end = rows[outer].end;
+	}
+	while (outer != SYMBOL_NONE && rows[outer].end <= row->end)
+		outer = rows[outer].outer;
+	row->outer = outer;
+}
+
+void symbol_table_sort(struct symbol_table *table)
+{
+	size_t first = 0;
+	uint32_t before = SYMBOL_NONE;
+
+	if (!is_sorted(table))
+		qsort(table->rows, table->count, sizeof(*table->rows), by_address);
+	for (size_t i = 0; i < table->count; i++) {
+		if (i + 1 < table->count && table->rows[i + 1].address == table->rows[i].address)
+			continue;
+		choose_alias(table, first, i);
+		settle(table, i, before);
+		before = (uint32_t)i;
+		first = i + 1;
+	}
+}
+
+uint32_t symbol_table_count(const struct symbol_table *table)
+{
+	return (uint32_t)table->count;
+}
+
+struct symbol symbol_table_get(const struct symbol_table *table, uint32_t index)
+{
+	const struct symbol_row *row = &table->rows[index];
+
+	return (struct symbol){
+		.address = row->address,
+		.end = row->end,
+		.name = table->names + row->name,
+		.module = table->names + row->module,
+	};
+}
+
+uint32_t symbol_table_find(const struct symbol_table *table, uint64_t address)
+{
+	size_t low = 0, high = table->count;
+	uint32_t index;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->rows[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	index = low ? (uint32_t)(low - 1) : SYMBOL_NONE;
+	for (int step = 0; index != SYMBOL_NONE && step < OUTER_STEPS; step++) {
+		if (address < table->rows[index].end)
+			return index;
+		index = table->rows[index].outer;
+	}
+	return SYMBOL_NONE;
+}
+
+bool symbol_table_address(const struct symbol_table *table, const char *name, uint64_t *address)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		if (strcmp(table->names + table->rows[i].name, name) == 0) {
+			*address = table->rows[i].address;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,173 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/names/files/debug_file.h"
+#include "agent/names/files/image.h"
+#include "agent/names/files/symbol_table.h"
+#include "agent/wire/event.h"
+#include "kernel_image.h"
+
+struct kernel_image {
+	struct image *file;		/* NULL: none */
+	struct image **retired;		/* earlier ones: functions still refer to them */
+	size_t retired_count;
+
+	char *anchor;			/* NULL: the guest has told none */
+	uint64_t anchor_address;
+	bool anchor_known;		/* in the file, at: */
+	uint64_t anchor_link;
+	uint64_t bias;			/* of the kernel's object, 0 when the guest has told none */
+
+	char *version;			/* NULL: not told */
+	struct debug_object built;	/* what runs, by its build-id */
+};
+
+struct kernel_image *kernel_image_new(void)
+{
+	return util_alloc(sizeof(struct kernel_image));
+}
+
+void kernel_image_free(struct kernel_image *kernel)
+{
+	if (!kernel)
+		return;
+	image_free(kernel->file);
+	for (size_t i = 0; i < kernel->retired_count; i++)
+		image_free(kernel->retired[i]);
+	free(kernel->retired);
+	free(kernel->anchor);
+	free(kernel->version);
+	free(kernel);
+}
+
+/* Where the anchor is: a search of all symbols, for another anchor or another file. */
+static void find_anchor(struct kernel_image *kernel)
+{
+	kernel->anchor_known = kernel->anchor && kernel->file
+		&& symbol_table_address(kernel->file->table, kernel->anchor, &kernel->anchor_link);
+}
+
+static void retire(struct kernel_image *kernel, struct image *file)
+{
+	if (!file)
+		return;
+	kernel->retired = util_grow(kernel->retired, kernel->retired_count + 1, sizeof(struct image *));
+	kernel->retired[kernel->retired_count++] = file;
+}
+
+/* The lines of the kernel that runs are in this file, if it is that. */
+static void set_built_file(struct kernel_image *kernel)
+{
+	kernel->built.fd = kernel->file ? kernel->file->fd : -1;
+	kernel->built.path = kernel->file ? kernel->file->path : NULL;
+}
+
+static void set_file(struct kernel_image *kernel, struct image *file)
+{
+	retire(kernel, kernel->file);
+	kernel->file = file;
+	set_built_file(kernel);
+	find_anchor(kernel);
+}
+
+bool kernel_image_load(struct kernel_image *kernel, const char *path, struct budget *budget,
+	char **error)
+{
+	struct image *file = image_load(path, IMAGE_ELF_OR_TEXT, budget, error);
+
+	if (!file)
+		return false;
+	if (symbol_table_count(file->table) == 0) {
+		image_free(file);
+		return util_fail(error, "cannot load symbols of %s: it holds none (stripped?); "
+			"give the unstripped file, or the output of nm by --symbols", path);
+	}
+	set_file(kernel, file);
+	return true;
+}
+
+bool kernel_image_share(struct kernel_image *kernel, const struct kernel_image *others)
+{
+	struct image *file = others->file ? image_share(others->file) : NULL;
+
+	if (file)
+		set_file(kernel, file);
+	return file;
+}
+
+void kernel_image_drop(struct kernel_image *kernel)
+{
+	set_file(kernel, NULL);
+}
+
+struct image *kernel_image_file(const struct kernel_image *kernel)
+{
+	return kernel->file;
+}
+
+uint64_t kernel_image_slide(const struct kernel_image *kernel)
+{
+	return kernel->anchor_known ? kernel->anchor_address - kernel->anchor_link : kernel->bias;
+}
+
+bool kernel_image_set_anchor(struct kernel_image *kernel, const char *name, uint64_t address)
+{
+	free(kernel->anchor);
+	kernel->anchor = util_copy(name, strlen(name));
+	kernel->anchor_address = address;
+	find_anchor(kernel);
+	return kernel->anchor_known;
+}
+
+void kernel_image_set_bias(struct kernel_image *kernel, uint64_t bias)
+{
+	kernel->bias = bias;
+}
+
+static bool has_build_id(const struct image *file, struct text id)
+{
+	return id.size && id.size == file->build_id.size
+		&& memcmp(id.bytes, file->build_id.bytes, id.size) == 0;
+}
+
+bool kernel_image_is(const struct kernel_image *kernel, const struct object *object,
+	const char *name)
+{
+	const char *base;
+
+	if (!kernel->file)
+		return false;
+	if (kernel->anchor && kernel->anchor_address >= object->start
+		&& kernel->anchor_address < object->end)
+		return true;
+	base = strrchr(kernel->file->path, '/');
+	return strcmp(name, "kernel") == 0
+		|| strcmp(name, base ? base + 1 : kernel->file->path) == 0
+		|| has_build_id(kernel->file, object->build_id);
+}
+
+bool kernel_image_contradicts(const struct kernel_image *kernel, const void *build_id, size_t size)
+{
+	struct build_id guest;
+
+	build_id_set(&guest, build_id, size);
+	return kernel->file && build_id_contradicts(&kernel->file->build_id, &guest);
+}
+
+const char *kernel_image_set_build(struct kernel_image *kernel, const void *build_id, size_t size,
+	const char *version)
+{
+	if (kernel->version || !version)
+		return NULL;
+	kernel->version = util_copy(version, strlen(version));
+	kernel->built = (struct debug_object){ .kind = DEBUG_KERNEL, .version = kernel->version };
+	set_built_file(kernel);
+	build_id_set(&kernel->built.build_id, build_id, size);
+	return kernel->version;
+}
+
+const struct debug_object *kernel_image_debug(const struct kernel_image *kernel)
+{
+	return kernel->version ? &kernel->built : NULL;
+}

@@ -1,0 +1,179 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/errand.h"
+#include "agent/base/spool.h"
+#include "agent/base/util.h"
+#include "agent/names/files/image.h"
+#include "kernel_names.h"
+#include "symbols.h"
+
+enum { PIPE_MS = 30000 };		/* for the writer of a pipe: nm may take its time */
+
+struct reading {			/* of the errand */
+	struct spool spool;		/* its path NULL: not opened yet */
+	char *path;
+	struct budget *budget;		/* held */
+	bool check;			/* it is read only when it is not this file any more: */
+	struct stat file;
+	bool same;			/* it is this one */
+	struct symbols *symbols;	/* NULL: it has failed, or is the same */
+	bool starved;
+	char *error;
+};
+
+struct kernel_names {
+	char *path;
+	struct budget *budget;
+	struct errand *errand;		/* NULL: nothing is being read */
+	struct spool spool;		/* of what was read: to read it again */
+	struct symbols *symbols;	/* of no boot: those of boots share what it has read; NULL */
+	bool starved;
+	char *error;			/* NULL: none */
+};
+
+static void run(void *context)
+{
+	struct reading *reading = context;
+	uint64_t refused = budget_refused(reading->budget);
+	struct symbols *symbols;
+
+	reading->same = reading->check && image_is_current(reading->spool.path, &reading->file);
+	if (reading->same)
+		return;
+	if (reading->spool.path || spool_open(&reading->spool, reading->path, PIPE_MS,
+			reading->budget, &reading->error)) {
+		symbols = symbols_new(reading->budget);
+		if (symbols_load_kernel(symbols, reading->spool.path, &reading->error))
+			reading->symbols = symbols;
+		else
+			symbols_free(symbols);
+	}
+	reading->starved = reading->error && budget_refused(reading->budget) != refused;
+}
+
+static void free_reading(void *context)
+{
+	struct reading *reading = context;
+
+	symbols_free(reading->symbols);
+	spool_close(&reading->spool);
+	budget_release(reading->budget);
+	free(reading->path);
+	free(reading->error);
+	free(reading);
+}
+
+static void forget(struct kernel_names *names)
+{
+	symbols_free(names->symbols);
+	free(names->error);
+	names->symbols = NULL;
+	names->error = NULL;
+}
+
+/* The copy of what can be read only once goes along, and comes back. */
+static void begin(struct kernel_names *names, const struct stat *check)
+{
+	static const struct errand_work work = { .run = run, .free = free_reading };
+	struct reading *reading = util_alloc(sizeof(*reading));
+
+	reading->path = util_copy(names->path, strlen(names->path));
+	reading->budget = budget_hold(names->budget);
+	reading->spool = names->spool;
+	names->spool = (struct spool){ .fd = -1 };
+	reading->check = check;
+	if (check)
+		reading->file = *check;
+	else
+		forget(names);
+	names->errand = errand_new(&work, reading);
+}
+
+struct kernel_names *kernel_names_new(const char *path, struct budget *budget)
+{
+	struct kernel_names *names = util_alloc(sizeof(*names));
+
+	names->path = util_copy(path, strlen(path));
+	names->budget = budget;
+	names->spool.fd = -1;
+	begin(names, NULL);
+	return names;
+}
+
+void kernel_names_free(struct kernel_names *names)
+{
+	if (!names)
+		return;
+	errand_leave(names->errand);
+	symbols_free(names->symbols);
+	spool_close(&names->spool);
+	free(names->error);
+	free(names->path);
+	free(names);
+}
+
+const char *kernel_names_path(const struct kernel_names *names)
+{
+	return names->path;
+}
+
+bool kernel_names_step(struct kernel_names *names)
+{
+	struct reading *reading = names->errand ? errand_done(names->errand) : NULL;
+
+	bool news = reading && !reading->same;
+
+	if (!reading)
+		return false;
+	names->spool = reading->spool;
+	reading->spool = (struct spool){ .fd = -1 };
+	if (news) {
+		forget(names);
+		names->symbols = reading->symbols;
+		names->starved = reading->starved;
+		names->error = reading->error;
+		reading->symbols = NULL;
+		reading->error = NULL;
+	}
+	errand_leave(names->errand);
+	names->errand = NULL;
+	return news;
+}
+
+bool kernel_names_reading(const struct kernel_names *names)
+{
+	return names->errand;
+}
+
+const char *kernel_names_error(const struct kernel_names *names)
+{
+	return names->error;
+}
+
+bool kernel_names_starved(const struct kernel_names *names)
+{
+	return names->error && names->starved;
+}
+
+void kernel_names_again(struct kernel_names *names)
+{
+	if (!names->errand)
+		begin(names, NULL);
+}
+
+void kernel_names_check(struct kernel_names *names)
+{
+	if (!names->errand)
+		begin(names, names->symbols ? symbols_kernel_file(names->symbols) : NULL);
+}
+
+bool kernel_names_give(struct kernel_names *names, struct symbols *symbols)
+{
+	if (names->symbols && symbols_share_kernel(symbols, names->symbols))
+		return true;
+	kernel_names_again(names);
+	return false;
+}

@@ -1,0 +1,423 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/hash.h"
+#include "agent/base/util.h"
+#include "agent/names/files/debug_file.h"
+#include "agent/names/files/image.h"
+#include "agent/names/files/symbol_table.h"
+#include "agent/wire/event.h"
+#include "objects.h"
+#include "programs.h"
+
+enum {
+	NAME_MAX_SHOWN = 64,		/* bytes of an object's name */
+	PATH_MOST = 4096,		/* bytes of a name that a file may have */
+	SEARCH_COST = 1024,		/* bytes, with its program: rounded up */
+};
+
+struct objects {
+	struct budget *budget;
+	struct mapping *mappings;
+	uint32_t count, room;
+	struct hash by_content;		/* of mappings */
+	struct programs *programs;
+	uint64_t boot;			/* its number there */
+	struct program **named;		/* by the guest */
+	uint32_t program_count, program_room;
+	struct hash by_path;		/* of programs */
+	struct program *searched, **last;	/* those that are searched for, oldest first */
+	struct image *images[PROGRAMS_MAX];	/* that were found: a file has one, whatever its names */
+	size_t image_count;
+	uint32_t refused;
+	char *names[OBJECTS_NAMES_MAX];
+	uint32_t name_count;
+	struct hash by_name;		/* of names; as bounded as they are */
+	struct debug_folders folders;
+	char *version;			/* of the kernel; NULL: not told */
+	char note[256];
+};
+
+void objects_set_folders(struct objects *objects, const struct debug_folders *folders)
+{
+	objects->folders = *folders;
+}
+
+void objects_set_version(struct objects *objects, const char *version)
+{
+	if (!objects->version)
+		objects->version = util_copy(version, strlen(version));
+}
+
+struct objects *objects_new(struct budget *budget)
+{
+	struct objects *objects = util_alloc(sizeof(*objects));
+
+	objects->budget = budget;
+	objects->last = &objects->searched;
+	objects->programs = programs_new(budget);
+	objects->boot = programs_boot(objects->programs);
+	hash_init(&objects->by_content, budget);
+	hash_init(&objects->by_name, NULL);
+	hash_init(&objects->by_path, budget);
+	return objects;
+}
+
+void objects_set_programs(struct objects *objects, struct programs *programs)
+{
+	programs_release(objects->programs);
+	objects->programs = programs_hold(programs);
+	objects->boot = programs_boot(programs);
+}
+
+static size_t cost_of(const struct program *program)
+{
+	return SEARCH_COST + 2 * program->size;
+}
+
+static void free_programs(struct objects *objects)
+{
+	for (uint32_t i = 0; i < objects->program_count; i++) {
+		struct program *program = objects->named[i];
+
+		if (program->search)
+			programs_leave(program->search);
+		budget_free(objects->budget, program, cost_of(program));
+	}
+	budget_free(objects->budget, objects->named,
+		objects->program_room * sizeof(struct program *));
+	for (size_t i = 0; i < objects->image_count; i++)
+		image_free(objects->images[i]);
+	programs_release(objects->programs);
+}
+
+void objects_free(struct objects *objects)
+{
+	if (!objects)
+		return;
+	free_programs(objects);
+	for (size_t i = 0; i < objects->name_count; i++)
+		free(objects->names[i]);
+	for (uint32_t i = 0; i < objects->count; i++)
+		budget_free(objects->budget, objects->mappings[i].debug,
+			objects->mappings[i].debug ? sizeof(struct debug_object) : 0);
+	free(objects->version);
+	hash_clear(&objects->by_content);
+	hash_clear(&objects->by_name);
+	hash_clear(&objects->by_path);
+	budget_free(objects->budget, objects->mappings,
+		objects->room * sizeof(*objects->mappings));
+	free(objects);
+}
+
+const char *objects_note(const struct objects *objects)
+{
+	return objects->note;
+}
+
+uint64_t objects_left_out(const struct objects *objects)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < objects->image_count; i++)
+		count += symbol_table_refused(objects->images[i]->table);
+	return count;
+}
+
+void objects_retry(struct objects *objects)
+{
+	programs_retry(objects->programs);
+}
+
+static struct text base_name(struct text name)
+{
+	for (size_t i = name.size; i > 0; i--) {
+		if (name.bytes[i - 1] == '/')
+			return (struct text){ .bytes = name.bytes + i, .size = name.size - i };
+	}
+	return name;
+}
+
+const char *objects_name(struct objects *objects, struct text text)
+{
+	struct text base = base_name(text);
+	char *name =
+		util_printable(base.bytes, base.size < NAME_MAX_SHOWN ? base.size : NAME_MAX_SHOWN);
+
+	uint64_t hash = hash_text(&objects->by_name, name);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&objects->by_name, hash, &at)) != HASH_NONE) {
+		if (strcmp(objects->names[position], name) == 0) {
+			free(name);
+			return objects->names[position];
+		}
+	}
+	if (objects->name_count == OBJECTS_NAMES_MAX
+			|| !hash_add(&objects->by_name, hash, objects->name_count)) {
+		free(name);
+		return "";
+	}
+	return objects->names[objects->name_count++] = name;
+}
+
+/* What is told is harmless: names and paths in it are the guest's. */
+__attribute__((format(printf, 2, 3)))
+static void note(struct objects *objects, const char *format, ...)
+{
+	va_list arguments;
+	char *printable;
+	char text[2 * sizeof(objects->note)];
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	printable = util_printable(text, strlen(text));
+	util_print(objects->note, sizeof(objects->note), "%s", printable);
+	free(printable);
+}
+
+/* ---- their files ---- */
+
+struct image *objects_image(const struct mapping *mapping)
+{
+	return mapping->program ? mapping->program->image : NULL;
+}
+
+static bool is_named(const struct program *program, struct text name, const struct build_id *id)
+{
+	return program->size == name.size && memcmp(program->name, name.bytes, name.size) == 0
+		&& program->build_id.size == id->size
+		&& memcmp(program->build_id.bytes, id->bytes, id->size) == 0;
+}
+
+static struct program *new_program(struct objects *objects, struct text name,
+	const struct build_id *id)
+{
+	const struct program facts = { .build_id = *id, .size = name.size };
+	struct program **named = budget_array(objects->budget, objects->named,
+		objects->program_count, &objects->program_room, sizeof(*named));
+	struct program *program;
+
+	if (!named)
+		return NULL;
+	objects->named = named;
+	if (objects->program_count == OBJECTS_PROGRAMS_MAX) {
+		note(objects, "more than %d programs: the names of later ones are unknown",
+			OBJECTS_PROGRAMS_MAX);
+		return NULL;
+	}
+	program = budget_resize(objects->budget, NULL, 0, cost_of(&facts));
+	if (!program)
+		return NULL;
+	*program = facts;
+	memcpy(program->name, name.bytes, name.size);
+	return program;
+}
+
+static uint64_t hash_name(const struct hash *hash, struct text name)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < name.size; i++)
+		value = hash_pair(hash, value, value + (unsigned char)name.bytes[i]);
+	return value;
+}
+
+/* By its whole name and its build, made when it is new; NULL: too many, or no memory. */
+static struct program *have_program(struct objects *objects, struct text name,
+	const struct build_id *id)
+{
+	uint64_t hash = hash_name(&objects->by_path, name);
+	struct program *program;
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&objects->by_path, hash, &at)) != HASH_NONE)
+		if (is_named(objects->named[position], name, id))
+			return objects->named[position];
+	program = new_program(objects, name, id);
+	if (program && !hash_add(&objects->by_path, hash, objects->program_count)) {
+		budget_free(objects->budget, program, cost_of(program));
+		return NULL;
+	}
+	if (program)
+		objects->named[objects->program_count++] = program;
+	return program;
+}
+
+/* The object's file is searched for, again when there was none; NULL: there is nowhere to look. */
+static struct program *search(struct objects *objects, const struct object *object,
+	const struct mapping *mapping, const char *const *folders)
+{
+	const struct program_clue clue = {
+		.name = object->name, .shown = mapping->name, .build_id = mapping->build_id,
+		.folders = folders, .debug = objects->folders,
+	};
+	bool somewhere = objects->folders.sysroot || (folders && *folders);
+	struct program *program = somewhere && object->name.size && object->name.size < PATH_MOST ?
+		have_program(objects, object->name, &mapping->build_id) : NULL;
+
+	if (!program || program->image || program->search)
+		return program;
+	program->search = programs_search(objects->programs, objects->boot, &clue);
+	program->next = NULL;
+	*objects->last = program;
+	objects->last = &program->next;
+	return program;
+}
+
+/* The one that others of the boot have of the same file; NULL when there are too many. */
+static struct image *keep(struct objects *objects, struct image *image)
+{
+	struct image *same = NULL;
+
+	for (size_t i = 0; i < objects->image_count; i++)
+		if (objects->images[i]->table == image->table)
+			same = objects->images[i];
+	if (!same && objects->image_count < PROGRAMS_MAX)
+		return objects->images[objects->image_count++] = image;
+	if (!same)
+		note(objects, "more than %d programs: the names of later ones are unknown",
+			PROGRAMS_MAX);
+	image_free(image);
+	return same;
+}
+
+static void take(struct objects *objects, struct program *program, struct program_found *found,
+	bool *starved)
+{
+	program->search = NULL;
+	program->image = found->image ? keep(objects, found->image) : NULL;
+	if (found->refused)
+		note(objects, "the functions of %u programs have no names; of the last: %s",
+			++objects->refused, found->refused);
+	if (found->note)
+		note(objects, "%s", found->note);
+	*starved |= found->starved;
+	free(found->refused);
+	free(found->note);
+}
+
+bool objects_step(struct objects *objects, bool *starved)
+{
+	struct program **at = &objects->searched, *program;
+	struct program_found found;
+	bool news = false;
+
+	while ((program = *at)) {
+		if (!programs_done(program->search, &found)) {
+			at = &program->next;
+			continue;
+		}
+		*at = program->next;
+		take(objects, program, &found, starved);
+		news |= program->image != NULL;
+	}
+	objects->last = at;
+	return news;
+}
+
+bool objects_reading(const struct objects *objects)
+{
+	return objects->searched;
+}
+
+/* ---- mappings ---- */
+
+static bool is_same(const struct mapping *a, const struct mapping *b)
+{
+	return a->start == b->start && a->end == b->end && a->bias == b->bias && a->name == b->name
+		&& a->build_id.size == b->build_id.size
+		&& memcmp(a->build_id.bytes, b->build_id.bytes, sizeof(a->build_id.bytes)) == 0;
+}
+
+static uint64_t content_hash(const struct objects *objects, const struct mapping *mapping)
+{
+	const struct hash *hash = &objects->by_content;
+	uint64_t value = hash_pair(hash, mapping->start, mapping->end);
+
+	value = hash_pair(hash, value + mapping->bias, (uintptr_t)mapping->name);
+	for (size_t i = 0; i < mapping->build_id.size; i++)
+		value = hash_pair(hash, value, value + mapping->build_id.bytes[i]);
+	return value;
+}
+
+/* Room for one mapping more? */
+static bool have_room(struct objects *objects)
+{
+	struct mapping *mappings = budget_array(objects->budget, objects->mappings, objects->count,
+		&objects->room, sizeof(*mappings));
+
+	if (mappings)
+		objects->mappings = mappings;
+	return mappings && objects->count < OBJECTS_MAX;
+}
+
+/* Where the lines of a module may be; NULL: nobody can know, or no memory. */
+static struct debug_object *debug_of(const struct objects *objects, const struct mapping *mapping)
+{
+	struct debug_object *debug = build_id_known(&mapping->build_id) ?
+		budget_resize(objects->budget, NULL, 0, sizeof(*debug)) : NULL;
+
+	if (debug)
+		*debug = (struct debug_object){
+			.kind = DEBUG_MODULE, .fd = -1, .name = mapping->name,
+			.version = objects->version, .build_id = mapping->build_id,
+		};
+	return debug;
+}
+
+/* Its id, made when there is none; OBJECTS_NONE when there is no more room. */
+static uint32_t have_mapping(struct objects *objects, const struct mapping *mapping)
+{
+	uint64_t hash = content_hash(objects, mapping);
+	uint32_t at = 0, id;
+
+	while ((id = hash_next(&objects->by_content, hash, &at)) != HASH_NONE)
+		if (is_same(&objects->mappings[id], mapping))
+			return id;
+	if (!have_room(objects) || !hash_add(&objects->by_content, hash, objects->count)) {
+		note(objects, "more than %u mapped objects: the names of later ones are unknown",
+			objects->count);
+		return OBJECTS_NONE;
+	}
+	objects->mappings[objects->count] = *mapping;
+	return objects->count++;
+}
+
+uint32_t objects_map(struct objects *objects, const struct object *object,
+	const char *const *folders, bool *found)
+{
+	struct mapping mapping = {
+		.start = object->start,
+		.end = object->end,
+		.bias = object->bias,
+	};
+	struct mapping *known;
+	uint32_t id;
+
+	*found = false;
+	if (object->start >= object->end)
+		return OBJECTS_NONE;
+	mapping.name = objects_name(objects, object->name);
+	build_id_set(&mapping.build_id, object->build_id.bytes, object->build_id.size);
+	id = have_mapping(objects, &mapping);
+	if (id == OBJECTS_NONE)
+		return OBJECTS_NONE;
+	known = &objects->mappings[id];
+	if (object->process == EVENT_KERNEL && !known->debug)
+		known->debug = debug_of(objects, &mapping);
+	if (!objects_image(known)) {
+		known->program = search(objects, object, &mapping, folders);
+		*found = objects_image(known);
+	}
+	return id;
+}
+
+const struct mapping *objects_get(const struct objects *objects, uint32_t mapping)
+{
+	return &objects->mappings[mapping];
+}

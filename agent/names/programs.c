@@ -1,0 +1,499 @@
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/errand.h"
+#include "agent/base/util.h"
+#include "agent/names/files/image.h"
+#include "agent/names/files/symbol_table.h"
+#include "agent/names/files/sysroot.h"
+#include "programs.h"
+
+enum { NOTE_BYTES = 256 };
+
+struct file {				/* that was read, is being read, or was refused */
+	struct stat is;			/* as it was then */
+	bool reading;
+	struct image *image;		/* NULL: refused */
+	char *note, *refused;
+	bool starved;
+	uint64_t boot;			/* that asked for it last */
+};
+
+struct program_search {
+	struct programs *programs;	/* held */
+	struct program_search *next;	/* that waits */
+	uint64_t boot;
+	char *name, *shown, *sysroot, *own;
+	size_t size;			/* of the name */
+	char **folders;			/* NULL-terminated; NULL */
+	struct debug_folders debug;
+	struct build_id build_id;
+	struct program_found found;
+	bool begun, done, left;		/* who comes second frees it */
+};
+
+struct programs {
+	struct budget *budget;		/* held */
+	pthread_mutex_t lock;		/* of what follows, never held while a file is waited for */
+	pthread_cond_t changed;		/* a file has been read; for workers alone */
+	unsigned holders;
+	uint64_t boots;
+	struct program_search *first, **last;	/* that wait */
+	int workers;
+	struct file files[PROGRAMS_MAX];
+	size_t count;
+};
+
+static char *copy(const char *text)
+{
+	return text ? util_copy(text, strlen(text)) : NULL;
+}
+
+struct programs *programs_new(struct budget *budget)
+{
+	struct programs *programs = util_alloc(sizeof(*programs));
+
+	programs->budget = budget_hold(budget);
+	programs->holders = 1;
+	programs->last = &programs->first;
+	pthread_mutex_init(&programs->lock, NULL);
+	pthread_cond_init(&programs->changed, NULL);
+	return programs;
+}
+
+struct programs *programs_hold(struct programs *programs)
+{
+	pthread_mutex_lock(&programs->lock);
+	programs->holders++;
+	pthread_mutex_unlock(&programs->lock);
+	return programs;
+}
+
+static void clear_file(struct file *file)
+{
+	image_free(file->image);
+	free(file->note);
+	free(file->refused);
+	*file = (struct file){ 0 };
+}
+
+void programs_release(struct programs *programs)
+{
+	bool last;
+
+	if (!programs)
+		return;
+	pthread_mutex_lock(&programs->lock);
+	last = --programs->holders == 0;
+	pthread_mutex_unlock(&programs->lock);
+	if (!last)
+		return;
+	for (size_t i = 0; i < programs->count; i++)
+		clear_file(&programs->files[i]);
+	pthread_cond_destroy(&programs->changed);
+	pthread_mutex_destroy(&programs->lock);
+	budget_release(programs->budget);
+	free(programs);
+}
+
+uint64_t programs_boot(struct programs *programs)
+{
+	uint64_t boot;
+
+	pthread_mutex_lock(&programs->lock);
+	boot = ++programs->boots;
+	pthread_mutex_unlock(&programs->lock);
+	return boot;
+}
+
+/* The last one takes its place. */
+static void forget(struct programs *programs, struct file *file)
+{
+	clear_file(file);
+	*file = programs->files[--programs->count];
+	programs->files[programs->count] = (struct file){ 0 };
+}
+
+void programs_retry(struct programs *programs)
+{
+	pthread_mutex_lock(&programs->lock);
+	for (size_t i = programs->count; i-- > 0; )
+		if (!programs->files[i].image && !programs->files[i].reading)
+			forget(programs, &programs->files[i]);
+	pthread_mutex_unlock(&programs->lock);
+}
+
+/* ---- one file, in a worker ---- */
+
+/* Of a stripped program the debug file has the symbols, too: as many, or more. */
+static void add_symbols(struct program_search *search, struct image *image, char *note)
+{
+	int fd = debug_file_open(&search->debug, &image->debug, image->budget, note, NOTE_BYTES);
+	struct image *debug = fd < 0 ? NULL :
+		image_read(fd, "its debug file", image->budget, NULL);
+
+	if (debug && symbol_table_count(debug->table) > symbol_table_count(image->table)) {
+		struct symbol_table *table = image->table;
+
+		image->table = debug->table;
+		debug->table = table;
+	}
+	image_free(debug);
+}
+
+/* Takes the descriptor. */
+static struct file read_file(struct program_search *search, int fd, const char *path)
+{
+	struct budget *budget = search->programs->budget;
+	uint64_t refused = budget_refused(budget);
+	char note[NOTE_BYTES] = "";
+	struct file file = { .boot = search->boot };
+
+	file.image = image_read(fd, path, budget, &file.refused);
+	if (file.image)
+		add_symbols(search, file.image, note);
+	if (file.image && symbol_table_count(file.image->table) == 0) {
+		util_fail(&file.refused, "%s: it has no symbols; give the unstripped file", path);
+		image_free(file.image);
+		file.image = NULL;
+	}
+	file.note = note[0] ? copy(note) : NULL;
+	file.starved = !file.image && budget_refused(budget) != refused;
+	return file;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_unchanged(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec
+		&& a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* The file's place, not being read by another; NULL: it has none. Locked; a worker may wait here. */
+static struct file *find(struct programs *programs, const struct stat *is)
+{
+	for (size_t i = 0; i < programs->count; i++) {
+		struct file *file = &programs->files[i];
+
+		if (!is_same_file(&file->is, is))
+			continue;
+		if (!file->reading)
+			return file;
+		pthread_cond_wait(&programs->changed, &programs->lock);
+		i = (size_t)-1;
+	}
+	return NULL;
+}
+
+/* A place for a new file: where there are too many, that of one which an earlier boot asked for. */
+static struct file *make_place(struct programs *programs, uint64_t boot)
+{
+	for (size_t i = 0; programs->count == PROGRAMS_MAX && i < programs->count; i++)
+		if (programs->files[i].boot != boot && !programs->files[i].reading)
+			forget(programs, &programs->files[i]);
+	return programs->count < PROGRAMS_MAX ? &programs->files[programs->count++] : NULL;
+}
+
+/* Where memory is short, for what earlier boots asked for it is no longer kept. */
+static bool forget_earlier(struct programs *programs, uint64_t boot)
+{
+	bool some = false;
+
+	for (size_t i = programs->count; i-- > 0; )
+		if (programs->files[i].boot != boot && programs->files[i].image) {
+			forget(programs, &programs->files[i]);
+			some = true;
+		}
+	return some;
+}
+
+static struct file *being_read(struct programs *programs, const struct stat *is)
+{
+	for (size_t i = 0; i < programs->count; i++)
+		if (programs->files[i].reading && is_same_file(&programs->files[i].is, is))
+			return &programs->files[i];
+	return NULL;
+}
+
+/* Reads into the place, which may move meanwhile. Locked, but not while it reads. */
+static struct file *fill(struct program_search *search, struct file *place, const struct stat *is,
+	int fd, const char *path)
+{
+	struct programs *programs = search->programs;
+	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct file file;
+
+	clear_file(place);
+	*place = (struct file){ .is = *is, .reading = true, .boot = search->boot };
+	pthread_mutex_unlock(&programs->lock);
+	file = read_file(search, fd, path);
+	pthread_mutex_lock(&programs->lock);
+	if (file.starved && again >= 0 && forget_earlier(programs, search->boot)) {
+		pthread_mutex_unlock(&programs->lock);
+		clear_file(&file);
+		file = read_file(search, again, path);
+		again = -1;
+		pthread_mutex_lock(&programs->lock);
+	}
+	if (again >= 0)
+		close(again);
+	place = being_read(programs, is);
+	file.is = *is;
+	*place = file;
+	pthread_cond_broadcast(&programs->changed);
+	return place;
+}
+
+static void tell(char **what, const char *text)
+{
+	free(*what);
+	*what = copy(text);
+}
+
+/* Of each file it is told once a boot what is wrong with it. */
+static void take(struct program_search *search, const struct file *file, bool first)
+{
+	struct program_found *found = &search->found;
+
+	found->image = file->image ? image_share(file->image) : NULL;
+	if (first && file->note)
+		tell(&found->note, file->note);
+	if (first && file->refused)
+		tell(&found->refused, file->refused);
+	if (file->image && !found->image) {
+		free(found->refused);
+		util_fail(&found->refused, "%s: not used: too many files are open; let ktop have more "
+			"(ulimit -n)", file->image->path);
+	}
+	found->starved |= first && file->starved;
+}
+
+static void get(struct program_search *search, int fd, const char *path, const struct stat *is)
+{
+	struct programs *programs = search->programs;
+	struct file *file;
+	bool first;
+
+	pthread_mutex_lock(&programs->lock);
+	file = find(programs, is);
+	first = !file || file->boot != search->boot || !is_unchanged(&file->is, is);
+	if (!file)
+		file = make_place(programs, search->boot);
+	else if (is_unchanged(&file->is, is))
+		close(fd);
+	if (file && !is_unchanged(&file->is, is))
+		file = fill(search, file, is, fd, path);
+	else if (!file)
+		close(fd);
+	if (file) {
+		file->boot = search->boot;
+		take(search, file, first);
+	} else {
+		free(search->found.note);
+		search->found.note = util_format("more than %d programs: the names of later ones are "
+			"unknown", PROGRAMS_MAX);
+	}
+	pthread_mutex_unlock(&programs->lock);
+}
+
+/* The file, when there is one and it is no other build than the guest's; takes both. */
+static void try_file(struct program_search *search, int fd, char *path)
+{
+	struct program_found *found = &search->found;
+	struct stat is;
+
+	if (fd >= 0 && fstat(fd, &is) == 0)
+		get(search, fd, path, &is);
+	else if (fd >= 0)
+		close(fd);
+	if (found->image && build_id_contradicts(&found->image->build_id, &search->build_id)) {
+		free(found->note);
+		found->note = util_format("%s in the guest is another build than %s: that is not used",
+			search->shown, path);
+		image_free(found->image);
+		found->image = NULL;
+	}
+	free(path);
+}
+
+/* The base name comes from the guest: it must not lead out of the folder. */
+static bool is_file_name(const char *base, size_t size)
+{
+	return size > 0 && size < 256 && !memchr(base, '\0', size)
+		&& !(size <= 2 && memcmp(base, "..", size) == 0);
+}
+
+static void run_search(struct program_search *search)
+{
+	const char *slash = memrchr(search->name, '/', search->size);
+	const char *base = slash ? slash + 1 : search->name;
+	size_t size = search->size - (size_t)(base - search->name);
+	char *const *folder = search->folders;
+	char *path;
+	int fd;
+
+	if (search->sysroot) {
+		fd = sysroot_open(search->sysroot, search->name, search->size, &path);
+		try_file(search, fd, path);
+	}
+	for (; !search->found.image && is_file_name(base, size) && folder && *folder; folder++) {
+		path = util_format("%s/%.*s", *folder, (int)size, base);
+		fd = debug_file_regular(path);
+		try_file(search, fd, path);
+	}
+}
+
+/* ---- searches ---- */
+
+static void free_search(struct program_search *search)
+{
+	struct programs *programs = search->programs;
+
+	image_free(search->found.image);
+	free(search->found.note);
+	free(search->found.refused);
+	for (char **folder = search->folders; folder && *folder; folder++)
+		free(*folder);
+	free(search->folders);
+	free(search->name);
+	free(search->shown);
+	free(search->sysroot);
+	free(search->own);
+	free(search);
+	programs_release(programs);
+}
+
+static struct program_search *next_search(struct programs *programs)
+{
+	struct program_search *search;
+
+	pthread_mutex_lock(&programs->lock);
+	search = programs->first;
+	if (search) {
+		programs->first = search->next;
+		search->begun = true;
+	} else {
+		programs->workers--;
+	}
+	if (!programs->first)
+		programs->last = &programs->first;
+	pthread_mutex_unlock(&programs->lock);
+	return search;
+}
+
+/* A worker: until none waits. */
+static void run(void *context)
+{
+	struct programs *programs = context;
+	struct program_search *search;
+	bool left;
+
+	while ((search = next_search(programs))) {
+		run_search(search);
+		pthread_mutex_lock(&programs->lock);
+		search->done = true;
+		left = search->left;
+		pthread_mutex_unlock(&programs->lock);
+		if (left)
+			free_search(search);
+	}
+}
+
+static void release(void *context)
+{
+	programs_release(context);
+}
+
+static char **copy_folders(const char *const *folders)
+{
+	size_t count = 0;
+	char **copies;
+
+	while (folders && folders[count])
+		count++;
+	copies = util_alloc((count + 1) * sizeof(*copies));
+	for (size_t i = 0; i < count; i++)
+		copies[i] = copy(folders[i]);
+	return copies;
+}
+
+struct program_search *programs_search(struct programs *programs, uint64_t boot,
+	const struct program_clue *clue)
+{
+	static const struct errand_work work = { .run = run, .free = release };
+	struct program_search *search = util_alloc(sizeof(*search));
+	bool more;
+
+	search->programs = programs_hold(programs);
+	search->boot = boot;
+	search->name = util_copy(clue->name.bytes, clue->name.size);
+	search->size = clue->name.size;
+	search->shown = copy(clue->shown);
+	search->build_id = clue->build_id;
+	search->folders = copy_folders(clue->folders);
+	search->sysroot = copy(clue->debug.sysroot);
+	search->own = copy(clue->debug.own);
+	search->debug = (struct debug_folders){
+		.own = search->own, .sysroot = search->sysroot, .system = clue->debug.system,
+	};
+	pthread_mutex_lock(&programs->lock);
+	*programs->last = search;
+	programs->last = &search->next;
+	more = programs->workers < PROGRAMS_AT_ONCE;
+	programs->workers += more;
+	pthread_mutex_unlock(&programs->lock);
+	if (more)
+		errand_leave(errand_new(&work, programs_hold(programs)));
+	return search;
+}
+
+bool programs_done(struct program_search *search, struct program_found *found)
+{
+	bool done;
+
+	pthread_mutex_lock(&search->programs->lock);
+	done = search->done;
+	pthread_mutex_unlock(&search->programs->lock);
+	if (!done)
+		return false;
+	*found = search->found;
+	search->found = (struct program_found){ 0 };
+	free_search(search);
+	return true;
+}
+
+/* Locked. One that no worker has begun is taken out of those that wait. */
+static void unqueue(struct programs *programs, struct program_search *search)
+{
+	struct program_search **at = &programs->first;
+
+	while (*at != search)
+		at = &(*at)->next;
+	*at = search->next;
+	if (!*at)
+		programs->last = at;
+}
+
+void programs_leave(struct program_search *search)
+{
+	struct programs *programs = search->programs;
+	bool ours;
+
+	pthread_mutex_lock(&programs->lock);
+	search->left = true;
+	if (!search->begun)
+		unqueue(programs, search);
+	ours = search->done || !search->begun;
+	pthread_mutex_unlock(&programs->lock);
+	if (ours)
+		free_search(search);
+}

@@ -1,0 +1,485 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/names/files/debug_file.h"
+#include "agent/names/files/demangle.h"
+#include "agent/names/files/image.h"
+#include "agent/names/files/symbol_table.h"
+#include "agent/wire/event.h"
+#include "address_cache.h"
+#include "function.h"
+#include "functions.h"
+#include "guest_symbols.h"
+#include "kernel_image.h"
+#include "layouts.h"
+#include "objects.h"
+#include "sources.h"
+#include "specials.h"
+#include "symbols.h"
+
+static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
+
+struct symbols {
+	struct budget *budget;
+	struct functions *functions;
+	struct objects *objects;
+	struct layouts *layouts;
+	struct address_cache *cache;
+	struct sources *sources;
+	uint64_t generation, cached_generation;
+
+	struct guest_symbols *told;	/* by the guest, of its kernel */
+	bool being_told;
+	struct kernel_image *kernel;
+
+	char *sysroot, *debug;		/* NULL: not told */
+	char note[256];
+	struct specials *specials;
+};
+
+struct symbols *symbols_new(struct budget *budget)
+{
+	struct symbols *symbols = util_alloc(sizeof(*symbols));
+
+	symbols->budget = budget;
+	symbols->functions = functions_new(budget);
+	symbols->objects = objects_new(budget);
+	symbols->layouts = layouts_new(symbols->objects, budget);
+	symbols->cache = address_cache_new(budget);
+	symbols->kernel = kernel_image_new();
+	symbols->told = guest_symbols_new(budget);
+	symbols->specials = specials_new(symbols->functions);
+	symbols->sources = sources_new(symbols->functions, budget);
+	symbols_set_files(symbols, NULL, NULL, false);
+	return symbols;
+}
+
+/* Sources go first: a worker reads from files that the others hold. */
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	sources_free(symbols->sources);
+	address_cache_free(symbols->cache);
+	functions_free(symbols->functions);
+	layouts_free(symbols->layouts);
+	objects_free(symbols->objects);
+	guest_symbols_free(symbols->told);
+	kernel_image_free(symbols->kernel);
+	free(symbols->sysroot);
+	free(symbols->debug);
+	specials_free(symbols->specials);
+	free(symbols);
+}
+
+/* Earlier answers may be wrong now. News come in bursts: the cache is cleared when next asked. */
+static void renew(struct symbols *symbols)
+{
+	symbols->generation++;
+}
+
+uint64_t symbols_generation(const struct symbols *symbols)
+{
+	return symbols->generation;
+}
+
+const char *symbols_note(struct symbols *symbols)
+{
+	const char *note = objects_note(symbols->objects);
+
+	if (!*note)
+		note = layouts_note(symbols->layouts);
+	return *note ? note : sources_note(symbols->sources, symbols->note, sizeof(symbols->note));
+}
+
+uint64_t symbols_left_out(const struct symbols *symbols)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+	uint32_t kernel = file ? symbol_table_refused(file->table) : 0;
+
+	return kernel + objects_left_out(symbols->objects);
+}
+
+/* ---- the kernel ---- */
+
+static void renew_if_moved(struct symbols *symbols, uint64_t slide_before)
+{
+	if (kernel_image_slide(symbols->kernel) != slide_before)
+		renew(symbols);
+}
+
+bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error)
+{
+	bool loaded = kernel_image_load(symbols->kernel, path, symbols->budget, error);
+
+	if (loaded)
+		renew(symbols);
+	return loaded;
+}
+
+bool symbols_share_kernel(struct symbols *symbols, const struct symbols *others)
+{
+	bool shared = kernel_image_share(symbols->kernel, others->kernel);
+
+	if (shared)
+		renew(symbols);
+	return shared;
+}
+
+const struct stat *symbols_kernel_file(const struct symbols *symbols)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+
+	return file ? &file->file : NULL;
+}
+
+void symbols_drop_kernel(struct symbols *symbols)
+{
+	kernel_image_drop(symbols->kernel);
+	renew(symbols);
+}
+
+bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address)
+{
+	uint64_t before = kernel_image_slide(symbols->kernel);
+	bool known = kernel_image_set_anchor(symbols->kernel, name, address);
+
+	renew_if_moved(symbols, before);
+	return known;
+}
+
+bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size)
+{
+	return kernel_image_contradicts(symbols->kernel, build_id, size);
+}
+
+/* ---- objects ---- */
+
+static char *copy(const char *text)
+{
+	return text ? util_copy(text, strlen(text)) : NULL;
+}
+
+void symbols_set_files(struct symbols *symbols, const char *sysroot, const char *debug,
+	bool debuginfod)
+{
+	struct debug_folders folders;
+
+	free(symbols->sysroot);
+	free(symbols->debug);
+	symbols->sysroot = copy(sysroot);
+	symbols->debug = copy(debug);
+	folders = (struct debug_folders){
+		.own = symbols->debug, .sysroot = symbols->sysroot, .system = DEBUG_SYSTEM,
+	};
+	objects_set_folders(symbols->objects, &folders);
+	sources_set(symbols->sources, &folders, debuginfod);
+}
+
+void symbols_set_programs(struct symbols *symbols, struct programs *programs)
+{
+	objects_set_programs(symbols->objects, programs);
+}
+
+void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,
+	const char *version)
+{
+	const char *copied = kernel_image_set_build(symbols->kernel, build_id, size, version);
+
+	if (copied)
+		objects_set_version(symbols->objects, copied);
+}
+
+static bool is_kernel(struct symbols *symbols, const struct object *object)
+{
+	return object->process == EVENT_KERNEL && kernel_image_is(symbols->kernel, object,
+		objects_name(symbols->objects, object->name));
+}
+
+static void set_bias(struct symbols *symbols, uint64_t bias)
+{
+	uint64_t before = kernel_image_slide(symbols->kernel);
+
+	kernel_image_set_bias(symbols->kernel, bias);
+	renew_if_moved(symbols, before);
+}
+
+void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders)
+{
+	uint32_t mapping;
+	bool found;
+
+	if (is_kernel(symbols, object)) {
+		set_bias(symbols, object->bias);
+		return;
+	}
+	mapping = objects_map(symbols->objects, object, folders, &found);
+	if (mapping == OBJECTS_NONE)
+		return;
+	if (layouts_map(symbols->layouts, object->process, mapping) || found)
+		renew(symbols);
+}
+
+bool symbols_step(struct symbols *symbols, bool *starved)
+{
+	bool news = objects_step(symbols->objects, starved);
+
+	if (news)
+		renew(symbols);
+	return news;
+}
+
+bool symbols_reading(const struct symbols *symbols)
+{
+	return objects_reading(symbols->objects);
+}
+
+void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name)
+{
+	symbols->being_told = size != 0;
+	if (guest_symbols_add(symbols->told, address, size, name))
+		renew(symbols);
+}
+
+bool symbols_being_told(const struct symbols *symbols)
+{
+	return symbols->being_told;
+}
+
+uint32_t symbols_space(struct symbols *symbols, uint32_t process)
+{
+	return layouts_space(symbols->layouts, process);
+}
+
+/* ---- functions ---- */
+
+uint32_t symbols_special(struct symbols *symbols, const char *name)
+{
+	return specials_get(symbols->specials, name, "", false);
+}
+
+uint32_t symbols_add(struct symbols *symbols, const struct function *function)
+{
+	const char *object = function->object;
+	struct function copy = *function;
+
+	copy.name = util_copy(function->name, strlen(function->name));
+	copy.object = *object ? objects_name(symbols->objects,
+		(struct text){ .bytes = object, .size = strlen(object) }) : "";
+	return functions_add(symbols->functions, &copy, NULL);
+}
+
+static uint32_t add_function(struct symbols *symbols, const struct image *image, uint32_t index,
+	const char *object, bool kernel)
+{
+	struct symbol symbol = symbol_table_get(image->table, index);
+	struct text module = { .bytes = symbol.module, .size = strlen(symbol.module) };
+	struct function function = {
+		.name = demangle_shown(symbol.name),
+		.object = module.size ? objects_name(symbols->objects, module) : object,
+		.address = symbol.address,
+		.kernel = kernel,
+		.known = true,
+	};
+
+	return functions_add(symbols->functions, &function, &image->debug);
+}
+
+/* Made once per symbol of an image, when there is room for it. */
+static uint32_t function_of(struct symbols *symbols, struct image *image, uint32_t index,
+	const char *object, bool kernel)
+{
+	size_t size = symbol_table_count(image->table) * sizeof(*image->functions);
+	uint32_t function;
+
+	if (!image->functions) {
+		budget_charge(symbols->budget, size);
+		image->functions = memset(util_alloc(size), 0xff, size);
+	}
+	if (image->functions[index] != FUNCTION_NONE)
+		return image->functions[index];
+	function = add_function(symbols, image, index, object, kernel);
+	if (!functions_is_rest(symbols->functions, function))
+		image->functions[index] = function;
+	return function;
+}
+
+/* Made once per symbol; and once more when another module has come with the like at its place. */
+static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symbol,
+	const struct mapping *mapping)
+{
+	struct function function = {
+		.object = mapping ? mapping->name : kernel_name,
+		.address = symbol->address -
+			(mapping ? mapping->bias : kernel_image_slide(symbols->kernel)),
+		.kernel = true,
+		.known = true,
+	};
+
+	if (symbol->function == FUNCTION_NONE || functions_get(symbols->functions,
+			symbol->function)->object != function.object ||
+			functions_is_rest(symbols->functions, symbol->function)) {
+		function.name = demangle_shown(guest_symbols_name(symbols->told, symbol));
+		symbol->function = functions_add(symbols->functions, &function,
+			mapping ? mapping->debug : NULL);
+	}
+	return symbol->function;
+}
+
+static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *mapping,
+	uint64_t address, bool kernel)
+{
+	struct image *image = objects_image(mapping);
+	uint32_t index = SYMBOL_NONE;
+
+	if (image)
+		index = symbol_table_find(image->table, address - mapping->bias);
+	if (index == SYMBOL_NONE)
+		return specials_get(symbols->specials, unknown_name, mapping->name, kernel);
+	return function_of(symbols, image, index, mapping->name, kernel);
+}
+
+/* By the kernel's file, which knows lines too, else by what the guest tells; or FUNCTION_NONE. */
+static uint32_t resolve_kernel(struct symbols *symbols, const struct mapping *mapping,
+	uint64_t address)
+{
+	struct guest_symbol *symbol = guest_symbols_find(symbols->told, address);
+	struct image *file = kernel_image_file(symbols->kernel);
+	uint32_t index = SYMBOL_NONE;
+
+	if (file)
+		index = symbol_table_find(file->table, address - kernel_image_slide(symbols->kernel));
+	if (index != SYMBOL_NONE)
+		return function_of(symbols, file, index, kernel_name, true);
+	return symbol ? function_told(symbols, symbol, mapping) : FUNCTION_NONE;
+}
+
+/* A module with a file of its own knows better than the kernel's list. */
+static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	const struct mapping *mapping = layouts_find(symbols->layouts, space, address);
+	bool kernel = space == EVENT_KERNEL;
+	uint32_t function = FUNCTION_NONE;
+
+	if (kernel && !(mapping && objects_image(mapping)))
+		function = resolve_kernel(symbols, mapping, address);
+	if (function != FUNCTION_NONE)
+		return function;
+	if (mapping)
+		return resolve_mapped(symbols, mapping, address, kernel);
+	return specials_get(symbols->specials, unknown_name, kernel ? kernel_name : "",
+		kernel);
+}
+
+uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	uint32_t function;
+
+	if (symbols->cached_generation != symbols->generation)
+		address_cache_clear(symbols->cache);
+	symbols->cached_generation = symbols->generation;
+	function = address_cache_find(symbols->cache, space, address);
+	if (function == FUNCTION_NONE) {
+		function = resolve(symbols, space, address);
+		address_cache_add(symbols->cache, space, address, function);
+	}
+	return function;
+}
+
+bool symbols_retry(struct symbols *symbols)
+{
+	bool again = functions_retry(symbols->functions), lines = sources_retry(symbols->sources);
+
+	if (again)
+		renew(symbols);
+	return again || lines;
+}
+
+void symbols_told_again(struct symbols *symbols)
+{
+	objects_retry(symbols->objects);
+	guest_symbols_retry(symbols->told);
+}
+
+uint64_t symbols_refused(const struct symbols *symbols)
+{
+	return functions_refused(symbols->functions);
+}
+
+uint64_t symbols_told_refused(const struct symbols *symbols)
+{
+	return guest_symbols_refused(symbols->told);
+}
+
+uint64_t symbols_spaces_refused(const struct symbols *symbols)
+{
+	return layouts_refused(symbols->layouts);
+}
+
+uint64_t symbols_lines_refused(const struct symbols *symbols)
+{
+	return sources_refused(symbols->sources);
+}
+
+size_t symbols_functions(const struct symbols *symbols)
+{
+	return functions_count(symbols->functions);
+}
+
+const struct function *symbols_get(const struct symbols *symbols, uint32_t function)
+{
+	return functions_get(symbols->functions, function);
+}
+
+/* ---- lines, and what was inlined ---- */
+
+static bool is_file(const struct debug_object *object)
+{
+	return object && (object->fd >= 0 || build_id_known(&object->build_id));
+}
+
+/* NULL: nobody knows its source. The kernel's is the file that was given, or that of its build. */
+static const struct debug_object *object_of(struct symbols *symbols, uint32_t function)
+{
+	const struct debug_object *object = functions_origin(symbols->functions, function)->object;
+	const struct debug_object *built = kernel_image_debug(symbols->kernel);
+	const struct image *file = kernel_image_file(symbols->kernel);
+	const struct function *facts = functions_get(symbols->functions, function);
+	bool kernel = facts->kernel && facts->known && strcmp(facts->object, kernel_name) == 0;
+
+	if (kernel && built && (!object || (file && object == &file->debug)))
+		object = built;
+	return is_file(object) ? object : NULL;
+}
+
+const char *symbols_line(struct symbols *symbols, uint32_t function)
+{
+	const struct debug_object *object = object_of(symbols, function);
+
+	return object ? sources_line(symbols->sources, function, object) : "";
+}
+
+/* Run address minus link address of a function that is at this one. */
+static uint64_t bias_at(struct symbols *symbols, uint32_t space, uint64_t address,
+	const struct debug_object *object)
+{
+	const struct mapping *mapping = layouts_find(symbols->layouts, space, address);
+
+	if (!mapping || (kernel_image_file(symbols->kernel) &&
+			object == kernel_image_debug(symbols->kernel)))
+		return kernel_image_slide(symbols->kernel);
+	return mapping->bias;
+}
+
+bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
+	struct inlined *inlined)
+{
+	uint32_t function = symbols_function(symbols, space, address);
+	const struct debug_object *object = object_of(symbols, function);
+
+	*inlined = (struct inlined){ .count = 0 };
+	return !object || sources_inlined(symbols->sources, object,
+		address - bias_at(symbols, space, address, object), function, inlined);
+}

@@ -1,0 +1,232 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/hash.h"
+#include "agent/base/pattern.h"
+#include "agent/base/recent.h"
+#include "agent/base/util.h"
+#include "threads.h"
+
+enum {
+	TEXTS_MAX = 16 << 20,
+	TEXT_COST = 32,			/* what a block of memory takes beyond its text */
+	NUMBER_MAX = 32,
+};
+
+struct name {
+	uint32_t process;		/* of a thread, as it was told; EVENT_KERNEL: none */
+	const char *text;		/* one of `texts` */
+};
+
+struct names {				/* of threads, or of processes */
+	struct recent *ids;
+	struct name *list;		/* by slot of `ids` */
+	const char *nameless;		/* "thread": "thread 12" */
+	const char *none;		/* of EVENT_NONE */
+};
+
+struct threads {
+	struct names threads, processes;
+	uint64_t generation, refused;
+	struct budget *budget;
+
+	char **texts;			/* each text once, for ever */
+	uint32_t text_count, text_room;
+	size_t text_bytes, text_most;
+	struct hash by_text;
+};
+
+static void names_init(struct names *names, const char *nameless, const char *none)
+{
+	names->ids = recent_new();
+	names->list = util_alloc(RECENT_SLOTS * sizeof(*names->list));
+	names->nameless = nameless;
+	names->none = none;
+}
+
+struct threads *threads_new(struct budget *budget)
+{
+	struct threads *threads = util_alloc(sizeof(*threads));
+	size_t share = budget_share(budget, 32);
+
+	names_init(&threads->threads, "thread", "[no thread]");
+	names_init(&threads->processes, "process", "kernel");
+	threads->budget = budget;
+	threads->text_most = share < TEXTS_MAX ? share : TEXTS_MAX;
+	hash_init(&threads->by_text, budget);
+	return threads;
+}
+
+static void names_clear(struct names *names)
+{
+	recent_free(names->ids);
+	free(names->list);
+}
+
+void threads_free(struct threads *threads)
+{
+	if (!threads)
+		return;
+	names_clear(&threads->threads);
+	names_clear(&threads->processes);
+	for (uint32_t i = 0; i < threads->text_count; i++)
+		free(threads->texts[i]);
+	budget_give(threads->budget, threads->text_bytes);
+	budget_free(threads->budget, threads->texts, threads->text_room * sizeof(char *));
+	hash_clear(&threads->by_text);
+	free(threads);
+}
+
+/* Room for one text more, of this size? */
+static bool have_room(struct threads *threads, size_t size)
+{
+	char **texts = budget_array(threads->budget, threads->texts, threads->text_count,
+		&threads->text_room, sizeof(*texts));
+
+	if (texts)
+		threads->texts = texts;
+	return texts && size <= threads->text_most - threads->text_bytes
+		&& budget_take(threads->budget, size);
+}
+
+/* The kept text that equals this fresh one, which is freed or kept. NULL when there is no room. */
+static const char *keep(struct threads *threads, char *text)
+{
+	uint64_t hash = hash_text(&threads->by_text, text);
+	size_t size = strlen(text) + TEXT_COST;
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&threads->by_text, hash, &at)) != HASH_NONE) {
+		if (strcmp(threads->texts[position], text) == 0) {
+			free(text);
+			return threads->texts[position];
+		}
+	}
+	if (!have_room(threads, size)) {
+		free(text);
+		return NULL;
+	}
+	if (!hash_add(&threads->by_text, hash, threads->text_count)) {
+		budget_give(threads->budget, size);
+		free(text);
+		return NULL;
+	}
+	threads->texts[threads->text_count++] = text;
+	threads->text_bytes += size;
+	return text;
+}
+
+static const struct name *find_name(const struct names *names, uint32_t id)
+{
+	uint32_t slot = recent_find(names->ids, id);
+
+	return slot == RECENT_NONE ? NULL : &names->list[slot];
+}
+
+static void set_name(struct threads *threads, struct names *names, uint32_t id, uint32_t process,
+	struct text text)
+{
+	const char *kept = text.size ? keep(threads, util_printable(text.bytes, text.size)) : NULL;
+	struct name *name;
+	bool fresh;
+
+	threads->refused += text.size && !kept;
+	if (!kept)
+		return;
+	name = &names->list[recent_have(names->ids, id, &fresh)];
+	if (!fresh && name->text == kept && name->process == process)
+		return;
+	*name = (struct name){ .process = process, .text = kept };
+	threads->generation++;
+}
+
+/* As it is told, or else written to `number`: not kept, since there is no end of numbers. */
+static const char *shown_name(const struct names *names, uint32_t id, char number[NUMBER_MAX])
+{
+	const struct name *name = find_name(names, id);
+
+	if (id == EVENT_NONE)
+		return names->none;
+	if (name)
+		return name->text;
+	snprintf(number, NUMBER_MAX, "%s %u", names->nameless, id);
+	return number;
+}
+
+static const char *kept_name(struct threads *threads, const struct names *names, uint32_t id)
+{
+	char number[NUMBER_MAX];
+	const char *name = shown_name(names, id, number);
+
+	if (name == number)
+		name = keep(threads, util_copy(number, strlen(number)));
+	return name ? name : names->nameless;
+}
+
+void threads_process(struct threads *threads, uint32_t process, struct text name)
+{
+	set_name(threads, &threads->processes, process, EVENT_KERNEL, name);
+}
+
+void threads_thread(struct threads *threads, uint32_t thread, uint32_t process, struct text name)
+{
+	set_name(threads, &threads->threads, thread, process, name);
+}
+
+void threads_seen(struct threads *threads, uint32_t thread, uint32_t process)
+{
+	recent_find(threads->threads.ids, thread);
+	recent_find(threads->processes.ids, process);
+}
+
+const char *threads_name(struct threads *threads, uint32_t thread)
+{
+	return kept_name(threads, &threads->threads, thread);
+}
+
+const char *threads_process_name(struct threads *threads, uint32_t process)
+{
+	return kept_name(threads, &threads->processes, process);
+}
+
+static bool name_matches(const struct names *names, uint32_t id, const char *pattern)
+{
+	char number[NUMBER_MAX];
+
+	return pattern_match(shown_name(names, id, number), pattern);
+}
+
+bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern)
+{
+	const struct name *told;
+	char number[NUMBER_MAX];
+
+	if (!*pattern)
+		return true;
+	if (pattern[strspn(pattern, "0123456789")] == '\0') {
+		snprintf(number, sizeof(number), "%u", thread);
+		return thread != EVENT_NONE && strcmp(number, pattern) == 0;
+	}
+	told = find_name(&threads->threads, thread);
+	if (process == EVENT_KERNEL && told)
+		process = told->process;
+	return name_matches(&threads->threads, thread, pattern)
+		|| name_matches(&threads->processes, process, pattern);
+}
+
+void threads_retry(struct threads *threads)
+{
+	threads->refused = 0;
+}
+
+uint64_t threads_refused(const struct threads *threads)
+{
+	return threads->refused;
+}
+
+uint64_t threads_generation(const struct threads *threads)
+{
+	return threads->generation;
+}

@@ -1,0 +1,260 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/store/stacks.h"
+#include "agent/store/store.h"
+#include "filter.h"
+#include "query.h"
+#include "query_state.h"
+
+/* Stacks of addresses come together in one tree of functions; then equal keys in one sum. */
+struct place {
+	uint32_t parent, function;	/* parent: HASH_NONE at a root */
+	bool cut;			/* this walk, or one before it, ended early */
+};
+
+struct sum {
+	uint32_t place, thread, process;
+	enum mode mode;
+	uint64_t weight, samples;
+};
+
+struct merge {
+	const struct window *window;
+	struct budget *budget;
+	bool full;			/* some are missing */
+	bool inlined;			/* as the question says */
+	uint32_t unread;		/* nodes of which is not known what is inlined there */
+	uint32_t *place_of;		/* by node; HASH_NONE: not asked for yet */
+	struct place *places;
+	uint32_t place_count, place_room;
+	struct hash by_place;
+	struct sum *sums;
+	uint32_t sum_count, sum_room;
+	struct hash by_sum;
+};
+
+enum {
+	DEPTH_MAX = 128,		/* both stacks of a sample */
+	FRAMES_MAX = 1024,		/* with what is inlined in them; the innermost are kept */
+};
+
+/* HASH_NONE: there is no room for it. */
+static uint32_t have_place(struct merge *merge, const struct place *place)
+{
+	struct place *places;
+	uint64_t hash = hash_pair(&merge->by_place, place->parent,
+		(uint64_t)place->cut << 32 | place->function);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&merge->by_place, hash, &at)) != HASH_NONE) {
+		const struct place *other = &merge->places[position];
+
+		if (other->parent == place->parent && other->function == place->function
+				&& other->cut == place->cut)
+			return position;
+	}
+	places = budget_array(merge->budget, merge->places, merge->place_count,
+		&merge->place_room, sizeof(*places));
+	if (places)
+		merge->places = places;
+	merge->full = !places || !hash_add(&merge->by_place, hash, merge->place_count);
+	if (merge->full)
+		return HASH_NONE;
+	merge->places[merge->place_count] = *place;
+	return merge->place_count++;
+}
+
+/* The place of what is inlined in a node, innermost; `parent` is that of its function. */
+static uint32_t place_inlined(struct merge *merge, const struct node *node, uint32_t parent)
+{
+	struct symbols *symbols = merge->window->inputs.symbols;
+	struct inlined inlined;
+
+	if (!symbols_inlined(symbols, node->space, node->address, &inlined))
+		merge->unread++;
+	for (uint32_t i = 0; i < inlined.count && !merge->full; i++)
+		parent = have_place(merge, &(struct place){
+			.parent = parent, .function = inlined.functions[i],
+			.cut = merge->places[parent].cut });
+	return parent;
+}
+
+static uint32_t place_node(struct merge *merge, uint32_t id, uint32_t parent)
+{
+	const struct window *window = merge->window;
+	struct node node = stacks_node(window->inputs.stacks, id);
+	struct place place = {
+		.parent = parent,
+		.function = window->naming.functions[id],
+		.cut = node.cut || (parent != HASH_NONE && merge->places[parent].cut),
+	};
+
+	parent = have_place(merge, &place);
+	if (merge->inlined && !merge->full)
+		parent = place_inlined(merge, &node, parent);
+	return parent;
+}
+
+/* A node's place: its callers get theirs first. */
+static uint32_t place_of(struct merge *merge, uint32_t leaf)
+{
+	const struct window *window = merge->window;
+	uint32_t path[DEPTH_MAX], depth = 0, id = leaf, parent = HASH_NONE;
+
+	while (id != STACKS_NONE && merge->place_of[id] == HASH_NONE && depth < DEPTH_MAX) {
+		path[depth++] = id;
+		id = stacks_node(window->inputs.stacks, id).parent;
+	}
+	if (id != STACKS_NONE)
+		parent = merge->place_of[id];
+	while (depth-- > 0 && !merge->full)
+		parent = merge->place_of[path[depth]] = place_node(merge, path[depth], parent);
+	return parent;
+}
+
+static uint32_t root_of(struct merge *merge, uint32_t stack, enum mode mode)
+{
+	struct place place = { .parent = HASH_NONE };
+
+	if (mode != MODE_IDLE && stack != STACKS_NONE)
+		return place_of(merge, stack);
+	place.function = mode == MODE_IDLE ? merge->window->idle : merge->window->unknown;
+	return have_place(merge, &place);
+}
+
+static bool same_sum(const struct sum *a, const struct sum *b)
+{
+	return a->place == b->place && a->thread == b->thread && a->process == b->process
+		&& a->mode == b->mode;
+}
+
+static void add_sum(struct merge *merge, const struct sum *sum)
+{
+	uint64_t hash = hash_pair(&merge->by_sum, (uint64_t)sum->place << 32 | sum->thread,
+		(uint64_t)sum->mode << 32 | sum->process);
+	uint32_t at = 0, position;
+	struct sum *sums;
+
+	while ((position = hash_next(&merge->by_sum, hash, &at)) != HASH_NONE) {
+		if (same_sum(&merge->sums[position], sum)) {
+			merge->sums[position].weight += sum->weight;
+			merge->sums[position].samples += sum->samples;
+			return;
+		}
+	}
+	sums = budget_array(merge->budget, merge->sums, merge->sum_count, &merge->sum_room,
+		sizeof(*sums));
+	if (sums)
+		merge->sums = sums;
+	merge->full = !sums || !hash_add(&merge->by_sum, hash, merge->sum_count);
+	if (merge->full)
+		return;
+	merge->sums[merge->sum_count++] = *sum;
+}
+
+static void add_run(struct merge *merge, const struct run *run)
+{
+	const struct window *window = merge->window;
+	struct run_reader reader = run_read(run);
+	struct run_count count;
+
+	while (!merge->full && run_next(&reader, &count)) {
+		const struct who *who = &run->who[count.who];
+		struct sum sum = {
+			.thread = who->thread, .process = who->process, .mode = who->mode,
+			.weight = count.weight, .samples = count.samples,
+		};
+
+		if (!filter_passes(&window->question.filter, window->inputs.threads, who))
+			continue;
+		sum.place = root_of(merge, count.stack, sum.mode);
+		if (!merge->full)
+			add_sum(merge, &sum);
+	}
+}
+
+static void tell(const struct merge *merge, const struct sum *sum,
+	void (*each)(void *context, const struct query_stack *stack), void *context)
+{
+	uint32_t functions[FRAMES_MAX];
+	struct query_stack stack = {
+		.thread = sum->thread, .process = sum->process, .mode = sum->mode,
+		.cut = merge->places[sum->place].cut, .weight = sum->weight,
+		.samples = sum->samples,
+	};
+	uint32_t place = sum->place;
+
+	for (; place != HASH_NONE && stack.depth < FRAMES_MAX; place = merge->places[place].parent)
+		functions[FRAMES_MAX - ++stack.depth] = merge->places[place].function;
+	stack.functions = functions + FRAMES_MAX - stack.depth;
+	each(context, &stack);
+}
+
+static void add_slices(struct merge *merge)
+{
+	const struct window *window = merge->window;
+
+	for (size_t i = window->span.first; i < window->span.end && !merge->full; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+
+		for (size_t k = 0; k < slice.run_count; k++)
+			add_run(merge, slice.runs[k]);
+	}
+}
+
+static void merge_clear(struct merge *merge, size_t nodes)
+{
+	hash_clear(&merge->by_place);
+	hash_clear(&merge->by_sum);
+	budget_free(merge->budget, merge->place_of, merge->place_of ? nodes : 0);
+	budget_free(merge->budget, merge->places, merge->place_room * sizeof(*merge->places));
+	budget_free(merge->budget, merge->sums, merge->sum_room * sizeof(*merge->sums));
+}
+
+/* False: there is no memory for all of them. To be cleared in any case. */
+static bool merge_all(struct merge *merge, struct query *query, const struct question *question,
+	size_t *nodes)
+{
+	*merge = (struct merge){
+		.window = &query->window, .budget = query->window.inputs.budget,
+		.inlined = question->inlined,
+	};
+	*nodes = stacks_nodes(query->window.inputs.stacks) * sizeof(*merge->place_of);
+	window_update(&query->window, question);
+	hash_init(&merge->by_place, merge->budget);
+	hash_init(&merge->by_sum, merge->budget);
+	merge->place_of = budget_resize(merge->budget, NULL, 0, *nodes);
+	if (!merge->place_of)
+		return false;
+	memset(merge->place_of, 0xff, *nodes);
+	add_slices(merge);
+	return !merge->full;
+}
+
+bool query_stacks(struct query *query, const struct question *question,
+	void (*each)(void *context, const struct query_stack *stack), void *context)
+{
+	struct merge merge;
+	size_t nodes;
+	bool done = merge_all(&merge, query, question, &nodes);
+
+	for (uint32_t i = 0; done && i < merge.sum_count; i++)
+		tell(&merge, &merge.sums[i], each, context);
+	merge_clear(&merge, nodes);
+	return done;
+}
+
+uint32_t query_unread(struct query *query, const struct question *question)
+{
+	struct merge merge;
+	size_t nodes;
+
+	merge_all(&merge, query, question, &nodes);
+	merge_clear(&merge, nodes);
+	return merge.unread;
+}

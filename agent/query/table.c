@@ -1,0 +1,327 @@
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "query.h"
+
+static size_t row_size(const struct table *table)
+{
+	return sizeof(*table->rows) + table->words * sizeof(*table->cpus);
+}
+
+/* Rows that are not sorted yet. */
+static void resize(struct table *table, size_t room)
+{
+	budget_charge(table->budget, room * row_size(table));
+	budget_give(table->budget, table->room * row_size(table));
+	table->room = room;
+	table->rows = util_grow(table->rows, room, sizeof(*table->rows));
+	table->cpus = util_grow(table->cpus, room * table->words, sizeof(*table->cpus));
+	for (size_t i = 0; i < table->count; i++)
+		table->rows[i].cpus = table->cpus + i * table->words;
+}
+
+struct table *table_new(struct budget *budget, size_t room, uint32_t words)
+{
+	struct table *table = util_alloc(sizeof(*table));
+
+	table->budget = budget;
+	table->words = words;
+	resize(table, room);
+	return table;
+}
+
+struct row *table_add(struct table *table, uint32_t function)
+{
+	struct row *row;
+
+	if (table->count == table->room)
+		resize(table, 2 * table->room + 256);
+	row = &table->rows[table->count];
+	*row = (struct row){
+		.function = function, .cpus = table->cpus + table->count * table->words,
+	};
+	memset(row->cpus, 0, table->words * sizeof(*row->cpus));
+	table->count++;
+	return row;
+}
+
+struct table *table_copy(const struct table *table)
+{
+	struct table *copy = table_new(table->budget, table->count + table->count / 8, table->words);
+	struct table room = *copy;
+
+	*copy = *table;
+	copy->room = room.room;
+	copy->rows = room.rows;
+	copy->cpus = room.cpus;
+	for (size_t i = 0; i < table->count; i++) {
+		copy->rows[i] = table->rows[i];
+		copy->rows[i].cpus = copy->cpus + i * copy->words;
+		memcpy(copy->rows[i].cpus, table->rows[i].cpus,
+			copy->words * sizeof(*copy->cpus));
+	}
+	return copy;
+}
+
+void table_shrink(struct table *table)
+{
+	resize(table, table->count);
+}
+
+void table_free(struct table *table)
+{
+	if (!table)
+		return;
+	budget_give(table->budget, table->room * row_size(table));
+	free(table->rows);
+	free(table->cpus);
+	free(table);
+}
+
+static bool has_cpu(const struct table *table, const struct row *row, unsigned cpu)
+{
+	return cpu < 64 * table->words && row->cpus[cpu / 64] >> cpu % 64 & 1;
+}
+
+const char *table_cpus(const struct table *table, const struct row *row, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned cpu = 0, last; cpu < 64 * table->words; cpu = last + 1) {
+		char part[32];
+		int length;
+
+		for (last = cpu; has_cpu(table, row, last) && has_cpu(table, row, last + 1); )
+			last++;
+		if (!has_cpu(table, row, cpu))
+			continue;
+		length = snprintf(part, sizeof(part), "%s%u", used ? "," : "", cpu);
+		if (last > cpu)
+			length += snprintf(part + length, sizeof(part) - (size_t)length, "%s%u",
+				last > cpu + 1 ? "-" : ",", last);
+		if (used + (size_t)length + 2 > size) {
+			snprintf(text + used, size - used, "+");
+			break;
+		}
+		memcpy(text + used, part, (size_t)length + 1);
+		used += (size_t)length;
+	}
+	return text;
+}
+
+/* ---- order ---- */
+
+/* A row as it is sorted by a column of texts or CPUs. */
+struct key {
+	uint64_t self, total;
+	const struct function *function;
+	uint32_t id, row;
+};
+
+struct order {
+	const struct table *table;
+	int (*by)(const struct table *table, const struct key *a, const struct key *b);
+	bool invert;
+};
+
+static int larger_first(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+/* The lowest CPU in which they differ decides: {0} {0,1} {0,2} {1}. */
+static int by_cpu(const struct table *table, const struct key *a, const struct key *b)
+{
+	const struct row *left = &table->rows[a->row], *right = &table->rows[b->row];
+
+	for (unsigned cpu = 0; cpu < 64 * table->words; cpu++) {
+		unsigned next = cpu + 1;
+		bool first = has_cpu(table, left, cpu);
+		const struct row *other = first ? right : left;
+
+		if (first == has_cpu(table, right, cpu))
+			continue;
+		while (next < 64 * table->words && !has_cpu(table, other, next))
+			next++;
+		return first == (next < 64 * table->words) ? -1 : 1;
+	}
+	return 0;
+}
+
+static int by_function(const struct table *table, const struct key *a, const struct key *b)
+{
+	(void)table;
+	return strcmp(a->function->name, b->function->name);
+}
+
+static int by_object(const struct table *table, const struct key *a, const struct key *b)
+{
+	(void)table;
+	return strcmp(a->function->object, b->function->object);
+}
+
+/* Lines come late, and for the visible rows alone; the linker keeps the order of the sources. */
+static int by_source(const struct table *table, const struct key *a, const struct key *b)
+{
+	int order = by_object(table, a, b);
+
+	return order ? order : -larger_first(a->function->address, b->function->address);
+}
+
+/* NULL: by its number. */
+static int (*const orders[TABLE_COLUMNS])(const struct table *table, const struct key *a,
+	const struct key *b) = {
+	[COLUMN_CPU] = by_cpu, [COLUMN_FUNCTION] = by_function, [COLUMN_OBJECT] = by_object,
+	[COLUMN_SOURCE] = by_source,
+};
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct order *order = context;
+	const struct key *a = left, *b = right;
+	int result = order->by(order->table, a, b);
+
+	if (result)
+		return order->invert ? -result : result;
+	if (a->self != b->self)
+		return larger_first(a->self, b->self);
+	if (a->total != b->total)
+		return larger_first(a->total, b->total);
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static void sort_by_key(const struct table *table, const struct symbols *symbols,
+	enum table_column column, bool invert, struct row *sorted)
+{
+	struct order order = { .table = table, .by = orders[column], .invert = invert };
+	struct key *keys = util_grow(NULL, table->count, sizeof(*keys));
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct row *row = &table->rows[i];
+
+		keys[i] = (struct key){
+			.self = row->self, .total = row->total,
+			.function = symbols_get(symbols, row->function), .id = row->function,
+			.row = i,
+		};
+	}
+	if (table->count)
+		qsort_r(keys, table->count, sizeof(*keys), compare, &order);
+	for (size_t i = 0; i < table->count; i++)
+		sorted[i] = table->rows[keys[i].row];
+	free(keys);
+}
+
+/* ---- order of numbers: ten times a second, of all functions ---- */
+
+enum { DIGIT_BITS = 8, DIGITS = 64 / DIGIT_BITS, BUCKETS = 1 << DIGIT_BITS };
+
+struct rank {
+	uint64_t number;
+	uint32_t row;
+};
+
+struct ranks {
+	struct rank *list, *other;	/* sorting goes to and fro */
+	size_t count;
+};
+
+static unsigned digit_of(const struct rank *rank, unsigned digit)
+{
+	return (unsigned)(rank->number >> digit * DIGIT_BITS) & (BUCKETS - 1);
+}
+
+static void sort_digit(struct ranks *ranks, unsigned digit)
+{
+	struct rank *list = ranks->list;
+	size_t starts[BUCKETS] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		starts[digit_of(&list[i], digit)]++;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		size_t count = starts[i];
+
+		starts[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < ranks->count; i++)
+		ranks->other[starts[digit_of(&list[i], digit)]++] = list[i];
+	ranks->list = ranks->other;
+	ranks->other = list;
+}
+
+/* The smallest first; equal ones stay in their order. Digits in which all agree cost nothing. */
+static void sort_ranks(struct ranks *ranks)
+{
+	struct rank differ = { 0 };
+
+	for (size_t i = 0; i < ranks->count; i++)
+		differ.number |= ranks->list[i].number ^ ranks->list[0].number;
+	for (unsigned digit = 0; digit < DIGITS; digit++)
+		if (digit_of(&differ, digit))
+			sort_digit(ranks, digit);
+}
+
+static uint64_t value_of(const struct row *row, enum table_column column)
+{
+	switch (column) {
+	case COLUMN_SELF:
+		return row->self;
+	case COLUMN_TOTAL:
+		return row->total;
+	default:
+		return row->samples;
+	}
+}
+
+static void sort_by_column(struct ranks *ranks, const struct table *table, enum table_column column,
+	bool invert)
+{
+	for (size_t i = 0; i < ranks->count; i++) {
+		uint64_t value = value_of(&table->rows[ranks->list[i].row], column);
+
+		ranks->list[i].number = invert ? value : ~value;
+	}
+	sort_ranks(ranks);
+}
+
+/* What decides first is sorted by last. */
+static void sort_by_number(const struct table *table, enum table_column column, bool invert,
+	struct row *sorted)
+{
+	struct rank *memory = util_grow(NULL, 2 * table->count, sizeof(*memory));
+	struct ranks ranks = { memory, memory + table->count, table->count };
+
+	for (uint32_t i = 0; i < table->count; i++)
+		memory[i] = (struct rank){ .number = table->rows[i].function, .row = i };
+	sort_ranks(&ranks);
+	sort_by_column(&ranks, table, COLUMN_TOTAL, false);
+	sort_by_column(&ranks, table, COLUMN_SELF, false);
+	if (column != COLUMN_SELF || invert)
+		sort_by_column(&ranks, table, column, invert);
+	for (size_t i = 0; i < table->count; i++)
+		sorted[i] = table->rows[ranks.list[i].row];
+	free(memory);
+}
+
+void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
+	bool invert)
+{
+	struct row *sorted = util_grow(NULL, table->room, sizeof(*sorted));
+
+	if (orders[column])
+		sort_by_key(table, symbols, column, invert, sorted);
+	else
+		sort_by_number(table, column, invert, sorted);
+	free(table->rows);
+	table->rows = sorted;
+}

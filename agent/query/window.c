@@ -1,0 +1,250 @@
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+#include "agent/names/threads.h"
+#include "agent/store/cpus.h"
+#include "agent/store/stacks.h"
+#include "agent/store/store.h"
+#include "filter.h"
+#include "window.h"
+
+/*
+ * Sums and edges of all recent profiles: beyond it, or beyond an eighth of the budget, fewer slices
+ * count as recent.
+ */
+enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
+
+void window_init(struct window *window, const struct query_inputs *inputs)
+{
+	*window = (struct window){
+		.inputs = *inputs,
+		.store_version = UINT64_MAX,
+		.idle = symbols_special(inputs->symbols, "[idle]"),
+		.unknown = symbols_special(inputs->symbols, "[unknown]"),
+	};
+}
+
+static void drop_past(struct window *window)
+{
+	profile_free(window->past);
+	window->past = NULL;
+}
+
+static void drop_all(struct window *window)
+{
+	drop_past(window);
+	for (size_t i = 0; i < window->recent_count; i++)
+		profile_free(window->recent[i]);
+	free(window->recent);
+	window->recent = NULL;
+	window->recent_count = 0;
+}
+
+void window_clear(struct window *window)
+{
+	drop_all(window);
+	naming_clear(&window->naming);
+}
+
+static struct profile_input input_of(struct window *window)
+{
+	return (struct profile_input){
+		.stacks = window->inputs.stacks, .threads = window->inputs.threads,
+		.filter = &window->question.filter, .functions = window->naming.functions,
+		.idle = window->idle, .unknown = window->unknown,
+	};
+}
+
+/* ---- what is no longer true ---- */
+
+static void follow_names(struct window *window)
+{
+	uint32_t changed = naming_update(&window->naming, window->inputs.stacks,
+		window->inputs.symbols);
+
+	if (changed == STACKS_NONE)
+		return;
+	for (size_t i = 0; i < window->recent_count; i++)
+		if (window->recent[i]->newest >= changed)
+			window->recent[i]->version = UINT64_MAX;	/* of no slice */
+	if (window->past && window->past->newest >= changed)
+		drop_past(window);
+}
+
+static void follow_filter(struct window *window, const struct filter *filter)
+{
+	uint64_t generation = threads_generation(window->inputs.threads);
+	bool same = filter_same(&window->question.filter, filter)
+		&& (!filter->thread[0] || generation == window->threads_generation);
+
+	window->threads_generation = generation;
+	if (!same)
+		drop_all(window);
+}
+
+/* ---- the newest slices ---- */
+
+/* Those before the range are there for the trends, and trimmed. */
+static struct profile *make_profile(struct window *window, const struct slice *slice, bool in_range)
+{
+	struct profile *profile = profile_new(slice->cpus->count,
+		in_range ? window->question.callers : CALLERS_NONE, window->question.callee,
+		window->inputs.budget);
+	const struct profile_input input = input_of(window);
+
+	profile_add(profile, &input, slice);
+	profile->serial = ++window->serial;
+	return profile;
+}
+
+/* Are the callers that a question wants in what was made for another? */
+static bool have_callers(enum kept_callers callers, uint32_t callee,
+	const struct question *question)
+{
+	return question->callers == CALLERS_NONE || callers == CALLERS_ALL
+		|| (callers == question->callers && callee == question->callee);
+}
+
+static bool is_of(const struct window *window, const struct profile *profile,
+	const struct slice *slice, bool in_range)
+{
+	return profile->begin == slice->begin && profile->end == slice->end
+		&& profile->version == slice->version
+		&& (!in_range || (!profile->trimmed && have_callers(profile->callers,
+			profile->callee, &window->question)));
+}
+
+/* From the newest back, so that the newest are kept when the room is not enough for all. */
+static void renew_recent(struct window *window)
+{
+	uint64_t ago = WINDOW_SECONDS * 1000000000ull;
+	size_t first = span_after(window->inputs.store, window->to > ago ? window->to - ago : 0);
+	size_t room = window->span.end > first ? window->span.end - first : 0;
+	size_t old = window->recent_count, at = room, used = 0;
+	size_t most = budget_share(window->inputs.budget, 8 * RECENT_COST);
+	struct profile **recent = util_alloc(room * sizeof(*recent));
+
+	while (at > 0 && used < RECENT_MAX && used < most) {
+		struct slice slice = store_slice(window->inputs.store, first + --at);
+		bool in_range = first + at >= window->span.first;
+
+		while (old && window->recent[old - 1]->begin > slice.begin)
+			profile_free(window->recent[--old]);
+		if (old && is_of(window, window->recent[old - 1], &slice, in_range))
+			recent[at] = window->recent[--old];
+		else
+			recent[at] = make_profile(window, &slice, in_range);
+		if (!in_range && !recent[at]->trimmed)
+			profile_trim(recent[at]);
+		used += recent[at]->sum_count + recent[at]->edge_count + recent[at]->self_count / 4;
+	}
+	while (old)
+		profile_free(window->recent[--old]);
+	free(window->recent);
+	window->recent = recent;
+	window->recent_count = room - at;
+	memmove(recent, recent + at, window->recent_count * sizeof(*recent));
+}
+
+/* ---- all before them ---- */
+
+/* Is the past a sum of the first slices from span.first to `end`, as they are now? */
+static bool past_holds(const struct window *window, size_t end)
+{
+	const struct store *store = window->inputs.store;
+	const struct profile *past = window->past;
+
+	if (!past || !have_callers(past->callers, 0, &window->question)
+			|| window->given_up != store_given_up(store)
+			|| store_slice(store, window->span.first).begin != past->begin
+			|| store_slice(store, end - 1).end < past->end)
+		return false;
+	for (size_t i = window->span.first; i < end; i++) {
+		struct slice slice = store_slice(store, i);
+
+		if (slice.cpus->count > 64 * past->words && past->words < PROFILE_WORDS_MAX)
+			return false;
+		if (slice.begin < past->end
+				&& (slice.end > past->end || slice.version > past->version))
+			return false;
+	}
+	return true;
+}
+
+static void begin_past(struct window *window, size_t end)
+{
+	uint32_t cpu_count = 0;
+
+	for (size_t i = window->span.first; i < end; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+
+		if (slice.cpus->count > cpu_count)
+			cpu_count = slice.cpus->count;
+	}
+	drop_past(window);
+	window->past = profile_new(cpu_count, window->question.callers ? CALLERS_ALL : CALLERS_NONE,
+		0, window->inputs.budget);
+	window->given_up = store_given_up(window->inputs.store);
+}
+
+static void renew_past(struct window *window)
+{
+	const struct profile_input input = input_of(window);
+	size_t end = window->span.end - window->recent_count;
+
+	if (end <= window->span.first) {
+		drop_past(window);
+		return;
+	}
+	if (!past_holds(window, end))
+		begin_past(window, end);
+	for (size_t i = window->span.first; i < end; i++) {
+		struct slice slice = store_slice(window->inputs.store, i);
+
+		if (slice.begin < window->past->end)
+			continue;
+		profile_add(window->past, &input, &slice);
+		window->past->serial = ++window->serial;
+	}
+}
+
+static bool is_answered(const struct window *window, const struct question *question)
+{
+	return question->from == window->question.from && question->to == window->question.to
+		&& filter_same(&question->filter, &window->question.filter)
+		&& have_callers(window->question.callers, window->question.callee, question)
+		&& window->store_version == store_version(window->inputs.store)
+		&& window->naming.generation == symbols_generation(window->inputs.symbols)
+		&& window->threads_generation == threads_generation(window->inputs.threads);
+}
+
+void window_update(struct window *window, const struct question *question)
+{
+	uint64_t now = store_now(window->inputs.store);
+
+	store_settle(window->inputs.store);
+	if (is_answered(window, question))
+		return;
+	follow_filter(window, &question->filter);
+	window->question = *question;
+	window->store_version = store_version(window->inputs.store);
+	follow_names(window);
+	window->span = span_find(window->inputs.store, question->from, question->to);
+	window->to = question->to < now ? question->to : now;
+	renew_recent(window);
+	renew_past(window);
+}
+
+const struct profile *window_profile(const struct window *window, size_t index)
+{
+	size_t before = window->span.end - window->recent_count;
+	size_t skip = window->span.first > before ? window->span.first - before : 0;
+
+	if (window->past && index-- == 0)
+		return window->past;
+	return skip + index < window->recent_count ? window->recent[skip + index] : NULL;
+}

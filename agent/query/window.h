@@ -1,0 +1,45 @@
+/*
+ * What makes the next, similar question cheap: a profile of each of the newest slices of a range,
+ * made anew only when the slice has changed; and one profile of all before them, to which slices
+ * are only ever added. Samples are thus walked when they come and not when they are looked at.
+ */
+#ifndef WINDOW_H
+#define WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/store/span.h"
+#include "naming.h"
+#include "profile.h"
+#include "query.h"
+
+enum { WINDOW_SECONDS = 61 };		/* the whole seconds of a trend lie in them */
+
+struct window {
+	struct query_inputs inputs;
+	struct naming naming;
+	uint32_t idle, unknown;
+
+	struct question question;	/* the last one, and what the rest was made from */
+	uint64_t store_version, threads_generation;
+	struct span span;		/* its slices */
+	uint64_t to;			/* its end: never beyond now */
+	uint64_t given_up;		/* of the store, when `past` was begun */
+
+	uint64_t serial;		/* of the profile that was changed last */
+	struct profile **recent;	/* one slice each, up to span.end */
+	size_t recent_count;
+	struct profile *past;		/* span.first up to `recent`; or NULL */
+};
+
+void window_init(struct window *window, const struct query_inputs *inputs);
+void window_clear(struct window *window);
+
+/* To be called first for each question; at once ready when nothing has changed. */
+void window_update(struct window *window, const struct question *question);
+
+/* The profiles that the range consists of, until the next update; NULL behind the last. */
+const struct profile *window_profile(const struct window *window, size_t index);
+
+#endif

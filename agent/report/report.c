@@ -1,0 +1,498 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/errand.h"
+#include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/loan.h"
+#include "agent/names/symbols.h"
+#include "agent/session/picture.h"
+#include "agent/session/session.h"
+#include "agent/store/store.h"
+#include "agent/vm/link.h"
+#include "agent/vm/qmp/qmp.h"
+#include "agent/wire/decode.h"
+#include "report.h"
+#include "report_file.h"
+#include "report_parts.h"
+
+enum {
+	BOOT_WAITS = 6,			/* longest wait for a guest that sends, but not who it is */
+	CLOSE_MS = 3000,		/* for the guest's last count */
+	NAMES_MS = 3000,		/* for source lines, and for more of the guest's names */
+	TROUBLE = 256,			/* bytes of a remark */
+	NS_PER_MS = 1000000,
+};
+
+void report_enter(struct report *report, enum report_state state)
+{
+	static const uint64_t wait_ms[] = {
+		[REPORT_CLOSING] = CLOSE_MS, [REPORT_NAMING] = NAMES_MS, [REPORT_FAILED] = 0,
+	};
+
+	report->state = state;
+	report->deadline = util_now() + wait_ms[state] * NS_PER_MS;
+	report->asked = report->answered = false;
+}
+
+bool report_is_late(const struct report *report)
+{
+	return util_now() >= report->deadline;
+}
+
+void report_fail(struct report *report, const char *what)
+{
+	report->error = util_copy(what, strlen(what));
+	report->state = REPORT_FAILED;
+}
+
+void report_note(struct report *report, const char *what, const char *why)
+{
+	size_t used = strlen(report->note);
+
+	util_print(report->note + used, sizeof(report->note) - used, "%s%s%s%s",
+		used ? "; " : "", what, *why ? ": " : "", why);
+}
+
+struct report *report_new(struct session *session, const struct report_request *request)
+{
+	struct report *report = util_alloc(sizeof(*report));
+
+	report->session = session;
+	report->request = *request;
+	report->seen_at = util_now();
+	report->deadline = report->seen_at + BOOT_WAITS * request->wait_ns;
+	report->error = report_mistake(request);
+	if (report->error)
+		report->state = REPORT_FAILED;
+	return report;
+}
+
+void report_free(struct report *report)
+{
+	if (!report)
+		return;
+	session_forget(report->session, report);
+	report_give_back(report);
+	table_free(report->table);
+	epoch_release(report->epoch);
+	errand_leave(report->file);		/* what is in work is written */
+	free(report->unwritten);
+	free(report->error);
+	free(report);
+}
+
+static bool is_up(const struct report *report)
+{
+	return session_link(report->session) == LINK_UP;
+}
+
+/* The guest is still at it: until then, functions may be [unknown]. */
+static bool names_come(const struct report *report)
+{
+	return is_up(report) && symbols_being_told(report->epoch->inputs.symbols);
+}
+
+/* While they come, there is time for more. The boot may be an earlier one, which nobody else looks after. */
+static bool awaits_names(struct report *report)
+{
+	struct symbols *symbols = report->epoch->inputs.symbols;
+	uint64_t told, end = util_now() + (uint64_t)NAMES_MS * NS_PER_MS;
+
+	symbols_step(symbols, &report->epoch->starved);
+	told = symbols_generation(symbols);
+	if (session_reads_names(report->session) && !report->hurried)
+		return true;
+	if (!names_come(report) && !symbols_reading(symbols))
+		return false;
+	if (told != report->told && !report->hurried && report->deadline < end)
+		report->deadline = end;
+	report->told = told;
+	return !report_is_late(report);
+}
+
+/* ---- the window ---- */
+
+bool report_is_still(struct report *report, uint64_t moves, uint64_t ns)
+{
+	uint64_t now = util_now();
+
+	if (moves != report->seen) {
+		report->seen = moves;
+		report->seen_at = now;
+	}
+	return now - report->seen_at > ns;
+}
+
+static void fail_silent(struct report *report)
+{
+	char trouble[TROUBLE], *why;
+
+	session_trouble(report->session, trouble, sizeof(trouble));
+	why = util_format("the guest says nothing of itself in %.4g s: %s (--wait waits longer)",
+		(double)report->request.wait_ns / 1e9,
+		trouble[0] ? trouble : link_trouble(session_link(report->session)));
+
+	report_fail(report, why);
+	free(why);
+}
+
+static void wait_for_guest(struct report *report)
+{
+	struct epoch *epoch = session_epoch(report->session);
+	uint64_t bytes = decode_counts(session_decode(report->session)).bytes;
+
+	if (session_link(report->session) == LINK_UP && epoch->status_known) {
+		report->epoch = epoch_hold(epoch);
+		report_enter(report, REPORT_SAMPLER);
+		report_refuse_cpu(report);
+	} else if (session_link(report->session) == LINK_LOST) {
+		report_fail(report, "no report: the VM is gone before its guest told of itself; start it anew");
+	} else if (session_vm(report->session) == VM_PAUSED) {
+		report_fail(report, "no report: the VM is paused; let it run first");
+	} else if (report_is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {
+		fail_silent(report);
+	}
+}
+
+/* Of a profile that is its own alone, all that comes is asked for; else the window's slices. */
+static void begin_window(struct report *report)
+{
+	report->begin = report->seen = epoch_now(report->epoch);
+	report->end = report->begin + report->request.duration_ns;
+	report->seen_at = util_now();
+	report->question.to = report->whole ? UINT64_MAX : report->end;
+	report_enter(report, REPORT_RUNNING);
+}
+
+/* Asked for by whole slices: the one in which this time lies is to be in it. */
+static uint64_t whole_slice(uint64_t from)
+{
+	return from > STORE_SLICE_NS / 2 ? from - STORE_SLICE_NS / 2 + 1 : 0;
+}
+
+/* Another report's last samples are still to come, or lie in the slice that is now. */
+static bool awaits_others(struct report *report)
+{
+	const struct loan *loan = report_loan(report);
+	uint64_t now = epoch_now(report->epoch);
+
+	return loan->closing ||
+		(loan->closed && now >= loan->closed && now < loan->closed + STORE_SLICE_NS &&
+		!report_is_still(report, now, report->request.wait_ns));
+}
+
+/* On by itself it stays on; on for another report, it stays on for this one too. */
+static void join(struct report *report)
+{
+	report->started = report_loan(report)->profiler > 0;
+	report_loan(report)->profiler += report->started;
+	report->question.from = epoch_now(report->epoch);
+	begin_window(report);
+}
+
+static void start(struct report *report)
+{
+	if (report->answered) {
+		begin_window(report);
+	} else if (!report->asked && report->epoch->status.running && !report_loan(report)->closing) {
+		join(report);
+	} else if (!report->asked && !awaits_others(report)) {
+		/* Nothing was sampled before: what comes from here on is ours, to the last. */
+		report->question.from = whole_slice(epoch_now(report->epoch));
+		report->whole = report->started = true;
+		report_loan(report)->profiler++;
+		report_profile(report, true);
+	}
+}
+
+static bool is_there(const struct report *report)
+{
+	return session_link(report->session) == LINK_UP &&
+		session_epoch(report->session) == report->epoch;
+}
+
+static void end_window(struct report *report)
+{
+	report->status = report->epoch->status;
+	report->status.note = (struct text){ 0 };
+	if (report_has_books(report) && report->started &&
+			(report_loan(report)->profiler > 1 || report_loan(report)->kept)) {
+		report->whole = report_return_profiler(report);
+		report->question.to = report->end;
+	}
+	if (!is_there(report))
+		report_leave_guest(report);
+	else
+		report_enter(report, report->started ? REPORT_STOPPING : REPORT_RATE_BACK);
+}
+
+static void fail_early(struct report *report, const char *why)
+{
+	char *text = util_format("no report: %s before it began; ask again", why);
+
+	report_fail(report, text);
+	free(text);
+}
+
+static void cut(struct report *report, const char *why)
+{
+	report->hurried = true;
+	if (report->state < REPORT_RUNNING) {
+		fail_early(report, why);
+	} else if (report->state == REPORT_NAMING) {
+		report->deadline = 0;
+	} else if (report->state == REPORT_RUNNING) {
+		report_note(report, "cut short", why);
+		report->end = epoch_now(report->epoch);
+		report->question.to = UINT64_MAX;
+		end_window(report);
+	}
+}
+
+void report_cut(struct report *report, const char *why)
+{
+	report->awaited = true;
+	cut(report, why);
+}
+
+/* What came before is shown all the same. */
+static void cut_still(struct report *report)
+{
+	char trouble[TROUBLE] = "", *whole;
+	const char *why = session_vm(report->session) == VM_PAUSED ? "the VM is paused" :
+		is_up(report) ? "the guest's clock stands still" : "the guest's port is lost";
+
+	if (is_up(report))
+		session_trouble(report->session, trouble, sizeof(trouble));
+	report->error = util_format("the report is cut short: %s for %.4g s; %s (--wait waits longer)",
+		why, (double)report->request.wait_ns / 1e9,
+		trouble[0] ? trouble : "is the guest hanging?");
+	whole = util_format("%s%s%s", why, trouble[0] ? ": " : "", trouble);
+	cut(report, whole);
+	free(whole);
+}
+
+/* The window ends before its time, by nobody's wish: there is a table, and it is an error. */
+static void cut_failed(struct report *report, const char *why)
+{
+	report->error = util_format("the report is cut short: %s; what came before is shown", why);
+	cut(report, why);
+}
+
+/* A port that is lost may come back: it is waited for as a guest that stands still. */
+static void run(struct report *report)
+{
+	const struct epoch *epoch = report->epoch;
+
+	if (session_epoch(report->session) != report->epoch)
+		cut_failed(report, "the guest restarted");
+	else if (!is_up(report) && session_vm(report->session) == VM_GONE)
+		cut_failed(report, "the VM is gone");
+	else if (is_up(report) && epoch->status_known && !epoch->status.running)
+		cut_failed(report, "somebody has stopped the profiler");
+	else if (report_is_still(report, epoch_now(epoch), report->request.wait_ns))
+		cut_still(report);
+	else if (epoch_now(report->epoch) >= report->end)
+		end_window(report);
+}
+
+static void stop(struct report *report)
+{
+	if (report->answered) {
+		report->end = epoch_now(report->epoch);
+		report_enter(report, REPORT_CLOSING);
+	} else if (!report->asked) {
+		report->closing = true;
+		report_loan(report)->closing++;
+		report_return_profiler(report);
+		report_profile(report, false);
+	}
+}
+
+static void close_books(struct report *report)
+{
+	if (!report_books_closed(report) && !report_is_late(report))
+		return;
+	if (!report_books_closed(report))
+		report_note(report, "the guest's last count did not come", "");
+	report_end_closing(report);
+	if (report->question.to == UINT64_MAX)		/* what others profile from now on is not */
+		report->question.to = report_loan(report)->closed + STORE_SLICE_NS / 2;
+	report_enter(report, REPORT_RATE_BACK);
+}
+
+/* ---- the answer ---- */
+
+static void put_filter(struct report *report)
+{
+	const struct report_request *request = &report->request;
+	struct filter *filter = &report->question.filter;
+
+	report->question.inlined = request->inlined;
+	report->question.callers = request->json ? CALLERS_ALL : CALLERS_NONE;
+	filter->cpu = request->cpu;
+	filter->modes = request->mode < 0 ? 0 : 1u << request->mode;
+	if (request->thread)
+		strncat(filter->thread, request->thread, sizeof(filter->thread) - 1);
+	if (request->function)
+		strncat(filter->pattern, request->function, sizeof(filter->pattern) - 1);
+}
+
+static bool lines_known(const struct report *report)
+{
+	struct symbols *symbols = report->epoch->inputs.symbols;
+	bool known = true;
+
+	for (size_t i = 0; i < report->table->count; i++)
+		known &= symbols_line(symbols, report->table->rows[i].function) != NULL;
+	return known;
+}
+
+/* Addresses in the stacks of which it is not known what was inlined there, where that is wanted. */
+static uint32_t unread(const struct report *report)
+{
+	return report->request.inlined && report->request.folded ?
+		query_unread(report->epoch->query, &report->question) : 0;
+}
+
+/* A window into a longer profile is as long as the slices that it is made of. */
+static double seconds_of(const struct report *report)
+{
+	const struct table *table = report->table;
+	uint64_t span = report->whole ? report->end - report->begin : table->to - table->from;
+
+	return (double)span / 1e9;
+}
+
+/* Gaps have no thread and no mode: what they are a share of has all of them. */
+static double missed_share(const struct report *report)
+{
+	struct question all = report->question;
+	struct table *table;
+	double share;
+
+	all.filter = (struct filter){ .cpu = report->question.filter.cpu };
+	table = query_table(report->epoch->query, &all);
+	share = table->missed ?
+		(double)table->missed / (double)(table->missed + table->weight) : 0;
+	table_free(table);
+	return share;
+}
+
+static void note_unread(struct report *report, uint32_t count)
+{
+	char *what = util_format("at %" PRIu32 " addresses it is not known yet what is inlined", count);
+
+	if (count)
+		report_note(report, what, "");
+	free(what);
+}
+
+static void begin_file(struct report *report)
+{
+	const struct folded_options options = {
+		.kernel_mark = report->request.kernel_mark,
+		.thread_first = report->request.threads,
+	};
+
+	report->state = report->request.folded ? REPORT_WRITING : REPORT_DONE;
+	if (report->request.folded)
+		report->file = report_file_begin(report->request.folded, report->epoch,
+			&report->question, options);
+}
+
+static void write_file(struct report *report)
+{
+	if (!report_file_done(report->file, &report->unwritten))
+		return;
+	report->file = NULL;
+	report->state = REPORT_DONE;
+}
+
+/* An empty table: which option is the cause? */
+static void note_nothing(struct report *report)
+{
+	const struct report_request *request = &report->request;
+	bool thread = request->thread, mode = request->mode >= 0;
+	char *options;
+
+	if (report->table->count)
+		return;
+	options = util_format("no sample passes%s%s%s; leave one out, or give more --seconds",
+		thread ? " --thread" : "", mode ? " --mode" : "",
+		request->cpu != EVENT_NONE ? " --cpu" : "");
+	if (report->table->samples)
+		report_note(report, "no function of the table has the name of --function",
+			request->function);
+	else if (thread || mode || request->cpu != EVENT_NONE)
+		report_note(report, options, "");
+	free(options);
+}
+
+static void name(struct report *report)
+{
+	uint32_t left;
+
+	if (!report->table) {
+		if (awaits_names(report))
+			return;
+		put_filter(report);
+		report->table = query_table(report->epoch->query, &report->question);
+		report->seconds = seconds_of(report);
+		report->missed = missed_share(report);
+	}
+	left = unread(report);
+	if ((lines_known(report) && left == 0) || report_is_late(report)) {
+		note_unread(report, left);
+		note_nothing(report);
+		if (names_come(report))
+			report_note(report, "the guest has not yet told all names of its kernel", "");
+		if (symbols_reading(report->epoch->inputs.symbols))
+			report_note(report, "files of programs are still being read", "");
+		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
+			false);
+		begin_file(report);
+	}
+}
+
+enum report_state report_step(struct report *report)
+{
+	static void (*const steps[])(struct report *report) = {
+		[REPORT_WAITING] = wait_for_guest,
+		[REPORT_SAMPLER] = report_set_sampler,
+		[REPORT_RATE] = report_set_rate,
+		[REPORT_STARTING] = start,
+		[REPORT_RUNNING] = run,
+		[REPORT_STOPPING] = stop,
+		[REPORT_CLOSING] = close_books,
+		[REPORT_RATE_BACK] = report_set_rate_back,
+		[REPORT_SAMPLER_BACK] = report_set_sampler_back,
+		[REPORT_NAMING] = name,
+		[REPORT_WRITING] = write_file,
+	};
+
+	if (report->state < REPORT_DONE)
+		steps[report->state](report);
+	report_leave_silent(report);
+	return report->state;
+}
+
+bool report_has_books(const struct report *report)
+{
+	return session_epoch(report->session) == report->epoch;
+}
+
+bool report_write(struct report *report, FILE *out, char **error)
+{
+	if (!report->request.json)
+		report_text(report, out);
+	else if (!report_json(report, out))
+		return util_fail(error, "JSON: not written: no memory for it; ask for less");
+	if (fflush(out) != 0)
+		return util_fail(error, "report: not written: %s; make room there", strerror(errno));
+	return !report->unwritten || util_fail(error, "%s", report->unwritten);
+}

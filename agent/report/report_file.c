@@ -1,0 +1,56 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/errand.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "report_file.h"
+
+struct job {
+	struct epoch *epoch;		/* held: what the stacks are named by */
+	struct folded *folded;
+	char *path, *error;
+};
+
+static void run(void *context)
+{
+	struct job *job = context;
+	struct export_result result;
+
+	folded_write(job->folded, job->path, &result, &job->error);
+}
+
+static void free_job(void *context)
+{
+	struct job *job = context;
+
+	folded_free(job->folded);
+	epoch_release(job->epoch);
+	free(job->path);
+	free(job->error);
+	free(job);
+}
+
+struct errand *report_file_begin(const char *path, struct epoch *epoch,
+	const struct question *question, struct folded_options options)
+{
+	static const struct errand_work work = { .run = run, .free = free_job };
+	struct job *job = util_alloc(sizeof(*job));
+
+	job->path = util_copy(path, strlen(path));
+	job->epoch = epoch_hold(epoch);
+	job->folded = folded_new(epoch->query, &epoch->inputs, question, options);
+	return errand_new(&work, job);
+}
+
+bool report_file_done(struct errand *errand, char **error)
+{
+	struct job *job = errand_done(errand);
+
+	if (!job)
+		return false;
+	*error = job->error;
+	job->error = NULL;
+	errand_leave(errand);
+	return true;
+}

@@ -1,0 +1,19 @@
+/* The folded file of a report, written beside: a slow disk holds up nothing else. */
+#ifndef REPORT_FILE_H
+#define REPORT_FILE_H
+
+#include <stdbool.h>
+
+#include "agent/export/export.h"
+
+struct epoch;
+struct errand;
+
+/* Of what the epoch has now. */
+struct errand *report_file_begin(const char *path, struct epoch *epoch,
+	const struct question *question, struct folded_options options);
+
+/* True: it is over, and the errand gone; `error` is set when there is no file. */
+bool report_file_done(struct errand *errand, char **error);
+
+#endif

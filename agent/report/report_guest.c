@@ -1,0 +1,276 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/loan.h"
+#include "agent/session/session.h"
+#include "agent/wire/decode.h"
+#include "report.h"
+#include "report_parts.h"
+
+enum {
+	LONG_NAMES_MS = 60000,		/* for names, and what was inlined, or servers are asked */
+	HURRY_MS = 200,			/* a guest that is silent for so long, while somebody waits */
+	NS_PER_MS = 1000000,
+};
+
+/* In fresh memory. */
+static char *rate_line(uint32_t rate)
+{
+	return util_format("rate %" PRIu32, rate);
+}
+
+static char *sampler_line(uint32_t sampler)
+{
+	return util_format("mode %s", sampler == SAMPLER_NMI ? "nmi" : "timer");
+}
+
+struct loan *report_loan(const struct report *report)
+{
+	return session_loan(report->session);
+}
+
+/* It waits for the guest's last count no more: others may turn the profiler on again. */
+void report_end_closing(struct report *report)
+{
+	if (!report->closing)
+		return;
+	report->closing = false;
+	report_loan(report)->closing--;
+	report_loan(report)->closed = epoch_now(report->epoch);
+}
+
+/* Has the last count come, and are its events here or known to be lost? */
+static bool is_closed(const struct report *report, uint32_t cpu, enum stream stream)
+{
+	const struct cpu_status *told = &report->epoch->cpus[cpu].told[stream];
+	struct books books = decode_books(session_decode(report->session), stream, cpu);
+
+	return told->size == 0 || (!told->enabled && told->used == 0 &&
+		told->taken == books.earlier + books.received + books.lost);
+}
+
+bool report_books_closed(const struct report *report)
+{
+	bool closed = true;
+
+	for (uint32_t cpu = 0; cpu < report->epoch->cpus_seen; cpu++)
+		closed &= is_closed(report, cpu, STREAM_SAMPLES) &&
+			is_closed(report, cpu, STREAM_TRACE);
+	return closed;
+}
+
+/* True: nobody else wants it on. */
+bool report_return_profiler(struct report *report)
+{
+	bool last = report->started && loan_return_profiler(report_loan(report));
+
+	report->started = false;
+	return last;
+}
+
+/* True: it is to be set as it was before. */
+static bool return_setting(bool *taken, struct loan_setting *setting)
+{
+	bool last = *taken && loan_return(setting);
+
+	*taken = false;
+	return last;
+}
+
+/* Frees the line, whose answer is not waited for. */
+static void note_unconfirmed(struct report *report, char *line)
+{
+	char *what = util_format("the guest has not confirmed `%s`, as it was before; "
+		"`ktop ctl %s` tells it again", line, line);
+
+	report_note(report, what, "");
+	free(what);
+	free(line);
+}
+
+/* Frees the line, which goes out now. */
+static void set_back_unseen(struct report *report, struct loan_setting *setting, char *line)
+{
+	session_ask(report->session, line, &(struct command_sink){ 0 });
+	loan_settled(setting);
+	note_unconfirmed(report, line);
+}
+
+/* Nobody may drive the session any further. */
+void report_give_back(struct report *report)
+{
+	const struct command_sink nobody = { 0 };
+	struct loan *loan = report_loan(report);
+
+	report_end_closing(report);
+	if (report_return_profiler(report)) {
+		session_ask(report->session, "stop", &nobody);
+		session_profile(report->session, false, &nobody);
+	}
+	if (return_setting(&report->rate_taken, &loan->rate))
+		set_back_unseen(report, &loan->rate, rate_line(loan->rate.before));
+	if (return_setting(&report->sampler_taken, &loan->sampler))
+		set_back_unseen(report, &loan->sampler, sampler_line(loan->sampler.before));
+}
+
+/* Nothing more is wanted of it, but that it is as before. */
+void report_leave_guest(struct report *report)
+{
+	report_give_back(report);
+	report_enter(report, REPORT_NAMING);
+	if (report->awaited)
+		report->deadline = util_now() + (uint64_t)HURRY_MS * NS_PER_MS;
+	else if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
+		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
+}
+
+void report_leave_silent(struct report *report)
+{
+	const struct loan *loan = report_loan(report);
+	uint64_t bytes = decode_counts(session_decode(report->session)).bytes;
+
+	if (!report->awaited || report->state < REPORT_STOPPING || report->state >= REPORT_NAMING ||
+			!report_is_still(report, bytes, (uint64_t)HURRY_MS * NS_PER_MS))
+		return;
+	if (report->state == REPORT_STOPPING) {
+		session_ask(report->session, "stop", &(struct command_sink){ 0 });
+		note_unconfirmed(report, util_format("stop"));
+	} else if (report->state == REPORT_CLOSING) {
+		report_note(report, "the guest's last count did not come", "");
+	} else if (report->asked) {
+		note_unconfirmed(report, report->state == REPORT_RATE_BACK ?
+			rate_line(loan->rate.before) : sampler_line(loan->sampler.before));
+	}
+	report_leave_guest(report);
+}
+
+static void fail_refused(struct report *report, const char *text)
+{
+	const char *what = report->state == REPORT_SAMPLER ? "sampler" :
+		report->state == REPORT_RATE ? "rate" : NULL;
+	char *why = !what ? util_format("%s", text) :
+		commands_unanswered(text) ? util_format("no report: --%s: %s", what, text) :
+		util_format("no report: --%s: the guest refuses it: %s; leave it out", what, text);
+
+	report_fail(report, why);
+	free(why);
+}
+
+/*
+ * What cannot be stopped, or set up as before, for the guest hangs or is gone, spoils nothing of
+ * the answer.
+ */
+static void answered(void *context, bool ok, const char *text)
+{
+	struct report *report = context;
+
+	if (ok) {
+		report->answered = true;
+	} else if (report->state >= REPORT_STOPPING) {
+		if (report->state == REPORT_STOPPING)
+			report->end = epoch_now(report->epoch);
+		report_note(report, text, "");
+		report_leave_guest(report);
+	} else {
+		fail_refused(report, text);
+	}
+}
+
+/* Frees the line. */
+static void ask(struct report *report, char *line)
+{
+	const struct command_sink sink = { .context = report, .answered = answered };
+
+	report->asked = true;
+	session_ask(report->session, line, &sink);
+	free(line);
+}
+
+static void fail_lent(struct report *report, const char *option)
+{
+	char *why = util_format("--%s: another report has set it otherwise, until it ends; leave it "
+		"out, or ask later", option);
+
+	report_fail(report, why);
+	free(why);
+}
+
+void report_set_sampler(struct report *report)
+{
+	int wanted = report->request.sampler;
+
+	if (wanted < 0 || report->answered) {
+		report_enter(report, REPORT_RATE);
+	} else if (!report->asked) {
+		report->sampler_taken = loan_take(&report_loan(report)->sampler, (uint32_t)wanted,
+			report->epoch->status.sampler);
+		if (report->sampler_taken)
+			ask(report, sampler_line((uint32_t)wanted));
+		else
+			fail_lent(report, "sampler");
+	}
+}
+
+void report_set_rate(struct report *report)
+{
+	uint32_t wanted = report->request.rate;
+
+	if (!wanted || report->answered) {
+		report_enter(report, REPORT_STARTING);
+	} else if (!report->asked) {
+		report->rate_taken = loan_take(&report_loan(report)->rate, wanted,
+			report->epoch->status.rate);
+		if (report->rate_taken)
+			ask(report, rate_line(wanted));
+		else
+			fail_lent(report, "rate");
+	}
+}
+
+void report_set_rate_back(struct report *report)
+{
+	struct loan_setting *setting = &report_loan(report)->rate;
+
+	if (report->asked && report->answered)
+		loan_settled(setting);
+	if (report->answered || (!report->asked && !report->rate_taken))
+		report_enter(report, REPORT_SAMPLER_BACK);
+	else if (!report->asked && return_setting(&report->rate_taken, setting))
+		ask(report, rate_line(setting->before));
+}
+
+void report_set_sampler_back(struct report *report)
+{
+	struct loan_setting *setting = &report_loan(report)->sampler;
+
+	if (report->asked && report->answered)
+		loan_settled(setting);
+	if (report->answered || (!report->asked && !report->sampler_taken))
+		report_leave_guest(report);
+	else if (!report->asked && return_setting(&report->sampler_taken, setting))
+		ask(report, sampler_line(setting->before));
+}
+
+void report_profile(struct report *report, bool on)
+{
+	const struct command_sink sink = { .context = report, .answered = answered };
+
+	report->asked = true;
+	session_profile(report->session, on, &sink);
+}
+
+void report_refuse_cpu(struct report *report)
+{
+	uint32_t cpu = report->request.cpu, count = report->epoch->cpu_count;
+	char *why;
+
+	if (cpu == EVENT_NONE || cpu < count || !count)
+		return;
+	why = util_format("--cpu %" PRIu32 ": the guest has %" PRIu32 " CPUs; give 0 to %" PRIu32, cpu,
+		count, count - 1);
+	report_fail(report, why);
+	free(why);
+}

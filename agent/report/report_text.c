@@ -1,0 +1,120 @@
+#include <inttypes.h>
+#include <locale.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/remarks.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/session/session.h"
+#include "agent/wire/decode.h"
+#include "report.h"
+
+#define GAPS_TOLD 0.2		/* a larger share of the time is worth a line */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_facts(const struct report *report, FILE *out)
+{
+	struct epoch *epoch = report->epoch;
+	const struct table *table = report->table;
+	const struct status *status = &report->status;
+	struct books books = decode_books_all(session_decode(report->session), STREAM_SAMPLES);
+	char remarks[REMARKS_SIZE], lost[24] = "unknown";
+
+	if (report_has_books(report))
+		snprintf(lost, sizeof(lost), "%" PRIu64, books.lost);
+	fprintf(out, "%s %s %s, %" PRIu32 " CPUs: %.2f s of guest time\n", epoch->kernel,
+		epoch->version, epoch->arch, epoch->cpu_count, report->seconds);
+	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
+		status->sampler == SAMPLER_NMI ? "nmi" : "timer", status->rate);
+	if (status->sampler_cpu != EVENT_NONE)
+		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
+	fprintf(out,
+		": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 " (%.1f%%), lost %s\n",
+		table->samples, table->weight, table->missed, 100 * report->missed, lost);
+	fprintf(out, "kernel %.1f%%, user %.1f%%, idle %.1f%%\n",
+		percent(table->mode[MODE_KERNEL], table->weight),
+		percent(table->mode[MODE_USER], table->weight),
+		percent(table->mode[MODE_IDLE], table->weight));
+	if (status->sampler == SAMPLER_TIMER)
+		fprintf(out, "code that runs with interrupts off is not seen by the timer "
+			"sampler: its time is counted where they come back on\n");
+	if (report->missed > GAPS_TOLD)
+		fprintf(out, "the host did not run the guest's CPUs for %.0f%% of the time: "
+			"the table rests on the other %.0f%%\n", 100 * report->missed,
+			100 - 100 * report->missed);
+	if (report->note[0])
+		fprintf(out, "%s\n", report->note);
+	if (remarks_text(epoch, report->begin, "\n", remarks, sizeof(remarks))[0])
+		fprintf(out, "%s\n", remarks);
+}
+
+/* The columns of a terminal that UTF-8 takes. */
+static int columns_of(const char *text)
+{
+	size_t left = strlen(text), size;
+	uint32_t point;
+	int columns = 0;
+
+	for (; (size = util_utf8(text, left, &point)); text += size, left -= size) {
+		int width = point < 0x80 ? 1 : wcwidth((wchar_t)point);
+
+		columns += width < 0 ? 1 : width;
+	}
+	return columns + (int)left;
+}
+
+/* Text, and blanks up to the width. */
+static void print_padded(const char *text, int width, FILE *out)
+{
+	int columns = columns_of(text);
+
+	fprintf(out, "%s%*s ", text, columns < width ? width - columns : 0, "");
+}
+
+static void print_row(const struct report *report, const struct row *row, FILE *out)
+{
+	struct symbols *symbols = report->epoch->inputs.symbols;
+	const struct function *function = symbols_get(symbols, row->function);
+	const char *line = symbols_line(symbols, row->function);
+	char cpus[12];
+
+	table_cpus(report->table, row, cpus, sizeof(cpus));
+	fprintf(out, "%7.2f %7.2f %9.0f  %-11s ", percent(row->self, report->table->weight),
+		percent(row->total, report->table->weight),
+		report->seconds > 0 ? (double)row->samples / report->seconds : 0, cpus);
+	print_padded(function->name, 32, out);
+	print_padded(function->object, 16, out);
+	fprintf(out, "%s\n", line ? line : "");
+}
+
+/* Names are UTF-8, whatever the locale: how wide they are is asked of one that knows. */
+void report_text(const struct report *report, FILE *out)
+{
+	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
+	size_t rows = report->table->count;
+
+	if (report->request.top && report->request.top < rows)
+		rows = report->request.top;
+	print_facts(report, out);
+	fprintf(out, "\n%7s %7s %9s  %-11s %-32s %-16s %s\n", "SELF%", "TOTAL%", "HITS/s", "CPU",
+		"FUNCTION", "OBJECT", "SOURCE");
+	for (size_t i = 0; i < rows; i++)
+		print_row(report, &report->table->rows[i], out);
+	if (report->table->count == 0)
+		fprintf(out, report->note[0] ? "(nothing to show)\n" : "(no sample was taken)\n");
+	if (rows < report->table->count)
+		fprintf(out, "(%zu more functions; --top 0 shows all)\n",
+			report->table->count - rows);
+	if (utf8) {
+		uselocale(before);
+		freelocale(utf8);
+	}
+}

@@ -1,0 +1,192 @@
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/base/peer.h"
+#include "agent/base/unix_socket.h"
+#include "agent/base/util.h"
+#include "control_client.h"
+#include "control_socket.h"
+
+enum {
+	ANSWER_MAX = 64 << 20,		/* bytes; more than any report */
+	WAIT_MS = 100,
+	TAKE_MS = 10000,		/* until it takes one more client */
+	SAY_MS = 1000,			/* for which VM it has */
+	NS_PER_MS = 1000000,
+};
+static const uint64_t hurry_ns = 10000000000;	/* how long one that is to answer now may take */
+
+/* The paths of all that are live, in fresh memory. */
+static char **find_all(size_t *count)
+{
+	char *folder = control_socket_folder(), **found = NULL;
+	DIR *entries = opendir(folder);
+	struct dirent *entry;
+
+	*count = 0;
+	while (entries && (entry = readdir(entries))) {
+		char *path = util_format("%s/%s", folder, entry->d_name);
+
+		if (entry->d_name[0] != '.' && control_socket_is_live(path)) {
+			found = util_grow(found, *count + 1, sizeof(*found));
+			found[(*count)++] = path;
+		} else {
+			free(path);
+		}
+	}
+	if (entries)
+		closedir(entries);
+	free(folder);
+	return found;
+}
+
+static void free_all(char **paths, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(paths[i]);
+	free(paths);
+}
+
+static char *find_only(void)
+{
+	size_t count;
+	char **found = find_all(&count);
+	char *only = count == 1 ? util_copy(found[0], strlen(found[0])) : NULL;
+
+	free_all(found, count);
+	return only;
+}
+
+char *control_client_find(const char *socket)
+{
+	char *path = socket ? control_socket_path(socket, NULL) : find_only();
+
+	if (path && control_socket_is_live(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* All bytes until the other side closes, or can be seen to stand still. */
+static char *read_all(int fd, const struct control_question *question, size_t *size)
+{
+	uint64_t deadline = question->deadline;
+	bool hurries = false;
+	size_t room = 65536;
+	char *bytes = util_alloc(room);
+
+	for (*size = 0; *size < ANSWER_MAX;) {
+		struct pollfd ready = { .fd = fd, .events = POLLIN };
+		ssize_t got;
+
+		if (util_now() >= deadline)
+			break;
+		if (!hurries && question->enough && question->enough()) {
+			hurries = shutdown(fd, SHUT_WR) == 0;
+			deadline = util_now() + hurry_ns;
+		}
+		if (poll(&ready, 1, WAIT_MS) <= 0) {
+			if (peer_stopped(fd))
+				break;
+			continue;
+		}
+		got = recv(fd, bytes + *size, room - 1 - *size, 0);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			break;
+		*size += (size_t)got;
+		if (*size == room - 1) {
+			room *= 2;
+			bytes = util_grow(bytes, room, 1);
+		}
+	}
+	bytes[*size] = '\0';
+	return bytes;
+}
+
+/* Leaves the text. False: not all of it has come. */
+static bool take_head(char *answer, size_t *size, bool *ok)
+{
+	char *text = strchr(answer, '\n'), *number = strchr(answer, ' ');
+
+	if (!text || !number)
+		return false;
+	text++;
+	*size -= (size_t)(text - answer);
+	if (strtoull(number, NULL, 10) != *size)
+		return false;
+	*ok = strncmp(answer, "ok ", 3) == 0;
+	memmove(answer, text, *size + 1);
+	return true;
+}
+
+char *control_client_ask(const char *path, const struct control_question *question, bool *ok,
+	size_t *size, char **error)
+{
+	char *line = util_join(question->words, question->count, CONTROL_SEPARATOR);
+	char *request = util_format("%s\n", line);
+	char *answer = NULL;
+	size_t length = strlen(request);
+	int fd = unix_socket_connect_within(path, TAKE_MS);
+
+	if (strchr(line, '\n') || length > CONTROL_REQUEST_MAX ||
+			question->count > CONTROL_WORDS_MAX)
+		util_fail(error,
+			"words for the live ktop: too many, too long, or of several lines; say less");
+	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
+		util_fail(error, "%s: the live ktop does not answer: %s; is it suspended?", path,
+			strerror(errno));
+	else
+		answer = read_all(fd, question, size);
+	if (fd >= 0)
+		close(fd);
+	free(request);
+	free(line);
+	if (!answer)
+		return NULL;
+
+	if (take_head(answer, size, ok))
+		return answer;
+	util_fail(error, "the live ktop gave no answer, or half of one: it has ended, or is suspended "
+		"(Ctrl-Z); bring it back by fg in its terminal, and ask again");
+	free(answer);
+	return NULL;
+}
+
+/* The socket of the VM that this one has, in fresh memory. */
+static char *ask_socket(const char *path)
+{
+	char word[] = "vm", *words[] = { word }, *said;
+	const struct control_question question = { .words = words, .count = 1,
+		.deadline = util_now() + (uint64_t)SAY_MS * NS_PER_MS };
+	bool ok = false;
+	size_t size;
+
+	said = control_client_ask(path, &question, &ok, &size, NULL);
+	if (said && ok)
+		return said;
+	free(said);
+	return util_format("one that does not say (is it suspended?)");
+}
+
+char *control_client_live(void)
+{
+	size_t count;
+	char **found = find_all(&count), *all;
+
+	for (size_t i = 0; i < count; i++) {
+		char *said = ask_socket(found[i]);
+
+		free(found[i]);
+		found[i] = said;
+	}
+	all = count ? util_join(found, count, ", ") : NULL;
+	free_all(found, count);
+	return all;
+}

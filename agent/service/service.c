@@ -1,0 +1,261 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/guest/loan.h"
+#include "agent/report/report.h"
+#include "agent/session/session.h"
+#include "control_socket.h"
+#include "service.h"
+
+enum { LOOK_MS = 500, TURN_MS = 20, NS_PER_MS = 1000000 };
+
+struct job {				/* of one client */
+	struct service *service;
+	struct report *report;		/* NULL: none */
+	char *words;			/* that the report's request refers to */
+};
+
+struct service {
+	struct session *session;
+	char *socket;			/* of the VM */
+	struct control_sink sink;
+	struct control_socket *control;
+	uint64_t look_at;		/* next, whether that is another one now */
+	struct job jobs[CONTROL_CLIENTS];
+	unsigned next;			/* whose turn it is */
+};
+
+static unsigned client_of(const struct job *job)
+{
+	return (unsigned)(job - job->service->jobs);
+}
+
+static void answer(const struct job *job, bool ok, const char *text)
+{
+	control_socket_answer(job->service->control, client_of(job), ok, text, strlen(text));
+}
+
+static void forget(struct job *job)
+{
+	report_free(job->report);
+	free(job->words);
+	job->report = NULL;
+	job->words = NULL;
+	session_forget(job->service->session, job);
+}
+
+/* ---- ctl ---- */
+
+static void guest_answered(void *context, bool ok, const char *text)
+{
+	const struct job *job = context;
+
+	if (ok)
+		loan_line_obeyed(session_loan(job->service->session), text);
+	answer(job, ok, text);
+}
+
+static void begin_ctl(struct job *job, char *const *words, size_t count)
+{
+	const struct command_sink sink = { .context = job, .answered = guest_answered };
+	char *line = util_join(words, count, " ");
+
+	if (session_vm(job->service->session) == VM_PAUSED)
+		answer(job, false, "not sent: the VM is paused; let it run first");
+	else
+		session_ask(job->service->session, line, &sink);
+	free(line);
+}
+
+/* ---- report ---- */
+
+/* The words move into memory of the job, for the request refers to them. */
+static char **keep_words(struct job *job, char *const *words, size_t count)
+{
+	size_t size = count * sizeof(char *);
+	char **kept;
+	char *to;
+
+	for (size_t i = 0; i < count; i++)
+		size += strlen(words[i]) + 1;
+	job->words = util_alloc(size);
+	kept = (char **)(void *)job->words;
+	to = job->words + count * sizeof(char *);
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = to;
+		to = stpcpy(to, words[i]) + 1;
+	}
+	return kept;
+}
+
+static void begin_report(struct job *job, char *const *words, size_t count)
+{
+	struct report_request request = report_default;
+	const struct option_set set = { .rows = report_options, .into = &request };
+	char *error = NULL;
+	size_t used;
+
+	if (!options_parse(keep_words(job, words, count), count, &set, 1, &used, &error)) {
+		answer(job, false, error);
+	} else if (request.raw) {
+		answer(job, false,
+			"--raw: a recording needs the guest's port for itself; end the live ktop");
+	} else {
+		job->report = report_new(job->service->session, &request);
+		return;
+	}
+	free(error);
+	forget(job);
+}
+
+static void finish_report(struct job *job)
+{
+	char *text = NULL, *error = NULL;
+	const char *why = NULL;
+	size_t size = 0;
+	FILE *out = util_text_stream(&text, &size);
+
+	if (out) {
+		report_write(job->report, out, &error);
+		why = error ? error : job->report->error;
+		if (why)
+			fprintf(out, CONTROL_SEPARATOR "%s", why);
+	}
+	if (out && util_text_whole(out, &text))
+		control_socket_answer(job->service->control, client_of(job), !why, text, size);
+	else
+		answer(job, false, "no report: no memory for it; ask for less");
+	free(error);
+	free(text);
+	forget(job);
+}
+
+static void step_report(struct job *job)
+{
+	switch (report_step(job->report)) {
+	case REPORT_DONE:
+		finish_report(job);
+		break;
+	case REPORT_FAILED:
+		answer(job, false, job->report->error);
+		forget(job);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the whole ---- */
+
+static void take_request(void *context, unsigned client, char *const *words, size_t count)
+{
+	struct service *service = context;
+	struct job *job = &service->jobs[client];
+
+	if (strcmp(words[0], "ctl") == 0)
+		begin_ctl(job, words + 1, count - 1);
+	else if (strcmp(words[0], "report") == 0)
+		begin_report(job, words + 1, count - 1);
+	else if (strcmp(words[0], "vm") == 0)
+		answer(job, true, service->socket);
+	else
+		answer(job, false, "the live ktop does not know this: it is of another version; "
+			"start it anew");
+}
+
+static void client_hurried(void *context, unsigned client)
+{
+	struct service *service = context;
+
+	if (service->jobs[client].report)
+		report_cut(service->jobs[client].report, "interrupted");
+}
+
+static void client_gone(void *context, unsigned client)
+{
+	struct service *service = context;
+
+	forget(&service->jobs[client]);
+}
+
+/* As others say it, wherever they are. */
+static char *whole_path(const char *socket)
+{
+	char *whole = realpath(socket, NULL);
+
+	return whole ? whole : util_copy(socket, strlen(socket));
+}
+
+struct service *service_new(struct session *session, const char *socket, char **error)
+{
+	struct service *service = util_alloc(sizeof(*service));
+	char *path = control_socket_path(socket, error);
+
+	service->socket = whole_path(socket);
+	service->sink = (struct control_sink){
+		.context = service, .request = take_request, .hurried = client_hurried,
+		.gone = client_gone };
+	service->session = session;
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		service->jobs[i].service = service;
+	if (path)
+		service->control = control_socket_new(path, &service->sink, error);
+	free(path);
+	if (service->control)
+		return service;
+	service_free(service);
+	return NULL;
+}
+
+void service_free(struct service *service)
+{
+	if (!service)
+		return;
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		forget(&service->jobs[i]);
+	control_socket_free(service->control);
+	free(service->socket);
+	free(service);
+}
+
+/* A VM that was started anew has another socket, by which others look for us. */
+static void follow(struct service *service)
+{
+	struct control_socket *next = NULL;
+	char *path;
+
+	if (util_now() < service->look_at || !control_socket_idle(service->control))
+		return;
+	service->look_at = util_now() + (uint64_t)LOOK_MS * NS_PER_MS;
+	path = control_socket_path(service->socket, NULL);
+	if (path && strcmp(path, control_socket_at(service->control)) != 0)
+		next = control_socket_new(path, &service->sink, NULL);
+	if (next) {
+		control_socket_free(service->control);
+		service->control = next;
+	}
+	free(path);
+}
+
+/* Each in turn; when that takes long, the guest is read before the rest. */
+static void step_reports(struct service *service)
+{
+	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
+
+	for (int i = 0; i < CONTROL_CLIENTS && util_now() < end; i++) {
+		struct job *job = &service->jobs[service->next];
+
+		service->next = (service->next + 1) % CONTROL_CLIENTS;
+		if (job->report)
+			step_report(job);
+	}
+}
+
+void service_step(struct service *service)
+{
+	follow(service);
+	control_socket_step(service->control);
+	step_reports(service);
+}

@@ -1,0 +1,195 @@
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "mailbox.h"
+#include "picture.h"
+
+enum { ORDERS_MAX = 1024, MESSAGES_MAX = 16 };
+
+struct mailbox {
+	pthread_mutex_t lock;		/* of all below but the descriptors */
+	int order_fd, picture_fd;	/* fixed; event counters */
+
+	struct session_wish wish;
+	bool wish_waits;
+	struct order orders[ORDERS_MAX];
+	size_t order_count, orders_refused;
+
+	struct picture *picture;
+	struct session_message messages[MESSAGES_MAX];
+	size_t message_count;
+};
+
+struct mailbox *mailbox_new(void)
+{
+	struct mailbox *mailbox = util_alloc(sizeof(*mailbox));
+
+	pthread_mutex_init(&mailbox->lock, NULL);
+	mailbox->order_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	mailbox->picture_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return mailbox;
+}
+
+void mailbox_free(struct mailbox *mailbox)
+{
+	if (!mailbox)
+		return;
+	for (size_t i = 0; i < mailbox->order_count; i++)
+		free(mailbox->orders[i].text);
+	picture_free(mailbox->picture);
+	close(mailbox->order_fd);
+	close(mailbox->picture_fd);
+	pthread_mutex_destroy(&mailbox->lock);
+	free(mailbox);
+}
+
+static void ring(int fd)
+{
+	eventfd_write(fd, 1);		/* fails only where it is readable already */
+}
+
+static void quiet(int fd)
+{
+	eventfd_t count;
+
+	eventfd_read(fd, &count);
+}
+
+void mailbox_wish(struct mailbox *mailbox, const struct session_wish *wish)
+{
+	pthread_mutex_lock(&mailbox->lock);
+	mailbox->wish = *wish;
+	mailbox->wish_waits = true;
+	pthread_mutex_unlock(&mailbox->lock);
+	ring(mailbox->order_fd);
+}
+
+void mailbox_order(struct mailbox *mailbox, const struct order *order)
+{
+	size_t refused;
+	bool taken;
+
+	pthread_mutex_lock(&mailbox->lock);
+	taken = mailbox->order_count < ORDERS_MAX;
+	if (taken)
+		mailbox->orders[mailbox->order_count++] = *order;
+	refused = mailbox->orders_refused += !taken;
+	pthread_mutex_unlock(&mailbox->lock);
+	if (taken) {
+		ring(mailbox->order_fd);
+	} else {
+		struct session_message message = { .failed = true };
+
+		snprintf(message.text, sizeof(message.text), "orders not taken: %zu: %d wait to be "
+			"obeyed; give them again when these are", refused, ORDERS_MAX);
+		mailbox_message(mailbox, &message);
+		free(order->text);
+	}
+}
+
+bool mailbox_take_wish(struct mailbox *mailbox, struct session_wish *wish)
+{
+	bool waits;
+
+	pthread_mutex_lock(&mailbox->lock);
+	waits = mailbox->wish_waits;
+	if (waits)
+		*wish = mailbox->wish;
+	mailbox->wish_waits = false;
+	pthread_mutex_unlock(&mailbox->lock);
+	return waits;
+}
+
+bool mailbox_take_order(struct mailbox *mailbox, struct order *order)
+{
+	bool waits;
+
+	pthread_mutex_lock(&mailbox->lock);
+	waits = mailbox->order_count > 0;
+	if (waits) {
+		*order = mailbox->orders[0];
+		mailbox->order_count--;
+		memmove(mailbox->orders, mailbox->orders + 1,
+			mailbox->order_count * sizeof(mailbox->orders[0]));
+	}
+	pthread_mutex_unlock(&mailbox->lock);
+	return waits;
+}
+
+int mailbox_order_fd(const struct mailbox *mailbox)
+{
+	return mailbox->order_fd;
+}
+
+void mailbox_ring_orders(struct mailbox *mailbox)
+{
+	ring(mailbox->order_fd);
+}
+
+void mailbox_clear_order_fd(struct mailbox *mailbox)
+{
+	quiet(mailbox->order_fd);
+}
+
+void mailbox_picture(struct mailbox *mailbox, struct picture *picture)
+{
+	struct picture *old;
+
+	pthread_mutex_lock(&mailbox->lock);
+	old = mailbox->picture;
+	mailbox->picture = picture;
+	pthread_mutex_unlock(&mailbox->lock);
+	picture_free(old);
+	ring(mailbox->picture_fd);
+}
+
+/* The oldest gives way when nobody reads. */
+void mailbox_message(struct mailbox *mailbox, const struct session_message *message)
+{
+	pthread_mutex_lock(&mailbox->lock);
+	if (mailbox->message_count == MESSAGES_MAX)
+		memmove(mailbox->messages, mailbox->messages + 1,
+			--mailbox->message_count * sizeof(*message));
+	mailbox->messages[mailbox->message_count++] = *message;
+	pthread_mutex_unlock(&mailbox->lock);
+	ring(mailbox->picture_fd);
+}
+
+struct picture *mailbox_take_picture(struct mailbox *mailbox)
+{
+	struct picture *picture;
+
+	quiet(mailbox->picture_fd);
+	pthread_mutex_lock(&mailbox->lock);
+	picture = mailbox->picture;
+	mailbox->picture = NULL;
+	pthread_mutex_unlock(&mailbox->lock);
+	return picture;
+}
+
+bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message)
+{
+	bool waits;
+
+	pthread_mutex_lock(&mailbox->lock);
+	waits = mailbox->message_count > 0;
+	if (waits) {
+		*message = mailbox->messages[0];
+		mailbox->message_count--;
+		memmove(mailbox->messages, mailbox->messages + 1,
+			mailbox->message_count * sizeof(*message));
+	}
+	pthread_mutex_unlock(&mailbox->lock);
+	return waits;
+}
+
+int mailbox_picture_fd(const struct mailbox *mailbox)
+{
+	return mailbox->picture_fd;
+}

@@ -1,0 +1,195 @@
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/export/export.h"
+#include "agent/guest/epoch.h"
+#include "mailbox.h"
+#include "saver.h"
+
+enum { JOBS_MAX = 256 };		/* that wait; their memory is in the budget */
+
+struct job {				/* a snapshot to be written */
+	struct epoch *epoch;		/* held: what the stacks are named by */
+	struct folded *folded;
+	char *path;
+};
+
+struct saver {
+	struct mailbox *mailbox;	/* borrowed */
+	pthread_t thread;
+	bool started;			/* and not joined yet */
+
+	pthread_mutex_t lock;		/* of all below */
+	pthread_cond_t changed;
+	struct job jobs[JOBS_MAX];	/* the oldest first, from `first` on, around */
+	size_t first, count;
+	bool ending;			/* what waits is still written */
+	uint64_t refused;		/* so far */
+};
+
+struct saver *saver_new(struct mailbox *mailbox)
+{
+	struct saver *saver = util_alloc(sizeof(*saver));
+
+	saver->mailbox = mailbox;
+	pthread_mutex_init(&saver->lock, NULL);
+	pthread_cond_init(&saver->changed, NULL);
+	return saver;
+}
+
+/* Frees the text. Those that were refused are told again: their own message may be overwritten. */
+static void tell(struct saver *saver, bool failed, char *text)
+{
+	struct session_message message = { .failed = failed };
+	uint64_t refused;
+
+	pthread_mutex_lock(&saver->lock);
+	refused = saver->refused;
+	pthread_mutex_unlock(&saver->lock);
+	if (refused)
+		util_print(message.text, sizeof(message.text), "%s; snapshots not taken so far: %"
+			PRIu64, text, refused);
+	else
+		util_print(message.text, sizeof(message.text), "%s", text);
+	mailbox_message(saver->mailbox, &message);
+	free(text);
+}
+
+/* ---- the thread ---- */
+
+static void write_file(struct saver *saver, const struct job *job)
+{
+	struct export_result result = { 0 };
+	char *error = NULL, *name = folded_write_new(job->folded, job->path, &result, &error);
+
+	if (name)
+		tell(saver, false, util_format("%s: %" PRIu64 " samples (weight %" PRIu64 ") in %"
+			PRIu64 " stacks", name, result.samples, result.weight, result.stacks));
+	else
+		tell(saver, true, util_format("no snapshot: %s; files go to the folder in which ktop "
+			"was started", error));
+	free(name);
+	free(error);
+}
+
+static void finish(struct job *job)
+{
+	folded_free(job->folded);
+	epoch_release(job->epoch);
+	free(job->path);
+}
+
+/* The oldest, which keeps its place until it is written; false: all are, and no more will come. */
+static bool await_job(struct saver *saver, struct job *job)
+{
+	bool there;
+
+	pthread_mutex_lock(&saver->lock);
+	while (saver->count == 0 && !saver->ending)
+		pthread_cond_wait(&saver->changed, &saver->lock);
+	there = saver->count > 0;
+	if (there)
+		*job = saver->jobs[saver->first];
+	pthread_mutex_unlock(&saver->lock);
+	return there;
+}
+
+static void drop_first(struct saver *saver)
+{
+	pthread_mutex_lock(&saver->lock);
+	saver->first = (saver->first + 1) % JOBS_MAX;
+	saver->count--;
+	pthread_mutex_unlock(&saver->lock);
+}
+
+static void *work(void *context)
+{
+	struct saver *saver = context;
+	struct job job;
+	sigset_t signals;
+
+	sigfillset(&signals);			/* they are for the threads that expect them */
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	while (await_job(saver, &job)) {
+		write_file(saver, &job);
+		drop_first(saver);
+		finish(&job);
+	}
+	return NULL;
+}
+
+/* ---- the session's thread ---- */
+
+static bool has_room(struct saver *saver)
+{
+	bool room;
+
+	pthread_mutex_lock(&saver->lock);
+	room = saver->count < JOBS_MAX;
+	saver->refused += !room;
+	pthread_mutex_unlock(&saver->lock);
+	return room;
+}
+
+static void add(struct saver *saver, const struct job *job)
+{
+	pthread_mutex_lock(&saver->lock);
+	saver->jobs[(saver->first + saver->count++) % JOBS_MAX] = *job;
+	pthread_cond_signal(&saver->changed);
+	pthread_mutex_unlock(&saver->lock);
+}
+
+void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
+	const struct question *question, struct folded_options options)
+{
+	struct job job;
+
+	if (!has_room(saver)) {
+		tell(saver, true, util_format("no snapshot: %d wait to be written; is the disk slow? "
+			"Try again when they are", JOBS_MAX));
+		return;
+	}
+	if (!saver->started)
+		saver->started = pthread_create(&saver->thread, NULL, work, saver) == 0;
+	if (!saver->started) {
+		tell(saver, true, util_format(
+			"no snapshot: the system gives no thread; close other programs"));
+		return;
+	}
+	job = (struct job){ .epoch = epoch_hold(epoch), .path = util_copy(path, strlen(path)),
+		.folded = folded_new(epoch->query, &epoch->inputs, question, options) };
+	add(saver, &job);
+}
+
+bool saver_writes(struct saver *saver, char *text, size_t size)
+{
+	size_t count;
+
+	pthread_mutex_lock(&saver->lock);
+	count = saver->count;
+	if (count)
+		util_print(text, size, "%s", saver->jobs[saver->first].path);
+	pthread_mutex_unlock(&saver->lock);
+	if (count > 1)
+		util_print(text + strlen(text), size - strlen(text), ", and %zu more", count - 1);
+	return count > 0;
+}
+
+void saver_free(struct saver *saver)
+{
+	if (!saver)
+		return;
+	pthread_mutex_lock(&saver->lock);
+	saver->ending = true;
+	pthread_cond_signal(&saver->changed);
+	pthread_mutex_unlock(&saver->lock);
+	if (saver->started)
+		pthread_join(saver->thread, NULL);
+	pthread_cond_destroy(&saver->changed);
+	pthread_mutex_destroy(&saver->lock);
+	free(saver);
+}

@@ -1,0 +1,453 @@
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/files/debuginfod.h"
+#include "agent/names/function.h"
+#include "agent/names/kernel_names.h"
+#include "agent/names/programs.h"
+#include "agent/names/symbols.h"
+#include "agent/vm/link.h"
+#include "agent/vm/source.h"
+#include "agent/wire/decode.h"
+#include "agent/wire/record.h"
+#include "mailbox.h"
+#include "saver.h"
+#include "session_state.h"
+
+enum {
+	READ_BYTES = 262144,
+	READS_PER_STEP = 8,		/* then others have their turn */
+	NAMES_MS = 10,			/* between two looks whether they are read */
+	SOON_MS = 20,			/* the step of a goodbye */
+	NS_PER_MS = 1000000,
+};
+
+/* The guest tells all of itself again. */
+void session_greet(struct session *session)
+{
+	commands_send(session->commands, link_source(session->link), "hello",
+		(struct command_sink){ 0 }, util_now());
+}
+
+/* ---- epochs: what the decoder finds ---- */
+
+/* A guest that was put back (loadvm) does not know that it has to tell of itself again. */
+static void begin_epoch(void *context, const uint8_t *boot_id)
+{
+	struct session *session = context;
+	const char *image = session->image ? session->image : link_facts(session->link)->kernel;
+
+	turn_boot(&session->turn, util_now());
+	if (session->epoch) {
+		commands_drop(session->commands, "no answer: the guest was reset or put back; ask again");
+		session_greet(session);
+		if (memcmp(session->epoch->boot_id, boot_id, sizeof(session->epoch->boot_id)) != 0)
+			loan_forget(&session->loan);
+	}
+	session->epochs++;
+	epoch_release(session->epoch);
+	session->epoch = epoch_new(boot_id, image, session->budget);
+	symbols_set_programs(session->epoch->inputs.symbols, session->programs);
+	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
+		session->debuginfod);
+	if (session->names)
+		kernel_names_check(session->names);
+	session_give_names(session);
+	meter_clear(&session->meter);
+}
+
+static void take_packet(void *context, const struct packet *packet)
+{
+	struct session *session = context;
+
+	if (session->record)
+		record_packet(session->record, packet);
+	epoch_ticks(session->epoch, packet->end);
+	session->changed = true;
+}
+
+static void take_events(void *context, const struct event *events, size_t count)
+{
+	struct session *session = context;
+
+	for (size_t i = 0; session->record && i < count; i++)
+		record_event(session->record, &events[i]);
+	epoch_events(session->epoch, events, count);
+	for (size_t i = 0; i < count; i++)
+		if (events[i].kind == EVENT_REPLY)
+			commands_reply(session->commands, events[i].reply.ok,
+				events[i].reply.text.bytes, events[i].reply.text.size);
+}
+
+static bool want_more(void *context)
+{
+	const struct session *session = context;
+
+	return turn_goes_on(&session->turn, util_now());
+}
+
+static void measure(struct session *session)
+{
+	const struct epoch *epoch = session->epoch;
+
+	if (epoch && epoch->known && epoch->status.running)
+		meter_add(&session->meter, &(struct meter_point){
+			.time = epoch_now(epoch), .taken = epoch->taken,
+			.span = epoch_ns(epoch, epoch->span) });
+	else
+		meter_clear(&session->meter);
+}
+
+/* ---- the connections ---- */
+
+/* What the guest said of its profiler is over; it will tell again. */
+static void forget_status(struct session *session)
+{
+	if (session->epoch)
+		session->epoch->status_known = session->epoch->status.running = false;
+}
+
+static void cut_port(struct session *session)
+{
+	forget_status(session);
+	decode_cut(session->decode);
+	session->got = session->fed = 0;
+}
+
+static void lose_port(struct session *session)
+{
+	cut_port(session);
+	commands_drop(session->commands, "no answer: the connection to the guest's port was lost; "
+		"ask again when it is back");
+	link_lost_port(session->link);
+}
+
+static void tell_plugged(struct session *session)
+{
+	char text[SESSION_TROUBLE];
+
+	if (session_plugged(session, text, sizeof(text))[0])
+		session_tell(session, false, false, text);
+}
+
+static void begin_port(struct session *session)
+{
+	cut_port(session);
+	commands_drop(session->commands, "no answer: the guest's port was silent, and is connected anew; "
+		"ask again");
+	tell_plugged(session);
+	session_greet(session);
+}
+
+/* What was read; false: not all of it in this turn. */
+static bool feed(struct session *session)
+{
+	session->fed += decode_feed(session->decode, session->buffer + session->fed,
+		session->got - session->fed);
+	return !decode_held(session->decode);
+}
+
+/* Reads on when all that was read is decoded. False: the port was closed. */
+static bool take_bytes(struct session *session, struct source *source)
+{
+	turn_begin(&session->turn, util_now());
+	if (turn_pause(&session->turn, util_now()))
+		return true;
+	for (int i = 0; i < READS_PER_STEP && feed(session); i++) {
+		ssize_t got = source_read(source, session->buffer, READ_BYTES);
+
+		session->got = session->fed = 0;
+		if (got <= 0)
+			return got == 0;
+		link_heard(session->link);
+		session->got = (size_t)got;
+	}
+	return true;
+}
+
+static void read_port(struct session *session)
+{
+	struct source *source = link_source(session->link);
+
+	if (source && !(take_bytes(session, source) && source_flush(source)))
+		lose_port(session);
+	measure(session);
+}
+
+static void handle_resets(struct session *session)
+{
+	const struct qmp *qmp = link_qmp(session->link);
+	uint64_t resets = qmp ? qmp_resets(qmp) : 0;
+
+	/* Who closes its port reboots, or has let its hook go: neither goes on sampling. */
+	if (resets > session->resets || link_closed(session->link))
+		forget_status(session);
+	session->resets = resets;
+}
+
+enum link_state session_link(const struct session *session)
+{
+	enum link_state state = link_port_state(session->link);
+
+	return state == LINK_NO_HELLO && session->epoch && session->epoch->known ? LINK_UP : state;
+}
+
+const char *session_trouble(const struct session *session, char *text, size_t size)
+{
+	if (!session_awaits_names(session))
+		return link_remark(session->link, session_shown_link(session), text, size);
+	if (kernel_names_error(session->names))
+		util_print(text, size, "%s", kernel_names_error(session->names));
+	else
+		util_print(text, size, "reads the kernel's names from %s, 30 s at most where nobody "
+			"writes into it", kernel_names_path(session->names));
+	return text;
+}
+
+const char *session_plugged(const struct session *session, char *text, size_t size)
+{
+	return link_plugged(session->link, text, size);
+}
+
+void session_leave(struct session *session, int timeout_ms)
+{
+	uint64_t now = util_now(), all = (uint64_t)timeout_ms * NS_PER_MS;
+	uint64_t heard = now + all * 2 / 3, late = now + all;
+	char text[SESSION_TROUBLE];
+
+	session_finish_orders(session);
+	/* What the guest was told last, to stop above all, has to come to it through the port. */
+	while (session_plugged(session, text, sizeof(text))[0] && commands_wait(session->commands)
+			&& util_now() < heard)
+		session_step(session, SOON_MS);
+	session->left_running = session->left_running ||
+		(session_link(session) == LINK_UP && session->epoch->status.running);
+	now = util_now();
+	link_leave(session->link, now, now < late ? (int)((late - now) / NS_PER_MS) : 0);
+	while (link_leaving(session->link))
+		session_step(session, SOON_MS);
+}
+
+const char *session_stays(const struct session *session)
+{
+	return link_stays(session->link);
+}
+
+bool session_settled(const struct session *session)
+{
+	if (session_awaits_names(session))
+		return kernel_names_error(session->names);
+	return session->patient || link_settled(session->link);
+}
+
+const char *session_failure(const struct session *session)
+{
+	if (session_awaits_names(session))
+		return kernel_names_error(session->names);
+	return session->patient ? NULL : link_failure(session->link);
+}
+
+bool session_reads_names(const struct session *session)
+{
+	return session->names && kernel_names_reading(session->names);
+}
+
+bool session_fetches(const struct session *session)
+{
+	return session->debuginfod;
+}
+
+enum vm_state session_vm(const struct session *session)
+{
+	return link_vm(session->link);
+}
+
+struct loan *session_loan(struct session *session)
+{
+	return &session->loan;
+}
+
+static void drive_profiler(struct session *session)
+{
+	const struct profiler_guest guest = {
+		.epoch = session->epoch,
+		.link = session->link,
+		.commands = session->commands,
+		.state = session_link(session),
+	};
+
+	profiler_drive_step(&session->profiler, &guest);
+}
+
+/* ---- the whole ---- */
+
+static void wait_for_something(struct session *session, int timeout_ms)
+{
+	struct source *source = link_source(session->link);
+	uint64_t now = util_now(), due = session_picture_due(session), link = link_due(session->link, now);
+	bool held = session->fed < session->got || decode_held(session->decode);
+	short wanted = (short)((held ? 0 : POLLIN) |
+		(source && source_wants_write(source) ? POLLOUT : 0));
+	struct pollfd ready[] = {
+		{ .fd = mailbox_order_fd(session->mailbox), .events = POLLIN },
+		{ .fd = source && wanted ? source_fd(source) : -1, .events = wanted },
+		{ .fd = link_fd(session->link), .events = POLLIN },
+	};
+	uint64_t wait;
+
+	if (session->names && kernel_names_reading(session->names))
+		link = now + (uint64_t)NAMES_MS * NS_PER_MS;
+	due = link < due ? link : due;
+	wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
+
+	if (held && wait > turn_pause(&session->turn, now) / NS_PER_MS + 1)
+		wait = (turn_pause(&session->turn, now) + NS_PER_MS - 1) / NS_PER_MS;
+	if (profiler_drive_waits(&session->profiler) && wait > 10)
+		wait = 10;
+	poll(ready, sizeof(ready) / sizeof(ready[0]),
+		wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
+}
+
+/* There is memory again. */
+static void retry(struct session *session)
+{
+	if (session->names && kernel_names_starved(session->names))
+		kernel_names_again(session->names);
+	session_greet(session);
+}
+
+void session_step(struct session *session, int timeout_ms)
+{
+	wait_for_something(session, timeout_ms);
+	session_step_names(session);
+	if (!session_awaits_names(session) && link_step(session->link, util_now()))
+		begin_port(session);
+	handle_resets(session);
+	read_port(session);
+	session_take_orders(session);
+	drive_profiler(session);
+	commands_expire(session->commands, util_now());
+	if (session->epoch && epoch_retry(session->epoch, util_now()))
+		retry(session);
+	if (session_picture_due(session) <= util_now())
+		session_make_picture(session);
+}
+
+static bool open_all(struct session *session, const struct session_options *options, char **error)
+{
+	const struct decode_sink sink = {
+		.context = session,
+		.boot = begin_epoch,
+		.packet = take_packet,
+		.events = take_events,
+		.more = want_more,
+	};
+	const char *names = options->symbols ? options->symbols : options->kernel;
+
+	if (options->debuginfod && !debuginfod_possible(error))
+		return false;
+	session->given = names;
+	if (names)
+		session->names = kernel_names_new(names, session->budget);
+	session->link = link_new(options->qmp, options->port, !options->no_plug);
+	session->decode = decode_new(&sink);
+	if (options->record)
+		session->record = record_new(options->record, error);
+	return session->record || !options->record;
+}
+
+static bool is_folder(const char *option, const char *path, char **error)
+{
+	struct stat is;
+
+	if (!path || (stat(path, &is) == 0 && S_ISDIR(is.st_mode)))
+		return true;
+	return util_fail(error, "--%s %s: no such folder; give one that is there", option, path);
+}
+
+struct session *session_new(const struct session_options *options, char **error)
+{
+	struct session *session = util_alloc(sizeof(*session));
+
+	session->budget = budget_new(options->memory ? options->memory : BUDGET_MIB);
+	session->programs = programs_new(session->budget);
+	session->mailbox = mailbox_new();
+	session->saver = saver_new(session->mailbox);
+	session->commands = commands_new();
+	session->buffer = util_alloc(READ_BYTES);
+	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
+	session->sysroot = options->sysroot ? util_format("%s", options->sysroot) : NULL;
+	session->debug = options->debug ? util_format("%s", options->debug) : NULL;
+	session->debuginfod = options->debuginfod;
+	session->wish.filter.cpu = EVENT_NONE;
+	session->wish.selected = FUNCTION_NONE;
+	session->changed = true;
+	session->patient = options->patient;
+	if (is_folder("sysroot", options->sysroot, error) &&
+			is_folder("debug-dir", options->debug, error) &&
+			open_all(session, options, error))
+		return session;
+	session_free(session);
+	return NULL;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	session_finish_orders(session);
+	session_close_recording(session, NULL);
+	link_free(session->link);
+	decode_free(session->decode);
+	commands_free(session->commands);
+	profiler_drive_clear(&session->profiler);
+	saver_free(session->saver);
+	mailbox_free(session->mailbox);
+	epoch_release(session->epoch);
+	kernel_names_free(session->names);
+	programs_release(session->programs);
+	budget_release(session->budget);
+	free(session->sysroot);
+	free(session->debug);
+	free(session->image);
+	free(session->buffer);
+	free(session);
+}
+
+bool session_left_running(const struct session *session)
+{
+	return session->left_running;
+}
+
+bool session_writes(struct session *session, char *text, size_t size)
+{
+	session_finish_orders(session);
+	if (saver_writes(session->saver, text, size))
+		return true;
+	util_print(text, size, "the recording");
+	return session->record && record_writes(session->record);
+}
+
+bool session_close_recording(struct session *session, char **error)
+{
+	struct record *record = session->record;
+
+	session->record = NULL;
+	return !record || record_close(record, error);
+}
+
+struct epoch *session_epoch(const struct session *session)
+{
+	return session->epoch;
+}
+
+const struct decode *session_decode(const struct session *session)
+{
+	return session->decode;
+}

@@ -1,0 +1,119 @@
+/*
+ * Knows every stage and wires them: QMP, port, decoder, recording, epochs (store, stacks, symbols),
+ * queries. Holds no logic of its own. One thread drives it with session_step; other threads use the
+ * calls marked "any thread", which take one short lock.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/export/export.h"
+#include "agent/query/query.h"
+#include "picture.h"
+
+struct command_sink;
+struct decode;
+struct epoch;
+struct loan;
+struct session;
+
+struct session_options {
+	const char *qmp;		/* socket; NULL: only the port is used */
+	const char *port;		/* overrides what QMP says */
+	const char *kernel;		/* ELF, likewise */
+	const char *symbols;		/* nm or System.map text */
+	const char *sysroot;		/* folder with the guest's files, or NULL */
+	const char *debug;		/* folder with debug files, or NULL */
+	bool debuginfod;		/* servers are asked for others */
+	const char *record;		/* folder of a raw recording, or NULL */
+	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
+	bool no_plug;			/* a VM without the port is left alone */
+	bool patient;			/* a VM that is not there is waited for: that is no failure */
+};
+
+/* Only the steps read files and connect. NULL with `error` set. */
+struct session *session_new(const struct session_options *options, char **error);
+void session_free(struct session *session);
+
+/* Handles what is ready, waiting at most timeout_ms. The caller's loop is around this. */
+void session_step(struct session *session, int timeout_ms);
+
+/* Nothing more is to come: is anything still being written, that freeing would wait for? What, in `text`. */
+bool session_writes(struct session *session, char *text, size_t size);
+bool session_close_recording(struct session *session, char **error);
+
+/*
+ * The first try to connect is over; why it has failed: what is missing, what to do; NULL: it has
+ * not, or not yet. Steps try again.
+ */
+bool session_settled(const struct session *session);
+const char *session_failure(const struct session *session);
+
+struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
+const struct decode *session_decode(const struct session *session);
+enum link_state session_link(const struct session *session);
+enum vm_state session_vm(const struct session *session);
+struct loan *session_loan(struct session *session);	/* for its reports alone */
+bool session_reads_names(const struct session *session);	/* of the kernel, from its file */
+bool session_fetches(const struct session *session);	/* debug files: lines may take long */
+
+/* What ails the connections, as link_remark tells it. */
+const char *session_trouble(const struct session *session, char *text, size_t size);
+
+/* What was plugged into the VM for this session, in a line; "" if nothing. Returns `text`. */
+const char *session_plugged(const struct session *session, char *text, size_t size);
+
+/*
+ * Takes that out, in so long at most; then only session_free may follow. What stays, in a line; NULL:
+ * nothing.
+ */
+void session_leave(struct session *session, int timeout_ms);
+const char *session_stays(const struct session *session);
+bool session_left_running(const struct session *session);	/* the guest's profiler, as far as is known */
+
+/*
+ * A control line for the guest; starting and stopping. The sink is called from a later step, or at
+ * once when it cannot be; then it is forgotten. A wish for the profiler ends one for the contrary.
+ */
+void session_ask(struct session *session, const char *line, const struct command_sink *sink);
+void session_profile(struct session *session, bool on, const struct command_sink *sink);
+void session_forget(struct session *session, const void *context);	/* sinks that have it */
+
+/* ---- any thread ---- */
+
+/* What the screen wants to know; the picture follows within 100 ms. */
+struct session_wish {
+	uint64_t window_ns;		/* 0: all since zero_ns */
+	uint64_t zero_ns;		/* nothing before this guest time */
+	uint64_t until_ns;		/* nothing after it: a frozen picture; 0: live */
+	struct filter filter;
+	uint32_t visible[256];		/* functions whose trend and line are wanted */
+	size_t visible_count;
+	uint32_t selected;		/* function whose callers are wanted; FUNCTION_NONE */
+	uint32_t reader;		/* for whom it is: told again in the picture */
+	bool brief;			/* nobody looks at it: no table, no CPUs, seldom */
+};
+void session_wish(struct session *session, const struct session_wish *wish);
+
+/* The newest picture, or NULL when there is none newer than the last; the caller frees it. */
+struct picture *session_picture(struct session *session);
+int session_picture_fd(const struct session *session);	/* readable when one, or a message, waits */
+
+/* Toggle by key, and by port when no status confirms it in 300 ms. Results come as messages. */
+void session_run_profiler(struct session *session, bool on);
+void session_snapshot(struct session *session, const char *path, struct folded_options options);
+void session_command(struct session *session, const char *line);	/* for the guest */
+
+struct session_message {
+	bool failed;			/* stays on the screen until a key */
+	bool reply;			/* the guest's answer to session_command */
+	bool profiler;			/* of starting or stopping, which may have happened since */
+	char text[512];
+};
+void session_say(struct session *session, bool failed, const char *text);	/* a message */
+bool session_message(struct session *session, struct session_message *message);	/* next, if any */
+
+#endif

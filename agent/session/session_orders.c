@@ -1,0 +1,169 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/guest/epoch.h"
+#include "agent/vm/link.h"
+#include "mailbox.h"
+#include "saver.h"
+#include "session_state.h"
+
+enum { NS_PER_MS = 1000000 };
+
+/* ---- messages ---- */
+
+void session_tell(struct session *session, bool failed, bool reply, const char *text)
+{
+	struct session_message message = { .failed = failed, .reply = reply };
+
+	util_print(message.text, sizeof(message.text), "%s", text);
+	mailbox_message(session->mailbox, &message);
+}
+
+static void tell_done(void *context, bool ok, const char *text)
+{
+	struct session *session = context;
+	struct session_message message = { .failed = !ok, .profiler = true };
+
+	if (ok)
+		loan_profiler_set(&session->loan, session->profiler.profiler.on);
+	util_print(message.text, sizeof(message.text), "%s", text);
+	mailbox_message(session->mailbox, &message);
+}
+
+static void tell_reply(void *context, bool ok, const char *text)
+{
+	struct session *session = context;
+
+	if (ok)
+		loan_line_obeyed(&session->loan, text);
+	session_tell(session, !ok, true, text);
+}
+
+/* ---- what they want, by the thread that drives ---- */
+
+void session_ask(struct session *session, const char *line, const struct command_sink *sink)
+{
+	commands_send(session->commands, link_source(session->link), line, *sink, util_now());
+}
+
+void session_profile(struct session *session, bool on, const struct command_sink *sink)
+{
+	profiler_drive_want(&session->profiler, on, false, sink);
+}
+
+void session_forget(struct session *session, const void *context)
+{
+	commands_forget(session->commands, context);
+	profiler_drive_forget(&session->profiler, context);
+}
+
+static void save_snapshot(struct session *session, const char *path, struct folded_options options)
+{
+	struct epoch *epoch = session->epoch;
+	struct question question;
+
+	if (!epoch || !epoch->known) {
+		session_tell(session, true, false, "no snapshot: nothing has come from the guest yet");
+		return;
+	}
+	question = picture_question(epoch, &session->wish);
+	saver_save(session->saver, path, epoch, &question, options);
+}
+
+static void obey(struct session *session, const struct order *order)
+{
+	const struct command_sink done = { .context = session, .answered = tell_done };
+	const struct command_sink reply = { .context = session, .answered = tell_reply };
+
+	switch (order->kind) {
+	case ORDER_PROFILER:
+		profiler_drive_want(&session->profiler, order->on, true, &done);
+		break;
+	case ORDER_SNAPSHOT:
+		save_snapshot(session, order->text, order->options);
+		break;
+	case ORDER_COMMAND:
+		session_ask(session, order->text, &reply);
+		break;
+	}
+}
+
+static bool take_order(struct session *session)
+{
+	struct order order;
+
+	if (!mailbox_take_order(session->mailbox, &order))
+		return false;
+	obey(session, &order);
+	free(order.text);
+	return true;
+}
+
+void session_take_orders(struct session *session)
+{
+	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
+
+	mailbox_clear_order_fd(session->mailbox);
+	if (mailbox_take_wish(session->mailbox, &session->wish))
+		session->wish_is_new = true;
+	while (take_order(session))
+		if (util_now() >= end) {
+			mailbox_ring_orders(session->mailbox);
+			return;
+		}
+}
+
+void session_finish_orders(struct session *session)
+{
+	while (take_order(session))
+		;
+}
+
+/* ---- any thread ---- */
+
+void session_wish(struct session *session, const struct session_wish *wish)
+{
+	mailbox_wish(session->mailbox, wish);
+}
+
+struct picture *session_picture(struct session *session)
+{
+	return mailbox_take_picture(session->mailbox);
+}
+
+int session_picture_fd(const struct session *session)
+{
+	return mailbox_picture_fd(session->mailbox);
+}
+
+void session_run_profiler(struct session *session, bool on)
+{
+	mailbox_order(session->mailbox, &(struct order){ .kind = ORDER_PROFILER, .on = on });
+}
+
+void session_snapshot(struct session *session, const char *path, struct folded_options options)
+{
+	mailbox_order(session->mailbox, &(struct order){
+		.kind = ORDER_SNAPSHOT,
+		.text = util_copy(path, strlen(path)),
+		.options = options,
+	});
+}
+
+void session_command(struct session *session, const char *line)
+{
+	mailbox_order(session->mailbox, &(struct order){
+		.kind = ORDER_COMMAND, .text = util_copy(line, strlen(line)) });
+}
+
+void session_say(struct session *session, bool failed, const char *text)
+{
+	session_tell(session, failed, false, text);
+}
+
+bool session_message(struct session *session, struct session_message *message)
+{
+	return mailbox_take_message(session->mailbox, message);
+}

@@ -1,0 +1,77 @@
+/* What a session knows: for session.c, which wires the stages, and for those that it has its parts in. */
+#ifndef SESSION_STATE_H
+#define SESSION_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/guest/loan.h"
+#include "agent/guest/meter.h"
+#include "agent/guest/profiler_drive.h"
+#include "session.h"
+#include "turn.h"
+
+enum { SESSION_TROUBLE = 256 };		/* bytes of a remark */
+
+struct session {
+	struct budget *budget;
+	struct link *link;
+	struct decode *decode;
+	struct commands *commands;
+	struct record *record;		/* NULL: none */
+	struct mailbox *mailbox;
+	struct saver *saver;
+	struct epoch *epoch;		/* NULL: no boot seen yet */
+	struct meter meter;
+	char *sysroot, *debug;		/* folders; NULL: none */
+	bool debuginfod;
+	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
+	struct programs *programs;	/* whose files were read */
+	struct kernel_names *names;	/* NULL: nobody has told of a file yet */
+	bool given, named;		/* that is the user's; it was read once */
+	bool patient;			/* the VM may come later */
+	uint64_t resets;		/* of the VM, as far as handled */
+
+	struct profiler_drive profiler;
+	struct loan loan;
+
+	bool left_running;		/* the profiler was on when the guest was left */
+
+	struct session_wish wish;
+	bool wish_is_new, changed;	/* since the last picture */
+	bool begun;			/* a picture had a sample */
+	uint64_t pictured;		/* when that was made */
+	uint64_t picture_took;		/* ns, to make it */
+	uint64_t generation;
+	uint64_t epochs;		/* so many there were */
+	enum link_state shown_link;
+	enum vm_state shown_vm;
+	uint64_t shown_news;		/* of the link */
+
+	char *buffer;			/* READ_BYTES, of which: */
+	size_t got, fed;		/* what was read, and went to the decoder */
+	struct turn turn;
+};
+
+void session_greet(struct session *session);	/* the guest tells all of itself again */
+
+/* ---- the kernel's names (session_names.c) ---- */
+
+bool session_awaits_names(const struct session *session);
+bool session_give_names(struct session *session);
+void session_step_names(struct session *session);
+
+/* ---- pictures (session_picture.c) ---- */
+
+enum link_state session_shown_link(const struct session *session);
+uint64_t session_picture_due(const struct session *session);
+void session_make_picture(struct session *session);
+
+/* ---- what others want (session_orders.c) ---- */
+
+void session_tell(struct session *session, bool failed, bool reply, const char *text);
+void session_take_orders(struct session *session);	/* for a turn; the rest has the next one */
+void session_finish_orders(struct session *session);	/* all: nobody comes back */
+
+#endif

@@ -1,0 +1,329 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/hash.h"
+#include "agent/base/util.h"
+#include "arrivals.h"
+#include "run.h"
+
+/*
+ * An arrival is one word: slice, stack + 1 and kind, from the high bits to the low ones. To be
+ * sorted, it is packed: the kind becomes its place in order, and each field takes as many bits as
+ * any of this time needs.
+ */
+enum {
+	KIND_BITS = 15, STACK_BITS = 32, SLICE_BITS = 12,
+	DIGIT_BITS = 10, DIGITS = 6,		/* of a word that is sorted by */
+	BUCKETS = 1 << DIGIT_BITS,
+};
+_Static_assert(1 << KIND_BITS >= ARRIVALS_MAX, "each arrival may be of its own kind");
+_Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
+_Static_assert(DIGITS * DIGIT_BITS >= KIND_BITS + STACK_BITS + SLICE_BITS, "all of it is sorted");
+
+/* All of an arrival that is neither where nor when: in many there are few of them. */
+struct kind {
+	struct who who;
+	uint32_t weight;
+};
+
+struct arrivals {
+	uint64_t *list, *other;			/* two of ARRIVALS_MAX: sorting goes to and fro */
+	uint32_t count;
+
+	struct kind *kinds;			/* ARRIVALS_MAX; in order of arrival, then sorted */
+	uint32_t kind_count;
+	struct hash by_kind;
+
+	uint32_t *place;			/* ARRIVALS_MAX: of each kind, in a list that is made */
+	uint64_t *seen;				/* a bit each: it is in that list */
+
+	uint32_t first_slice;			/* of the packed words, slice 0 */
+	unsigned kind_bits, stack_bits, bits;	/* in them, and of all */
+};
+
+enum { SEEN_WORDS = ARRIVALS_MAX / 64 };
+
+struct arrivals *arrivals_new(void)
+{
+	struct arrivals *arrivals = util_alloc(sizeof(*arrivals));
+
+	arrivals->list = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->list));
+	arrivals->other = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->other));
+	arrivals->kinds = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->kinds));
+	arrivals->place = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->place));
+	arrivals->seen = util_alloc(SEEN_WORDS * sizeof(*arrivals->seen));
+	hash_init(&arrivals->by_kind, NULL);
+	return arrivals;
+}
+
+void arrivals_free(struct arrivals *arrivals)
+{
+	hash_clear(&arrivals->by_kind);
+	free(arrivals->list);
+	free(arrivals->other);
+	free(arrivals->kinds);
+	free(arrivals->place);
+	free(arrivals->seen);
+	free(arrivals);
+}
+
+bool arrivals_full(const struct arrivals *arrivals)
+{
+	return arrivals->count == ARRIVALS_MAX;
+}
+
+size_t arrivals_count(const struct arrivals *arrivals)
+{
+	return arrivals->count;
+}
+
+/* By its fields, as they were written: a copy of it would wait for them. */
+static bool is_kind(const struct kind *kind, const struct who *who, uint32_t weight)
+{
+	return kind->who.process == who->process && kind->who.thread == who->thread &&
+		kind->who.cpu == who->cpu && kind->who.mode == who->mode && kind->weight == weight;
+}
+
+static uint32_t have_kind(struct arrivals *arrivals, const struct who *who, uint32_t weight)
+{
+	uint64_t hash = hash_pair(&arrivals->by_kind, (uint64_t)who->process << 32 | who->thread,
+		(uint64_t)weight << 32 | (uint64_t)who->cpu << 8 | who->mode);
+	uint32_t at = 0, position;
+
+	while ((position = hash_next(&arrivals->by_kind, hash, &at)) != HASH_NONE)
+		if (is_kind(&arrivals->kinds[position], who, weight))
+			return position;
+	hash_add(&arrivals->by_kind, hash, arrivals->kind_count);
+	arrivals->kinds[arrivals->kind_count] = (struct kind){ *who, weight };
+	return arrivals->kind_count++;
+}
+
+void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,
+	uint32_t weight)
+{
+	uint64_t where = (uint64_t)slice << STACK_BITS | (uint32_t)(stack + 1);
+
+	arrivals->list[arrivals->count++] = where << KIND_BITS | have_kind(arrivals, who, weight);
+}
+
+/* ---- sorting ---- */
+
+struct ranked {
+	struct kind kind;
+	uint32_t old;
+};
+
+static int by_kind(const void *a, const void *b)
+{
+	const struct kind *x = &((const struct ranked *)a)->kind;
+	const struct kind *y = &((const struct ranked *)b)->kind;
+	int order = who_compare(&x->who, &y->who);
+
+	return order ? order : (x->weight > y->weight) - (x->weight < y->weight);
+}
+
+/* The kinds in their order; arrivals->place: where each of them went. */
+static void sort_kinds(struct arrivals *arrivals)
+{
+	struct ranked *ranked = util_grow(NULL, arrivals->kind_count, sizeof(*ranked));
+
+	for (uint32_t i = 0; i < arrivals->kind_count; i++)
+		ranked[i] = (struct ranked){ arrivals->kinds[i], i };
+	qsort(ranked, arrivals->kind_count, sizeof(*ranked), by_kind);
+	for (uint32_t i = 0; i < arrivals->kind_count; i++) {
+		arrivals->kinds[i] = ranked[i].kind;
+		arrivals->place[ranked[i].old] = i;
+	}
+	free(ranked);
+}
+
+static unsigned bits_of(uint32_t value)
+{
+	return value ? 32 - (unsigned)__builtin_clz(value) : 0;
+}
+
+static uint32_t slice_of(uint64_t arrival)
+{
+	return (uint32_t)(arrival >> (STACK_BITS + KIND_BITS));
+}
+
+static uint32_t stack_of(uint64_t arrival)
+{
+	return (uint32_t)(arrival >> KIND_BITS);
+}
+
+static void choose_bits(struct arrivals *arrivals)
+{
+	uint32_t first = UINT32_MAX, last = 0, stacks = 0;
+
+	for (uint32_t i = 0; i < arrivals->count; i++) {
+		uint32_t slice = slice_of(arrivals->list[i]);
+
+		first = slice < first ? slice : first;
+		last = slice > last ? slice : last;
+		stacks |= stack_of(arrivals->list[i]);
+	}
+	arrivals->first_slice = first;
+	arrivals->kind_bits = bits_of(arrivals->kind_count - 1);
+	arrivals->stack_bits = bits_of(stacks);
+	arrivals->bits = arrivals->kind_bits + arrivals->stack_bits + bits_of(last - first);
+}
+
+static void pack(struct arrivals *arrivals)
+{
+	for (uint32_t i = 0; i < arrivals->count; i++) {
+		uint64_t arrival = arrivals->list[i];
+		uint64_t slice = slice_of(arrival) - arrivals->first_slice;
+
+		arrivals->list[i] =
+			(slice << arrivals->stack_bits | stack_of(arrival)) << arrivals->kind_bits |
+			arrivals->place[arrival & (ARRIVALS_MAX - 1)];
+	}
+}
+
+/* By the digit at `shift`, of which there are so many of each; equal ones stay in their order. */
+static void sort_digit(struct arrivals *arrivals, unsigned shift, uint32_t mask, uint32_t *counts)
+{
+	uint64_t *list = arrivals->list;
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i <= mask; i++) {
+		uint32_t count = counts[i];
+
+		counts[i] = sum;
+		sum += count;
+	}
+	for (uint32_t i = 0; i < arrivals->count; i++)
+		arrivals->other[counts[list[i] >> shift & mask]++] = list[i];
+	arrivals->list = arrivals->other;
+	arrivals->other = list;
+}
+
+static void sort(struct arrivals *arrivals)
+{
+	unsigned digits = (arrivals->bits + DIGIT_BITS - 1) / DIGIT_BITS;
+	unsigned width = digits ? (arrivals->bits + digits - 1) / digits : 0;
+	uint32_t counts[DIGITS][BUCKETS] = { 0 }, mask = (1u << width) - 1;
+
+	for (uint32_t i = 0; i < arrivals->count; i++)
+		for (unsigned digit = 0; digit < digits; digit++)
+			counts[digit][arrivals->list[i] >> digit * width & mask]++;
+	for (unsigned digit = 0; digit < digits; digit++)
+		sort_digit(arrivals, digit * width, mask, counts[digit]);
+}
+
+/* ---- runs ---- */
+
+struct part {				/* the arrivals of one slice, packed and sorted */
+	const uint64_t *list;
+	uint32_t count;
+	uint64_t weight;
+};
+
+static uint32_t kind_of(const struct arrivals *arrivals, uint64_t packed)
+{
+	return (uint32_t)packed & ((1u << arrivals->kind_bits) - 1);
+}
+
+static uint32_t packed_slice(const struct arrivals *arrivals, uint64_t packed)
+{
+	return arrivals->first_slice +
+		(uint32_t)(packed >> (arrivals->kind_bits + arrivals->stack_bits));
+}
+
+/* The part that begins here; notes which kinds are in it. */
+static struct part part_at(struct arrivals *arrivals, uint32_t first)
+{
+	struct part part = { .list = arrivals->list + first };
+	uint32_t slice = packed_slice(arrivals, part.list[0]);
+
+	memset(arrivals->seen, 0, SEEN_WORDS * sizeof(*arrivals->seen));
+	for (; first + part.count < arrivals->count; part.count++) {
+		uint64_t packed = part.list[part.count];
+		uint32_t kind = kind_of(arrivals, packed);
+
+		if (packed_slice(arrivals, packed) != slice)
+			break;
+		arrivals->seen[kind / 64] |= 1ull << kind % 64;
+		part.weight += arrivals->kinds[kind].weight;
+	}
+	return part;
+}
+
+/* Gives each kind that was seen its place in a list of who; to `list`, if there is one. */
+static uint32_t list_who(struct arrivals *arrivals, struct who *list)
+{
+	const struct who *last = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t word = 0; word * 64 < arrivals->kind_count; word++)
+		for (uint64_t bits = arrivals->seen[word]; bits; bits &= bits - 1) {
+			uint32_t kind = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			const struct who *who = &arrivals->kinds[kind].who;
+
+			count += !last || who_compare(last, who) != 0;
+			last = who;
+			arrivals->place[kind] = count - 1;
+			if (list)
+				list[count - 1] = *who;
+		}
+	return count;
+}
+
+static void put_all(struct run_writer *writer, const struct arrivals *arrivals,
+	const struct part *part)
+{
+	uint64_t stacks = (1ull << arrivals->stack_bits) - 1;
+
+	for (uint32_t i = 0; i < part->count; ) {
+		uint64_t where = part->list[i] >> arrivals->kind_bits;
+		struct run_count count = {
+			.stack = (uint32_t)(where & stacks) - 1,
+			.who = arrivals->place[kind_of(arrivals, part->list[i])],
+		};
+
+		for (; i < part->count && part->list[i] >> arrivals->kind_bits == where; i++) {
+			uint32_t kind = kind_of(arrivals, part->list[i]);
+
+			if (arrivals->place[kind] != count.who)
+				break;
+			count.samples++;
+			count.weight += arrivals->kinds[kind].weight;
+		}
+		run_put(writer, &count);
+	}
+}
+
+static struct run *make_run(struct arrivals *arrivals, struct budget *budget,
+	const struct part *part)
+{
+	struct run_writer writer;
+
+	if (!run_begin(&writer, budget, list_who(arrivals, NULL),
+			(size_t)part->count * RUN_COUNT_MAX))
+		return NULL;
+	list_who(arrivals, writer.run->who);
+	put_all(&writer, arrivals, part);
+	return run_end(&writer);
+}
+
+void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
+	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),
+	void *context)
+{
+	struct part part;
+
+	if (!arrivals->count)
+		return;
+	sort_kinds(arrivals);
+	choose_bits(arrivals);
+	pack(arrivals);
+	sort(arrivals);
+	for (uint32_t i = 0; i < arrivals->count; i += part.count) {
+		part = part_at(arrivals, i);
+		take(context, packed_slice(arrivals, part.list[0]),
+			make_run(arrivals, budget, &part), part.weight);
+	}
+	arrivals->count = arrivals->kind_count = 0;
+	hash_clear(&arrivals->by_kind);
+}

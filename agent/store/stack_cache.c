@@ -1,0 +1,202 @@
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/hash.h"
+#include "agent/base/util.h"
+#include "agent/wire/event.h"
+#include "stack_cache.h"
+#include "stacks.h"
+
+enum {
+	WAYS = 3,
+	HEAD_KEYS = 2, WALK_KEYS = 64,	/* two words of the sample's own, then its two walks */
+	RANDOM_PIECE = 256,		/* getrandom gives as much whole */
+};
+
+struct print {
+	uint64_t low, high;
+};
+
+/* One line of the processor's cache. */
+struct set {
+	struct print prints[WAYS];
+	uint32_t nodes[WAYS];		/* + 1; 0: empty */
+	uint32_t oldest;
+};
+
+_Static_assert(sizeof(struct set) == 64, "a set is a line");
+
+struct stack_cache {
+	struct budget *budget;
+	bool keyed;			/* there were random numbers */
+	uint64_t set_key;		/* independent of the others, see stack_cache.h */
+	uint64_t keys[HEAD_KEYS + 2 * WALK_KEYS];
+	uint32_t count;			/* of sets, a power of two; or 0 */
+	void *memory;
+	struct set *sets;		/* in it, aligned */
+};
+
+static bool fill_random(void *memory, size_t size)
+{
+	for (size_t at = 0; at < size; at += RANDOM_PIECE) {
+		size_t piece = size - at < RANDOM_PIECE ? size - at : RANDOM_PIECE;
+
+		if (getrandom((uint8_t *)memory + at, piece, GRND_NONBLOCK) != (ssize_t)piece)
+			return false;
+	}
+	return true;
+}
+
+/* One set more than are used, so that there are lines to begin at. */
+static size_t bytes_of(uint32_t count)
+{
+	return ((size_t)count + 1) * sizeof(struct set);
+}
+
+static uint32_t count_for(const struct budget *budget)
+{
+	uint32_t count = STACK_CACHE_BYTES / sizeof(struct set);
+
+	while (count * sizeof(struct set) > budget_share(budget, 64))
+		count /= 2;
+	return count;
+}
+
+/* The system backs what is used. */
+static bool make_sets(struct stack_cache *cache)
+{
+	uint32_t count = count_for(cache->budget);
+	uintptr_t line;
+
+	if (!cache->keyed || !budget_take(cache->budget, bytes_of(count)))
+		return false;
+	cache->memory = calloc(1, bytes_of(count));
+	if (!cache->memory) {
+		budget_give(cache->budget, bytes_of(count));
+		return false;
+	}
+	line = ((uintptr_t)cache->memory + sizeof(struct set) - 1) / sizeof(struct set);
+	cache->sets = (struct set *)(line * sizeof(struct set));
+	cache->count = count;
+	return true;
+}
+
+struct stack_cache *stack_cache_new(struct budget *budget)
+{
+	struct stack_cache *cache = util_alloc(sizeof(*cache));
+
+	cache->budget = budget;
+	cache->keyed = fill_random(cache->keys, sizeof(cache->keys)) &&
+		fill_random(&cache->set_key, sizeof(cache->set_key));
+	make_sets(cache);
+	return cache;
+}
+
+void stack_cache_free(struct stack_cache *cache)
+{
+	if (!cache)
+		return;
+	if (cache->count)
+		budget_free(cache->budget, cache->memory, bytes_of(cache->count));
+	free(cache);
+}
+
+/* ---- NH: the sum of the products of each two words, with their keys added ---- */
+
+struct sums {
+	unsigned __int128 products;
+	uint64_t words;
+};
+
+static void add(struct sums *sums, const uint64_t *keys, uint64_t a, uint64_t b)
+{
+	sums->products += (unsigned __int128)(a + keys[0]) * (b + keys[1]);
+	sums->words += a + b;
+}
+
+/* An odd one is paired with 0: how many there are is in the head. */
+static void add_walk(struct sums *sums, const uint64_t *keys, const void *frames, uint32_t count)
+{
+	uint32_t i = 0;
+
+	for (; i + 1 < count; i += 2)
+		add(sums, keys + i, sample_frame(frames, i), sample_frame(frames, i + 1));
+	if (i < count)
+		add(sums, keys + i, sample_frame(frames, i), 0);
+}
+
+/* All that is no frame, in one word. */
+static uint64_t head(const struct sample *sample, uint32_t space)
+{
+	return (uint64_t)space << 32 | (uint64_t)sample->user_exact << 18 |
+		(uint64_t)sample->user_cut << 17 | (uint64_t)sample->kernel_cut << 16 |
+		sample->user_count << 8 | sample->kernel_count;
+}
+
+/* The words alone, in no order: what other stacks have the same sum share a set. */
+static uint32_t spread_of(const struct stack_cache *cache, uint64_t words)
+{
+	return (uint32_t)hash_mix(words, cache->set_key);
+}
+
+/* There is one. */
+static struct set *set_of(const struct stack_cache *cache, uint32_t spread)
+{
+	return &cache->sets[spread & (cache->count - 1)];
+}
+
+struct stack_print stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
+	uint32_t space)
+{
+	const uint64_t *kernel_keys = cache->keys + HEAD_KEYS, *user_keys = kernel_keys + WALK_KEYS;
+	struct sums sums = { 0 };
+
+	add(&sums, cache->keys, head(sample, space), sample->exact);
+	add_walk(&sums, kernel_keys, sample->kernel, sample->kernel_count);
+	add_walk(&sums, user_keys, sample->user, sample->user_count);
+	return (struct stack_print){
+		.low = (uint64_t)sums.products,
+		.high = (uint64_t)(sums.products >> 64),
+		.spread = spread_of(cache, sums.words),
+	};
+}
+
+/* ---- the sets ---- */
+
+void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print *print)
+{
+	if (cache->count)
+		__builtin_prefetch(set_of(cache, print->spread));
+}
+
+/* Without a branch on which of them it is: nobody can foresee that. */
+uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print)
+{
+	const struct set *set;
+	uint32_t node = 0;
+
+	if (cache->count == 0)
+		return STACKS_NONE;
+	set = set_of(cache, print->spread);
+	for (uint32_t i = 0; i < WAYS; i++) {
+		uint64_t differ = (set->prints[i].low ^ print->low) |
+			(set->prints[i].high ^ print->high);
+
+		node |= set->nodes[i] & -(uint32_t)(differ == 0);
+	}
+	return node - 1;
+}
+
+void stack_cache_keep(struct stack_cache *cache, const struct stack_print *print, uint32_t node)
+{
+	struct set *set;
+
+	if (cache->count == 0 && !make_sets(cache))
+		return;
+	set = set_of(cache, print->spread);
+	set->prints[set->oldest] = (struct print){ print->low, print->high };
+	set->nodes[set->oldest] = node + 1;
+	set->oldest = (set->oldest + 1) % WAYS;
+}

@@ -1,0 +1,210 @@
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/hash.h"
+#include "agent/base/util.h"
+#include "agent/wire/event.h"
+#include "stack_cache.h"
+#include "stacks.h"
+
+/*
+ * A node's hash is made from its caller's hash and its own frame, from the root down: the hash of a
+ * leaf is therefore that of its whole stack, and one index serves as the table of stacks and as the
+ * list of every node's callees.
+ */
+struct stacks {
+	struct budget *budget;
+	struct node *nodes;		/* STACKS_NODES_MAX; the system backs what is used */
+	uint32_t count, room, most;	/* of these, room is paid for */
+	uint64_t refused;
+	struct hash by_hash;
+	struct stack_cache *cache;
+};
+
+enum {
+	FRAMES_MAX = 128,		/* both stacks of a sample */
+	STEP = 1 << 14,			/* nodes that are paid for at a time */
+	NODE_COST = sizeof(struct node) + sizeof(uint32_t),	/* with its function, naming.h */
+	NODE_SHARE = 4 * (NODE_COST + 4 * sizeof(struct hash_slot)),
+};
+
+struct path {				/* one stack, root first; parents still to be found */
+	uint32_t depth;
+	struct node frames[FRAMES_MAX];
+	uint64_t hashes[FRAMES_MAX];
+};
+
+struct stacks *stacks_new(struct budget *budget)
+{
+	struct stacks *stacks = util_alloc(sizeof(*stacks));
+	size_t most = budget_share(budget, NODE_SHARE);
+
+	stacks->budget = budget;
+	stacks->most = most < STACKS_NODES_MAX ? (uint32_t)most : STACKS_NODES_MAX;
+	stacks->nodes = util_alloc(STACKS_NODES_MAX * sizeof(*stacks->nodes));
+	hash_init(&stacks->by_hash, budget);
+	stacks->cache = stack_cache_new(budget);
+	return stacks;
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	stack_cache_free(stacks->cache);
+	hash_clear(&stacks->by_hash);
+	free(stacks->nodes);
+	budget_give(stacks->budget, (size_t)stacks->room * NODE_COST);
+	free(stacks);
+}
+
+/* A return address may be the first of the next function: the call is before it. */
+static uint64_t lookup_address(uint64_t address, bool exact)
+{
+	return exact || address == 0 ? address : address - 1;
+}
+
+/* One walk's frames behind those of the path, root first. */
+static void add_walk(struct path *path, uint32_t space, const void *frames, uint32_t count,
+	uint64_t exact, bool cut)
+{
+	for (uint32_t i = count; i-- > 0 && path->depth < FRAMES_MAX; )
+		path->frames[path->depth++] = (struct node){
+			.address = lookup_address(sample_frame(frames, i),
+				i < 64 && exact >> i & 1),
+			.space = space,
+			.cut = cut && i == count - 1,
+		};
+}
+
+static void make_path(struct path *path, const struct stack_key *key)
+{
+	const struct sample *sample = key->sample;
+	bool user_exact = sample->user_exact || sample->kernel_count == 0;
+
+	path->depth = 0;
+	add_walk(path, key->space, sample->user, sample->user_count, user_exact,
+		sample->user_cut);
+	add_walk(path, EVENT_KERNEL, sample->kernel, sample->kernel_count, sample->exact | 1,
+		sample->kernel_cut);
+}
+
+static void make_hashes(const struct stacks *stacks, struct path *path)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < path->depth; i++) {
+		const struct node *frame = &path->frames[i];
+
+		hash = hash_pair(&stacks->by_hash, hash + frame->address,
+			hash + ((uint64_t)frame->cut << 32 | frame->space));
+		path->hashes[i] = hash;
+		hash_fetch(&stacks->by_hash, hash);
+	}
+}
+
+static bool same_frame(const struct node *a, const struct node *b)
+{
+	return a->address == b->address && a->space == b->space && a->cut == b->cut;
+}
+
+/* What a look-up from the root down will compare, all of it at once. */
+static void fetch_nodes(const struct stacks *stacks, const struct path *path)
+{
+	for (uint32_t i = 0; i < path->depth; i++) {
+		uint32_t at = 0, node = hash_next(&stacks->by_hash, path->hashes[i], &at);
+
+		if (node != HASH_NONE)
+			__builtin_prefetch(&stacks->nodes[node]);
+	}
+}
+
+/* Room for one node more? */
+static bool have_room(struct stacks *stacks)
+{
+	if (stacks->count >= stacks->most)
+		return false;
+	if (stacks->count == stacks->room && budget_take(stacks->budget, STEP * NODE_COST))
+		stacks->room += STEP;
+	return stacks->count < stacks->room;
+}
+
+/* The child of a node, made when there is none; STACKS_NONE when there is no more room. */
+static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node *frame,
+	uint64_t hash)
+{
+	uint32_t at = 0, node;
+
+	while ((node = hash_next(&stacks->by_hash, hash, &at)) != STACKS_NONE)
+		if (stacks->nodes[node].parent == parent && same_frame(&stacks->nodes[node], frame))
+			return node;
+	node = stacks->count;
+	if (!have_room(stacks) || !hash_add(&stacks->by_hash, hash, node))
+		return STACKS_NONE;
+	stacks->nodes[node] = *frame;
+	stacks->nodes[node].parent = parent;
+	stacks->count++;
+	return node;
+}
+
+/* By the tree alone. */
+static uint32_t intern(struct stacks *stacks, const struct stack_key *key)
+{
+	struct path path;
+	uint32_t node = STACKS_NONE;
+
+	make_path(&path, key);
+	make_hashes(stacks, &path);
+	fetch_nodes(stacks, &path);
+	for (uint32_t i = 0; i < path.depth; i++) {
+		node = child(stacks, node, &path.frames[i], path.hashes[i]);
+		if (node == STACKS_NONE) {
+			stacks->refused++;
+			break;
+		}
+	}
+	return node;
+}
+
+struct stack_key stacks_key(const struct stacks *stacks, const struct sample *sample,
+	uint32_t space)
+{
+	struct stack_key key = {
+		.sample = sample, .space = space,
+		.print = stack_cache_print(stacks->cache, sample, space),
+	};
+
+	stack_cache_fetch(stacks->cache, &key.print);
+	return key;
+}
+
+uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key)
+{
+	uint32_t node;
+
+	if (key->sample->kernel_count + key->sample->user_count == 0)
+		return STACKS_NONE;
+	node = stack_cache_find(stacks->cache, &key->print);
+	if (node != STACKS_NONE)
+		return node;
+	node = intern(stacks, key);
+	if (node != STACKS_NONE)
+		stack_cache_keep(stacks->cache, &key->print, node);
+	return node;
+}
+
+uint32_t stacks_nodes(const struct stacks *stacks)
+{
+	return stacks->count;
+}
+
+struct node stacks_node(const struct stacks *stacks, uint32_t node)
+{
+	return stacks->nodes[node];
+}
+
+uint64_t stacks_refused(const struct stacks *stacks)
+{
+	return stacks->refused;
+}

@@ -1,0 +1,91 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "launch_folder.h"
+
+#define PREFIX "ktop-run-"
+
+/* Opens and locks a folder of ours that nobody has locked; -1: it is not one. */
+static int lock_folder(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat is;
+
+	if (fd >= 0 && fstat(fd, &is) == 0 && is.st_uid == getuid() &&
+			flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* How many of the files there were. */
+static int remove_files(int fd)
+{
+	return (unlinkat(fd, LAUNCH_QMP, 0) == 0) + (unlinkat(fd, LAUNCH_PORT, 0) == 0) +
+		(unlinkat(fd, LAUNCH_OUTPUT, 0) == 0);
+}
+
+/* An empty folder stays: it may have been made just now, and be about to be locked. */
+static void remove_left(const char *path)
+{
+	int fd = lock_folder(path);
+
+	if (fd < 0)
+		return;
+	if (remove_files(fd))
+		rmdir(path);
+	close(fd);
+}
+
+static void remove_all_left(const char *parent)
+{
+	DIR *entries = opendir(parent);
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		char *path = util_format("%s/%s", parent, entry->d_name);
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
+			remove_left(path);
+		free(path);
+	}
+	if (entries)
+		closedir(entries);
+}
+
+bool launch_folder_make(struct launch_folder *folder, char **error)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *parent = runtime && runtime[0] == '/' ? runtime : "/tmp";
+	char *path = util_format("%s/" PREFIX "XXXXXX", parent);
+
+	remove_all_left(parent);
+	if (mkdtemp(path))
+		folder->lock = lock_folder(path);
+	if (folder->lock >= 0) {
+		folder->path = path;
+		return true;
+	}
+	util_fail(error, "%s: no folder made: %s; make room there", path, strerror(errno));
+	free(path);
+	return false;
+}
+
+void launch_folder_remove(struct launch_folder *folder)
+{
+	if (!folder->path)
+		return;
+	remove_files(folder->lock);
+	rmdir(folder->path);
+	close(folder->lock);
+	free(folder->path);
+	*folder = (struct launch_folder){ .lock = -1 };
+}

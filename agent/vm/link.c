@@ -1,0 +1,507 @@
+/*
+ * The machine: what is missing is made in this order, one stage at a time, and each ends by itself.
+ *
+ *	OPENING		QMP greets, agrees, tells the state	3 s each
+ *	DISCOVERING	it is asked what the machine is		10 s
+ *	SEEKING		who has the socket: for an error, or before the port is taken
+ *	PLUGGING	a port is plugged in, where there is none	10 s
+ *	PLUGGING_BACK	what of that was in vain is taken out	1 s
+ *
+ * What fails is told, and tried again half a second later. Silence is looked into beside that. All is
+ * driven by link_step, which never waits: the caller's loop does, for link_fd until link_due.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/errand.h"
+#include "agent/base/peer.h"
+#include "agent/base/util.h"
+#include "link.h"
+#include "link_state.h"
+#include "source.h"
+
+enum {
+	OPENING_MS = 3000,
+	DISCOVER_MS = 10000,
+	PLUG_MS = 10000,
+	BACK_MS = 1000,
+	PAUSED_MS = 200,		/* nobody lets a controller go then */
+	ERRAND_MS = 10,			/* between two looks whether one is done */
+	NS_PER_MS = 1000000,
+};
+
+#define PORT_OPTIONS "-device virtio-serial-pci " \
+	"-chardev socket,id=ktop,path=ktop.sock,server=on,wait=off " \
+	"-device virtserialport,chardev=ktop,name=org.ktop.0"
+
+static void enter(struct link *link, enum link_stage stage)
+{
+	link->stage = stage;
+	link->news++;
+}
+
+/* The try is over; what is missing is tried again later. */
+static void rest(struct link *link, uint64_t now)
+{
+	enter(link, STAGE_NOTHING);
+	link->retry_at = now + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
+}
+
+/* Takes the text. What fails after the port was connected once, others tell of. */
+static void fail(struct link *link, char *why, uint64_t now)
+{
+	free(link->why);
+	link->why = link->was_connected ? NULL : why;
+	if (link->was_connected)
+		free(why);
+	rest(link, now);
+}
+
+static bool has_foreign_port(const struct link *link)
+{
+	return link->facts.port_present && !link->facts.port_plugged;
+}
+
+/* A machine that does not run, or is yet to come by migration, must not be changed. */
+static bool awaits_vm(const struct link *link)
+{
+	return link->plug && !link_port_path(link) && link_vm(link) != VM_RUNNING &&
+		!has_foreign_port(link);
+}
+
+/* ---- the port ---- */
+
+static void connected(struct link *link, struct source *source, uint64_t now)
+{
+	free(link->why);
+	link->why = NULL;
+	link->source = source;
+	link->was_connected = true;
+	rest(link, now);
+}
+
+static void take_port(struct link *link, uint64_t now)
+{
+	char *error = NULL;
+	struct source *source = source_connect(link_port_path(link), &error);
+
+	link->heard = false;
+	link->heard_at = now;
+	if (source)
+		connected(link, source, now);
+	else
+		fail(link, error, now);
+}
+
+static void begin_plug(struct link *link, uint64_t now)
+{
+	plug_begin(&link->plugging, link->qmp, now, PLUG_MS);
+	enter(link, STAGE_PLUGGING);
+}
+
+static void seek(struct link *link, const char *path, int own_fd)
+{
+	link->wanted = path;
+	link->seek = peer_search(path, own_fd, -1);
+	enter(link, STAGE_SEEKING);
+}
+
+/* Before our own first connection it is looked whether the port has a client. */
+static void begin_port(struct link *link, uint64_t now)
+{
+	const char *path = link_port_path(link);
+
+	if (path && link->was_connected)
+		take_port(link, now);
+	else if (path)
+		seek(link, path, -1);
+	else if (has_foreign_port(link))
+		fail(link, util_format("port org.ktop.0: its chardev is not a listening unix socket; "
+			"give QEMU -chardev socket,id=...,path=...,server=on,wait=off"), now);
+	else if (!link->plug)
+		fail(link, util_format("port org.ktop.0: %s has none; start QEMU with " PORT_OPTIONS,
+			link->facts.name ? link->facts.name : "this VM"), now);
+	else if (link->plug_refused)
+		rest(link, now);
+	else
+		begin_plug(link, now);
+}
+
+static void take_holder_of_port(struct link *link, const char *client, uint64_t now)
+{
+	if (client || (!link->port_path && link->facts.port_taken))
+		fail(link, util_format("port %s: taken by %s: QEMU serves one client at a time; end "
+			"that one, or name the VM by --qmp when it is a ktop", link_port_path(link),
+			client ? client : "another program"), now);
+	else
+		take_port(link, now);
+}
+
+/* What was plugged in in vain is taken out again, if QEMU still says anything. */
+static void end_plug(struct link *link, uint64_t now)
+{
+	struct qmp_plug *plug = &link->plugging;
+	bool back = plug->talk.error && plug->given && qmp_state(link->qmp) != VM_GONE;
+
+	if (!plug->talk.error) {
+		link->plugged = plug->plugged;
+		link->deletions = qmp_deletions(link->qmp);
+		link->facts.port_present = link->facts.port_plugged = true;
+		link->heard = false;
+		link->heard_at = now;
+		connected(link, source_from_fd(plug->fd), now);
+		plug->fd = -1;
+	} else {
+		link->plug_refused = plug->refused;
+		fail(link, util_format("%s", plug->talk.error), now);
+	}
+	plug_clear(plug);
+	if (back) {
+		unplug_begin(plug, link->qmp, now, BACK_MS);
+		enter(link, STAGE_PLUGGING_BACK);
+	}
+}
+
+static void end_unplug(struct link *link, uint64_t now)
+{
+	struct qmp_plug *plug = &link->plugging;
+
+	link->stays = plug->kept ? STAYS_CONTROLLER : plug->talk.error ? STAYS_UNKNOWN : STAYS_NOTHING;
+	link->plugged = (struct qmp_plugged){ 0 };
+	plug_clear(plug);
+	rest(link, now);
+}
+
+/* ---- QMP ---- */
+
+static void open_qmp(struct link *link, uint64_t now)
+{
+	char *error = NULL;
+	bool taken;
+
+	link->opening = qmp_connect(link->qmp_path, OPENING_MS, &taken, &error);
+	if (link->opening) {
+		enter(link, STAGE_OPENING);
+	} else if (taken && !link->was_connected) {
+		free(error);
+		seek(link, link->qmp_path, -1);
+	} else {
+		fail(link, error, now);
+	}
+}
+
+static void take_holder_of_qmp(struct link *link, const char *client, uint64_t now)
+{
+	if (link->opening)
+		fail(link, client ? util_format("QMP socket %s: no greeting in %d ms: QEMU serves one "
+			"client at a time, and %s has it; end that one, or give QEMU a second -qmp "
+			"socket", link->qmp_path, OPENING_MS, client) :
+			util_format("%s", qmp_error(link->opening)), now);
+	else
+		fail(link, util_format("QMP socket %s: taken by %s, and others wait; end them, or give "
+			"QEMU a second -qmp socket", link->qmp_path,
+			client ? client : "another client"), now);
+	qmp_free(link->opening);
+	link->opening = NULL;
+}
+
+static void begin_discovery(struct link *link, struct qmp *qmp, uint64_t now)
+{
+	discover_begin(&link->discovery, qmp, now, DISCOVER_MS);
+	enter(link, STAGE_DISCOVERING);
+}
+
+static void step_opening(struct link *link, uint64_t now)
+{
+	const char *awaited = qmp_awaits(link->opening);
+
+	qmp_step(link->opening, now);
+	link->news += qmp_awaits(link->opening) != awaited;
+	if (qmp_phase(link->opening) == QMP_READY) {
+		begin_discovery(link, link->opening, now);
+	} else if (qmp_mute(link->opening) && !link->was_connected) {
+		seek(link, link->qmp_path, qmp_fd(link->opening));
+	} else if (qmp_phase(link->opening) == QMP_FAILED) {
+		fail(link, util_format("%s", qmp_error(link->opening)), now);
+		qmp_free(link->opening);
+		link->opening = NULL;
+	}
+}
+
+static void end_discovery(struct link *link, uint64_t now)
+{
+	struct qmp_discovery *discovery = &link->discovery;
+	bool good = !discovery->talk.error;
+
+	if (good) {
+		qmp_facts_clear(&link->facts);
+		link->facts = discovery->facts;
+		discovery->facts = (struct qmp_facts){ 0 };
+		if (!link->facts.port_plugged)
+			link->plugged = (struct qmp_plugged){ 0 };
+	}
+	if (good && link->opening) {
+		link->qmp = link->opening;
+		link->opening = NULL;
+		link->plug_refused = false;
+	}
+	if (!good)
+		fail(link, util_format("%s", discovery->talk.error), now);
+	else if (link->source || awaits_vm(link))
+		rest(link, now);
+	else
+		begin_port(link, now);
+	qmp_free(link->opening);
+	link->opening = NULL;
+	discover_clear(discovery);
+}
+
+/* ---- the whole ---- */
+
+/* Before the port was connected once, QMP is asked again for it. */
+static void begin(struct link *link, uint64_t now)
+{
+	if (now < link->retry_at || link->left)
+		return;
+	if (link->qmp_path && !link->qmp)
+		open_qmp(link, now);
+	else if (link->source || awaits_vm(link))
+		return;
+	else if (link->qmp && !link->was_connected)
+		begin_discovery(link, link->qmp, now);
+	else
+		begin_port(link, now);
+}
+
+static void step_seeking(struct link *link, uint64_t now)
+{
+	struct peer_found found;
+
+	if (!peer_found(link->seek, &found))
+		return;
+	link->seek = NULL;
+	if (link->wanted == link->qmp_path)
+		take_holder_of_qmp(link, found.client, now);
+	else
+		take_holder_of_port(link, found.client, now);
+	free(found.client);
+}
+
+static struct qmp_talk *talk_of(struct link *link)
+{
+	return link->stage == STAGE_DISCOVERING ? &link->discovery.talk :
+		link->stage >= STAGE_PLUGGING ? &link->plugging.talk : NULL;
+}
+
+static void step_talk(struct link *link, uint64_t now)
+{
+	struct qmp_talk *talk = talk_of(link);
+
+	if (link->opening)
+		qmp_step(link->opening, now);
+	if (!talk_step(talk, now))
+		return;
+	if (link->stage == STAGE_DISCOVERING)
+		end_discovery(link, now);
+	else if (link->stage == STAGE_PLUGGING)
+		end_plug(link, now);
+	else
+		end_unplug(link, now);
+}
+
+static void step_stage(struct link *link, uint64_t now)
+{
+	switch (link->stage) {
+	case STAGE_NOTHING:
+		begin(link, now);
+		break;
+	case STAGE_OPENING:
+		step_opening(link, now);
+		break;
+	case STAGE_SEEKING:
+		step_seeking(link, now);
+		break;
+	default:
+		step_talk(link, now);
+		break;
+	}
+}
+
+/* One that has gone stays as long as a dialogue is on it: that ends with the next step. */
+static void step_qmp(struct link *link, uint64_t now)
+{
+	if (!link->qmp)
+		return;
+	if (qmp_step(link->qmp, now)) {
+		link->last = qmp_state(link->qmp);
+	} else if (!talk_of(link)) {
+		qmp_free(link->qmp);
+		link->qmp = NULL;
+	}
+}
+
+bool link_step(struct link *link, uint64_t now)
+{
+	struct source *before;
+
+	step_qmp(link, now);
+	silence_watch(link, now);
+	if (silence_wants_new_port(link) || silence_is_of_lost_port(link)) {
+		link_lost_port(link);
+		link->retry_at = 0;
+	}
+	before = link->source;
+	step_stage(link, now);
+	return link->source && !before;
+}
+
+int link_fd(const struct link *link)
+{
+	return link->qmp ? qmp_fd(link->qmp) : link->opening ? qmp_fd(link->opening) : -1;
+}
+
+uint64_t link_due(struct link *link, uint64_t now)
+{
+	struct qmp_talk *talk = talk_of(link);
+
+	if (link->seek || link->look)
+		return now + (uint64_t)ERRAND_MS * NS_PER_MS;
+	return talk ? talk_due(talk) : UINT64_MAX;
+}
+
+uint64_t link_news(const struct link *link)
+{
+	return link->news;
+}
+
+bool link_settled(const struct link *link)
+{
+	return link->was_connected || link->why ||
+		(link->qmp && link->stage == STAGE_NOTHING && awaits_vm(link));
+}
+
+const char *link_failure(const struct link *link)
+{
+	return link->was_connected ? NULL : link->why;
+}
+
+struct link *link_new(const char *qmp, const char *port, bool plug)
+{
+	struct link *link = util_alloc(sizeof(*link));
+
+	link->qmp_path = qmp ? util_copy(qmp, strlen(qmp)) : NULL;
+	link->port_path = port ? util_copy(port, strlen(port)) : NULL;
+	link->plug = plug;
+	return link;
+}
+
+/* Of a dialogue that is given up, QEMU may still do what was asked last. */
+static void drop_stage(struct link *link)
+{
+	errand_leave(link->seek);
+	link->seek = NULL;
+	if (link->stage == STAGE_DISCOVERING)
+		discover_clear(&link->discovery);
+	else if (link->stage >= STAGE_PLUGGING)
+		plug_clear(&link->plugging);
+	qmp_free(link->opening);
+	link->opening = NULL;
+	enter(link, STAGE_NOTHING);
+}
+
+void link_leave(struct link *link, uint64_t now, int timeout_ms)
+{
+	bool plugged = link->plugged.bus[0] || (link->stage >= STAGE_PLUGGING && link->plugging.given)
+		|| link->stage > STAGE_PLUGGING;
+	int most = link_vm(link) == VM_RUNNING || timeout_ms < PAUSED_MS ? timeout_ms : PAUSED_MS;
+
+	drop_stage(link);
+	link->left = true;
+	if (plugged && link->qmp && qmp_state(link->qmp) != VM_GONE) {
+		unplug_begin(&link->plugging, link->qmp, now, most);
+		enter(link, STAGE_UNPLUGGING);
+	}
+}
+
+bool link_leaving(const struct link *link)
+{
+	return link->stage == STAGE_UNPLUGGING;
+}
+
+void link_free(struct link *link)
+{
+	if (!link)
+		return;
+	drop_stage(link);
+	silence_end(link);
+	qmp_free(link->qmp);
+	source_free(link->source);
+	qmp_facts_clear(&link->facts);
+	free(link->why);
+	free(link->qmp_path);
+	free(link->port_path);
+	free(link);
+}
+
+const char *link_port_path(const struct link *link)
+{
+	return link->port_path ? link->port_path : link->facts.port;
+}
+
+struct qmp *link_qmp(const struct link *link)
+{
+	return link->qmp;
+}
+
+struct source *link_source(const struct link *link)
+{
+	return link->source;
+}
+
+const struct qmp_facts *link_facts(const struct link *link)
+{
+	return &link->facts;
+}
+
+enum vm_state link_vm(const struct link *link)
+{
+	if (link->hangs)
+		return VM_HANGS;
+	if (link->qmp)
+		return qmp_state(link->qmp);
+	return link->qmp_path && !link->source && link->was_connected ? VM_GONE : VM_UNKNOWN;
+}
+
+enum link_state link_port_state(const struct link *link)
+{
+	if (link->source && link->heard)
+		return LINK_NO_HELLO;
+	if (link->source)
+		return link->holder ? LINK_TAKEN : LINK_NOT_OPENED;
+	if (link->qmp && !link->facts.port_present && !link->port_path)
+		return LINK_NO_PORT;
+	return link->was_connected ? LINK_LOST : LINK_CONNECTING;
+}
+
+bool link_silent(const struct link *link)
+{
+	return link->silent;
+}
+
+bool link_closed(const struct link *link)
+{
+	return link->closed;
+}
+
+void link_heard(struct link *link)
+{
+	link->heard = true;
+	link->heard_at = util_now();
+	link->tried_again = false;
+}
+
+void link_lost_port(struct link *link)
+{
+	source_free(link->source);
+	link->source = NULL;
+}

@@ -1,0 +1,389 @@
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/base/unix_socket.h"
+#include "agent/base/util.h"
+#include "qmp.h"
+#include "qmp_state.h"
+
+enum {
+	LINE_MAX_BYTES = 1 << 20,	/* of one message; a longer one is skipped */
+	VALUES_MAX = 3 << 14,		/* in one message, which takes up to 150 bytes for each */
+	READ_BYTES = 16384,
+	NS_PER_MS = 1000000,
+};
+
+struct qmp {
+	int fd;
+	bool gone, greeted;
+	enum vm_state state;
+	uint64_t resets, deletions;
+
+	/* the line that is being received */
+	char *line;
+	size_t size, room;
+	bool skipping;
+
+	/* until it is ready */
+	char *path;			/* for errors */
+	enum qmp_phase phase;
+	int timeout_ms;
+	uint64_t deadline;		/* of the phase; 0: it begins with the next step */
+	bool mute;
+	char *error;			/* NULL: none */
+
+	uint64_t last_id;		/* of the last request */
+	uint64_t wanted_id;		/* of the one whose answer is wanted; 0: none */
+	cJSON *answer;			/* to that one, whole; NULL: not yet */
+	uint64_t asked_id, asked_at;	/* for the state; id 0: nothing is asked */
+};
+
+/* After a reset the machine runs or not, as it was told to: it has to say which. */
+static void handle_event(struct qmp *qmp, const char *name, const cJSON *data)
+{
+	const cJSON *device = cJSON_GetObjectItemCaseSensitive(data, "device");
+
+	qmp->state = qmp_state_after(qmp->state, name);
+	if (strcmp(name, "RESET") == 0) {
+		qmp->resets++;
+		qmp_ask(qmp);
+	}
+	qmp->deletions += strcmp(name, "DEVICE_DELETED") == 0 && cJSON_IsString(device) &&
+		strcmp(device->valuestring, QMP_PLUG_PORT) == 0;
+}
+
+static void take_status(struct qmp *qmp, const cJSON *answer)
+{
+	const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "status");
+
+	if (cJSON_IsString(status) && status->valuestring[0])
+		qmp->state = qmp_state_told(qmp->state, status->valuestring);
+}
+
+/* Few enough values: each has one of these before it. */
+static bool is_modest(const char *line, size_t size)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < size; i++)
+		count += line[i] == ',' || line[i] == '[' || line[i] == '{';
+	return count <= VALUES_MAX;
+}
+
+static void handle_line(struct qmp *qmp, const char *line, size_t size)
+{
+	cJSON *message = cJSON_ParseWithLength(line, size);
+	const cJSON *event = cJSON_GetObjectItemCaseSensitive(message, "event");
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(message, "id");
+	double number = cJSON_IsNumber(id) ? id->valuedouble : 0;
+
+	if (cJSON_GetObjectItemCaseSensitive(message, "QMP"))
+		qmp->greeted = true;
+	if (cJSON_IsString(event))
+		handle_event(qmp, event->valuestring,
+			cJSON_GetObjectItemCaseSensitive(message, "data"));
+	if (qmp->asked_id && number == (double)qmp->asked_id) {
+		qmp->asked_id = 0;
+		take_status(qmp, cJSON_GetObjectItemCaseSensitive(message, "return"));
+	}
+	if (qmp->wanted_id && number == (double)qmp->wanted_id && !qmp->answer)
+		qmp->answer = message;
+	else
+		cJSON_Delete(message);
+}
+
+static void take_line(struct qmp *qmp, const char *bytes, size_t size)
+{
+	if (qmp->size + size > LINE_MAX_BYTES)
+		qmp->skipping = true;
+	if (qmp->skipping || size == 0)
+		return;
+	if (qmp->size + size > qmp->room) {
+		qmp->room = 2 * (qmp->size + size);
+		qmp->line = util_grow(qmp->line, qmp->room, 1);
+	}
+	memcpy(qmp->line + qmp->size, bytes, size);
+	qmp->size += size;
+}
+
+static void take_bytes(struct qmp *qmp, const char *bytes, size_t size)
+{
+	const char *end;
+
+	while ((end = memchr(bytes, '\n', size))) {
+		take_line(qmp, bytes, (size_t)(end - bytes));
+		if (!qmp->skipping && qmp->size && is_modest(qmp->line, qmp->size))
+			handle_line(qmp, qmp->line, qmp->size);
+		qmp->size = 0;
+		qmp->skipping = false;
+		size -= (size_t)(end + 1 - bytes);
+		bytes = end + 1;
+	}
+	if (size)
+		take_line(qmp, bytes, size);
+}
+
+/*
+ * Requests are small, and QEMU reads them before it does anything else: a socket that does not
+ * take a whole one at once is given up.
+ */
+static bool send_request(struct qmp *qmp, const char *command, cJSON *arguments, int passed)
+{
+	cJSON *request = cJSON_CreateObject();
+	char *text, *line;
+	size_t size;
+
+	cJSON_AddStringToObject(request, "execute", command);
+	cJSON_AddNumberToObject(request, "id", (double)++qmp->last_id);
+	if (arguments)
+		cJSON_AddItemToObject(request, "arguments", arguments);
+	text = cJSON_PrintUnformatted(request);
+	line = util_format("%s\n", text ? text : "");
+	size = strlen(line);
+	if (!unix_socket_send(qmp->fd, line, size, passed))
+		qmp->gone = true;
+	free(line);
+	cJSON_free(text);
+	cJSON_Delete(request);
+	return !qmp->gone;
+}
+
+bool qmp_send(struct qmp *qmp, const char *command, cJSON *arguments)
+{
+	return send_request(qmp, command, arguments, -1);
+}
+
+void qmp_request(struct qmp *qmp, const char *command, cJSON *arguments, int passed)
+{
+	cJSON_Delete(qmp->answer);
+	qmp->answer = NULL;
+	qmp->wanted_id = qmp->last_id + 1;
+	send_request(qmp, command, arguments, passed);
+}
+
+bool qmp_has_answer(const struct qmp *qmp)
+{
+	return qmp->answer;
+}
+
+cJSON *qmp_take_answer(struct qmp *qmp)
+{
+	cJSON *answer = qmp->answer;
+
+	qmp->answer = NULL;
+	qmp->wanted_id = 0;
+	return answer;
+}
+
+char *qmp_refusal(const cJSON *answer)
+{
+	const cJSON *refusal = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(answer, "error"), "desc");
+
+	if (cJSON_GetObjectItemCaseSensitive(answer, "return"))
+		return NULL;
+	return cJSON_IsString(refusal) ?
+		util_printable(refusal->valuestring, strlen(refusal->valuestring)) :
+		util_format("its answer has neither a result nor a reason");
+}
+
+/* ---- until it is ready ---- */
+
+static void enter(struct qmp *qmp, enum qmp_phase phase)
+{
+	static const char *const commands[] = {
+		[QMP_AGREEING] = "qmp_capabilities", [QMP_ASKING] = "query-status",
+		[QMP_FAILED] = NULL,
+	};
+
+	qmp->phase = phase;
+	qmp->deadline = 0;
+	if (commands[phase])
+		qmp_request(qmp, commands[phase], NULL, -1);
+}
+
+static void fail(struct qmp *qmp, const char *what, const char *advice)
+{
+	if (qmp->phase == QMP_GREETING)
+		util_fail(&qmp->error, "QMP socket %s: %s; %s", qmp->path, what, advice);
+	else
+		util_fail(&qmp->error, "QMP %s: %s; %s", qmp->phase == QMP_AGREEING ?
+			"qmp_capabilities" : "query-status", what, advice);
+	qmp->phase = QMP_FAILED;
+}
+
+static void fail_late(struct qmp *qmp)
+{
+	char *what = util_format("no greeting in %d ms: another client has it, QEMU hangs, or the "
+		"host is busy", qmp->timeout_ms);
+
+	qmp->mute = qmp->phase == QMP_GREETING;
+	if (qmp->mute)
+		fail(qmp, what, "try again, or give QEMU a second -qmp socket");
+	else
+		fail(qmp, "no answer in time: QEMU hangs, or the host is busy", "try again");
+	free(what);
+}
+
+/* Leaves the negotiation mode, and asks how the machine is; events tell of changes from then on. */
+static void take_answer(struct qmp *qmp)
+{
+	char *refusal = qmp_refusal(qmp->answer);
+	char *what = util_format("QEMU refuses: %.200s", refusal ? refusal : "");
+
+	if (refusal) {
+		fail(qmp, what, "is this a QMP socket of a full QEMU?");
+	} else if (qmp->phase == QMP_AGREEING) {
+		enter(qmp, QMP_ASKING);
+	} else {
+		if (qmp->state == VM_UNKNOWN)
+			take_status(qmp, cJSON_GetObjectItemCaseSensitive(qmp->answer, "return"));
+		enter(qmp, QMP_READY);
+	}
+	free(what);
+	free(refusal);
+}
+
+/* Before it is ready; each phase has its time. */
+static void get_ready(struct qmp *qmp, uint64_t now)
+{
+	if (!qmp->deadline)
+		qmp->deadline = now + (uint64_t)qmp->timeout_ms * NS_PER_MS;
+	if (qmp->phase == QMP_GREETING && qmp->greeted)
+		enter(qmp, QMP_AGREEING);
+	else if (qmp->phase != QMP_GREETING && qmp->answer)
+		take_answer(qmp);
+	else if (qmp->gone)
+		fail(qmp, qmp->phase == QMP_GREETING ? "closed without a greeting" :
+			"the connection was closed", qmp->phase == QMP_GREETING ?
+			"is it a QMP socket?" : "is the virtual machine still there?");
+	else if (now >= qmp->deadline)
+		fail_late(qmp);
+}
+
+bool qmp_step(struct qmp *qmp, uint64_t now)
+{
+	char bytes[READ_BYTES];
+	ssize_t got = recv(qmp->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	if (got > 0)
+		take_bytes(qmp, bytes, (size_t)got);
+	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+		qmp->gone = true;
+	if (qmp->phase < QMP_READY)
+		get_ready(qmp, now);
+	if (qmp->gone)
+		qmp->state = VM_GONE;
+	return !qmp->gone && qmp->phase != QMP_FAILED;
+}
+
+enum qmp_phase qmp_phase(const struct qmp *qmp)
+{
+	return qmp->phase;
+}
+
+const char *qmp_error(const struct qmp *qmp)
+{
+	return qmp->error;
+}
+
+bool qmp_mute(const struct qmp *qmp)
+{
+	return qmp->mute;
+}
+
+const char *qmp_awaits(const struct qmp *qmp)
+{
+	static const char *const words[] = {
+		[QMP_GREETING] = "QEMU's greeting",
+		[QMP_AGREEING] = "QEMU's answer to qmp_capabilities",
+		[QMP_ASKING] = "QEMU's answer to query-status",
+		[QMP_READY] = "", [QMP_FAILED] = "",
+	};
+
+	return words[qmp->phase];
+}
+
+struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms)
+{
+	struct qmp *qmp = util_alloc(sizeof(*qmp));
+
+	qmp->fd = fd;
+	qmp->path = util_copy(path, strlen(path));
+	qmp->timeout_ms = timeout_ms;
+	return qmp;
+}
+
+struct qmp *qmp_connect(const char *path, int timeout_ms, bool *taken, char **error)
+{
+	int fd = unix_socket_connect(path);
+
+	*taken = fd < 0 && errno == EAGAIN;
+	if (fd >= 0)
+		return qmp_from_fd(fd, path, timeout_ms);
+	if (*taken)
+		util_fail(error,
+			"QMP socket %s: taken by another client, and others wait; end them, or give "
+			"QEMU a second -qmp socket", path);
+	else
+		util_fail(error,
+			"QMP socket %s: %s; start QEMU with -qmp unix:%s,server=on,wait=off", path,
+			strerror(errno), path);
+	return NULL;
+}
+
+void qmp_free(struct qmp *qmp)
+{
+	if (!qmp)
+		return;
+	close(qmp->fd);
+	cJSON_Delete(qmp->answer);
+	free(qmp->error);
+	free(qmp->path);
+	free(qmp->line);
+	free(qmp);
+}
+
+int qmp_fd(const struct qmp *qmp)
+{
+	return qmp->fd;
+}
+
+void qmp_ask(struct qmp *qmp)
+{
+	if (qmp->asked_id || qmp->phase != QMP_READY)
+		return;
+	qmp->asked_id = qmp->last_id + 1;
+	qmp->asked_at = util_now();
+	qmp_send(qmp, "query-status", NULL);
+}
+
+uint64_t qmp_asked(const struct qmp *qmp)
+{
+	return qmp->asked_id ? qmp->asked_at : 0;
+}
+
+enum vm_state qmp_state(const struct qmp *qmp)
+{
+	return qmp->state;
+}
+
+uint64_t qmp_resets(const struct qmp *qmp)
+{
+	return qmp->resets;
+}
+
+uint64_t qmp_deletions(const struct qmp *qmp)
+{
+	return qmp->deletions;
+}
+
+bool qmp_quit(struct qmp *qmp)
+{
+	return qmp_send(qmp, "quit", NULL);
+}

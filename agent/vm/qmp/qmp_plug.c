@@ -1,0 +1,297 @@
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "qmp_plug.h"
+
+static struct qmp_plug *of(struct qmp_talk *talk)
+{
+	return (struct qmp_plug *)talk;
+}
+
+static void fail(struct qmp_plug *plug, char *why)
+{
+	plug->talk.error = util_format("port org.ktop.0: %s", why);
+	free(why);
+	talk_end(&plug->talk);
+}
+
+/* ---- why it cannot be plugged in ---- */
+
+/* What is refused is passed over, and told if all is. */
+static void keep_refusal(struct qmp_plug *plug)
+{
+	free(plug->refusal);
+	plug->refusal = plug->talk.refusal;
+	plug->talk.refusal = NULL;
+}
+
+static void take_type(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+	bool micro = cJSON_IsString(answer) && strcmp(answer->valuestring, "microvm-machine") == 0;
+
+	plug->refused = true;
+	fail(plug, util_format("not plugged in: %.200s; start QEMU with %s", plug->refusal ?
+		plug->refusal : "the machine has no bus that it could be plugged into",
+		micro ? "-device virtio-serial-device, and ktop plugs the port in" :
+		plug->buses.pci.count ? "-device virtio-serial-pci, and ktop plugs the port in" :
+		"a machine that has PCI, such as -M pc"));
+}
+
+static void explain(struct qmp_plug *plug)
+{
+	talk_get(&plug->talk, "/machine", "type", take_type);
+}
+
+/* ---- the port, on a bus that takes it: controllers that there are, then one of our own ---- */
+
+static void try_serial(struct qmp_plug *plug);
+static void try_pci(struct qmp_plug *plug);
+
+static void finish(struct qmp_plug *plug, const char *bus)
+{
+	char *name = util_printable(bus, strlen(bus));
+
+	strncat(plug->plugged.bus, name, sizeof(plug->plugged.bus) - 1);
+	free(name);
+	talk_end(&plug->talk);
+}
+
+static void add_port(struct qmp_plug *plug, const char *bus, qmp_take *take)
+{
+	cJSON *arguments = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(arguments, "driver", "virtserialport");
+	cJSON_AddStringToObject(arguments, "id", QMP_PLUG_PORT);
+	cJSON_AddStringToObject(arguments, "bus", bus);
+	cJSON_AddStringToObject(arguments, "chardev", QMP_PLUG_PORT);
+	cJSON_AddStringToObject(arguments, "name", "org.ktop.0");
+	talk_ask(&plug->talk, "device_add", arguments, -1, take);
+}
+
+static void take_own_port(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	plug->plugged.controller = answer != NULL;
+	if (answer) {
+		finish(plug, plug->buses.pci.names[plug->bus]);
+	} else {
+		keep_refusal(plug);
+		explain(plug);
+	}
+}
+
+static void take_controller(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	if (answer) {
+		add_port(plug, QMP_PLUG_CONTROLLER ".0", take_own_port);
+	} else {
+		keep_refusal(plug);
+		plug->bus++;
+		try_pci(plug);
+	}
+}
+
+static void try_pci(struct qmp_plug *plug)
+{
+	cJSON *arguments;
+
+	if (plug->bus == plug->buses.pci.count) {
+		explain(plug);
+		return;
+	}
+	arguments = cJSON_CreateObject();
+	cJSON_AddStringToObject(arguments, "driver", "virtio-serial-pci");
+	cJSON_AddStringToObject(arguments, "id", QMP_PLUG_CONTROLLER);
+	cJSON_AddStringToObject(arguments, "bus", plug->buses.pci.names[plug->bus]);
+	talk_ask(&plug->talk, "device_add", arguments, -1, take_controller);
+}
+
+static void take_port(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	if (answer) {
+		finish(plug, plug->buses.serial.names[plug->bus]);
+	} else {
+		keep_refusal(plug);
+		plug->bus++;
+		try_serial(plug);
+	}
+}
+
+/* A controller that is full, and a bus that takes none, are passed over. */
+static void try_serial(struct qmp_plug *plug)
+{
+	if (plug->bus < plug->buses.serial.count) {
+		add_port(plug, plug->buses.serial.names[plug->bus], take_port);
+	} else {
+		plug->bus = 0;
+		try_pci(plug);
+	}
+}
+
+static void take_buses(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	buses_take(&plug->buses, answer);
+	if (buses_next(&plug->buses))
+		talk_list(talk, buses_next(&plug->buses), take_buses);
+	else
+		try_serial(plug);
+}
+
+static void refuse_kept(struct qmp_talk *talk, const cJSON *answer)
+{
+	(void)answer;
+	fail(of(talk), util_format("not plugged in: the guest has not let go the controller of an "
+		"earlier ktop; reset the machine, or start QEMU with -device virtio-serial-pci"));
+}
+
+static void take_kept(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	if (answer) {
+		finish(plug, QMP_PLUG_CONTROLLER ".0");
+	} else {
+		keep_refusal(plug);
+		plug->given = false;
+		unplug_port(plug, refuse_kept);
+	}
+}
+
+/* A controller that its guest keeps, and so drives, as one of a hook's own driver does, takes our port as well. */
+static void way_is_free(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	(void)answer;
+	if (plug->kept) {
+		add_port(plug, QMP_PLUG_CONTROLLER ".0", take_kept);
+		return;
+	}
+	buses_begin(&plug->buses);
+	talk_list(talk, buses_next(&plug->buses), take_buses);
+}
+
+/* ---- the chardev, which only one ktop can have ---- */
+
+static void take_closed(struct qmp_talk *talk, const cJSON *answer)
+{
+	(void)answer;
+	fail(of(talk), util_format("not plugged in: %.200s; does another ktop begin now? Try again",
+		of(talk)->refusal));
+}
+
+/*
+ * What an earlier ktop has left is in our way while its guest keeps it. One that ended itself has
+ * asked for it: a second request that comes late makes the guest let go what is in that slot next.
+ */
+static void take_chardev(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+	cJSON *arguments;
+
+	if (answer) {
+		unplug_await_controller(plug, plug->was_killed,
+			talk->now + (talk->deadline - talk->now) / 2, way_is_free);
+		return;
+	}
+	keep_refusal(plug);
+	plug->given = false;
+	arguments = cJSON_CreateObject();
+	cJSON_AddStringToObject(arguments, "fdname", QMP_PLUG_PORT);
+	talk_ask(talk, "closefd", arguments, -1, take_closed);
+}
+
+static void add_chardev(struct qmp_plug *plug)
+{
+	cJSON *arguments = cJSON_CreateObject(), *backend, *data, *address;
+
+	cJSON_AddStringToObject(arguments, "id", QMP_PLUG_PORT);
+	backend = cJSON_AddObjectToObject(arguments, "backend");
+	cJSON_AddStringToObject(backend, "type", "socket");
+	data = cJSON_AddObjectToObject(backend, "data");
+	cJSON_AddBoolToObject(data, "server", false);
+	address = cJSON_AddObjectToObject(data, "addr");
+	cJSON_AddStringToObject(address, "type", "fd");
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(address, "data"), "str", QMP_PLUG_PORT);
+	plug->given = true;
+	talk_ask(&plug->talk, "chardev-add", arguments, -1, take_chardev);
+}
+
+static void take_passed(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+
+	close(plug->theirs);
+	plug->theirs = -1;
+	if (answer)
+		add_chardev(plug);
+	else
+		fail(plug, util_format("not plugged in: QEMU did not get its socket; is the QMP socket "
+			"QEMU's own, and no relay's?"));
+}
+
+/* Makes QEMU's end of a pair its chardev. */
+static void give(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+	cJSON *arguments;
+	int ends[2];
+
+	(void)answer;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+		fail(plug, util_format("not plugged in: no sockets left; close other programs"));
+		return;
+	}
+	plug->fd = ends[0];
+	plug->theirs = ends[1];
+	arguments = cJSON_CreateObject();
+	cJSON_AddStringToObject(arguments, "fdname", QMP_PLUG_PORT);
+	talk_ask(talk, "getfd", arguments, plug->theirs, take_passed);
+}
+
+static void take_chardevs(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_plug *plug = of(talk);
+	bool held, there = plug_chardev(answer, &held);
+
+	plug->was_killed = there && !held;
+	if (held)
+		fail(plug, util_format("taken by the ktop that plugged it in; end that one, or name the "
+			"VM by the same --qmp as it does"));
+	else if (there)
+		unplug_port(plug, give);
+	else
+		give(talk, NULL);
+}
+
+void plug_begin(struct qmp_plug *plug, struct qmp *qmp, uint64_t now, int timeout_ms)
+{
+	*plug = (struct qmp_plug){ .fd = -1, .theirs = -1 };
+	talk_begin(&plug->talk, qmp, now, timeout_ms);
+	talk_ask(&plug->talk, "query-chardev", NULL, -1, take_chardevs);
+}
+
+void plug_clear(struct qmp_plug *plug)
+{
+	talk_clear(&plug->talk);
+	buses_clear(&plug->buses);
+	free(plug->refusal);
+	plug->refusal = NULL;
+	if (plug->fd >= 0)
+		close(plug->fd);
+	if (plug->theirs >= 0)
+		close(plug->theirs);
+	plug->fd = plug->theirs = -1;
+}

@@ -1,0 +1,428 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "kernel-hook/wire.h"
+#include "decode.h"
+#include "payload.h"
+
+enum {
+	HEADER = sizeof(struct ktop_wire_packet),
+	MAGIC = sizeof(uint32_t),
+	MARK = MAGIC + KTOP_BOOT_ID,		/* magic and boot id: how a packet of one boot begins */
+	BUFFER_SIZE = 4 * KTOP_PACKET_MAX,	/* so that moving the rest down costs less than a pass */
+};
+
+/* One stream on one CPU. */
+struct lane {
+	struct books books;
+	uint64_t first_sequence;
+	uint64_t next_sequence, taken, end;	/* as its last packet had them */
+};
+
+struct decode {
+	struct decode_sink sink;
+	struct decode_counts counts;
+	bool skipping;				/* bytes were skipped since the last packet */
+	bool held;				/* the sink wanted no more, since the last feed */
+
+	bool booted;
+	uint8_t boot_id[KTOP_BOOT_ID];
+	struct lane *lanes[STREAMS];
+	size_t lane_counts[STREAMS], lane_rooms[STREAMS];
+
+	struct event events[DECODE_EVENTS];	/* read, and not handed out yet */
+	size_t event_count;
+
+	size_t head, tail;			/* bytes not yet handled */
+	size_t searched;			/* bytes at head in which no other packet begins */
+	uint8_t buffer[BUFFER_SIZE];
+};
+
+struct decode *decode_new(const struct decode_sink *sink)
+{
+	struct decode *decode = util_alloc(sizeof(*decode));
+
+	decode->sink = *sink;
+	return decode;
+}
+
+static void lanes_clear(struct decode *decode)
+{
+	for (int i = 0; i < STREAMS; i++) {
+		free(decode->lanes[i]);
+		decode->lanes[i] = NULL;
+		decode->lane_counts[i] = decode->lane_rooms[i] = 0;
+	}
+}
+
+void decode_free(struct decode *decode)
+{
+	if (!decode)
+		return;
+	lanes_clear(decode);
+	free(decode);
+}
+
+static struct lane *lane_of(struct decode *decode, uint32_t stream, uint32_t cpu)
+{
+	size_t count = decode->lane_counts[stream];
+
+	if (cpu >= decode->lane_rooms[stream]) {
+		decode->lane_rooms[stream] = cpu + 1 + count;
+		decode->lanes[stream] = util_grow(decode->lanes[stream], cpu + 1 + count,
+			sizeof(struct lane));
+	}
+	if (cpu >= count) {
+		memset(decode->lanes[stream] + count, 0, (cpu + 1 - count) * sizeof(struct lane));
+		decode->lane_counts[stream] = cpu + 1;
+	}
+	return &decode->lanes[stream][cpu];
+}
+
+/* ---- one packet ---- */
+
+static struct ktop_wire_event event_at(const uint8_t *at)
+{
+	struct ktop_wire_event wire;
+
+	memcpy(&wire, at, sizeof(wire));
+	return wire;
+}
+
+/* Do the events' sizes add up to the packet's, to the byte? */
+static bool is_whole(const uint8_t *bytes, size_t size)
+{
+	size_t at = HEADER;
+
+	while (size - at >= sizeof(struct ktop_wire_event)) {
+		size_t step = sizeof(struct ktop_wire_event) + event_at(bytes + at).size;
+
+		if (step > size - at)
+			return false;
+		at += step;
+	}
+	return at == size;
+}
+
+/* Reads one event. True when it counts as received; *known: it is to be handed out. */
+static bool read_event(struct decode *decode, const struct packet *packet, const uint8_t *payload,
+	size_t size, struct event *event, bool *known)
+{
+	uint32_t stream = payload_stream(event->id);
+
+	*known = stream == packet->stream && payload_read(payload, size, event);
+	if (stream == STREAMS)
+		decode->counts.unknown_events++;
+	else if (!*known)
+		decode->counts.bad_events++;
+	return *known || stream == STREAMS;
+}
+
+static void hand_out(struct decode *decode)
+{
+	if (decode->event_count)
+		decode->sink.events(decode->sink.context, decode->events, decode->event_count);
+	decode->event_count = 0;
+}
+
+/* Returns how many events the packet holds; *received: how many of them were good. */
+static uint64_t deliver_events(struct decode *decode, const struct packet *packet,
+	uint64_t *received)
+{
+	uint64_t count = 0, last = packet->begin;
+
+	*received = 0;
+	for (size_t at = HEADER; at < packet->size; count++) {
+		struct ktop_wire_event wire = event_at(packet->bytes + at);
+		uint64_t time = last + (uint32_t)(wire.time - (uint32_t)last);
+		const uint8_t *payload = packet->bytes + at + sizeof(wire);
+		struct event *event = &decode->events[decode->event_count];
+		bool known;
+
+		at += sizeof(wire) + wire.size;
+		if (time < last || time > packet->end) {
+			decode->counts.bad_events++;
+			continue;
+		}
+		last = time;
+		event->id = wire.id;
+		event->cpu = packet->cpu;
+		event->time = time;
+		*received += read_event(decode, packet, payload, wire.size, event, &known);
+		decode->event_count += known;
+		if (decode->event_count == DECODE_EVENTS)
+			hand_out(decode);
+	}
+	hand_out(decode);
+	return count;
+}
+
+/* See `struct books`: what contradicts the received is corrected, so that the sum always holds. */
+static void count_events(struct lane *lane, uint64_t taken, uint64_t received)
+{
+	struct books *books = &lane->books;
+
+	books->received += received;
+	if (taken < books->received)
+		taken = books->received;
+	if (books->earlier > taken - books->received)
+		books->earlier = taken - books->received;
+	if (books->earlier_lost > books->earlier)
+		books->earlier_lost = books->earlier;
+	books->lost = taken - books->received - books->earlier;
+	lane->taken = taken;
+}
+
+static void count_packet(struct lane *lane, uint64_t sequence)
+{
+	struct books *books = &lane->books;
+	uint64_t sent = sequence + 1;
+
+	books->packets++;
+	if (sent < books->packets)
+		sent = books->packets;
+	if (lane->first_sequence > sent - books->packets)
+		lane->first_sequence = sent - books->packets;
+	books->missing_packets = sent - books->packets - lane->first_sequence;
+	lane->next_sequence = sent;
+}
+
+static void keep_books(struct lane *lane, const struct ktop_wire_packet *wire, uint64_t events,
+	uint64_t received)
+{
+	uint64_t earlier = wire->before + wire->discarded;
+
+	if (lane->books.packets == 0) {
+		lane->first_sequence = wire->sequence;
+		lane->books.earlier = earlier;
+		lane->books.earlier_lost = wire->discarded;
+	}
+	count_events(lane, earlier + events, received);
+	count_packet(lane, wire->sequence);
+	lane->end = wire->end;
+}
+
+/*
+ * The machine was put back to an earlier state of the same boot (loadvm): number, clock and count
+ * are all behind. One of them alone is damage.
+ */
+static bool is_rewound(const struct lane *lane, const struct ktop_wire_packet *wire)
+{
+	return lane->books.packets && wire->sequence < lane->next_sequence && wire->begin < lane->end &&
+		wire->before + wire->discarded < lane->taken;
+}
+
+static bool is_foreign(const struct decode *decode, const struct ktop_wire_packet *wire)
+{
+	return decode->booted && memcmp(decode->boot_id, wire->boot_id, KTOP_BOOT_ID) != 0;
+}
+
+static void begin_epoch(struct decode *decode, const uint8_t *boot_id)
+{
+	lanes_clear(decode);
+	decode->booted = true;
+	memcpy(decode->boot_id, boot_id, KTOP_BOOT_ID);
+	decode->sink.boot(decode->sink.context, decode->boot_id);
+}
+
+static void deliver(struct decode *decode, const uint8_t *bytes,
+	const struct ktop_wire_packet *wire)
+{
+	struct packet packet = {
+		.bytes = bytes, .size = wire->packet_size / 8, .boot_id = decode->boot_id,
+		.stream = wire->stream, .cpu = wire->cpu, .begin = wire->begin, .end = wire->end,
+	};
+	uint64_t events, received;
+
+	if (decode->skipping)
+		decode->counts.resyncs++;
+	decode->skipping = false;
+	if (!decode->booted || is_foreign(decode, wire) ||
+			is_rewound(lane_of(decode, wire->stream, wire->cpu), wire))
+		begin_epoch(decode, wire->boot_id);
+
+	decode->sink.packet(decode->sink.context, &packet);
+	events = deliver_events(decode, &packet, &received);
+	keep_books(lane_of(decode, wire->stream, wire->cpu), wire, events, received);
+	decode->held = decode->sink.more && !decode->sink.more(decode->sink.context);
+}
+
+/* ---- the byte stream ---- */
+
+enum step { STEP_ON, STEP_WAIT };
+
+static enum step skip(struct decode *decode, size_t size)
+{
+	decode->counts.skipped_bytes += size;
+	decode->skipping = true;
+	decode->head += size;
+	decode->searched = 0;
+	return STEP_ON;
+}
+
+/* Offset of the first place where `mark` stands, or may stand when more bytes come; or `size`. */
+static size_t find(const uint8_t *bytes, size_t size, const uint8_t *mark, size_t mark_size)
+{
+	const uint8_t *at = bytes, *end = bytes + size;
+
+	for (; at < end && (at = memchr(at, mark[0], (size_t)(end - at))); at++) {
+		size_t left = (size_t)(end - at);
+
+		if (memcmp(at, mark, left < mark_size ? left : mark_size) == 0)
+			return (size_t)(at - bytes);
+	}
+	return size;
+}
+
+static bool is_plausible(const struct ktop_wire_packet *wire)
+{
+	return wire->magic == KTOP_MAGIC && wire->stream < STREAMS && wire->cpu < EVENT_CPUS &&
+		wire->begin <= wire->end && wire->content_size == wire->packet_size &&
+		wire->packet_size % 8 == 0 && wire->packet_size / 8 >= HEADER &&
+		wire->packet_size / 8 <= KTOP_PACKET_MAX;
+}
+
+/*
+ * Another packet of the same boot whose magic stands inside this one shows that this one was cut
+ * (the connection was, or its size is damaged). Found as soon as it is there, so that a size too
+ * large holds nothing up. Returns the offset of that packet, or 0; then `searched` is where one may
+ * yet turn out to be.
+ */
+static size_t find_cut(struct decode *decode, const uint8_t *bytes, size_t left, size_t size)
+{
+	size_t end = size - MAGIC + MARK < left ? size - MAGIC + MARK : left;
+	size_t at = decode->searched ? decode->searched : 1;
+
+	if (at < end)
+		at += find(bytes + at, end - at, bytes, MARK);
+	decode->searched = at;
+	return at + MARK <= end ? at : 0;
+}
+
+/*
+ * Handles what stands at the head; STEP_WAIT: more bytes are needed. What is rejected is given up
+ * one byte at a time, but only a magic makes more than a byte's work: time is linear in the bytes,
+ * at worst with the size of a packet for each header that stands among them.
+ */
+static enum step step(struct decode *decode)
+{
+	static const uint32_t magic = KTOP_MAGIC;
+	const uint8_t *at = decode->buffer + decode->head;
+	size_t left = decode->tail - decode->head, size, other;
+	struct ktop_wire_packet wire;
+
+	other = find(at, left, (const uint8_t *)&magic, MAGIC);
+	if (other)
+		return skip(decode, other);
+	if (left < HEADER)
+		return STEP_WAIT;
+	memcpy(&wire, at, sizeof(wire));
+	if (!is_plausible(&wire))
+		return skip(decode, 1);
+
+	size = wire.packet_size / 8;
+	other = find_cut(decode, at, left, size);
+	if (other)
+		return skip(decode, other);
+	if (left < size || decode->searched + MAGIC <= size)
+		return STEP_WAIT;
+	if (!is_whole(at, size))
+		return skip(decode, 1);
+
+	/* A new boot is believed when a second packet of it follows: damage makes one, but not two. */
+	if (is_foreign(decode, &wire)) {
+		if (left - size < MARK)
+			return STEP_WAIT;
+		if (memcmp(at, at + size, MARK) != 0)
+			return skip(decode, 1);
+	}
+	deliver(decode, at, &wire);
+	decode->head += size;
+	decode->searched = 0;
+	return STEP_ON;
+}
+
+/* Returns how many of the bytes found room. */
+static size_t take(struct decode *decode, const uint8_t *bytes, size_t size)
+{
+	size_t room;
+
+	if (decode->tail == BUFFER_SIZE) {
+		decode->tail -= decode->head;
+		memmove(decode->buffer, decode->buffer + decode->head, decode->tail);
+		decode->head = 0;
+	}
+	room = BUFFER_SIZE - decode->tail;
+	size = size < room ? size : room;
+	if (size)
+		memcpy(decode->buffer + decode->tail, bytes, size);
+	decode->tail += size;
+	decode->counts.bytes += size;
+	return size;
+}
+
+/* As far as it goes: to the end of what is there, or until the sink wants no more. */
+static void handle(struct decode *decode)
+{
+	while (!decode->held && decode->head < decode->tail && step(decode) == STEP_ON)
+		;
+	if (decode->head == decode->tail)
+		decode->head = decode->tail = 0;
+}
+
+size_t decode_feed(struct decode *decode, const void *bytes, size_t size)
+{
+	const uint8_t *from = bytes;
+	size_t taken = 0;
+
+	decode->held = false;
+	handle(decode);
+	while (!decode->held && taken < size) {
+		taken += take(decode, from + taken, size - taken);
+		handle(decode);
+	}
+	return taken;
+}
+
+bool decode_held(const struct decode *decode)
+{
+	return decode->held;
+}
+
+void decode_cut(struct decode *decode)
+{
+	if (decode->tail > decode->head)
+		skip(decode, decode->tail - decode->head);
+	decode->head = decode->tail = 0;
+	decode->held = false;
+}
+
+struct books decode_books(const struct decode *decode, enum stream stream, uint32_t cpu)
+{
+	if (cpu >= decode->lane_counts[stream])
+		return (struct books){ 0 };
+	return decode->lanes[stream][cpu].books;
+}
+
+struct books decode_books_all(const struct decode *decode, enum stream stream)
+{
+	struct books all = { 0 };
+
+	for (size_t i = 0; i < decode->lane_counts[stream]; i++) {
+		const struct books *books = &decode->lanes[stream][i].books;
+
+		all.received += books->received;
+		all.lost += books->lost;
+		all.earlier += books->earlier;
+		all.earlier_lost += books->earlier_lost;
+		all.packets += books->packets;
+		all.missing_packets += books->missing_packets;
+	}
+	return all;
+}
+
+struct decode_counts decode_counts(const struct decode *decode)
+{
+	return decode->counts;
+}

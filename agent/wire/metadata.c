@@ -1,0 +1,303 @@
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "kernel-hook/wire.h"
+#include "decode.h"
+#include "event.h"
+#include "metadata.h"
+
+enum {
+	ROWS_MAX = 1024,		/* descriptors kept */
+	FIELDS_MAX = 64,		/* of one event */
+	NAME_MAX_SIZE = 64,
+	IDS = 1 << 16,
+};
+
+/* Facts beyond these are taken as unknown: readers compute with 64 bits, signed and in ns. */
+static const uint64_t clock_hz_max = 18000000000, epoch_ns_max = (uint64_t)1 << 62;
+
+struct row {
+	uint16_t id;
+	uint32_t stream;
+	char *name, *fields;
+};
+
+struct metadata {
+	uint64_t clock_hz, epoch_ns;
+	struct row *rows;
+	size_t row_count;
+	uint8_t seen[STREAMS][IDS / 8];		/* bit set: ids that occur */
+};
+
+struct metadata *metadata_new(void)
+{
+	return util_alloc(sizeof(struct metadata));
+}
+
+void metadata_free(struct metadata *metadata)
+{
+	if (!metadata)
+		return;
+	for (size_t i = 0; i < metadata->row_count; i++) {
+		free(metadata->rows[i].name);
+		free(metadata->rows[i].fields);
+	}
+	free(metadata->rows);
+	free(metadata);
+}
+
+static const struct row *find_row(const struct metadata *metadata, uint32_t stream, uint16_t id)
+{
+	for (size_t i = 0; i < metadata->row_count; i++)
+		if (metadata->rows[i].stream == stream && metadata->rows[i].id == id)
+			return &metadata->rows[i];
+	return NULL;
+}
+
+void metadata_event(struct metadata *metadata, const struct event *event)
+{
+	if (event->kind == EVENT_GUEST) {
+		metadata->clock_hz = event->guest.clock_hz;
+		metadata->epoch_ns = event->guest.epoch_ns;
+	}
+	if (event->kind != EVENT_DESCRIPTOR || metadata->row_count == ROWS_MAX ||
+			find_row(metadata, event->descriptor.stream, event->descriptor.event))
+		return;
+	metadata->rows = util_grow(metadata->rows, metadata->row_count + 1, sizeof(struct row));
+	metadata->rows[metadata->row_count++] = (struct row){
+		.id = event->descriptor.event,
+		.stream = event->descriptor.stream,
+		.name = util_copy(event->descriptor.name.bytes, event->descriptor.name.size),
+		.fields = util_copy(event->descriptor.fields.bytes, event->descriptor.fields.size),
+	};
+}
+
+void metadata_packet(struct metadata *metadata, const struct packet *packet)
+{
+	uint8_t *seen = metadata->seen[packet->stream];
+	struct ktop_wire_event wire;
+
+	for (size_t at = sizeof(struct ktop_wire_packet); at + sizeof(wire) <= packet->size;
+			at += sizeof(wire) + wire.size) {
+		memcpy(&wire, packet->bytes + at, sizeof(wire));
+		seen[wire.id / 8] |= (uint8_t)(1u << wire.id % 8);
+	}
+}
+
+/* ---- "u32 process;u64[] kernel;" to fields ---- */
+
+struct field {
+	const char *type;			/* a typealias of `preamble` */
+	bool list;
+	char name[NAME_MAX_SIZE];
+};
+
+static const char *find_type(const char *text, size_t size, bool list)
+{
+	static const struct { const char *wire, *one, *many; } types[] = {
+		{ "u8", "u8", "u8" }, { "u16", "u16", "u16" }, { "u32", "u32", "u32" },
+		{ "u64", "u64", "address" }, { "char", "text", "text" },
+		{ "s8", "s8", "s8" }, { "s16", "s16", "s16" }, { "s32", "s32", "s32" }, { "s64", "s64", "s64" },
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strlen(types[i].wire) == size && memcmp(types[i].wire, text, size) == 0)
+			return list ? types[i].many : types[i].one;
+	return NULL;
+}
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* A letter, then letters, digits and '_'; none of the names that are given here. */
+static bool is_name(const char *text, size_t size)
+{
+	if (size == 0 || size >= NAME_MAX_SIZE || strspn(text, LETTERS) == 0 ||
+			strspn(text, LETTERS "0123456789_") < size)
+		return false;
+	return strncmp(text, "field_", 6) != 0 && strncmp(text, "event_", 6) != 0 &&
+		(size < 7 || memcmp(text + size - 7, "_length", 7) != 0);
+}
+
+static void name_field(struct field *fields, size_t index, const char *text, size_t size)
+{
+	bool good = is_name(text, size);
+
+	for (size_t i = 0; i < index && good; i++)
+		good = strlen(fields[i].name) != size || memcmp(fields[i].name, text, size) != 0;
+	if (good)
+		memcpy(fields[index].name, text, size);
+	else
+		snprintf(fields[index].name, NAME_MAX_SIZE, "field_%zu", index);
+}
+
+/* How many fields the text describes, or -1 when it is not understood. */
+static int parse_fields(const char *text, struct field fields[FIELDS_MAX])
+{
+	int count = 0;
+
+	memset(fields, 0, FIELDS_MAX * sizeof(fields[0]));
+	while (*text) {
+		size_t type = strcspn(text, " ;"), name = strcspn(text + type, ";");
+		struct field *field = &fields[count];
+
+		if (count == FIELDS_MAX || text[type] != ' ' || text[type + name] != ';')
+			return -1;
+		field->list = type > 2 && memcmp(text + type - 2, "[]", 2) == 0;
+		field->type = find_type(text, field->list ? type - 2 : type, field->list);
+		if (!field->type)
+			return -1;
+		name_field(fields, (size_t)count, text + type + 1, name - 1);
+		count++;
+		text += type + name + 1;
+	}
+	return count;
+}
+
+/* ---- the text ---- */
+
+/*
+ * A field's name gets a '_' in front, which CTF readers take off again: so no name is a keyword.
+ * The length of list `x` is `__x_length`, which no field is called.
+ */
+static void write_field(const struct field *field, FILE *to)
+{
+	if (field->list)
+		fprintf(to, "\t\tu16 __%s_length;\n\t\t%s _%s[__%s_length];\n",
+			field->name, field->type, field->name, field->name);
+	else
+		fprintf(to, "\t\t%s _%s;\n", field->type, field->name);
+}
+
+static void write_event(const struct row *row, FILE *to)
+{
+	struct field fields[FIELDS_MAX];
+	int count = parse_fields(row->fields, fields);
+
+	fprintf(to, "event {\n\tid = %u;\n\tstream_id = %u;\n", row->id, row->stream);
+	if (is_name(row->name, strlen(row->name)))
+		fprintf(to, "\tname = \"%s\";\n", row->name);
+	else
+		fprintf(to, "\tname = \"event_%u\";\n", row->id);
+	fprintf(to, "\tfields := struct {\n");
+	for (int i = 0; i < count; i++)
+		write_field(&fields[i], to);
+	if (count < 0)
+		fprintf(to, "\t\tu8 _bytes[stream.event.context.size];\n");
+	fprintf(to, "\t};\n};\n\n");
+}
+
+static void write_events(const struct metadata *metadata, FILE *to)
+{
+#define TABLE_ROW(number, belongs, called) \
+	{ number, belongs, (char []){ #called }, (char []){ KTOP_WIRE_FIELDS(called) } },
+	const struct row table[] = { KTOP_WIRE_EVENTS(TABLE_ROW) };
+	const size_t table_count = sizeof(table) / sizeof(table[0]);
+	struct metadata described = { 0 };
+
+	for (size_t i = 0; i < metadata->row_count + table_count; i++) {
+		bool sent = i < metadata->row_count;
+		const struct row *row = sent ? &metadata->rows[i] : &table[i - metadata->row_count];
+		uint8_t *byte = &described.seen[row->stream][row->id / 8];
+		uint8_t bit = (uint8_t)(1u << row->id % 8);
+
+		if (!(*byte & bit))
+			write_event(row, to);
+		*byte |= bit;
+	}
+	for (uint32_t i = 0; i < STREAMS * IDS; i++) {
+		struct row row = { .stream = i / IDS, .id = (uint16_t)i, .name = (char []){ "" },
+			.fields = (char []){ "?" } };
+		unsigned byte = metadata->seen[row.stream][row.id / 8] &
+			~described.seen[row.stream][row.id / 8];
+
+		if (byte >> row.id % 8 & 1)
+			write_event(&row, to);
+	}
+}
+
+static void write_clock(const struct metadata *metadata, FILE *to)
+{
+	bool known = metadata->clock_hz > 0 && metadata->clock_hz <= clock_hz_max;
+	uint64_t hz = known ? metadata->clock_hz : 1000000000;
+	uint64_t epoch = metadata->epoch_ns < epoch_ns_max ? metadata->epoch_ns : 0;
+
+	fprintf(to, "clock {\n\tname = guest;\n\tfreq = %llu;\n\toffset_s = %llu;\n\toffset = %llu;\n"
+		"\tabsolute = true;\n};\n\n", (unsigned long long)hz,
+		(unsigned long long)(epoch / 1000000000),
+		(unsigned long long)(epoch % 1000000000 * hz / 1000000000));
+}
+
+static void write_trace(const uint8_t *boot_id, FILE *to)
+{
+	fprintf(to, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = le;\n\tuuid = \"");
+	for (int i = 0; i < KTOP_BOOT_ID; i++)
+		fprintf(to, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", boot_id[i]);
+	fprintf(to, "\";\n"
+		"\tpacket.header := struct {\n"
+		"\t\tu32 magic;\n"
+		"\t\tu8 uuid[16];\n"
+		"\t\tu32 stream_id;\n"
+		"\t};\n"
+		"};\n\n");
+}
+
+static void write_stream(unsigned id, FILE *to)
+{
+	fprintf(to, "stream {\n"
+		"\tid = %u;\n"
+		"\tpacket.context := struct {\n"
+		"\t\tclock_u64 timestamp_begin;\n"
+		"\t\tclock_u64 timestamp_end;\n"
+		"\t\tu64 content_size;\n"
+		"\t\tu64 packet_size;\n"
+		"\t\tu64 packet_seq_num;\n"
+		"\t\tu64 events_discarded;\n"
+		"\t\tu64 events_before;\n"
+		"\t\tu32 cpu_id;\n"
+		"\t};\n"
+		"\tevent.header := struct {\n"
+		"\t\tclock_u32 timestamp;\n"
+		"\t\tu16 id;\n"
+		"\t};\n"
+		"\tevent.context := struct {\n"
+		"\t\tu16 size;\n"
+		"\t};\n"
+		"};\n\n", id);
+}
+
+static void write_integer(const char *name, int bits, const char *more, FILE *to)
+{
+	fprintf(to, "typealias integer { size = %d; align = 8; %s } := %s;\n", bits, more, name);
+}
+
+static void write_types(FILE *to)
+{
+	write_integer("u8", 8, "signed = false;", to);
+	write_integer("u16", 16, "signed = false;", to);
+	write_integer("u32", 32, "signed = false;", to);
+	write_integer("u64", 64, "signed = false;", to);
+	write_integer("s8", 8, "signed = true;", to);
+	write_integer("s16", 16, "signed = true;", to);
+	write_integer("s32", 32, "signed = true;", to);
+	write_integer("s64", 64, "signed = true;", to);
+	write_integer("address", 64, "signed = false; base = 16;", to);
+	write_integer("text", 8, "signed = false; encoding = UTF8;", to);
+}
+
+void metadata_write(const struct metadata *metadata, const uint8_t *boot_id, FILE *to)
+{
+	fprintf(to, "/* CTF 1.8 */\n\n");	/* these very bytes: CTF 1.8.3, section 7 */
+	write_types(to);
+	fprintf(to, "\n");
+	write_trace(boot_id, to);
+	fprintf(to, "env {\n\ttracer_name = \"ktop\";\n};\n\n");
+	write_clock(metadata, to);
+	write_integer("clock_u32", 32, "signed = false; map = clock.guest.value;", to);
+	write_integer("clock_u64", 64, "signed = false; map = clock.guest.value;", to);
+	fprintf(to, "\n");
+	for (unsigned i = 0; i < STREAMS; i++)
+		write_stream(i, to);
+	write_events(metadata, to);
+}

@@ -1,0 +1,282 @@
+#include <string.h>
+
+#include "kernel-hook/wire.h"
+#include "payload.h"
+
+/* What is still to be read of a payload. */
+struct rest {
+	const uint8_t *at;
+	size_t left;
+};
+
+static bool take(struct rest *rest, void *to, size_t size)
+{
+	if (rest->left < size)
+		return false;
+	memcpy(to, rest->at, size);
+	rest->at += size;
+	rest->left -= size;
+	return true;
+}
+
+static bool take_text(struct rest *rest, struct text *text)
+{
+	uint16_t size;
+
+	if (!take(rest, &size, sizeof(size)) || size > KTOP_TEXT_MAX || size > rest->left)
+		return false;
+	*text = (struct text){ .bytes = (const char *)rest->at, .size = size };
+	rest->at += size;
+	rest->left -= size;
+	return true;
+}
+
+static bool take_frames(struct rest *rest, const void **frames, uint32_t *count)
+{
+	uint16_t size;
+
+	if (!take(rest, &size, sizeof(size)) || size > KTOP_FRAMES_MAX)
+		return false;
+	if (rest->left < size * sizeof(uint64_t))
+		return false;
+	*frames = rest->at;
+	*count = size;
+	rest->at += size * sizeof(uint64_t);
+	rest->left -= size * sizeof(uint64_t);
+	return true;
+}
+
+static bool read_descriptor(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_descriptor wire;
+
+	if (!take(rest, &wire, sizeof(wire)) || wire.stream >= STREAMS)
+		return false;
+	event->kind = EVENT_DESCRIPTOR;
+	event->descriptor.event = wire.event;
+	event->descriptor.stream = wire.stream;
+	return take_text(rest, &event->descriptor.name) &&
+		take_text(rest, &event->descriptor.fields);
+}
+
+static bool read_guest(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_guest wire;
+	struct guest *guest = &event->guest;
+
+	if (!take(rest, &wire, sizeof(wire)) || wire.cpus > EVENT_CPUS)
+		return false;
+	event->kind = EVENT_GUEST;
+	guest->cpus = wire.cpus;
+	guest->clock_hz = wire.clock;
+	guest->epoch_ns = wire.epoch;
+	guest->anchor_address = wire.anchor_address;
+	return take_text(rest, &guest->kernel) && take_text(rest, &guest->version) &&
+		take_text(rest, &guest->arch) && take_text(rest, &guest->anchor) &&
+		take_text(rest, &guest->build_id);
+}
+
+static bool read_process(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_process wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_PROCESS;
+	event->process.process = wire.process;
+	return take_text(rest, &event->process.name);
+}
+
+static bool read_thread(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_thread wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_THREAD;
+	event->thread.thread = wire.thread;
+	event->thread.process = wire.process;
+	return take_text(rest, &event->thread.name);
+}
+
+static bool read_object(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_object wire;
+	struct object *object = &event->object;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_OBJECT;
+	object->process = wire.process;
+	object->start = wire.start;
+	object->end = wire.end;
+	object->bias = wire.bias;
+	return take_text(rest, &object->name) && take_text(rest, &object->build_id);
+}
+
+static bool read_status(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_status wire;
+	struct status *status = &event->status;
+
+	if (!take(rest, &wire, sizeof(wire)) || wire.sampler >= KTOP_SAMPLERS)
+		return false;
+	event->kind = EVENT_STATUS;
+	status->running = wire.running;
+	status->sampler = wire.sampler;
+	status->rate = wire.rate;
+	status->sampler_cpu = wire.sampler_cpu;
+	status->trace_mask = wire.trace_mask;
+	status->meta_lost = wire.meta_lost;
+	return take_text(rest, &status->note);
+}
+
+static bool read_cpu_status(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_cpu_status wire;
+
+	if (!take(rest, &wire, sizeof(wire)) || wire.stream >= STREAMS || wire.cpu >= EVENT_CPUS)
+		return false;
+	event->kind = EVENT_CPU_STATUS;
+	event->cpu_status = (struct cpu_status){
+		.cpu = wire.cpu, .stream = wire.stream, .enabled = wire.enabled,
+		.taken = wire.taken, .lost = wire.lost, .cost = wire.cost, .span = wire.span,
+		.used = wire.used, .size = wire.size,
+	};
+	return true;
+}
+
+static bool read_keys(struct rest *rest, struct event *event)
+{
+	event->kind = EVENT_KEYS;
+	return take_text(rest, &event->keys.on) && take_text(rest, &event->keys.off);
+}
+
+static bool read_reply(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_reply wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_REPLY;
+	event->reply.ok = wire.ok;
+	return take_text(rest, &event->reply.text);
+}
+
+static bool read_symbol(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_symbol wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_SYMBOL;
+	event->symbol.address = wire.address;
+	event->symbol.size = wire.size;
+	return take_text(rest, &event->symbol.name);
+}
+
+static bool read_table(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_table wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_TABLE;
+	event->table = (struct table_fill){
+		.event = wire.event,
+		.kind = wire.event == KTOP_EVENT_process ? TABLE_PROCESSES :
+			wire.event == KTOP_EVENT_thread ? TABLE_THREADS :
+			wire.event == KTOP_EVENT_object ? TABLE_OBJECTS : TABLES,
+		.size = wire.size, .used = wire.used, .missing = wire.missing,
+	};
+	return true;
+}
+
+static bool read_sample(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_sample wire;
+	struct sample *sample = &event->sample;
+
+	if (!take(rest, &wire, sizeof(wire)) || wire.mode >= MODES)
+		return false;
+	event->kind = EVENT_SAMPLE;
+	*sample = (struct sample){
+		.process = wire.process, .thread = wire.thread, .mode = wire.mode,
+		.kernel_cut = wire.flags & KTOP_KERNEL_CUT, .user_cut = wire.flags & KTOP_USER_CUT,
+		.entry = wire.flags & KTOP_ENTRY, .user_exact = wire.flags & KTOP_USER_EXACT,
+		.weight = wire.weight, .exact = wire.exact,
+	};
+	return take_frames(rest, &sample->kernel, &sample->kernel_count) &&
+		take_frames(rest, &sample->user, &sample->user_count);
+}
+
+static bool read_missed(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_missed wire;
+
+	if (!take(rest, &wire, sizeof(wire)))
+		return false;
+	event->kind = EVENT_MISSED;
+	event->missed.ticks = wire.ticks;
+	return true;
+}
+
+/* Trace events are the first fields of { u32 a; u32 b; u64 value }, as many as they have. */
+static bool read_trace(struct rest *rest, struct event *event, size_t size)
+{
+	struct ktop_wire_syscall_exit wire = { 0 };
+
+	if (!take(rest, &wire, size))
+		return false;
+	event->kind = EVENT_TRACE;
+	event->trace.a = wire.thread;
+	event->trace.b = wire.number;
+	event->trace.value = wire.result;
+	return true;
+}
+
+static bool read_fields(struct rest *rest, struct event *event)
+{
+	switch ((enum ktop_event)event->id) {
+	case KTOP_EVENT_descriptor: return read_descriptor(rest, event);
+	case KTOP_EVENT_guest: return read_guest(rest, event);
+	case KTOP_EVENT_process: return read_process(rest, event);
+	case KTOP_EVENT_thread: return read_thread(rest, event);
+	case KTOP_EVENT_object: return read_object(rest, event);
+	case KTOP_EVENT_status: return read_status(rest, event);
+	case KTOP_EVENT_cpu_status: return read_cpu_status(rest, event);
+	case KTOP_EVENT_keys: return read_keys(rest, event);
+	case KTOP_EVENT_reply: return read_reply(rest, event);
+	case KTOP_EVENT_symbol: return read_symbol(rest, event);
+	case KTOP_EVENT_table: return read_table(rest, event);
+	case KTOP_EVENT_sample: return read_sample(rest, event);
+	case KTOP_EVENT_missed: return read_missed(rest, event);
+	case KTOP_EVENT_sched_switch:
+		return read_trace(rest, event, sizeof(struct ktop_wire_sched_switch));
+	case KTOP_EVENT_irq_enter:
+		return read_trace(rest, event, sizeof(struct ktop_wire_irq_enter));
+	case KTOP_EVENT_irq_exit:
+		return read_trace(rest, event, sizeof(struct ktop_wire_irq_exit));
+	case KTOP_EVENT_syscall_enter:
+		return read_trace(rest, event, sizeof(struct ktop_wire_syscall_enter));
+	case KTOP_EVENT_syscall_exit:
+		return read_trace(rest, event, sizeof(struct ktop_wire_syscall_exit));
+	}
+	return false;
+}
+
+uint32_t payload_stream(uint16_t id)
+{
+#define STREAM_CASE(number, stream, name) case number: return stream;
+	switch (id) {
+	KTOP_WIRE_EVENTS(STREAM_CASE)
+	default: return STREAMS;
+	}
+}
+
+bool payload_read(const void *bytes, size_t size, struct event *event)
+{
+	struct rest rest = { .at = bytes, .left = size };
+
+	return read_fields(&rest, event) && rest.left == 0;
+}

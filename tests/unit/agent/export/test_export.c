@@ -1,0 +1,337 @@
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/export/export.h"
+#include "agent/names/symbols.h"
+#include "agent/names/threads.h"
+#include "agent/store/stacks.h"
+#include "agent/store/store.h"
+#include "agent/wire/event.h"
+#include "tests/unit/fakes/fake_symbols.h"
+#include "tests/unit/fakes/intern.h"
+#include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/scratch.h"
+
+#define SECOND 1000000000ull
+
+static const struct question everything = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+
+struct world {
+	struct query_inputs inputs;
+	struct query *query;
+	struct export_result result;
+};
+
+static struct world world_new(void)
+{
+	struct world world = { .inputs = {
+		.store = store_new(NULL, STORE_COUNTS_MAX), .stacks = stacks_new(NULL),
+		.symbols = symbols_new(NULL), .threads = threads_new(NULL),
+	} };
+
+	world.query = query_new(&world.inputs);
+	return world;
+}
+
+static void world_free(struct world *world)
+{
+	query_free(world->query);
+	store_free(world->inputs.store);
+	stacks_free(world->inputs.stacks);
+	symbols_free(world->inputs.symbols);
+	threads_free(world->inputs.threads);
+}
+
+/* Frames are function numbers, leaf first. */
+struct work {
+	enum mode mode;
+	uint32_t thread, process, weight;
+	uint32_t kernel_count, user_count;
+	uint64_t kernel[8], user[8];
+	uint64_t inside;		/* of each kernel function: where it was */
+};
+
+static void take(struct world *world, const struct work *work)
+{
+	uint64_t kernel[8], user[8];
+	struct sample sample = {
+		.process = work->process, .kernel = kernel, .user = user,
+		.kernel_count = work->kernel_count, .user_count = work->user_count,
+	};
+	struct store_key key = { .who = {
+		.thread = work->thread, .process = work->process, .mode = (uint8_t)work->mode,
+	} };
+
+	for (size_t i = 0; i < 8; i++) {
+		kernel[i] = work->kernel[i] * 0x100 + 8 + work->inside;
+		user[i] = work->user[i] * 0x100 + 8;
+	}
+	key.stack = intern(world->inputs.stacks, &sample, work->process);
+	store_add(world->inputs.store, SECOND, &key, work->weight);
+}
+
+static char *export_of(struct world *world, const struct question *question,
+	struct folded_options options)
+{
+	const char *path = scratch_path("out.folded");
+	char *error = NULL;
+	size_t size;
+
+	assert_true(export_folded(path, world->query, &world->inputs, question, options,
+		&world->result, &error));
+	assert_null(error);
+	return scratch_read(path, &size);
+}
+
+static char *export(struct world *world, struct folded_options options)
+{
+	return export_of(world, &everything, options);
+}
+
+static void check_text(struct world *world, struct folded_options options, const char *wanted)
+{
+	char *text = export(world, options);
+
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void a_stack_is_a_line_from_the_root(void **state)
+{
+	struct world world = world_new();
+	const struct work call = { .thread = 4, .process = 2, .weight = 3, .kernel_count = 2,
+		.user_count = 2, .kernel = { 7, 6 }, .user = { 5, 4 } };
+
+	(void)state;
+	take(&world, &call);
+	check_text(&world, (struct folded_options){ 0 }, "p2_4;p2_5;k6;k7 3\n");
+	check_text(&world, (struct folded_options){ .kernel_mark = true },
+		"p2_4;p2_5;k6_[k];k7_[k] 3\n");
+	threads_thread(world.inputs.threads, 4, 2,
+		(struct text){ .bytes = "boot; now", .size = 9 });
+	check_text(&world, (struct folded_options){ .thread_first = true },
+		"boot:_now;p2_4;p2_5;k6;k7 3\n");
+	check_text(&world, (struct folded_options){ .root = "1 a;b" },
+		"1_a:b;p2_4;p2_5;k6;k7 3\n");
+	world_free(&world);
+}
+
+/* Frames of their own, once they are read; the weights are as before. */
+static void what_is_inlined_is_marked(void **state)
+{
+	struct world world = world_new();
+	struct question question = everything;
+	struct work one = { .weight = 3, .kernel_count = 2, .kernel = { 7, 6 }, .inside = 0x80 };
+	struct work two = { .weight = 2, .kernel_count = 2, .kernel = { 7, 6 }, .inside = 0xc0 };
+	char *text;
+
+	(void)state;
+	question.inlined = true;
+	take(&world, &one);
+	take(&world, &two);
+	assert_int_equal(query_unread(world.query, &question), 4);
+	text = export_of(&world, &question, (struct folded_options){ .kernel_mark = true });
+	assert_string_equal(text, "k6_[k];k7_[k] 5\n");
+	free(text);
+	fake_symbols_read(world.inputs.symbols);
+	assert_int_equal(query_unread(world.query, &question), 0);
+	text = export_of(&world, &question, (struct folded_options){ .kernel_mark = true });
+	assert_string_equal(text, "k6_[k];i6_[i];j6_[i];k7_[k];i7_[i];j7_[i] 2\n"
+		"k6_[k];i6_[i];k7_[k];i7_[i] 3\n");
+	free(text);
+	check_text(&world, (struct folded_options){ .kernel_mark = true }, "k6_[k];k7_[k] 5\n");
+	world_free(&world);
+}
+
+static void idle_and_unknown_time_are_in_it_and_missed_time_is_not(void **state)
+{
+	struct world world = world_new();
+	const struct work idle = { .mode = MODE_IDLE, .weight = 3, .kernel_count = 1,
+		.kernel = { 7 } };
+	const struct work nothing = { .mode = MODE_KERNEL, .weight = 4 };
+
+	(void)state;
+	take(&world, &idle);
+	take(&world, &nothing);
+	store_missed(world.inputs.store, SECOND, 0, 100);
+	check_text(&world, (struct folded_options){ .kernel_mark = true },
+		"[idle] 3\n[unknown] 4\n");
+	assert_int_equal(world.result.weight, 7);
+	assert_int_equal(world.result.stacks, 2);
+	world_free(&world);
+}
+
+static void lines_that_read_the_same_are_one(void **state)
+{
+	struct world world = world_new();
+	struct work work = { .thread = 1, .process = 2, .mode = MODE_USER, .weight = 3,
+		.user_count = 1 };
+
+	(void)state;
+	fake_symbols_know(world.inputs.symbols, 2, false);
+	fake_symbols_know(world.inputs.symbols, 3, false);
+	take(&world, &work);
+	work.process = 3;
+	take(&world, &work);
+	work.thread = 2;
+	take(&world, &work);
+	check_text(&world, (struct folded_options){ 0 }, "[unknown] 9\n");
+	check_text(&world, (struct folded_options){ .thread_first = true },
+		"thread_1;[unknown] 6\nthread_2;[unknown] 3\n");
+	world_free(&world);
+}
+
+/* Bytes order lines: the end before '(', that before ';', and a longer name behind. */
+static void names_are_harmless_and_sorted_by_bytes(void **state)
+{
+	static const char *const names[] = { "f", "f(int, long)", "f;g", "f\ng h", "f\xc3\xa9",
+		"f!" };
+	struct world world = world_new();
+	struct work work = { .mode = MODE_KERNEL, .weight = 1 };
+	struct symbols *symbols = world.inputs.symbols;
+
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++)
+		fake_symbols_rename(symbols, symbols_function(symbols, EVENT_KERNEL, i * 0x100),
+			names[i]);
+	for (work.kernel_count = 1; work.kernel_count <= 2; work.kernel_count++) {
+		work.kernel[0] = 0;
+		for (uint64_t i = 0; i < 6; i++) {
+			work.kernel[work.kernel_count - 1] = i;
+			take(&world, &work);
+		}
+	}
+	check_text(&world, (struct folded_options){ 0 },
+		"f 1\nf! 1\nf!;f 1\nf(int,_long) 1\nf(int,_long);f 1\nf:g 1\nf:g;f 1\nf;f 1\n"
+		"f_g_h 1\nf_g_h;f 1\nf\xc3\xa9 1\nf\xc3\xa9;f 1\n");
+	world_free(&world);
+}
+
+/* ---- random stacks ---- */
+
+static void check_lines(char *text, const struct export_result *result)
+{
+	uint64_t weight = 0, lines = 0;
+	char *before = NULL, *rest = NULL;
+
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *space = strchr(line, ' '), *end;
+
+		assert_non_null(space);
+		assert_int_not_equal(*line, ' ');
+		assert_null(strstr(line, ";;"));
+		weight += strtoull(space + 1, &end, 10);
+		assert_int_equal(*end, '\0');
+		assert_true(end > space + 1);
+		*space = '\0';
+		/* Equal stacks would stand side by side. What ends before the other ends in ' '. */
+		assert_true(!before || strcmp(before, line) < 0);
+		before = line;
+		lines++;
+	}
+	assert_int_equal(weight, result->weight);
+	assert_int_equal(lines, result->stacks);
+}
+
+static void the_file_adds_up_to_the_table(void **state)
+{
+	struct random random = { .state = 77 };
+	struct world world = world_new();
+	struct table *table;
+
+	(void)state;
+	for (size_t i = 0; i < 5000; i++) {
+		struct work work = {
+			.mode = (enum mode)random_below(&random, MODES),
+			.thread = (uint32_t)random_below(&random, 3),
+			.process = (uint32_t)random_below(&random, 3),
+			.weight = (uint32_t)random_below(&random, 9),
+			.kernel_count = (uint32_t)random_below(&random, 8),
+			.user_count = (uint32_t)random_below(&random, 4),
+		};
+
+		for (size_t k = 0; k < 8; k++) {
+			work.kernel[k] = random_below(&random, 12);
+			work.user[k] = random_below(&random, 3);
+		}
+		take(&world, &work);
+	}
+	table = query_table(world.query, &everything);
+	for (int options = 0; options < 4; options++) {
+		char *text = export(&world, (struct folded_options){ .kernel_mark = options & 1,
+			.thread_first = options & 2 });
+
+		check_lines(text, &world.result);
+		assert_int_equal(world.result.weight, table->weight);
+		assert_int_equal(world.result.samples, table->samples);
+		free(text);
+	}
+	table_free(table);
+	world_free(&world);
+}
+
+static void nothing_makes_an_empty_file(void **state)
+{
+	struct world world = world_new();
+
+	(void)state;
+	check_text(&world, (struct folded_options){ 0 }, "");
+	assert_int_equal(world.result.stacks, 0);
+	world_free(&world);
+}
+
+static void a_file_that_cannot_be_written_is_an_error(void **state)
+{
+	struct world world = world_new();
+	char *error = NULL;
+
+	(void)state;
+	assert_false(export_folded(scratch_path("no/such/folder"), world.query, &world.inputs,
+		&everything, (struct folded_options){ 0 }, &world.result, &error));
+	assert_non_null(error);
+	assert_non_null(strstr(error, "no/such/folder"));
+	free(error);
+	world_free(&world);
+}
+
+static void only_the_named_file_is_left(void **state)
+{
+	struct world world = world_new();
+	DIR *folder;
+	size_t files = 0;
+
+	(void)state;
+	free(export(&world, (struct folded_options){ 0 }));
+	folder = opendir(scratch_folder);
+	assert_non_null(folder);
+	for (struct dirent *entry; (entry = readdir(folder)); )
+		files += entry->d_name[0] != '.';
+	closedir(folder);
+	assert_int_equal(files, 1);
+	world_free(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stack_is_a_line_from_the_root),
+		cmocka_unit_test(what_is_inlined_is_marked),
+		cmocka_unit_test(idle_and_unknown_time_are_in_it_and_missed_time_is_not),
+		cmocka_unit_test(lines_that_read_the_same_are_one),
+		cmocka_unit_test(names_are_harmless_and_sorted_by_bytes),
+		cmocka_unit_test(the_file_adds_up_to_the_table),
+		cmocka_unit_test(nothing_makes_an_empty_file),
+		cmocka_unit_test(a_file_that_cannot_be_written_is_an_error),
+		cmocka_unit_test(only_the_named_file_is_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* Which answer belongs to which line, when the guest stood still and others had asked before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/vm/source.h"
+
+enum { ANSWERS_MAX = 8 };
+
+struct world {
+	struct commands *commands;
+	struct source *source;
+	int guest;
+	char *answers[ANSWERS_MAX];
+	int count;
+};
+
+static struct world begin(void)
+{
+	struct world world = { .commands = commands_new() };
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	world.source = source_from_fd(ends[0]);
+	world.guest = ends[1];
+	return world;
+}
+
+static void end(struct world *world)
+{
+	for (int i = 0; i < world->count; i++)
+		free(world->answers[i]);
+	commands_free(world->commands);
+	source_free(world->source);
+	close(world->guest);
+}
+
+static void keep(void *context, bool ok, const char *text)
+{
+	struct world *world = context;
+
+	(void)ok;
+	assert_in_range(world->count, 0, ANSWERS_MAX - 1);
+	world->answers[world->count++] = util_copy(text, strlen(text));
+}
+
+static void send_line(struct world *world, const char *line)
+{
+	const struct command_sink sink = { .context = world, .answered = keep };
+
+	commands_send(world->commands, world->source, line, sink, util_now());
+}
+
+static void reply(struct world *world, const char *text)
+{
+	commands_reply(world->commands, true, text, strlen(text));
+}
+
+static void wait_in_vain(struct world *world)
+{
+	commands_expire(world->commands, util_now() + (COMMANDS_ANSWER_MS + 1000) * 1000000ull);
+}
+
+static void check_last(const struct world *world, const char *part)
+{
+	assert_true(world->count > 0);
+	assert_non_null(strstr(world->answers[world->count - 1], part));
+}
+
+/* It reads the lines of an earlier ktop, and then ours, long after nobody waits any more. */
+static void test_guest_that_stood_still(void **state)
+{
+	struct world world = begin();
+
+	(void)state;
+	send_line(&world, "hello");
+	wait_in_vain(&world);
+	check_last(&world, "no answer");
+	send_line(&world, "status");
+	reply(&world, "rate 997");
+	reply(&world, "stopped");
+	assert_int_equal(world.count, 1);
+	reply(&world, "hello");
+	reply(&world, "off, mode timer");
+	assert_int_equal(world.count, 2);
+	check_last(&world, "off, mode timer");
+	end(&world);
+}
+
+/* A guest that answers all but hello is heard all the same, in time. */
+static void test_hello_that_was_lost(void **state)
+{
+	struct world world = begin();
+
+	(void)state;
+	send_line(&world, "hello");
+	reply(&world, "rate 997");
+	wait_in_vain(&world);
+	reply(&world, "late, or never meant");
+	send_line(&world, "status");
+	reply(&world, "off, mode timer");
+	check_last(&world, "off, mode timer");
+	end(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_guest_that_stood_still),
+		cmocka_unit_test(test_hello_that_was_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* The thread that reads DWARF for others, and what is kept of its answers. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "agent/names/files/debug_file.h"
+#include "agent/names/files/line_worker.h"
+#include "tests/unit/fakes/scratch.h"
+
+static int build(void)
+{
+	scratch_text("twice.c", "int twice(int x)\n{\n\treturn x + x;\n}\nvoid _start(void)\n{\n}\n");
+	scratch_run("gcc -O0 -g -nostdlib -ffreestanding -static -Wl,-Ttext=0x401000 "
+		"-o twice twice.c");
+	return open(scratch_path("twice"), O_RDONLY);
+}
+
+static struct line_answer await_answer(struct line_worker *worker)
+{
+	uint64_t deadline = util_now() + 60000000000u;
+	struct line_answer answer;
+
+	while (!line_worker_take(worker, &answer)) {
+		if (util_now() > deadline)
+			fail_msg("no answer in a minute");
+		usleep(1000);
+	}
+	return answer;
+}
+
+static void test_answers_in_order(void **state)
+{
+	const struct debug_object object = { .fd = build() };
+	const struct debug_object none = { .fd = open("/dev/null", O_RDONLY) };
+	struct line_question question = { .address = 0x401000 };
+	struct line_worker *worker = line_worker_new(NULL);
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		question.ticket = i;
+		question.object = i % 3 ? &object : &none;
+		assert_true(line_worker_ask(worker, &question));
+	}
+	for (uint32_t i = 0; i < 100; i++) {
+		struct line_answer answer = await_answer(worker);
+
+		assert_int_equal(answer.ticket, i);
+		assert_false(answer.later);
+		if (i % 3)
+			assert_string_equal(answer.text, "twice.c:2");
+		else
+			assert_null(answer.text);
+		free(answer.text);
+	}
+	line_worker_free(worker);
+	close(object.fd);
+	close(none.fd);
+}
+
+static void test_queue_is_bounded(void **state)
+{
+	const struct debug_object object = { .fd = open("/dev/null", O_RDONLY) };
+	struct line_worker *worker = line_worker_new(NULL);
+	struct line_question question = { .object = &object };
+
+	(void)state;
+	for (int i = 0; i < LINE_QUEUE; i++)
+		assert_true(line_worker_ask(worker, &question));
+	assert_false(line_worker_ask(worker, &question));
+	free(await_answer(worker).text);
+	assert_true(line_worker_ask(worker, &question));
+	line_worker_free(worker);
+	close(object.fd);
+}
+
+static void test_ends_early(void **state)
+{
+	const struct debug_object object = { .fd = open("/proc/self/exe", O_RDONLY) };
+	struct line_worker *worker = line_worker_new(NULL);
+	struct line_question question = { .object = &object, .address = 0x1000 };
+
+	(void)state;
+	line_worker_free(worker);
+	worker = line_worker_new(NULL);
+	for (int i = 0; i < LINE_QUEUE; i++)
+		assert_true(line_worker_ask(worker, &question));
+	line_worker_free(worker);
+	line_worker_free(NULL);
+	close(object.fd);
+}
+
+/* More files than are open at a time: each answer is still that of its own. */
+static void test_many_files(void **state)
+{
+	struct line_worker *worker = line_worker_new(NULL);
+	struct debug_object objects[20];
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		objects[i] = (struct debug_object){ .fd = i % 2 ? build() : -1 };
+	for (uint32_t i = 0; i < 100; i++)
+		assert_true(line_worker_ask(worker, &(struct line_question){
+			.object = &objects[i % 20], .address = 0x401000, .ticket = i }));
+	for (uint32_t i = 0; i < 100; i++) {
+		struct line_answer answer = await_answer(worker);
+
+		if (answer.ticket % 2)
+			assert_string_equal(answer.text, "twice.c:2");
+		else
+			assert_null(answer.text);
+		free(answer.text);
+	}
+	line_worker_free(worker);
+	for (int i = 1; i < 20; i += 2)
+		close(objects[i].fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers_in_order),
+		cmocka_unit_test(test_queue_is_bounded),
+		cmocka_unit_test(test_ends_early),
+		cmocka_unit_test(test_many_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

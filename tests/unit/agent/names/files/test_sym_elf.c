@@ -1,0 +1,330 @@
+/* The reader against nm, on this very program; and on small programs that are compiled here. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "agent/names/files/sym_elf.h"
+#include "agent/names/files/sym_text.h"
+#include "agent/names/files/symbol_table.h"
+#include "tests/unit/fakes/scratch.h"
+
+static const char kernel_source[] =
+	"void _start(void) { for (;;) ; }\n"
+	"static int data = 5;\n"
+	"extern char etext[]; char *end_of_code = etext;\n"
+	"int twice(int x) { return x + data; }\n"
+	"extern int alias_of_twice(int) __attribute__((alias(\"twice\")));\n"
+	"extern int __weak_twice(int) __attribute__((weak, alias(\"twice\")));\n"
+	"__asm__(\".pushsection .text\\n.globl entry\\nentry: nop\\nnop\\ninner_label: nop\\nnop\\n"
+	".skip 64\\n.popsection\\n\");\n"
+	"__asm__(\".pushsection .data\\n.globl data_label\\ndata_label: "
+	".quad 0\\n.popsection\\n\");\n";
+
+static struct symbol_table *read_elf(const char *path, struct build_id *id)
+{
+	struct symbol_table *table = symbol_table_new(NULL);
+	int fd = open(path, O_RDONLY);
+	char *error = NULL;
+
+	assert_true(fd >= 0);
+	assert_true(sym_elf_is(fd));
+	if (!sym_elf_read(fd, path, table, id, NULL, &error))
+		fail_msg("%s", error);
+	close(fd);
+	symbol_table_sort(table);
+	return table;
+}
+
+static const char *build(const char *name, const char *options)
+{
+	char *command =
+		util_format("gcc -O1 -nostdlib -ffreestanding -fno-pic -static %s -o %s kernel.c",
+			options, name);
+
+	scratch_text("kernel.c", kernel_source);
+	scratch_run(command);
+	free(command);
+	return scratch_path(name);
+}
+
+static uint64_t address_of(const struct symbol_table *table, const char *name)
+{
+	uint64_t address = 0;
+
+	if (!symbol_table_address(table, name, &address))
+		fail_msg("%s is not there", name);
+	return address;
+}
+
+static const char *name_at(const struct symbol_table *table, uint64_t address)
+{
+	uint32_t index = symbol_table_find(table, address);
+
+	return index == SYMBOL_NONE ? "none" : symbol_table_get(table, index).name;
+}
+
+static void test_kernel(void **state)
+{
+	struct build_id id;
+	const char *path = build("kernel", "-Wl,-Ttext=0xffffffff81000000 -mcmodel=kernel -no-pie "
+		"-Wl,--build-id=0x0123456789abcdef");
+	struct symbol_table *table = read_elf(path, &id);
+	uint64_t twice = address_of(table, "twice"), entry = address_of(table, "entry"), unused;
+
+	(void)state;
+	assert_true(entry >= 0xffffffff81000000);
+	assert_string_equal(name_at(table, twice), "alias_of_twice");
+	assert_string_equal(name_at(table, entry + 1), "entry");
+	assert_string_equal(name_at(table, entry + 2), "inner_label");
+	assert_false(symbol_table_address(table, "data", &unused));
+	assert_false(symbol_table_address(table, "data_label", &unused));
+	assert_int_equal(id.size, 8);
+	assert_memory_equal(id.bytes, "\x01\x23\x45\x67\x89\xab\xcd\xef", 8);
+	symbol_table_free(table);
+}
+
+/* Neither the label at the end nor what has no size covers what lies behind the section. */
+static void test_end_of_section(void **state)
+{
+	struct build_id id;
+	struct symbol_table *table = read_elf(build("ends", "-no-pie -Wl,--build-id=none"), &id);
+	uint64_t end = address_of(table, "etext");
+
+	(void)state;
+	assert_string_not_equal(name_at(table, end - 1), "none");
+	assert_string_equal(name_at(table, end), "none");
+	assert_string_equal(name_at(table, end + 4096), "none");
+	assert_false(build_id_known(&id));
+	symbol_table_free(table);
+}
+
+static void test_32_bit(void **state)
+{
+	struct build_id id;
+	struct symbol_table *table =
+		read_elf(build("small", "-m32 -no-pie -Wl,--build-id=sha1"), &id);
+
+	(void)state;
+	assert_string_equal(name_at(table, address_of(table, "_start")), "_start");
+	assert_int_equal(id.size, 20);
+	symbol_table_free(table);
+}
+
+static void test_stripped(void **state)
+{
+	struct build_id id;
+	struct symbol_table *table;
+
+	(void)state;
+	build("stripped", "-no-pie");
+	scratch_run("strip stripped");
+	table = read_elf(scratch_path("stripped"), &id);
+	assert_int_equal(symbol_table_count(table), 0);
+	assert_int_equal(symbol_table_find(table, 0x401000), SYMBOL_NONE);
+	symbol_table_free(table);
+}
+
+static void test_dynamic_symbols(void **state)
+{
+	struct build_id id;
+	struct symbol_table *table;
+
+	(void)state;
+	scratch_text("kernel.c",
+		"int exported(int x) { return x; }\nstatic int y; int other(void) { return y; }\n");
+	scratch_run("gcc -shared -fPIC -nostdlib -o lib.so kernel.c && strip lib.so");
+	table = read_elf(scratch_path("lib.so"), &id);
+	assert_string_equal(name_at(table, address_of(table, "exported")), "exported");
+	symbol_table_free(table);
+}
+
+/*
+ * All of `some` are in `all`, where they are. What is weak and no function is left out of `some` by
+ * the caller: nm shows W for weak data, too.
+ */
+static void check_contained(const struct symbol_table *some, const struct symbol_table *all)
+{
+	assert_true(symbol_table_count(some) > 50);
+	for (uint32_t i = 0; i < symbol_table_count(some); i++) {
+		struct symbol symbol = symbol_table_get(some, i), answer;
+		uint32_t index = symbol_table_find(all, symbol.address);
+
+		if (index == SYMBOL_NONE)
+			fail_msg("%s is not there", symbol.name);
+		answer = symbol_table_get(all, index);
+		assert_int_equal(answer.address, symbol.address);
+		assert_true(address_of(all, symbol.name) <= symbol.address);
+	}
+}
+
+static struct symbol_table *read_nm(const char *filter)
+{
+	struct symbol_table *table = symbol_table_new(NULL);
+	char *command =
+		util_format("nm -S /proc/%d/exe | grep '%s' > self.nm", (int)getpid(), filter);
+	char *text, *error = NULL;
+	size_t size;
+
+	scratch_run(command);
+	text = scratch_read(scratch_path("self.nm"), &size);
+	if (!sym_text_read(text, size, "self.nm", table, &error))
+		fail_msg("%s", error);
+	symbol_table_sort(table);
+	free(command);
+	free(text);
+	return table;
+}
+
+static void test_against_nm(void **state)
+{
+	struct build_id id;
+	struct symbol_table *table = read_elf("/proc/self/exe", &id);
+	struct symbol_table *any = read_nm(" [TtWwi] "), *code = read_nm(" [Tt] ");
+
+	(void)state;
+	check_contained(table, any);
+	check_contained(code, table);
+	for (uint32_t i = 0; i < symbol_table_count(code); i++) {
+		struct symbol symbol = symbol_table_get(code, i);
+
+		assert_string_equal(name_at(table, symbol.address), name_at(any, symbol.address));
+	}
+	symbol_table_free(code);
+	symbol_table_free(any);
+	symbol_table_free(table);
+}
+
+static void check_refused(const char *path, const char *why)
+{
+	struct symbol_table *table = symbol_table_new(NULL);
+	struct build_id id;
+	int fd = open(path, O_RDONLY);
+	char *error = NULL;
+
+	assert_true(fd >= 0);
+	assert_false(sym_elf_read(fd, path, table, &id, NULL, &error));
+	assert_non_null(strstr(error, path));
+	assert_non_null(strstr(error, why));
+	free(error);
+	close(fd);
+	symbol_table_free(table);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	check_refused(scratch_text("note.txt", "not a program"), "not an ELF file");
+	check_refused(scratch_text("empty", ""), "not an ELF file");
+	check_refused(scratch_write("magic", "\177ELF", 4), "not an ELF file");
+	scratch_text("kernel.c", kernel_source);
+	scratch_run("gcc -c -o kernel.o kernel.c");
+	check_refused(scratch_path("kernel.o"), "neither an executable nor a shared object");
+}
+
+/* Whatever is in the file: an answer or an error, under the sanitizers. */
+static void try_bytes(const char *bytes, size_t size)
+{
+	const char *path = scratch_write("damaged", bytes, size);
+	struct symbol_table *table = symbol_table_new(NULL);
+	struct build_id id;
+	int fd = open(path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	if (sym_elf_read(fd, path, table, &id, NULL, NULL)) {
+		symbol_table_sort(table);
+		symbol_table_find(table, 0x401000);
+	}
+	symbol_table_free(table);
+	close(fd);
+}
+
+static void test_cut(void **state)
+{
+	size_t size;
+	char *bytes = scratch_read(build("whole", "-no-pie"), &size);
+
+	(void)state;
+	for (size_t cut = 0; cut < size; cut += 97)
+		try_bytes(bytes, cut);
+	free(bytes);
+}
+
+static void test_damaged(void **state)
+{
+	size_t size;
+	char *bytes = scratch_read(build("whole", "-no-pie -Wl,--build-id=sha1"), &size);
+	char *copy = malloc(size);
+	uint32_t seed = 7;
+
+	(void)state;
+	assert_non_null(copy);
+	for (int round = 0; round < 400; round++) {
+		memcpy(copy, bytes, size);
+		for (int i = 0; i < 40; i++) {
+			size_t at;
+
+			seed = seed * 1664525 + 1013904223;
+			/* the headers, at both ends, are hit more often than the rest */
+			at = size - 1 - seed % 1024;
+			if (i % 4 < 2)
+				at = i % 4 ? 16 + seed % 400 : seed % size;
+			copy[at] = seed & 0x80 ? (char)0xff : (char)(seed >> 24);
+		}
+		try_bytes(copy, size);
+	}
+	free(copy);
+	free(bytes);
+}
+
+static void test_build_ids(void **state)
+{
+	struct build_id a, b;
+	char large[65] = { 1 };
+
+	(void)state;
+	assert_true(build_id_set(&a, "12345678", 8));
+	assert_true(build_id_set(&b, "12345678", 8));
+	assert_false(build_id_contradicts(&a, &b));
+	assert_true(build_id_set(&b, "12345679", 8));
+	assert_true(build_id_contradicts(&a, &b));
+	assert_false(build_id_set(&b, large, sizeof(large)));
+	assert_false(build_id_contradicts(&a, &b));
+}
+
+/* More sections of code than are known: those beyond have no names. */
+static void test_many_sections(void **state)
+{
+	FILE *out = fopen(scratch_path("many.s"), "w");
+	struct symbol_table *table;
+	struct build_id id;
+	uint64_t address;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++)
+		fprintf(out, ".section code.%d,\"ax\"\n.globl f%d\n.type f%d, @function\nf%d: nop\n",
+			i, i, i, i);
+	assert_int_equal(fclose(out), 0);
+	scratch_run("gcc -nostdlib -static -Wl,-e,f0 -o many many.s");
+	table = read_elf(scratch_path("many"), &id);
+	address_of(table, "f0");
+	assert_false(symbol_table_address(table, "f1999", &address));
+	symbol_table_free(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_end_of_section),
+		cmocka_unit_test(test_32_bit),
+		cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_dynamic_symbols),
+		cmocka_unit_test(test_against_nm),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_build_ids),
+		cmocka_unit_test(test_many_sections),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

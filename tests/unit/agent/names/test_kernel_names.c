@@ -1,0 +1,136 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/budget.h"
+#include "agent/names/function.h"
+#include "agent/names/kernel_names.h"
+#include "agent/names/symbols.h"
+#include "agent/wire/event.h"
+#include "tests/unit/fakes/scratch.h"
+
+static struct kernel_names *read_names(const char *path, struct budget *budget)
+{
+	struct kernel_names *names = kernel_names_new(path, budget);
+
+	while (!kernel_names_step(names))
+		poll(NULL, 0, 1);
+	assert_false(kernel_names_reading(names));
+	return names;
+}
+
+/* A boot that is given them has this one. */
+static struct symbols *give(struct kernel_names *names, struct budget *budget, const char *name)
+{
+	struct symbols *symbols = symbols_new(budget);
+
+	assert_true(kernel_names_give(names, symbols));
+	assert_string_equal(symbols_get(symbols,
+		symbols_function(symbols, EVENT_KERNEL, 0xffffffff81000004))->name, name);
+	return symbols;
+}
+
+static void each_boot_has_what_was_read(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	size_t left = budget_left(budget);
+	const char *path = scratch_text("names", "ffffffff81000000 T one\n");
+	struct kernel_names *names = read_names(path, budget);
+	struct symbols *last;
+
+	(void)state;
+	assert_string_equal(kernel_names_path(names), path);
+	symbols_free(give(names, budget, "one"));
+	last = give(names, budget, "one");
+	kernel_names_free(names);
+	assert_string_equal(symbols_get(last,
+		symbols_function(last, EVENT_KERNEL, 0xffffffff81000004))->name, "one");
+	symbols_free(last);
+	assert_int_equal(budget_left(budget), left);
+	budget_release(budget);
+}
+
+static void a_file_that_is_another_by_then_is_read_again(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	size_t left = budget_left(budget);
+	const char *path = scratch_text("names", "ffffffff81000000 T one\n");
+	struct kernel_names *names = read_names(path, budget);
+	struct symbols *boot = symbols_new(budget);
+
+	(void)state;
+	scratch_text("names", "ffffffff81000000 T another\n");
+	kernel_names_check(names);
+	assert_true(kernel_names_reading(names));
+	symbols_free(give(names, budget, "one"));		/* until it is known */
+	while (!kernel_names_step(names))
+		poll(NULL, 0, 1);
+	symbols_free(give(names, budget, "another"));
+	kernel_names_check(names);
+	while (kernel_names_reading(names)) {
+		assert_false(kernel_names_step(names));		/* it is the same */
+		poll(NULL, 0, 1);
+	}
+	symbols_free(give(names, budget, "another"));
+	assert_int_equal(remove(path), 0);
+	kernel_names_check(names);
+	while (!kernel_names_step(names))
+		poll(NULL, 0, 1);
+	assert_non_null(strstr(kernel_names_error(names), "names"));
+	kernel_names_free(names);
+	symbols_free(boot);
+	assert_int_equal(budget_left(budget), left);
+	budget_release(budget);
+}
+
+/* Who leaves does not wait for a pipe into which nobody writes. */
+static void a_pipe_without_a_writer_holds_up_nobody(void **state)
+{
+	const char *path = scratch_path("pipe");
+	struct kernel_names *names;
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	names = kernel_names_new(path, NULL);
+	assert_false(kernel_names_step(names));
+	assert_true(kernel_names_reading(names));
+	kernel_names_free(names);
+	names = kernel_names_new(path, NULL);
+	assert_int_equal(write(fd, "ffffffff81000000 T one\n", 23), 23);
+	close(fd);
+	kernel_names_free(names);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+	struct kernel_names *names = read_names(scratch_path("nowhere"), NULL);
+
+	(void)state;
+	assert_non_null(strstr(kernel_names_error(names), "nowhere"));
+	assert_false(kernel_names_starved(names));
+	kernel_names_free(names);
+	kernel_names_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_boot_has_what_was_read),
+		cmocka_unit_test(a_file_that_is_another_by_then_is_read_again),
+		cmocka_unit_test(a_pipe_without_a_writer_holds_up_nobody),
+		cmocka_unit_test(what_is_wrong_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

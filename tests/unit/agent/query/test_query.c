@@ -1,0 +1,643 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/names/threads.h"
+#include "agent/query/query.h"
+#include "agent/store/store.h"
+#include "agent/wire/event.h"
+#include "tests/unit/fakes/fake_symbols.h"
+#include "tests/unit/fakes/query_world.h"
+#include "tests/unit/fakes/random.h"
+
+#define MS 1000000ull
+#define SECOND 1000000000ull
+
+/* ---- random guests ---- */
+
+/* Few functions: recursion is frequent. Addresses in the middle and at the beginning. */
+static uint64_t random_address(struct random *random, uint64_t functions)
+{
+	return 0x100 * (1 + random_below(random, functions)) + random_below(random, 2) * 8;
+}
+
+static void random_taken(struct random *random, uint64_t time, struct taken *taken)
+{
+	*taken = (struct taken){
+		.time = time, .cpu = (uint32_t)random_below(random, 4),
+		.thread = (uint32_t)random_below(random, 4),
+		.process = (uint32_t)random_below(random, 3),
+		.weight = 1 + (uint32_t)random_below(random, 9),
+		.mode = (enum mode)random_below(random, MODES),
+		.missed = random_below(random, 20) == 0,
+		.kernel_cut = random_below(random, 10) == 0,
+	};
+	if (taken->mode != MODE_USER)
+		taken->kernel_count = (uint32_t)random_below(random, 8);
+	if (taken->mode != MODE_IDLE)
+		taken->user_count = (uint32_t)random_below(random, 4);
+	for (uint32_t i = 0; i < taken->kernel_count; i++)
+		taken->kernel[i] = random_address(random, 7);
+	for (uint32_t i = 0; i < taken->user_count; i++)
+		taken->user[i] = random_address(random, 3);
+}
+
+static void random_filter(struct random *random, struct filter *filter)
+{
+	static const char *const threads[] = { "", "", "", "2", "boot", "process 1" };
+	static const char *const patterns[] = { "", "", "k", "3", "[" };
+
+	*filter = (struct filter){
+		.cpu = random_below(random, 3) ? EVENT_NONE : (uint32_t)random_below(random, 5),
+		.modes = random_below(random, 3) ? 0 : (unsigned)random_below(random, 8),
+	};
+	strcpy(filter->thread, threads[random_below(random, 6)]);
+	strcpy(filter->pattern, patterns[random_below(random, 5)]);
+}
+
+static void random_question(struct random *random, uint64_t now, struct question *question)
+{
+	static const uint64_t windows[] = { SECOND, 10 * SECOND, 60 * SECOND, UINT64_MAX };
+	uint64_t window = windows[random_below(random, 4)];
+
+	question->to = UINT64_MAX;
+	question->from = window < now ? now - window : 0;
+	if (random_below(random, 6) == 0) {		/* zeroed, or looking back */
+		question->from = random_below(random, now + 1);
+		question->to = random_below(random, 2) ? UINT64_MAX
+			: question->from + random_below(random, 2 * (now - question->from) + 1);
+	}
+	if (random_below(random, 3) == 0)
+		random_filter(random, &question->filter);
+	question->callers = (enum kept_callers)random_below(random, 3);
+	question->callee = (uint32_t)random_below(random, 8);
+}
+
+/* Names that come late: of a process's functions, and of threads. */
+static void random_names(struct random *random, struct world *world)
+{
+	static const char *const names[] = { "boot", "init", "worker" };
+	const char *name = names[random_below(random, 3)];
+
+	if (random_below(random, 2))
+		fake_symbols_know(world->inputs.symbols, (uint32_t)random_below(random, 3),
+			random_below(random, 2));
+	else
+		threads_thread(world->inputs.threads, (uint32_t)random_below(random, 4), 1,
+			(struct text){ .bytes = name, .size = strlen(name) });
+}
+
+struct pace {
+	uint64_t seed, step, late;
+	size_t samples, asked;		/* a question each so many samples */
+	bool fine;
+};
+
+static void run_guest(const struct pace *pace)
+{
+	struct random random = { .state = pace->seed };
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+	struct taken taken;
+	uint64_t now = 0;
+
+	for (size_t i = 0; i < pace->samples; i++) {
+		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, pace->late);
+
+		now += random_below(&random, pace->step);
+		random_taken(&random, now > late ? now - late : 0, &taken);
+		world_take(&world, &taken);
+		if (random_below(&random, 50) == 0)
+			random_names(&random, &world);
+		if (random_below(&random, pace->asked))
+			continue;
+		if (question.to == UINT64_MAX && question.from && random_below(&random, 2))
+			question.from += now - question.from > 10 * SECOND ? 250 * MS : 0;
+		else
+			random_question(&random, now, &question);
+		world_check(&world, &question, (uint32_t)random_below(&random,
+			symbols_functions(world.inputs.symbols)), pace->fine);
+	}
+	world_free(&world);
+}
+
+static void a_minute_agrees_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace){ .seed = 21, .step = 80 * MS, .late = 3 * SECOND, .samples = 2000,
+		.asked = 6, .fine = true });
+}
+
+static void late_events_agree_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace){ .seed = 22, .step = 60 * MS, .late = 100 * SECOND,
+		.samples = 2000, .asked = 6, .fine = true });
+}
+
+/* Long enough for slices to merge while the questions go on. */
+static void days_agree_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace){ .seed = 23, .step = 4 * SECOND, .late = 300 * SECOND,
+		.samples = 3000, .asked = 8 });
+	run_guest(&(struct pace){ .seed = 24, .step = 200 * SECOND, .late = 9000 * SECOND,
+		.samples = 3000, .asked = 8 });
+}
+
+/* The same question, again and again, while time moves: what is kept must not grow stale. */
+static void all_since_zero_agrees_with_a_list(void **state)
+{
+	struct random random = { .state = 25 };
+	struct world world = world_new();
+	struct question question = { .from = 30 * SECOND, .to = UINT64_MAX,
+		.filter = { .cpu = EVENT_NONE } };
+	struct taken taken;
+	uint64_t now = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2500; i++) {
+		now += random_below(&random, 600 * MS);
+		random_taken(&random, now, &taken);
+		world_take(&world, &taken);
+		if (i % 100 == 50)
+			random_names(&random, &world);
+		if (i % 7 == 0)
+			world_check(&world, &question, (uint32_t)random_below(&random,
+				symbols_functions(world.inputs.symbols)), true);
+	}
+	world_free(&world);
+}
+
+/* Asked so rarely, or of such different ends, that slices have merged and ends moved in between. */
+static void rare_questions_agree_with_a_list(void **state)
+{
+	struct random random = { .state = 26 };
+	struct world world = world_new();
+	struct question question = { .filter = { .cpu = EVENT_NONE } };
+	struct taken taken;
+	uint64_t now = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 4000; i++) {
+		now += random_below(&random, 800 * MS);
+		random_taken(&random, now, &taken);
+		world_take(&world, &taken);
+		if (i % 100)
+			continue;
+		question.to = UINT64_MAX;
+		world_check(&world, &question, 0, false);
+		question.to = now - random_below(&random, now / 2 + 1);
+		world_check(&world, &question, 0, false);
+	}
+	world_free(&world);
+}
+
+/* ---- single behaviours ---- */
+
+static const struct filter everything = { .cpu = EVENT_NONE };
+
+static struct table *ask(struct world *world, uint64_t from, uint64_t to)
+{
+	return query_table(world->query, &(struct question){ .from = from, .to = to,
+		.filter = everything });
+}
+
+static const struct row *row_of(const struct world *world, const struct table *table,
+	const char *name)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (strcmp(symbols_get(world->inputs.symbols, table->rows[i].function)->name,
+				name) == 0)
+			return &table->rows[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static struct taken kernel_sample(uint64_t time, uint32_t weight, uint32_t count,
+	const uint64_t *functions)
+{
+	struct taken taken = { .time = time, .weight = weight, .kernel_count = count };
+
+	for (uint32_t i = 0; i < count; i++)
+		taken.kernel[i] = functions[i] * 0x100 + 8;
+	return taken;
+}
+
+static void recursion_counts_once(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 5, 5, (const uint64_t[]){ 3, 3, 2, 3, 1 });
+	const struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct caller callers[8];
+	struct table *table;
+	uint32_t three;
+
+	(void)state;
+	world_take(&world, &taken);
+	table = ask(&world, 0, UINT64_MAX);
+	assert_int_equal(table->count, 3);
+	assert_int_equal(row_of(&world, table, "k3")->self, 5);
+	assert_int_equal(row_of(&world, table, "k3")->total, 5);
+	assert_int_equal(row_of(&world, table, "k1")->self, 0);
+	three = row_of(&world, table, "k3")->function;
+	assert_int_equal(query_callers(world.query, &question, three, callers, 8), 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(callers[i].weight, 5);
+	assert_int_equal(query_callers(world.query, &question, three, callers, 2), 2);
+	table_free(table);
+	world_free(&world);
+}
+
+static void idle_is_no_work(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 5, 2, (const uint64_t[]){ 3, 1 });
+	struct table *table;
+
+	(void)state;
+	taken.mode = MODE_IDLE;
+	world_take(&world, &taken);
+	table = ask(&world, 0, UINT64_MAX);
+	assert_int_equal(table->count, 1);
+	assert_int_equal(row_of(&world, table, "[idle]")->self, 5);
+	assert_int_equal(table->mode[MODE_IDLE], 5);
+	table_free(table);
+	world_free(&world);
+}
+
+static void the_pattern_chooses_rows_and_leaves_shares(void **state)
+{
+	struct world world = world_new();
+	struct taken one = kernel_sample(SECOND, 5, 2, (const uint64_t[]){ 3, 1 });
+	struct taken two = kernel_sample(SECOND, 7, 2, (const uint64_t[]){ 2, 1 });
+	struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct table *table;
+
+	(void)state;
+	world_take(&world, &one);
+	world_take(&world, &two);
+	strcpy(question.filter.pattern, "k2");
+	table = query_table(world.query, &question);
+	assert_int_equal(table->count, 1);
+	assert_int_equal(table->rows[0].self, 7);
+	assert_int_equal(table->weight, 12);
+	table_free(table);
+	world_free(&world);
+}
+
+static void adjacent_ranges_share_nothing_and_miss_nothing(void **state)
+{
+	struct random random = { .state = 31 };
+	struct world world = world_new();
+	uint64_t all = 0, edge = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++) {
+		struct taken taken = kernel_sample(random_below(&random, 900 * SECOND), 1, 1,
+			(const uint64_t[]){ 1 });
+
+		world_take(&world, &taken);
+	}
+	while (edge < 1000 * SECOND) {
+		uint64_t next = edge + random_below(&random, 30 * SECOND);
+		struct table *table = ask(&world, edge, next);
+
+		all += table->weight;
+		table_free(table);
+		edge = next;
+	}
+	assert_int_equal(all, 1000);
+	world_free(&world);
+}
+
+static void a_name_is_followed_though_nothing_else_happens(void **state)
+{
+	struct world world = world_new();
+	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
+		.thread = 4, .user_count = 1, .user = { 0x308 } };
+	struct question question = { .to = UINT64_MAX,
+		.filter = { .cpu = EVENT_NONE, .thread = "boot" } };
+
+	(void)state;
+	fake_symbols_know(world.inputs.symbols, 2, false);
+	world_take(&world, &user);
+	world_check(&world, &question, 0, false);
+	threads_thread(world.inputs.threads, 4, 2, (struct text){ .bytes = "boot", .size = 4 });
+	world_check(&world, &question, 0, false);
+	fake_symbols_know(world.inputs.symbols, 2, true);
+	world_check(&world, &question, 0, false);
+	world_free(&world);
+}
+
+/* Two slices, the older one changed last; they merge after only the older was summed up. */
+static void slices_that_merge_across_the_sum_are_counted_once(void **state)
+{
+	struct world world = world_new();
+	struct taken newer = kernel_sample(10300 * MS, 5, 1, (const uint64_t[]){ 3 });
+	struct taken older = kernel_sample(10100 * MS, 7, 1, (const uint64_t[]){ 3 });
+	const struct question question = { .to = UINT64_MAX, .filter = everything };
+
+	(void)state;
+	world_take(&world, &newer);
+	world_take(&world, &older);
+	store_advance(world.inputs.store, 71300 * MS);
+	world_check(&world, &question, 0, true);
+	store_advance(world.inputs.store, 300 * SECOND);
+	world_check(&world, &question, 0, true);
+	world_free(&world);
+}
+
+/* A CPU that comes late, and one beyond those that a row can tell apart. */
+static void cpus_may_be_many(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]){ 3 });
+	struct table *table;
+
+	(void)state;
+	world_take(&world, &taken);
+	store_advance(world.inputs.store, 70 * SECOND);
+	table_free(ask(&world, 0, UINT64_MAX));
+	taken.cpu = 70;
+	taken.time = 3 * SECOND;
+	world_take(&world, &taken);
+	store_advance(world.inputs.store, 80 * SECOND);
+	table_free(ask(&world, 0, UINT64_MAX));
+	taken.time = 30 * SECOND;
+	taken.cpu = 4000;
+	world_take(&world, &taken);
+	taken.time = 79 * SECOND;
+	world_take(&world, &taken);
+	for (uint64_t now = 80 * SECOND; now < 200 * SECOND; now += 30 * SECOND) {
+		store_advance(world.inputs.store, now);
+		table = ask(&world, 0, UINT64_MAX);
+		assert_int_equal(table->weight, 20);
+		assert_int_equal(row_of(&world, table, "k3")->cpus[0], 1);
+		assert_int_equal(row_of(&world, table, "k3")->cpus[1], 1 << 6);
+		table_free(table);
+	}
+	world_free(&world);
+}
+
+struct seen {
+	size_t count, cut, deepest;
+	uint64_t heaviest;
+};
+
+static void note_stack(void *context, const struct query_stack *stack)
+{
+	struct seen *seen = context;
+
+	seen->count++;
+	seen->cut += stack->cut;
+	seen->deepest = stack->depth > seen->deepest ? stack->depth : seen->deepest;
+	seen->heaviest = stack->weight > seen->heaviest ? stack->weight : seen->heaviest;
+}
+
+/* Equal functions are one stack; threads, modes and cuts tell stacks apart. */
+static void equal_stacks_come_once(void **state)
+{
+	struct world world = world_new();
+	const struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct taken taken = kernel_sample(SECOND, 1, 2, (const uint64_t[]){ 3, 1 });
+	struct seen seen = { 0 };
+
+	(void)state;
+	taken.user_count = 1;
+	taken.user[0] = 0x208;
+	world_take(&world, &taken);
+	taken.kernel[0] += 16;
+	taken.user[0] += 16;
+	taken.cpu = 1;
+	taken.time = 40 * SECOND;
+	world_take(&world, &taken);
+	taken.thread = 9;
+	world_take(&world, &taken);
+	taken.kernel_cut = true;
+	world_take(&world, &taken);
+	taken.mode = MODE_USER;
+	world_take(&world, &taken);
+	query_stacks(world.query, &question, note_stack, &seen);
+	assert_int_equal(seen.count, 4);
+	assert_int_equal(seen.cut, 2);
+	assert_int_equal(seen.deepest, 3);
+	assert_int_equal(seen.heaviest, 2);
+	world_free(&world);
+}
+
+static void missed_time_is_told_and_in_no_share(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]){ 3 });
+	const struct taken gap = { .time = SECOND, .weight = 90, .missed = true };
+	struct table *table;
+
+	(void)state;
+	world_take(&world, &taken);
+	world_take(&world, &gap);
+	table = ask(&world, 0, UINT64_MAX);
+	assert_int_equal(table->weight, 5);
+	assert_int_equal(table->missed, 90);
+	table_free(table);
+	world_free(&world);
+}
+
+static void cpus_are_told_by_mode_and_second(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(5 * SECOND, 5, 1, (const uint64_t[]){ 3 });
+	const struct taken gap = { .time = 70 * SECOND, .weight = 9, .missed = true, .cpu = 2 };
+	const struct question question = { .from = 60 * SECOND, .to = UINT64_MAX,
+		.filter = { .cpu = 0 } };
+	uint64_t trend[TABLE_TREND][MODES] = { 0 };
+	struct cpu_series cpus[4] = { [1].trend = trend };
+
+	(void)state;
+	world_take(&world, &taken);
+	for (int i = 0; i < 8; i++) {
+		taken.time = 61 * SECOND + (uint64_t)i * 500 * MS;
+		taken.mode = MODE_USER;
+		taken.cpu = 1;
+		world_take(&world, &taken);
+	}
+	world_take(&world, &gap);
+	store_advance(world.inputs.store, 70 * SECOND + 500 * MS);
+	assert_int_equal(query_cpus(world.query, &question, cpus, 4), 3);
+	assert_int_equal(cpus[0].mode[MODE_KERNEL], 0);		/* before the range */
+	assert_int_equal(cpus[1].mode[MODE_USER], 40);		/* whatever the filter */
+	assert_int_equal(cpus[2].missed, 9);
+	assert_int_equal(cpus[1].trend[TABLE_TREND - 9][MODE_USER], 10);	/* second 61 */
+	assert_int_equal(cpus[1].trend[TABLE_TREND - 6][MODE_USER], 10);
+	assert_int_equal(cpus[1].trend[TABLE_TREND - 5][MODE_USER], 0);
+	assert_int_equal(query_cpus(world.query, &question, cpus, 1), 1);
+	world_free(&world);
+}
+
+/* A second of a coarse slice gets its even part, and the parts add up. */
+static void a_coarse_slice_is_even(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(1000 * SECOND, 37, 1, (const uint64_t[]){ 3 });
+	struct question question = { .to = 1030 * SECOND, .filter = everything };
+	uint64_t trend[TABLE_TREND];
+	uint32_t function;
+
+	(void)state;
+	world_take(&world, &taken);
+	store_advance(world.inputs.store, 5000 * SECOND);
+	function = symbols_function(world.inputs.symbols, EVENT_KERNEL, 0x300);
+	query_trend(world.query, &question, function, trend);
+	assert_int_equal(world_sum(trend, TABLE_TREND), 37);
+	for (int i = 0; i < TABLE_TREND; i++)
+		assert_in_range(trend[i], i >= 30 && i < 40 ? 3 : 0, i >= 30 && i < 40 ? 4 : 0);
+	world_free(&world);
+}
+
+static void an_empty_store_has_an_empty_answer(void **state)
+{
+	struct world world = world_new();
+	const struct question question = { .to = UINT64_MAX, .filter = everything };
+	struct table *table = ask(&world, 0, UINT64_MAX);
+	struct caller callers[8];
+	struct cpu_series cpus[2] = { 0 };
+	uint64_t trend[TABLE_TREND];
+	struct seen seen = { 0 };
+
+	(void)state;
+	assert_int_equal(table->count, 0);
+	table_sort(table, world.inputs.symbols, COLUMN_SELF, false);
+	table_free(table);
+	query_trend(world.query, &question, 0, trend);
+	assert_int_equal(world_sum(trend, TABLE_TREND), 0);
+	assert_int_equal(query_callers(world.query, &question, 0, callers, 8), 0);
+	assert_int_equal(query_cpus(world.query, &question, cpus, 2), 0);
+	query_stacks(world.query, &question, note_stack, &seen);
+	assert_int_equal(seen.count, 0);
+	world_free(&world);
+}
+
+/* ---- order ---- */
+
+static void check_order(struct table *table, const struct world *world, enum table_column column,
+	bool invert, const char *wanted)
+{
+	char got[64] = "";
+
+	table_sort(table, world->inputs.symbols, column, invert);
+	for (size_t i = 0; i < table->count; i++) {
+		strcat(got, symbols_get(world->inputs.symbols, table->rows[i].function)->name);
+		strcat(got, " ");
+	}
+	assert_string_equal(got, wanted);
+}
+
+static void rows_stand_in_the_order_of_a_column(void **state)
+{
+	struct world world = world_new();
+	struct taken taken = kernel_sample(SECOND, 9, 2, (const uint64_t[]){ 5, 1 });
+	struct taken other = kernel_sample(SECOND, 4, 2, (const uint64_t[]){ 2, 1 });
+	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
+		.user_count = 1, .user = { 0x308 }, .cpu = 2 };
+	struct table *table;
+
+	(void)state;
+	world_take(&world, &taken);
+	world_take(&world, &other);
+	other.cpu = 1;
+	world_take(&world, &other);
+	world_take(&world, &user);
+	table = ask(&world, 0, UINT64_MAX);
+	check_order(table, &world, COLUMN_SELF, false, "k5 p2_3 k2 k1 ");
+	check_order(table, &world, COLUMN_SELF, true, "k1 k2 k5 p2_3 ");
+	check_order(table, &world, COLUMN_TOTAL, false, "k1 k5 p2_3 k2 ");
+	check_order(table, &world, COLUMN_HITS, false, "k2 k5 p2_3 k1 ");
+	check_order(table, &world, COLUMN_CPU, false, "k5 k2 k1 p2_3 ");
+	check_order(table, &world, COLUMN_FUNCTION, false, "k1 k2 k5 p2_3 ");
+	check_order(table, &world, COLUMN_OBJECT, true, "p2_3 k5 k2 k1 ");
+	check_order(table, &world, COLUMN_SOURCE, false, "k1 k2 k5 p2_3 ");
+	table_free(table);
+	world_free(&world);
+}
+
+static const char *cpus_text(uint64_t low, uint64_t second, size_t size)
+{
+	static char text[64];
+	const struct table table = { .words = 2 };
+	const struct row row = { .cpus = (uint64_t[]){ low, second } };
+
+	return table_cpus(&table, &row, text, size);
+}
+
+static void cpus_are_told_as_ranges(void **state)
+{
+	(void)state;
+	assert_string_equal(cpus_text(0, 0, 12), "");
+	assert_string_equal(cpus_text(1, 0, 12), "0");
+	assert_string_equal(cpus_text(0x27, 0, 12), "0-2,5");
+	assert_string_equal(cpus_text(0x3, 0, 12), "0,1");
+	assert_string_equal(cpus_text(~0ull, 1, 12), "0-64");
+	assert_string_equal(cpus_text(0x5555, 0, 12), "0,2,4,6,8+");
+	assert_string_equal(cpus_text(0x5, 0, 2), "+");
+}
+
+/* A sample each 10 ms: whatever is asked for, the range that is told holds one for each 10 ms. */
+static void a_table_tells_the_range_of_its_slices(void **state)
+{
+	struct world world = world_new();
+
+	(void)state;
+	for (uint64_t ms = 0; ms < 20000; ms += 10) {
+		struct taken taken = kernel_sample(ms * MS, 1, 1, (const uint64_t[]){ 1 });
+
+		world_take(&world, &taken);
+	}
+	for (uint64_t from = 5000; from < 5500; from += 30) {
+		const uint64_t ends[] = { UINT64_MAX, (from + 1000) * MS, (from + 1110) * MS };
+
+		for (int i = 0; i < 3; i++) {
+			struct table *table = ask(&world, from * MS, ends[i]);
+			uint64_t ms = (table->to - table->from) / MS;
+
+			assert_in_range(ms, 10 * (table->samples - 1), 10 * table->samples);
+			table_free(table);
+		}
+	}
+	world_free(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_minute_agrees_with_a_list),
+		cmocka_unit_test(late_events_agree_with_a_list),
+		cmocka_unit_test(days_agree_with_a_list),
+		cmocka_unit_test(all_since_zero_agrees_with_a_list),
+		cmocka_unit_test(rare_questions_agree_with_a_list),
+		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(idle_is_no_work),
+		cmocka_unit_test(the_pattern_chooses_rows_and_leaves_shares),
+		cmocka_unit_test(adjacent_ranges_share_nothing_and_miss_nothing),
+		cmocka_unit_test(a_name_is_followed_though_nothing_else_happens),
+		cmocka_unit_test(slices_that_merge_across_the_sum_are_counted_once),
+		cmocka_unit_test(cpus_may_be_many),
+		cmocka_unit_test(equal_stacks_come_once),
+		cmocka_unit_test(missed_time_is_told_and_in_no_share),
+		cmocka_unit_test(cpus_are_told_by_mode_and_second),
+		cmocka_unit_test(a_coarse_slice_is_even),
+		cmocka_unit_test(an_empty_store_has_an_empty_answer),
+		cmocka_unit_test(rows_stand_in_the_order_of_a_column),
+		cmocka_unit_test(cpus_are_told_as_ranges),
+		cmocka_unit_test(a_table_tells_the_range_of_its_slices),
+	};
+
+	query_free(NULL);
+	table_free(NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

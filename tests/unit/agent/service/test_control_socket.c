@@ -1,0 +1,297 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/unix_socket.h"
+#include "agent/base/util.h"
+#include "agent/service/control_client.h"
+#include "agent/service/control_socket.h"
+#include "agent/service/service.h"
+#include "tests/unit/fakes/scratch.h"
+#include "tests/unit/fakes/session_fixture.h"
+
+static void on_request(void *context, unsigned client, char *const *words, size_t count)
+{
+	(void)context;
+	(void)client;
+	(void)words;
+	(void)count;
+}
+
+struct seen {
+	int hurries, ends;
+};
+
+static void on_hurry(void *context, unsigned client)
+{
+	(void)client;
+	((struct seen *)context)->hurries++;
+}
+
+static void on_gone(void *context, unsigned client)
+{
+	(void)client;
+	((struct seen *)context)->ends++;
+}
+
+static const struct control_sink sink = { .request = on_request };
+
+/* The control socket of a VM of this name; its folder is this test's own. */
+static char *path_of(const char *vm)
+{
+	char *error = NULL, *path = control_socket_path(scratch_text(vm, ""), &error);
+
+	if (!path)
+		fail_msg("%s", error);
+	return path;
+}
+
+static int bound(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strncat(address.sun_path, path, sizeof(address.sun_path) - 1);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/* What a killed ktop leaves: a socket that nobody listens at. */
+static void leave_dead(const char *path)
+{
+	close(bound(path));
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void test_the_dead_are_not_asked_and_go(void **state)
+{
+	char *mine = path_of("mine"), *other = path_of("other"), *error = NULL, *found;
+	struct control_socket *control;
+
+	(void)state;
+	leave_dead(mine);
+	leave_dead(other);
+	assert_null(control_client_find(scratch_path("mine")));
+	assert_null(control_client_find(NULL));
+	control = control_socket_new(mine, &sink, &error);
+	if (!control)
+		fail_msg("%s", error);
+	assert_int_equal(access(other, F_OK), -1);
+	found = control_client_find(NULL);
+	assert_string_equal(found, mine);
+	free(found);
+	control_socket_free(control);
+	assert_int_equal(access(mine, F_OK), -1);
+	free(mine);
+	free(other);
+}
+
+static void test_the_living_are_left_alone(void **state)
+{
+	char *mine = path_of("mine"), *other = path_of("other"), *error = NULL, *found;
+	struct control_socket *control = control_socket_new(mine, &sink, &error);
+	struct control_socket *beside = control_socket_new(other, &sink, &error);
+
+	(void)state;
+	assert_non_null(control);
+	assert_non_null(beside);
+	assert_null(control_socket_new(mine, &sink, &error));
+	assert_non_null(strstr(error, "another ktop serves this VM"));
+	free(error);
+	found = control_client_find(scratch_path("mine"));
+	assert_string_equal(found, mine);
+	free(found);
+	assert_null(control_client_find(NULL));		/* which of the two? */
+	control_socket_free(control);
+	control_socket_free(beside);
+	free(mine);
+	free(other);
+}
+
+/* What one hears of a live ktop that sends these bytes and ends. NULL: an error that says so. */
+static char *hear(const char *sent, bool *ok)
+{
+	const char *path = scratch_path("speaker");
+	char *words[] = { (char []){ "ctl" } }, *error = NULL, *text, request[8];
+	int listener = bound(path), fd, status;
+	size_t size;
+	pid_t speaker;
+
+	assert_int_equal(listen(listener, 1), 0);
+	speaker = fork();
+	if (speaker == 0) {
+		fd = accept(listener, NULL, NULL);
+		_exit(recv(fd, request, sizeof(request), 0) != 4 || write(fd, sent, strlen(sent)) < 0);
+	}
+	text = control_client_ask(path, &(struct control_question){ .words = words, .count = 1,
+		.deadline = UINT64_MAX }, ok, &size, &error);
+	assert_int_equal(waitpid(speaker, &status, 0), speaker);
+	assert_int_equal(status, 0);
+	assert_int_equal(text ? strlen(text) : 0, text ? size : 0);
+	assert_true(text || strstr(error, "gave no answer, or half of one"));
+	free(error);
+	close(listener);
+	unlink(path);
+	return text;
+}
+
+static void test_half_an_answer_is_none(void **state)
+{
+	bool ok = false;
+	char *text = hear("ok 5\nwhole", &ok);
+
+	(void)state;
+	assert_string_equal(text, "whole");
+	assert_true(ok);
+	free(text);
+	text = hear("failed 4\nwhy\n", &ok);
+	assert_string_equal(text, "why\n");
+	assert_false(ok);
+	free(text);
+	assert_null(hear("ok 5\nwhol", &ok));
+	assert_null(hear("ok 5\n", &ok));
+	assert_null(hear("ok 5", &ok));
+	assert_null(hear("ok\nwhole", &ok));
+	assert_null(hear("", &ok));
+}
+
+static int asks(struct control_socket *control)
+{
+	int fd = unix_socket_connect(control_socket_at(control));
+
+	assert_int_equal(send(fd, "ctl\n", 4, 0), 4);
+	for (int i = 0; i < 3; i++)
+		control_socket_step(control);
+	return fd;
+}
+
+/* Who closes one side wants its answer now, and gets it; who closes both wants none. */
+static void test_a_hurry_is_no_end(void **state)
+{
+	char *mine = path_of("mine"), *error = NULL, text[16] = "";
+	struct seen seen = { 0 };
+	const struct control_sink counts = {
+		.context = &seen, .request = on_request, .hurried = on_hurry, .gone = on_gone,
+	};
+	struct control_socket *control = control_socket_new(mine, &counts, &error);
+	int fd;
+
+	(void)state;
+	assert_non_null(control);
+	fd = asks(control);
+	assert_int_equal(seen.hurries, 0);
+	shutdown(fd, SHUT_WR);
+	control_socket_step(control);
+	control_socket_step(control);
+	assert_int_equal(seen.hurries, 1);
+	control_socket_answer(control, 0, true, "so far", 6);
+	assert_int_equal(recv(fd, text, sizeof(text) - 1, MSG_WAITALL), 11);
+	assert_string_equal(text, "ok 6\nso far");
+	close(fd);
+	assert_int_equal(seen.ends, 0);
+	close(asks(control));
+	control_socket_step(control);
+	assert_int_equal(seen.ends, 1);
+	assert_int_equal(seen.hurries, 1);
+	assert_true(control_socket_idle(control));
+	control_socket_free(control);
+	free(mine);
+}
+
+static void answer_one(void *context, unsigned client, char *const *words, size_t count)
+{
+	(void)count;
+	control_socket_answer(*(struct control_socket **)context, client, true, words[0],
+		strlen(words[0]));
+}
+
+/* They come while the live ktop is busy elsewhere: none is refused, each has its answer. */
+static void test_many_at_once(void **state)
+{
+	enum { MANY = 200 };
+	char *mine = path_of("mine"), *error = NULL;
+	struct control_socket *control;
+	const struct control_sink answers = { .context = &control, .request = answer_one };
+	int fds[MANY], left = MANY;
+
+	(void)state;
+	control = control_socket_new(mine, &answers, &error);
+	assert_non_null(control);
+	for (int i = 0; i < MANY; i++) {
+		fds[i] = unix_socket_connect_within(mine, 10000);
+		assert_true(fds[i] >= 0);
+		assert_int_equal(send(fds[i], "word\n", 5, 0), 5);
+	}
+	for (int step = 0; step < MANY && left; step++) {
+		control_socket_step(control);
+		for (int i = 0; i < MANY; i++) {
+			char text[16] = "";
+
+			if (fds[i] < 0 || recv(fds[i], text, sizeof(text) - 1, MSG_DONTWAIT) <= 0)
+				continue;
+			assert_string_equal(text, "ok 4\nword");
+			close(fds[i]);
+			fds[i] = -1;
+			left--;
+		}
+	}
+	assert_int_equal(left, 0);
+	control_socket_free(control);
+	free(mine);
+}
+
+/* A VM that was started anew at the same path has another socket: the service is found by it. */
+static void test_service_follows_its_vm(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	char *vm = util_format("%s", scratch_text("vm", "")), *error = NULL, *before, *after, *found;
+	struct service *service = service_new(fixture.session, vm, &error);
+
+	(void)state;
+	if (!service)
+		fail_msg("%s", error);
+	before = path_of("vm");
+	scratch_text("held", "");		/* lest the next file has the same number */
+	assert_int_equal(rename(scratch_text("next", ""), vm), 0);
+	after = control_socket_path(vm, &error);
+	assert_string_not_equal(before, after);
+	for (int i = 0; i < FIXTURE_STEPS && access(after, F_OK) != 0; i++) {
+		fixture_step(&fixture);
+		service_step(service);
+	}
+	found = control_client_find(vm);
+	assert_string_equal(found, after);
+	assert_int_equal(access(before, F_OK), -1);
+	service_free(service);
+	assert_int_equal(access(after, F_OK), -1);
+	fixture_end(&fixture);
+	free(found);
+	free(before);
+	free(after);
+	free(vm);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_dead_are_not_asked_and_go),
+		cmocka_unit_test(test_the_living_are_left_alone),
+		cmocka_unit_test(test_half_an_answer_is_none),
+		cmocka_unit_test(test_a_hurry_is_no_end),
+		cmocka_unit_test(test_many_at_once),
+		cmocka_unit_test(test_service_follows_its_vm),
+	};
+
+	setenv("XDG_RUNTIME_DIR", (scratch_path("."), scratch_folder), 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,494 @@
+/*
+ * A session from its start to its end, again and again, each time with another allocation refused:
+ * RUNS of them, or all with `all`. What came while memory was short is there, or is counted; what
+ * comes later is as if nothing had been. `test_scarce SCENE N` refuses number N of a scene, whose own
+ * number is from 1. TAP.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/json.h"
+#include "agent/fleet/fleet.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/names/threads.h"
+#include "agent/report/report.h"
+#include "agent/session/picture.h"
+#include "agent/session/session.h"
+#include "agent/store/store.h"
+#include "agent/wire/decode.h"
+#include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/fake_machine.h"
+#include "tests/unit/fakes/fake_qmp.h"
+#include "tests/unit/fakes/scarce.h"
+#include "tests/unit/fakes/scratch.h"
+#include "tests/unit/fakes/session_fixture.h"
+
+enum { RUNS = 8, SOON = 15, TOLD = 0x800, HOT = 0x1210, COLD = 0x1310, CALLER = 0x1120 };
+
+/* ---- a guest that tells of itself when it is asked ---- */
+
+static void tell_thread(struct fake_guest *guest, uint32_t number, const char *name)
+{
+	const struct ktop_wire_thread thread = { .thread = number };
+	struct body body = { 0 };
+
+	body_fixed(&body, &thread, sizeof(thread));
+	body_text(&body, name);
+	guest->clock += FAKE_GUEST_TICKS_PER_MS;
+	packets_begin(guest->packets, KTOP_META, 0, guest->clock);
+	packets_event(guest->packets, guest->clock, KTOP_EVENT_thread, &body);
+	packets_end(guest->packets, guest->clock);
+}
+
+static void tell(struct fake_guest *guest)
+{
+	fake_guest_facts(guest, NULL, 0);
+	tell_thread(guest, 7, "worker");
+	fake_guest_symbol(guest, TOLD, 0x100, "told_by_the_guest");
+	fake_guest_symbol(guest, 0, 0, "");
+	fake_guest_status(guest, guest->running);
+	fake_guest_counts(guest);
+	fake_guest_reply(guest, true, "hello");
+}
+
+static void end_if_failed(const struct session *session)
+{
+	const char *why = session_failure(session);
+
+	if (!why)
+		return;
+	fprintf(stderr, "ktop: %s\n", why);
+	_exit(1);
+}
+
+/* What the user gave, and cannot be read, ends the program: session_failure, of a patient one. */
+static void live_on(struct fixture *fixture)
+{
+	for (int i = 0; i < SOON || session_link(fixture->session) != LINK_UP; i++) {
+		if (fake_guest_got(fixture->guest, "hello"))
+			tell(fixture->guest);
+		fixture_step(fixture);
+		end_if_failed(fixture->session);
+	}
+}
+
+/* The file is written before, by main. */
+static struct fixture begin(void)
+{
+	return fixture_begin(&(struct session_options){ .symbols = scratch_path("names"),
+		.patient = true });
+}
+
+/* ---- a boot ---- */
+
+static uint64_t self_of(const struct picture *picture, const char *name)
+{
+	uint64_t self = 0;
+
+	for (size_t i = 0; picture->table && i < picture->table->count; i++) {
+		const struct row *row = &picture->table->rows[i];
+
+		if (strcmp(symbols_get(picture->symbols, row->function)->name, name) == 0)
+			self += row->self;
+	}
+	return self;
+}
+
+/* What is not in the table is counted, and what has no name is told of. */
+static void check_first(const struct picture *picture, uint64_t sent)
+{
+	const struct epoch *epoch = picture->epoch;
+	uint64_t weight = picture->table->weight + store_given_up(epoch->inputs.store) +
+		epoch->untimed;
+
+	assert_int_equal(weight, sent);
+	if (self_of(picture, "hot") != sent)
+		assert_string_not_equal(picture->note, "");
+}
+
+static void boot(void *context)
+{
+	struct fixture fixture = begin();
+	struct picture *picture;
+
+	(void)context;
+	live_on(&fixture);
+	for (int i = 0; i < 30; i++)
+		fake_guest_sample(fixture.guest, 0, 1, HOT, CALLER);
+	picture = fixture_picture(&fixture);
+	check_first(picture, 30);
+	picture_free(picture);
+	scarce_end();
+
+	live_on(&fixture);
+	for (int i = 0; i < 20; i++)
+		fake_guest_sample(fixture.guest, 1, 1, i < 15 ? COLD : TOLD + 1, CALLER);
+	picture = fixture_picture(&fixture);
+	assert_int_equal(self_of(picture, "cold"), 15);
+	assert_int_equal(self_of(picture, "told_by_the_guest"), 5);
+	assert_string_equal(threads_name(picture->epoch->inputs.threads, 7), "worker");
+	assert_int_equal(picture->cpu_count, 2);
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
+static struct fixture begin_unhindered(void)
+{
+	scarce_pause(true);
+	return begin();
+}
+
+/* A boot that follows another one. */
+static void next_boot(void *context)
+{
+	struct fixture fixture = begin_unhindered();
+	struct picture *picture;
+
+	(void)context;
+	live_on(&fixture);
+	for (int i = 0; i < 30; i++)
+		fake_guest_sample(fixture.guest, 0, 1, HOT, CALLER);
+	picture_free(fixture_picture(&fixture));
+	scarce_pause(false);
+	packets_boot(fixture.guest->packets, 2);
+	fixture.guest->clock = 0;
+	tell(fixture.guest);
+	live_on(&fixture);
+	scarce_end();
+
+	live_on(&fixture);
+	for (int i = 0; i < 20; i++)
+		fake_guest_sample(fixture.guest, 1, 1, i < 15 ? COLD : TOLD + 1, CALLER);
+	picture = fixture_picture(&fixture);
+	assert_int_equal(self_of(picture, "hot"), 0);
+	assert_int_equal(self_of(picture, "cold"), 15);
+	assert_int_equal(self_of(picture, "told_by_the_guest"), 5);
+	assert_string_equal(threads_name(picture->epoch->inputs.threads, 7), "worker");
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
+/* ---- a snapshot, a report ---- */
+
+static void snapshot(void *context)
+{
+	struct fixture fixture = begin_unhindered();
+	struct session_message message = { .text = "" };
+
+	(void)context;
+	live_on(&fixture);
+	fake_guest_sample(fixture.guest, 0, 3, HOT, CALLER);
+	picture_free(fixture_picture(&fixture));
+	scarce_pause(false);
+	session_snapshot(fixture.session, scratch_path("shot.folded"), (struct folded_options){ 0 });
+	for (int i = 0; i < FIXTURE_STEPS && !message.text[0]; i++) {
+		fixture_step(&fixture);
+		session_message(fixture.session, &message);
+	}
+	scarce_end();
+	assert_string_not_equal(message.text, "");
+	if (!message.failed)
+		scratch_run("grep -qx 'main_loop;hot 3' shot*.folded");
+	fixture_end(&fixture);
+	scratch_run("rm -f shot*.folded");
+}
+
+static void obey(struct fake_guest *guest)
+{
+	if (fake_guest_got(guest, "hello"))
+		tell(guest);
+	if (fake_guest_got(guest, "start")) {
+		fake_guest_status(guest, true);
+		fake_guest_reply(guest, true, "started");
+	}
+	if (fake_guest_got(guest, "stop")) {
+		fake_guest_status(guest, false);
+		fake_guest_counts(guest);
+		fake_guest_reply(guest, true, "stopped");
+	}
+	for (int i = 0; guest->running && i < 5; i++)
+		fake_guest_sample(guest, (uint32_t)i % 2, 1, i ? HOT : COLD, CALLER);
+	fake_guest_beat(guest, 50);
+}
+
+static uint64_t given_up(const struct report *report)
+{
+	return store_given_up(report->epoch->inputs.store);
+}
+
+static void write_report(struct report *report, bool json)
+{
+	char *text, *error = NULL;
+	size_t size;
+	FILE *out = util_text_open(&text, &size);
+	bool done;
+
+	report->request.json = json;
+	done = report_write(report, out, &error);
+	text = util_text_close(out, &text);
+	assert_true(done == !error && (!done || size > 0));
+	if (done && given_up(report))
+		assert_non_null(strstr(text, "memory is full"));
+	if (error)
+		fprintf(stderr, "%s\n", error);
+	free(error);
+	free(text);
+}
+
+static void make_report(void *context)
+{
+	struct fixture fixture = begin();
+	struct report_request request = report_default;
+	char *folded = util_format("%s", scratch_path("report.folded"));
+	struct report *report;
+
+	(void)context;
+	request.duration_ns = 200000000;
+	request.folded = folded;
+	report = report_new(fixture.session, &request);
+	while (report_step(report) < REPORT_DONE) {	/* or the alarm of scarce.c rings */
+		obey(fixture.guest);
+		fixture_step(&fixture);
+	}
+	assert_true(report->state == REPORT_DONE ? report->table->samples > 0 : !!report->error);
+	if (report->state == REPORT_DONE && !report->note[0] && !report->error)
+		assert_int_equal(report->table->samples + given_up(report),
+			fixture.guest->taken[0] + fixture.guest->taken[1]);
+	if (report->state == REPORT_DONE) {
+		write_report(report, false);
+		write_report(report, true);
+	}
+	report_free(report);
+	fixture_end(&fixture);
+	free(folded);
+}
+
+/* ---- QMP: a machine that has a port, and one into which it is plugged ---- */
+
+/* In a process of its own, whose allocations are none of ours; it dies with this one. */
+static pid_t serve(const struct fake_script *script, const char *path)
+{
+	int ready[2];
+	char byte = 0;
+	pid_t server;
+
+	unlink(path);
+	assert_int_equal(pipe(ready), 0);
+	server = fork();
+	if (server == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fake_qmp_listen(script, path);
+		if (write(ready[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return server;
+}
+
+static void dismiss(pid_t server)
+{
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+}
+
+static void begin_qmp(struct fixture *fixture, bool plug)
+{
+	char *error = NULL;
+
+	fixture->session = session_new(&(struct session_options){ .symbols = scratch_path("names"),
+		.qmp = scratch_path("qmp"), .no_plug = !plug, .patient = true }, &error);
+	if (!fixture->session)
+		fail_msg("%s", error);
+}
+
+/* What fails is tried again, until the guest has told of itself. */
+static void connect_by_qmp(void *context)
+{
+	char *port = util_format("%s", scratch_path("port")), *text = util_format("\"return\": "
+		"[{\"label\": \"c\", \"filename\": \"disconnected:unix:%s,server=on\"}]", port);
+	const struct fake_answer answers[] = {
+		{ "query-chardev", text },
+		{ "\"/machine/peripheral-anon\"",
+			"\"return\": [" MACHINE_HAS("device[0]", "virtserialport") "]" },
+		{ "\"name\"", "\"return\": \"org.ktop.0\"" },
+		{ "\"chardev\"", "\"return\": \"c\"" },
+		{ "qmp_capabilities", "\"return\": {}" },
+		{ "query-status", "\"return\": {\"status\": \"running\"}" },
+		{ "", MACHINE_REFUSES }, { NULL, NULL },
+	};
+	struct fixture fixture = { .port = port };
+	struct picture *picture;
+	pid_t server;
+
+	(void)context;
+	scarce_pause(true);
+	server = serve(&(struct fake_script){ .greeting = fake_greeting, .answers = answers },
+		scratch_path("qmp"));
+	unlink(port);
+	fixture.guest = fake_guest_new(port);
+	scarce_pause(false);
+	begin_qmp(&fixture, false);
+	live_on(&fixture);
+	scarce_end();
+
+	fake_guest_sample(fixture.guest, 0, 7, HOT, CALLER);
+	picture = fixture_picture(&fixture);
+	assert_int_equal(self_of(picture, "hot"), 7);
+	picture_free(picture);
+	fixture_end(&fixture);
+	dismiss(server);
+	free(text);
+}
+
+/* Into the machine, and out again. */
+static void plug_in(void *context)
+{
+	struct machine machine = machine_pc;
+	char text[256];
+	struct fixture fixture = { .guest = NULL };
+	pid_t server;
+
+	(void)context;
+	scarce_pause(true);
+	server = serve(&(struct fake_script){ .greeting = fake_greeting, .machine = machine_answer,
+		.context = &machine }, scratch_path("qmp"));
+	scarce_pause(false);
+	begin_qmp(&fixture, true);
+	while (!session_plugged(fixture.session, text, sizeof(text))[0]) {
+		session_step(fixture.session, FIXTURE_STEP_MS);
+		end_if_failed(fixture.session);
+	}
+	session_leave(fixture.session, 1000);
+	scarce_end();
+	assert_null(session_stays(fixture.session));
+	session_free(fixture.session);
+	dismiss(server);
+}
+
+/* ---- many machines ---- */
+
+enum { MACHINES = 3, TICK_NS = 1000000 };	/* of a tick */
+
+static struct picture *part_of(struct fixture *fixture)
+{
+	struct picture *picture = fixture_picture(fixture);
+
+	picture->table->time = picture->table->weight * TICK_NS;
+	return picture;
+}
+
+static void sample_all(struct fixture *machines)
+{
+	for (int i = 0; i < MACHINES; i++) {
+		fake_guest_sample(machines[i].guest, 0, 10, HOT, CALLER);
+		fake_guest_sample(machines[i].guest, 0, 5, i ? COLD : TOLD + 1, CALLER);
+	}
+}
+
+/* What has no name is in "[unknown]": the sum is what the machines have. */
+static uint64_t all_of(const struct picture *picture)
+{
+	uint64_t self = 0;
+
+	for (size_t i = 0; i < picture->table->count; i++)
+		self += picture->table->rows[i].self;
+	return self;
+}
+
+static void sum_machines(void *context)
+{
+	static const char *const names[MACHINES] = { "one", "two", "three" };
+	struct fixture machines[MACHINES];
+	struct picture *parts[MACHINES], *picture;
+	struct budget *budget;
+	struct fleet *fleet;
+
+	(void)context;
+	scarce_pause(true);
+	for (int i = 0; i < MACHINES; i++) {
+		machines[i] = begin();
+		live_on(&machines[i]);
+	}
+	sample_all(machines);
+	for (int i = 0; i < MACHINES; i++)
+		parts[i] = part_of(&machines[i]);
+	budget = budget_new(BUDGET_MIB);
+	scarce_pause(false);
+
+	fleet = fleet_new(names, MACHINES, budget);
+	for (int i = 0; i < MACHINES; i++)
+		fleet_take(fleet, (size_t)i, parts[i]);
+	picture = fleet_picture(fleet, util_now());
+	assert_int_equal(all_of(picture), picture->table->weight);
+	assert_int_equal(picture->table->weight, MACHINES * 15 * TICK_NS);
+	picture_free(picture);
+	scarce_end();
+
+	sample_all(machines);
+	for (int i = 0; i < MACHINES; i++)
+		fleet_take(fleet, (size_t)i, part_of(&machines[i]));
+	picture = fleet_picture(fleet, util_now());
+	assert_int_equal(all_of(picture), MACHINES * 30 * TICK_NS);
+	assert_int_equal(self_of(picture, "hot"), MACHINES * 20 * TICK_NS);
+	assert_int_equal(self_of(picture, "cold"), (MACHINES - 1) * 10 * TICK_NS);
+	assert_int_equal(self_of(picture, "told_by_the_guest"), 10 * TICK_NS);
+	picture_free(picture);
+	fleet_free(fleet);
+	budget_release(budget);
+	for (int i = 0; i < MACHINES; i++)
+		fixture_end(&machines[i]);
+}
+
+/* ---- the whole ---- */
+
+static const struct { const char *name; void (*body)(void *context); } scenes[] = {
+	{ "a boot", boot }, { "the next boot", next_boot }, { "a snapshot", snapshot },
+	{ "a report", make_report }, { "connecting by QMP", connect_by_qmp },
+	{ "plugging in", plug_in }, { "many machines", sum_machines },
+};
+enum { SCENES = sizeof(scenes) / sizeof(scenes[0]) };
+
+static bool play_once(int scene, uint64_t number)
+{
+	return scarce_run(&(struct scarce_runs){
+		.from = number, .step = SCARCE_NONE / 2, .body = scenes[scene - 1].body });
+}
+
+static bool play(void (*body)(void *context), bool all)
+{
+	struct scarce_runs runs = { .step = 1, .body = body };
+	uint64_t count = scarce_count(body, NULL);
+
+	if (!all)
+		runs.step = count / RUNS + 1;
+	fprintf(stderr, "%llu allocations\n", (unsigned long long)count);
+	return count && scarce_run(&runs);
+}
+
+int main(int count, char **arguments)
+{
+	bool all = count > 1 && strcmp(arguments[1], "all") == 0, well = true;
+
+	json_begin();
+	scratch_text("names", fixture_names);
+	if (count == 3)
+		return !play_once(atoi(arguments[1]), strtoull(arguments[2], NULL, 10));
+	printf("1..%d\n", SCENES);
+	for (int i = 0; i < SCENES; i++) {
+		bool good = play(scenes[i].body, all);
+
+		printf("%s %d - %s, allocations refused in turn\n", good ? "ok" : "not ok", i + 1,
+			scenes[i].name);
+		well = well && good;
+	}
+	return !well;
+}

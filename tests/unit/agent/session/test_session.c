@@ -1,0 +1,531 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/meter.h"
+#include "agent/guest/remarks.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/session/picture.h"
+#include "agent/session/session.h"
+#include "agent/store/stacks.h"
+#include "agent/store/store.h"
+#include "agent/wire/decode.h"
+#include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/fake_qmp.h"
+#include "tests/unit/fakes/scratch.h"
+#include "tests/unit/fakes/session_fixture.h"
+
+static bool is_named(const struct picture *picture, uint32_t function, const char *name)
+{
+	return strcmp(symbols_get(picture->symbols, function)->name, name) == 0;
+}
+
+static const struct row *find_row(const struct picture *picture, const char *name)
+{
+	for (size_t i = 0; picture->table && i < picture->table->count; i++)
+		if (is_named(picture, picture->table->rows[i].function, name))
+			return &picture->table->rows[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static void test_states_in_order(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	assert_int_equal(session_link(fixture.session), LINK_CONNECTING);
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
+	fixture_await_line(&fixture, "hello");
+	fake_guest_beat(fixture.guest, 1);
+	fixture_await_link(&fixture, LINK_NO_HELLO);
+	fixture_tell_all(&fixture);
+	fixture_end(&fixture);
+}
+
+static void keep_text(void *context, bool ok, const char *text)
+{
+	char **kept = context;
+
+	assert_false(ok);
+	*kept = strdup(text);
+}
+
+/* SPACE too early says what the empty screen says, and is kept; a report gives up. */
+static void test_profiler_of_a_silent_guest(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	char *failed = NULL;
+	const struct command_sink sink = { .context = &failed, .answered = keep_text };
+	struct picture *picture;
+
+	(void)state;
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
+	session_run_profiler(fixture.session, true);
+	fixture_await_message(&fixture, false, "profiling starts when the guest answers: nothing is "
+		"known of the guest: it has not opened the port; is the hook in its kernel");
+	picture = fixture_picture(&fixture);
+	assert_int_equal(picture->kept, KEPT_ON);
+	picture_free(picture);
+	fixture_bring_up(&fixture);
+	fixture_await_line(&fixture, "start");
+	fake_guest_reply(fixture.guest, true, "started");
+	fake_guest_status(fixture.guest, true);
+	fixture_await_message(&fixture, false, "profiling on");
+	picture = fixture_picture(&fixture);
+	assert_int_equal(picture->kept, KEPT_NONE);
+	picture_free(picture);
+	fixture_end(&fixture);
+
+	fixture = fixture_begin(NULL);
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
+	session_profile(fixture.session, true, &sink);
+	for (int i = 0; i < FIXTURE_STEPS && !failed; i++)
+		fixture_step(&fixture);
+	assert_non_null(failed);
+	assert_non_null(strstr(failed, "profiling not turned on: nothing is known of the guest: "
+		"it has not opened the port; is the hook in its kernel"));
+	free(failed);
+	fixture_end(&fixture);
+}
+
+static void test_picture_of_samples(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct picture *picture;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	for (int i = 0; i < 30; i++)
+		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	for (int i = 0; i < 10; i++)
+		fake_guest_sample(fixture.guest, 1, 2, 0x1310, 0x1120);
+	fake_guest_counts(fixture.guest);
+	picture = fixture_picture(&fixture);
+
+	assert_string_equal(picture->kernel, "toy?[2J");
+	assert_int_equal(picture->cpu_count, 2);
+	assert_true(picture->running);
+	assert_int_equal(picture->rate, 997);
+	/* Two ticks of the guest's clock are a nanosecond. */
+	assert_int_equal(picture->now, fixture.guest->clock / 2);
+	assert_int_equal(picture->table->weight, 50);
+	assert_int_equal(picture->table->samples, 40);
+	assert_int_equal(find_row(picture, "hot")->self, 30);
+	assert_int_equal(find_row(picture, "cold")->self, 20);
+	assert_int_equal(find_row(picture, "main_loop")->self, 0);
+	assert_int_equal(find_row(picture, "main_loop")->total, 50);
+	assert_int_equal(picture->lost_guest + picture->lost_host, 0);
+	assert_int_equal(picture->cost_ns, 500);
+	assert_int_equal(session_epoch(fixture.session)->cpus[0].events[16], 30);
+	assert_int_equal(session_epoch(fixture.session)->cpus[1].events[16], 10);
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
+/* Who looks at marks alone gets those; the reader is told again. */
+static void test_brief_picture(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = FUNCTION_NONE,
+		.reader = 7, .brief = true };
+	struct picture *picture = NULL;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	session_wish(fixture.session, &wish);
+	for (int i = 0; i < FIXTURE_STEPS && !(picture && picture->running); i++) {
+		struct picture *next = session_picture(fixture.session);
+
+		if (next) {
+			picture_free(picture);
+			picture = next;
+		}
+		fixture_step(&fixture);
+	}
+	assert_non_null(picture);
+	assert_true(picture->running);
+	assert_true(picture->brief);
+	assert_int_equal(picture->reader, 7);
+	assert_string_equal(picture->kernel, "toy?[2J");
+	assert_null(picture->table);
+	assert_null(picture->cpus);
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
+static void test_profiler_by_port(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct picture *picture;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	session_run_profiler(fixture.session, true);
+	fixture_await_line(&fixture, "start");
+	fake_guest_reply(fixture.guest, true, "started");
+	picture = fixture_picture(&fixture);
+	assert_false(picture->running);		/* an answer is not a status */
+	picture_free(picture);
+	fake_guest_status(fixture.guest, true);
+	fixture_await_message(&fixture, false, "profiling on (by port: no key path)");
+	picture = fixture_picture(&fixture);
+	assert_true(picture->running);
+	picture_free(picture);
+
+	session_run_profiler(fixture.session, false);
+	fixture_await_line(&fixture, "stop");
+	fake_guest_reply(fixture.guest, false, "no, today not");
+	fixture_await_message(&fixture, true, "no, today not");
+	fixture_end(&fixture);
+}
+
+static const struct fake_answer machine[] = {
+	{ "qmp_capabilities", "\"return\": {}" },
+	{ "query-status", "\"return\": {\"status\": \"running\"}" },
+	{ "query-cpus-fast", "\"return\": [{}, {}]" },
+	{ "/machine/unattached",
+		"\"return\": [{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
+	{ "", "\"error\": {\"desc\": \"not in this test\"}" },
+	{ NULL, NULL },
+};
+
+static void test_profiler_by_key(void **state)
+{
+	const char *path = scratch_path("keys.qmp");
+	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine }, path);
+	struct fixture fixture = fixture_begin(&(struct session_options){ .qmp = path });
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_keys(fixture.guest);
+	picture_free(fixture_picture(&fixture));
+	session_run_profiler(fixture.session, true);
+	fixture_step(&fixture);
+	assert_non_null(fake_qmp_wait(qmp, "input-send-event"));
+	fake_guest_status(fixture.guest, true);
+	fixture_await_message(&fixture, false, "profiling on (by key)");
+
+	/* A key that nobody hears: the port follows. */
+	session_run_profiler(fixture.session, false);
+	fixture_await_line(&fixture, "stop");
+	fake_guest_status(fixture.guest, false);
+	fixture_await_message(&fixture, false, "profiling off (by port: the key did not arrive)");
+	fixture_end(&fixture);
+	fake_qmp_free(qmp);
+}
+
+static void test_commands_are_answered_in_order(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	session_command(fixture.session, "status");
+	session_command(fixture.session, "bogus");
+	fixture_await_line(&fixture, "status");
+	fixture_await_line(&fixture, "bogus");
+	fake_guest_reply(fixture.guest, true, "first\nline\x1b");
+	fake_guest_reply(fixture.guest, false, "second");
+	fixture_await_message(&fixture, false, "first\nline?");
+	fixture_await_message(&fixture, true, "second");
+	session_command(fixture.session, "two\nlines");
+	fixture_await_message(&fixture, true, "not a control line");
+	session_command(fixture.session, "  ");		/* the hook passes over it, without a word */
+	fixture_await_message(&fixture, true, "not a control line");
+	fixture_end(&fixture);
+}
+
+/* A ktop that was ended has left lines in the guest's port: their answers come to the next one. */
+static void test_answers_to_another_ktop(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_await_line(&fixture, "hello");
+	session_command(fixture.session, "status");
+	fixture_await_line(&fixture, "status");
+	fake_guest_reply(fixture.guest, true, "stopped");
+	fake_guest_reply(fixture.guest, true, "rate 997");
+	fixture_tell_all(&fixture);
+	fake_guest_reply(fixture.guest, true, "off, mode timer");
+	fixture_await_message(&fixture, false, "off, mode timer");
+	fixture_end(&fixture);
+}
+
+static void test_new_boot_is_a_new_epoch(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct picture *old, *fresh;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	old = fixture_picture(&fixture);
+	packets_boot(fixture.guest->packets, 2);
+	fixture.guest->clock = 0;
+	fake_guest_facts(fixture.guest, NULL, 0);
+	fake_guest_status(fixture.guest, false);
+	fresh = fixture_picture(&fixture);
+	assert_int_equal(fresh->table->weight, 0);
+	assert_ptr_not_equal(fresh->epoch, old->epoch);
+	/* A frozen screen may still show the old one. */
+	assert_int_equal(find_row(old, "hot")->self, 1);
+	picture_free(fresh);
+	fixture_end(&fixture);
+	picture_free(old);
+}
+
+/* As many CPUs as there can be cost a boot a tenth of the least memory, pictures and all. */
+static void test_all_cpus_are_cheap(void **state)
+{
+	static const uint8_t boot_id[16];
+	const struct event event = { .kind = EVENT_MISSED, .cpu = EVENT_CPUS - 1 };
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct epoch *epoch = epoch_new(boot_id, NULL, budget);
+	size_t left = budget_left(budget);
+
+	(void)state;
+	epoch_events(epoch, &event, 1);
+	assert_int_equal(epoch->cpus_seen, EVENT_CPUS);
+	assert_in_range(left - budget_left(budget), 1, (BUDGET_LEAST_MIB << 20) / 10);
+	epoch_release(epoch);
+	budget_release(budget);
+}
+
+/* loadvm: number, clock and count of its packets are those of before; it does not know. */
+static void test_put_back_guest_is_asked_again(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct packets *packets = fixture.guest->packets;
+	struct packets_lane lane;
+	uint64_t clock;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	lane = packets->lanes[KTOP_SAMPLES][0];
+	clock = fixture.guest->clock;
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	picture_free(fixture_picture(&fixture));
+	packets->lanes[KTOP_SAMPLES][0] = lane;
+	fixture.guest->clock = clock;
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	fixture_await_line(&fixture, "hello");
+	fixture_end(&fixture);
+}
+
+static void test_connects_again(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	session_command(fixture.session, "status");
+	fixture_await_line(&fixture, "status");
+	fake_guest_hang_up(fixture.guest);
+	session_step(fixture.session, FIXTURE_STEP_MS);
+	assert_int_equal(session_link(fixture.session), LINK_LOST);
+	fixture_await_message(&fixture, true, "was lost");
+	fixture_await_line(&fixture, "hello");
+	fake_guest_status(fixture.guest, false);
+	fixture_await_link(&fixture, LINK_UP);
+	fixture_end(&fixture);
+}
+
+/* Every loss that is counted is shown: beside the picture, and in the report. */
+static void test_losses_are_shown(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	const struct store_key damaged = { .stack = STACKS_NONE, .who.mode = MODES };
+	struct picture *picture;
+	struct epoch *epoch;
+	char text[REMARKS_SIZE];
+
+	(void)state;
+	fixture_await_line(&fixture, "hello");
+	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
+	fixture_tell_all(&fixture);
+	picture = fixture_picture(&fixture);
+	assert_string_equal(picture->note, "3 ticks are in no table: they came before the guest "
+		"said how fast its clock runs");
+	picture_free(picture);
+
+	store_add(session_epoch(fixture.session)->inputs.store, 1, &damaged, 2);
+	session_epoch(fixture.session)->status.meta_lost = 1;
+	picture = fixture_picture(&fixture);
+	assert_string_equal(picture->note, "2 ticks not kept: memory is full; give more by --memory\n"
+		"3 ticks are in no table: they came before the guest said how fast its clock "
+		"runs\n"
+		"1 facts lost: the guest's tables are full");
+	picture_free(picture);
+
+	/* A hook that tells which: the table, what it holds, the remedy; until they are gone. */
+	epoch = session_epoch(fixture.session);
+	epoch->untimed = epoch->status.meta_lost = 0;
+	epoch->tables_told = true;
+	epoch->tables[TABLE_THREADS] = (struct table_fill){ .size = 4096, .used = 4096, .missing = 904 };
+	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "904 threads without a name: the "
+		"guest keeps 4096 threads, more by the hook's settings: threads=8192"));
+	epoch->tables[TABLE_THREADS].missing = 0;
+	assert_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "threads"));
+	fixture_end(&fixture);
+}
+
+/* A loss is told while what is shown has the time in which it grew, and again when it grows. */
+static void test_a_remark_goes_with_its_cause(void **state)
+{
+	struct epoch *epoch = epoch_new((const uint8_t[16]){ 0 }, NULL, NULL);
+	char text[REMARKS_SIZE];
+
+	(void)state;
+	epoch->known = epoch->told = true;
+	epoch_ticks(epoch, 20000000000);
+	epoch->cpus_refused = 2;
+	assert_string_equal(remarks_text(epoch, 10000000000, "; ", text, sizeof(text)),
+		"2 news of further CPUs not taken: memory is full; give more by --memory");
+	epoch_ticks(epoch, 40000000000);
+	assert_string_equal(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "");
+	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "2 news"));
+	epoch->cpus_refused = 3;
+	assert_non_null(strstr(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "3 news"));
+	epoch_release(epoch);
+}
+
+static void test_remarks_are_cut_to_their_room(void **state)
+{
+	struct epoch *epoch = epoch_new((const uint8_t[16]){ 0 }, NULL, NULL);
+	char text[16];
+
+	(void)state;
+	epoch->untimed = 12;
+	memset(text, 'x', sizeof(text));
+	assert_string_equal(remarks_text(epoch, 0, "; ", text, 12), "12 ticks ar");
+	assert_int_equal(text[12], 'x');
+	epoch_release(epoch);
+}
+
+/* A rate that was changed is reached within the window; two CPUs are on, and achieve the same. */
+static void test_meter_follows_the_window(void **state)
+{
+	struct meter meter = { .used = 0 };
+	struct meter_point point = { .time = 0 };
+
+	(void)state;
+	for (; point.time <= 70000000000; point.time += 250000000) {
+		point.taken += point.time <= 60000000000 ? 50 : 500;
+		point.span += 500000000;
+		meter_add(&meter, &point);
+	}
+	assert_float_equal(meter_rate(&meter, 1000000000), 1000, 1);
+	assert_float_equal(meter_rate(&meter, 20000000000), 550, 1);
+	assert_true(meter_rate(&meter, 0) > 200 && meter_rate(&meter, 0) < 300);
+}
+
+/*
+ * Somebody comes back to a profiler that ran on: a ring full of old samples comes at once, behind
+ * it a gap, and the counts of all of it.
+ */
+static void test_backlog_is_no_rate(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct fake_guest *guest = fixture.guest;
+	struct picture *picture;
+
+	(void)state;
+	fixture_await_line(&fixture, "hello");
+	guest->taken[0] = 4000;
+	guest->packets->lanes[KTOP_SAMPLES][0].discarded = 1000;
+	fixture_tell_all(&fixture);
+	fake_guest_status(guest, true);
+	for (int i = 0; i < 2000; i++)
+		fake_guest_sample(guest, 0, 1, 0x1210, 0x1120);
+	guest->taken[0] -= 2000;			/* they were counted when they were taken */
+	for (int i = 0; i < 40; i++) {
+		guest->taken[0] += 5;
+		fake_guest_beat(guest, 48);		/* and two ms for the counts */
+		fake_guest_counts(guest);
+		fixture_step(&fixture);
+	}
+	picture = fixture_picture(&fixture);
+	/* fake_guest_counts: a sample in 100000 ticks of a clock of two a nanosecond. */
+	assert_float_equal(picture->achieved, 20000, 1);
+	assert_int_equal(picture->table->samples, 2000);
+	assert_int_equal(picture->lost_guest + picture->lost_host, 0);
+	assert_int_equal(picture->lost_before, 1000);
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
+/* Valid packets of random contents, and garbage: it lives, and shows what there is. */
+static void test_hostile_guest(void **state)
+{
+	static const uint16_t ids[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32, 36, 99 };
+	struct fixture fixture = fixture_begin(NULL);
+	uint64_t seed = 20260101;
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		for (int i = 0; i < 20; i++) {
+			uint16_t id = ids[random_next(&seed) % (sizeof(ids) / sizeof(ids[0]))];
+			uint32_t stream = (uint32_t)(random_next(&seed) % KTOP_STREAMS);
+			uint64_t garbage = random_next(&seed);
+			struct body body;
+
+			body_random(&body, id, &seed, 20);
+			packets_begin(fixture.guest->packets, stream,
+				(uint32_t)garbage % PACKETS_CPUS, fixture.guest->clock);
+			packets_event(fixture.guest->packets, fixture.guest->clock, id, &body);
+			packets_end(fixture.guest->packets, fixture.guest->clock);
+			fixture.guest->clock += random_next(&seed) >> (garbage % 64);
+			if (garbage % 7 == 0)
+				packets_raw(fixture.guest->packets, &garbage, garbage % 8);
+		}
+		fixture_step(&fixture);
+		picture_free(session_picture(fixture.session));
+	}
+	picture_free(fixture_picture(&fixture));
+	assert_true(decode_counts(session_decode(fixture.session)).bytes > 0);
+	fixture_end(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_states_in_order),
+		cmocka_unit_test(test_profiler_of_a_silent_guest),
+		cmocka_unit_test(test_picture_of_samples),
+		cmocka_unit_test(test_brief_picture),
+		cmocka_unit_test(test_profiler_by_port),
+		cmocka_unit_test(test_profiler_by_key),
+		cmocka_unit_test(test_commands_are_answered_in_order),
+		cmocka_unit_test(test_answers_to_another_ktop),
+		cmocka_unit_test(test_new_boot_is_a_new_epoch),
+		cmocka_unit_test(test_all_cpus_are_cheap),
+		cmocka_unit_test(test_put_back_guest_is_asked_again),
+		cmocka_unit_test(test_connects_again),
+		cmocka_unit_test(test_losses_are_shown),
+		cmocka_unit_test(test_a_remark_goes_with_its_cause),
+		cmocka_unit_test(test_remarks_are_cut_to_their_room),
+		cmocka_unit_test(test_meter_follows_the_window),
+		cmocka_unit_test(test_backlog_is_no_rate),
+		cmocka_unit_test(test_hostile_guest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+/* The files that a session reads names from, and writes. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/spool.h"
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/session/picture.h"
+#include "agent/session/session.h"
+#include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/scratch.h"
+#include "tests/unit/fakes/session_fixture.h"
+
+/* Self weight of a function in a picture. */
+static uint64_t self_of(const struct picture *picture, const char *name)
+{
+	for (size_t i = 0; picture->table && i < picture->table->count; i++) {
+		const struct row *row = &picture->table->rows[i];
+
+		if (strcmp(symbols_get(picture->symbols, row->function)->name, name) == 0)
+			return row->self;
+	}
+	fail_msg("no row %s", name);
+	return 0;
+}
+
+static void test_snapshot_that_cannot_be_written(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	session_snapshot(fixture.session, "/nowhere/at/all.folded", (struct folded_options){ 0 });
+	fixture_await_message(&fixture, true, "the folder in which ktop was started");
+	fixture_end(&fixture);
+}
+
+/* Leaving right behind the order: the file is there, and whole. */
+static void test_snapshot_outlives_the_session(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	char *path = util_format("%s", scratch_path("last.folded")), *text;
+	size_t size;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
+	picture_free(fixture_picture(&fixture));
+	session_snapshot(fixture.session, path, (struct folded_options){ 0 });
+	session_snapshot(fixture.session, path, (struct folded_options){ 0 });
+	session_step(fixture.session, 0);
+	fixture_end(&fixture);
+	text = scratch_read(path, &size);
+	assert_string_equal(text, "main_loop;hot 3\n");
+	free(text);
+	free(path);
+}
+
+/*
+ * As many at once as somebody's finger on a key gives: each is a file of its own, or is counted in
+ * what is said last.
+ */
+static void test_a_thousand_snapshots(void **state)
+{
+	enum { ASKED = 1000 };
+	struct fixture fixture = fixture_begin(NULL);
+	char *path = util_format("%s", scratch_path("many.folded")), *command;
+	struct session_message message, last = { .text = "" };
+	unsigned refused = 0;
+	const char *told;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
+	picture_free(fixture_picture(&fixture));
+	for (int i = 0; i < ASKED; i++)
+		session_snapshot(fixture.session, path, (struct folded_options){ 0 });
+	session_leave(fixture.session, 0);		/* all are taken */
+	for (int i = 0; i < FIXTURE_STEPS && !strstr(last.text, "many"); i++) {
+		session_step(fixture.session, 0);
+		while (session_message(fixture.session, &message))
+			last = message;
+	}
+	told = strstr(last.text, "not taken so far: ");
+	if (told)
+		refused = (unsigned)strtoul(told + strlen("not taken so far: "), NULL, 10);
+	fixture_end(&fixture);
+	command = util_format("test $(($(ls many*.folded | wc -l) + %u)) = %d && "
+		"test $(cat many*.folded | grep -cx 'main_loop;hot 3') = $((%d - %u)) && "
+		"rm many*.folded", refused, ASKED, ASKED, refused);
+	scratch_run(command);
+	free(command);
+	free(path);
+}
+
+/* `--symbols <(nm kernel)`: a pipe, that both boots need. */
+static void test_names_from_a_pipe(void **state)
+{
+	struct fixture fixture;
+	struct picture *picture;
+	int ends[2];
+	char *path;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], fixture_names, strlen(fixture_names)),
+		strlen(fixture_names));
+	close(ends[1]);
+	path = util_format("/dev/fd/%d", ends[0]);
+	fixture = fixture_begin(&(struct session_options){ .symbols = path });
+	fixture_bring_up(&fixture);
+	close(ends[0]);
+	packets_boot(fixture.guest->packets, 2);
+	fixture_tell_all(&fixture);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	picture = fixture_picture(&fixture);
+	assert_int_equal(self_of(picture, "hot"), 1);
+	picture_free(picture);
+	fixture_end(&fixture);
+	free(path);
+}
+
+/* The first try fails for that reason. */
+static void check_failure(const struct session_options *options, const char *why)
+{
+	char *error = NULL;
+	struct session *session = session_new(options, &error);
+
+	assert_non_null(session);
+	for (int i = 0; i < FIXTURE_STEPS && !session_settled(session); i++)
+		session_step(session, FIXTURE_STEP_MS);
+	assert_non_null(session_failure(session));
+	assert_non_null(strstr(session_failure(session), why));
+	session_free(session);
+}
+
+/* A pipe that nobody writes into: a bounded wait, and the reason; likewise one that is no file. */
+static void test_names_that_do_not_come(void **state)
+{
+	struct spool spool = { .fd = -1 };
+	char *error = NULL, *path = util_format("%s", scratch_path("fifo"));
+	int writer;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_false(spool_open(&spool, path, 20, NULL, &error));
+	assert_non_null(strstr(error, "nobody writes into this pipe"));
+	free(error);
+	spool_close(&spool);
+	writer = open(path, O_RDWR);		/* one that holds it, and is silent */
+	assert_false(spool_open(&spool, path, 20, NULL, &error));
+	free(error);
+	spool_close(&spool);
+	check_failure(&(struct session_options){ .port = "/nowhere", .kernel = "/dev/zero" },
+		"not a regular file");
+	close(writer);
+	free(path);
+}
+
+/* This program stands for the kernel: it has another build-id than the guest says. */
+static void test_wrong_kernel(void **state)
+{
+	struct fixture fixture = fixture_begin(&(struct session_options){ .kernel = "/proc/self/exe" });
+	struct picture *picture;
+
+	(void)state;
+	fixture_await_line(&fixture, "hello");
+	fake_guest_facts(fixture.guest, "01234567890123456789", 20);
+	fake_guest_status(fixture.guest, true);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	fixture_await_link(&fixture, LINK_UP);
+	picture = fixture_picture(&fixture);
+	assert_non_null(strstr(picture->note, "build-ids differ"));
+	assert_int_equal(self_of(picture, "[unknown]"), 1);
+	picture_free(picture);
+	fixture_end(&fixture);
+}
+
+/* A program whose file cannot be read, and a line that names nothing: the screen tells of both. */
+static void test_names_that_are_left_out(void **state)
+{
+	char *kernel = util_format("%s", scratch_path("kernel"));
+	const char *names = scratch_text("bad-names", "1000 T _start\n1200 T hot\nnonsense\n");
+	struct fixture fixture = fixture_begin(&(struct session_options){
+		.kernel = kernel, .symbols = names });
+	const struct ktop_wire_object object = { .process = 3, .start = 0x400000, .end = 0x500000 };
+	struct body body = { 0 };
+	struct picture *picture;
+
+	(void)state;
+	scratch_text("broken", "\177ELF and no more");
+	fixture_bring_up(&fixture);
+	body_fixed(&body, &object, sizeof(object));
+	body_text(&body, "/bin/broken");
+	body_list(&body, NULL, 0, 1);
+	packets_begin(fixture.guest->packets, KTOP_META, 0, fixture.guest->clock);
+	packets_event(fixture.guest->packets, fixture.guest->clock, KTOP_EVENT_object, &body);
+	packets_end(fixture.guest->packets, fixture.guest->clock);
+	picture = fixture_picture(&fixture);
+	assert_non_null(strstr(picture->note, "1 symbols left out: their lines or names are damaged"));
+	assert_non_null(strstr(picture->note, "the functions of 1 programs have no names; of the last: "));
+	assert_non_null(strstr(picture->note, "/broken: not an ELF file, or a damaged one; "));
+	picture_free(picture);
+	fixture_end(&fixture);
+	free(kernel);
+}
+
+static void test_missing_kernel_is_told(void **state)
+{
+	(void)state;
+	check_failure(&(struct session_options){ .port = "/nowhere", .kernel = "/nowhere.elf" },
+		"/nowhere.elf");
+}
+
+static void test_folders_that_are_not_there(void **state)
+{
+	const struct session_options options[] = {
+		{ .port = "/nowhere", .sysroot = "/no/root" },
+		{ .port = "/nowhere", .debug = "/dev/null" },
+	};
+	static const char *const said[] = { "--sysroot /no/root: no such", "--debug-dir /dev/null: no" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char *error = NULL;
+
+		assert_null(session_new(&options[i], &error));
+		assert_non_null(strstr(error, said[i]));
+		free(error);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_snapshot_that_cannot_be_written),
+		cmocka_unit_test(test_snapshot_outlives_the_session),
+		cmocka_unit_test(test_a_thousand_snapshots),
+		cmocka_unit_test(test_names_from_a_pipe),
+		cmocka_unit_test(test_names_that_do_not_come),
+		cmocka_unit_test(test_wrong_kernel),
+		cmocka_unit_test(test_names_that_are_left_out),
+		cmocka_unit_test(test_missing_kernel_is_told),
+		cmocka_unit_test(test_folders_that_are_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,479 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/store/arrivals.h"
+#include "agent/store/cpus.h"
+#include "agent/store/store.h"
+#include "agent/wire/event.h"
+#include "tests/unit/fakes/counts.h"
+#include "tests/unit/fakes/random.h"
+
+#define MS 1000000ull
+#define SECOND 1000000000ull
+
+enum { COUNTS_MAX = 1 << 20 };
+
+static const struct store_key plain = { .stack = 1, .who = {
+	.thread = 2, .process = 3, .cpu = 1, .mode = MODE_USER,
+} };
+
+/* ---- what must hold of every store ---- */
+
+static uint64_t total_weight(struct store *store)
+{
+	uint64_t weight = 0;
+
+	store_settle(store);
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		weight += weight_of(&slice);
+	}
+	return weight;
+}
+
+static uint64_t cpu_weight(const struct slice *slice)
+{
+	uint64_t weight = 0;
+
+	for (uint32_t i = 0; i < slice->cpus->count; i++)
+		for (int mode = 0; mode < MODES && cpus_get(slice->cpus, i); mode++)
+			weight += cpus_get(slice->cpus, i)->mode[mode];
+	return weight;
+}
+
+static void check_store(struct store *store)
+{
+	uint64_t end = 0, counts = 0;
+
+	store_settle(store);
+	assert_true(store_slices(store) <= 3000);
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		assert_true(slice.begin >= end && slice.end > slice.begin);
+		assert_true(slice.version <= store_version(store));
+		assert_int_equal(weight_of(&slice), cpu_weight(&slice));
+		end = slice.end;
+		for (size_t k = 0; k < slice.run_count; k++) {
+			counts += slice.runs[k]->counts;
+			assert_true(k == 0 || slice.runs[k]->counts <= slice.runs[k - 1]->counts / 2);
+		}
+	}
+	assert_int_equal(counts, store_counts(store));
+	assert_true(counts <= COUNTS_MAX + ARRIVALS_MAX);
+}
+
+static struct slice slice_of(struct store *store, uint64_t time)
+{
+	store_settle(store);
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		if (time >= slice.begin && time < slice.end)
+			return slice;
+	}
+	return (struct slice){ 0 };
+}
+
+/* ---- single behaviours ---- */
+
+static void equal_keys_are_counted_together(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct store_key other = plain;
+	struct slice slice;
+	struct counts counts;
+
+	(void)state;
+	other.who.mode = MODE_IDLE;
+	store_add(store, 100 * MS, &plain, 3);
+	store_add(store, 200 * MS, &plain, 4);
+	store_add(store, 249 * MS, &other, 5);
+	store_missed(store, 249 * MS, 2, 9);
+	assert_int_equal(store_slices(store), 1);
+	slice = slice_of(store, 0);
+	assert_int_equal(slice.begin, 0);
+	assert_int_equal(slice.end, 250 * MS);
+	counts = counts_of(&slice);
+	assert_int_equal(counts.count, 2);
+	assert_int_equal(counts.list[0].samples, 2);
+	assert_int_equal(counts.list[0].weight, 7);
+	assert_int_equal(counts.list[1].samples, 1);
+	assert_int_equal(counts.list[1].weight, 5);
+	free(counts.list);
+	assert_int_equal(slice.cpus->count, 3);
+	assert_int_equal(cpus_get(slice.cpus, 1)->mode[MODE_USER], 7);
+	assert_int_equal(cpus_get(slice.cpus, 1)->mode[MODE_IDLE], 5);
+	assert_int_equal(cpus_get(slice.cpus, 2)->missed, 9);
+	check_store(store);
+	store_free(store);
+}
+
+static void a_late_event_goes_into_its_own_slice(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct slice slice;
+	uint64_t version;
+
+	(void)state;
+	store_add(store, 10000 * MS, &plain, 1);
+	store_add(store, 10300 * MS, &plain, 1);
+	version = slice_of(store, 10000 * MS).version;
+	store_add(store, 10100 * MS, &plain, 1);
+	assert_true(slice_of(store, 10000 * MS).version > version);
+	slice = slice_of(store, 10000 * MS);
+	assert_int_equal(weight_of(&slice), 2);
+	assert_int_equal(count_of(&slice), 1);
+	store_add(store, 9900 * MS, &plain, 1);
+	store_add(store, 3100 * MS, &plain, 1);
+	assert_int_equal(store_slices(store), 4);
+	assert_int_equal(store_slice(store, 0).begin, 3000 * MS);
+	assert_int_equal(store_slice(store, 1).begin, 9750 * MS);
+	assert_int_equal(store_now(store), 10300 * MS);
+	store_free(store);
+}
+
+static void now_moves_forward_only(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+
+	(void)state;
+	store_advance(store, 5 * SECOND);
+	store_advance(store, 4 * SECOND);
+	assert_int_equal(store_now(store), 5 * SECOND);
+	assert_int_equal(store_slices(store), 0);
+	store_add(store, 6 * SECOND, &plain, 1);
+	assert_int_equal(store_now(store), 6 * SECOND);
+	store_free(store);
+}
+
+static void slices_grow_coarser_with_age(void **state)
+{
+	static const struct { uint64_t age, width; } expected[] = {
+		{ 1 * SECOND, 250 * MS }, { 119 * SECOND, 250 * MS }, { 122 * SECOND, SECOND },
+		{ 599 * SECOND, SECOND }, { 611 * SECOND, 10 * SECOND },
+		{ 7190 * SECOND, 10 * SECOND },
+		{ 7300 * SECOND, 60 * SECOND }, { 86000 * SECOND, 60 * SECOND },
+	};
+	const uint64_t end = 100000 * SECOND;
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	uint64_t added = 0;
+
+	(void)state;
+	for (uint64_t time = 0; time < end; added += 2) {
+		store_add(store, time, &plain, 2);
+		time += time < end - 700 * SECOND ? 7 * SECOND : 200 * MS;
+	}
+	check_store(store);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct slice slice = slice_of(store, end - expected[i].age);
+
+		assert_int_equal(slice.end - slice.begin, expected[i].width);
+		assert_int_equal(slice.begin % expected[i].width, 0);
+		assert_int_equal(count_of(&slice), 1);
+	}
+	assert_int_equal(store_slice(store, 0).begin, 0);
+	assert_int_equal(total_weight(store), added);
+	assert_int_equal(store_given_up(store), 0);
+	store_free(store);
+}
+
+static void a_late_event_finds_a_merged_slice(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct slice slice;
+
+	(void)state;
+	store_add(store, 100 * SECOND, &plain, 1);
+	store_advance(store, 300 * SECOND);
+	assert_int_equal(slice_of(store, 100 * SECOND).end, 101 * SECOND);
+	store_add(store, 100 * SECOND + 900 * MS, &plain, 1);
+	store_add(store, 102 * SECOND + 900 * MS, &plain, 1);
+	assert_int_equal(store_slices(store), 2);
+	slice = slice_of(store, 100 * SECOND);
+	assert_int_equal(weight_of(&slice), 2);
+	assert_int_equal(slice_of(store, 102 * SECOND).begin, 102 * SECOND);
+	store_free(store);
+}
+
+static void hostile_times_and_cpus_take_no_room(void **state)
+{
+	struct random random = { .state = 5 };
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct store_key key = plain;
+	uint64_t added = 0;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		uint64_t time = random_next(&random) >> random_below(&random, 64);
+
+		key.who.cpu = (uint16_t)random_next(&random);
+		key.who.mode = (uint8_t)random_below(&random, 5);
+		store_add(store, time, &key, 1);
+		store_missed(store, UINT64_MAX - time, (uint32_t)random_next(&random), 1);
+		added += 1;
+	}
+	store_add(store, UINT64_MAX, &plain, 1);
+	store_add(store, 0, &plain, 1);
+	assert_true(store_now(store) <= INT64_MAX);
+	check_store(store);
+	assert_true(total_weight(store) + store_given_up(store) >= added);
+	store_free(store);
+}
+
+/* ---- against a list ---- */
+
+enum { EVENTS = 20000 };
+
+struct entry {
+	uint64_t time;
+	struct store_key key;
+	uint32_t weight;
+};
+
+static void random_entry(struct random *random, uint64_t *now, struct entry *entry)
+{
+	static const uint64_t steps[] = { 10 * MS, 300 * MS, 20 * SECOND };
+	uint64_t late = random_below(random, 10) ? random_below(random, SECOND)
+		: random_below(random, 200 * SECOND);
+
+	*now += random_below(random, steps[random_below(random, 3)]);
+	*entry = (struct entry){
+		.time = *now > late ? *now - late : 0,
+		.key = {
+			.stack = (uint32_t)random_below(random, 5),
+			.who = {
+				.thread = (uint32_t)random_below(random, 3),
+				.process = (uint32_t)random_below(random, 2),
+				.cpu = (uint16_t)random_below(random, 4),
+				.mode = (uint8_t)random_below(random, MODES),
+			},
+		},
+		.weight = (uint32_t)random_below(random, 20),
+	};
+}
+
+/* Each count is what the list has of that key and that time. */
+static void check_slice(const struct slice *slice, const struct entry *entries, size_t count)
+{
+	struct counts counts = counts_of(slice);
+
+	for (size_t k = 0; k < counts.count; k++) {
+		struct counted sum = counts.list[k];
+
+		for (size_t e = 0; e < count; e++) {
+			if (entries[e].time < slice->begin || entries[e].time >= slice->end
+					|| !same_key(&entries[e].key, &sum.key))
+				continue;
+			sum.samples--;
+			sum.weight -= entries[e].weight;
+		}
+		assert_int_equal(sum.samples, 0);
+		assert_int_equal(sum.weight, 0);
+	}
+	free(counts.list);
+}
+
+static void check_against(struct store *store, const struct entry *entries, size_t count)
+{
+	uint64_t weight = 0;
+
+	store_settle(store);
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+
+		check_slice(&slice, entries, count);
+	}
+	for (size_t e = 0; e < count; e++)
+		weight += entries[e].weight;
+	assert_int_equal(total_weight(store), weight);
+}
+
+static void slices_hold_what_a_list_holds(void **state)
+{
+	struct random random = { .state = 11 };
+	struct entry *entries = calloc(EVENTS, sizeof(*entries));
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	uint64_t now = 0;
+
+	(void)state;
+	assert_non_null(entries);
+	for (size_t i = 0; i < EVENTS; i++) {
+		random_entry(&random, &now, &entries[i]);
+		store_add(store, entries[i].time, &entries[i].key, entries[i].weight);
+		if (i % 5000 == 300) {
+			check_store(store);
+			check_against(store, entries, i + 1);
+		}
+	}
+	assert_true(store_slice(store, 0).end - store_slice(store, 0).begin >= 10 * SECOND);
+	check_store(store);
+	free(entries);
+	store_free(store);
+}
+
+/* ---- the limit ---- */
+
+/* Of all whose thread is known. */
+static uint64_t known_weight(struct store *store)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < store_slices(store); i++) {
+		struct slice slice = store_slice(store, i);
+		struct counts counts = counts_of(&slice);
+
+		for (size_t k = 0; k < counts.count; k++)
+			if (counts.list[k].key.who.thread != EVENT_NONE)
+				weight += counts.list[k].weight;
+		free(counts.list);
+	}
+	return weight;
+}
+
+/* Keys that never come again: who ran the oldest is forgotten, and said to be; nothing is lost. */
+static void the_oldest_forget_who_ran_them(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct store_key key = plain;
+	uint64_t added = 0, time = 0;
+	struct slice slice;
+
+	(void)state;
+	for (; added < 3 * COUNTS_MAX; added++, time += MS / 16) {
+		key.stack = (uint32_t)(added % 1000);
+		key.who.thread++;
+		key.who.mode = (uint8_t)(added % MODES);
+		store_add(store, time, &key, 2);
+	}
+	check_store(store);
+	assert_int_equal(store_forgotten(store), 2 * added - known_weight(store));
+	assert_int_equal(store_given_up(store), 0);
+	assert_int_equal(total_weight(store), 2 * added);
+	slice = store_slice(store, 0);
+	assert_int_equal(slice.runs[0]->who[0].thread, EVENT_NONE);
+	assert_int_equal(slice.runs[0]->who[0].cpu, WHO_NO_CPU);
+	slice = slice_of(store, time - MS);
+	assert_true(count_of(&slice) > 0);
+	assert_int_not_equal(slice.runs[0]->who[0].thread, EVENT_NONE);
+	assert_true(store_slices(store) > 10);
+	store_free(store);
+}
+
+/* Stacks that never come again: the oldest are let go, and said to be; the newest are there. */
+static void what_does_not_fit_at_all_is_counted(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct store_key key = plain;
+	uint64_t added = 0, time = 0;
+
+	(void)state;
+	for (; added < 3 * COUNTS_MAX; added++, time += MS / 16) {
+		key.stack++;
+		store_add(store, time, &key, 1);
+	}
+	store_settle(store);
+	assert_true(store_counts(store) <= COUNTS_MAX);
+	assert_true(store_counts(store) > COUNTS_MAX / 4);
+	assert_true(store_given_up(store) > 0);
+	assert_int_equal(total_weight(store) + store_given_up(store), added);
+	assert_true(slice_of(store, time - MS).run_count > 0);
+	store_free(store);
+}
+
+/* Keys that come again and again: what does not fit is merged, and nothing is lost. */
+static void repeated_keys_merge_before_any_is_lost(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct store_key key = plain;
+	uint64_t added = 0;
+
+	(void)state;
+	for (uint64_t time = 0; added < COUNTS_MAX + COUNTS_MAX / 8; time += 250 * MS)
+		for (key.stack = 0; key.stack < 10000; key.stack++, added++)
+			store_add(store, time, &key, 1);
+	check_store(store);
+	assert_int_equal(store_given_up(store), 0);
+	assert_int_equal(store_forgotten(store), 0);
+	assert_int_equal(total_weight(store), added);
+	assert_int_equal(store_slice(store, 0).begin, 0);
+	assert_int_not_equal(store_slice(store, 0).end % SECOND, 0);
+	store_advance(store, 300 * SECOND);		/* what follows becomes coarser beside it */
+	check_store(store);
+	assert_int_equal(total_weight(store), added);
+	store_free(store);
+}
+
+static void one_full_slice_refuses_and_counts(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+	struct store_key key = plain;
+	uint64_t added = 0;
+
+	(void)state;
+	for (key.stack = 0; added < COUNTS_MAX + 2 * ARRIVALS_MAX; key.stack++, added++)
+		store_add(store, 0, &key, 1);
+	store_settle(store);
+	assert_true(store_counts(store) <= COUNTS_MAX + ARRIVALS_MAX);
+	assert_true(store_given_up(store) >= ARRIVALS_MAX);
+	assert_int_equal(total_weight(store) + store_given_up(store), added);
+	store_add(store, SECOND, &plain, 1);		/* the full one makes room for the next */
+	store_settle(store);
+	assert_true(slice_of(store, SECOND).run_count > 0);
+	assert_int_equal(total_weight(store) + store_given_up(store), added + 1);
+	store_free(store);
+}
+
+/* Weights keep the period that they were sampled at; a slice of two, and a merged one, their mean. */
+static void test_periods(void **state)
+{
+	struct store *store = store_new(NULL, COUNTS_MAX);
+
+	(void)state;
+	store_add(store, 100 * SECOND, &plain, 5);		/* not known yet */
+	assert_int_equal(store_slice(store, 0).period, 0);
+	store_period(store, 1000000);
+	store_add(store, 101 * SECOND, &plain, 3);
+	store_period(store, 10000000);
+	assert_int_equal(store_slice(store, 1).period, 1000000);
+	store_add(store, 102 * SECOND, &plain, 1);
+	assert_int_equal(store_slice(store, 2).period, 10000000);
+	store_add(store, 102 * SECOND, &plain, 1);
+	store_period(store, 1000000);
+	store_add(store, 102 * SECOND, &plain, 7);
+	assert_int_equal(store_slice(store, 2).period, 27000000 / 9);
+
+	store_advance(store, 100000 * SECOND);			/* all in one, by now */
+	store_settle(store);
+	assert_int_equal(store_slices(store), 1);
+	assert_int_equal(store_slice(store, 0).period, 30000000 / 12);
+	store_free(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_periods),
+		cmocka_unit_test(equal_keys_are_counted_together),
+		cmocka_unit_test(a_late_event_goes_into_its_own_slice),
+		cmocka_unit_test(now_moves_forward_only),
+		cmocka_unit_test(slices_grow_coarser_with_age),
+		cmocka_unit_test(a_late_event_finds_a_merged_slice),
+		cmocka_unit_test(hostile_times_and_cpus_take_no_room),
+		cmocka_unit_test(slices_hold_what_a_list_holds),
+		cmocka_unit_test(the_oldest_forget_who_ran_them),
+		cmocka_unit_test(what_does_not_fit_at_all_is_counted),
+		cmocka_unit_test(repeated_keys_merge_before_any_is_lost),
+		cmocka_unit_test(one_full_slice_refuses_and_counts),
+	};
+
+	store_free(NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,524 @@
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/vm/qmp/qmp.h"
+#include "agent/vm/qmp/qmp_discover.h"
+#include "tests/unit/fakes/fake_qmp.h"
+#include "tests/unit/fakes/qmp_loop.h"
+#include "tests/unit/fakes/scratch.h"
+
+enum { PATIENCE_MS = 3000, SHORT_MS = 50 };
+
+#define QOM_GET(path, property) "\"path\":\"" path "\",\"property\":\"" property "\""
+
+static const struct fake_answer machine[] = {
+	{ "qmp_capabilities", "\"return\": {}" },
+	{ "query-status", "\"return\": {\"status\": \"running\", \"running\": true}" },
+	{ "query-cpus-fast",
+		"\"return\": [{\"cpu-index\": 0}, {\"cpu-index\": 1}, {\"cpu-index\": 2}]" },
+	{ "query-name", "\"return\": {\"name\": \"toy\\u001b[2J\"}" },
+	{ "query-version", "\"return\": {\"qemu\": {\"micro\": 22, \"minor\": 2, \"major\": 7}}" },
+	{ QOM_GET("/machine", "kernel"), "\"return\": \"images/kernel.elf\"" },
+	{ QOM_GET("/machine/peripheral-anon/device[1]", "name"), "\"return\": \"com.other\"" },
+	{ QOM_GET("/machine/peripheral-anon/device[2]", "name"), "\"return\": \"org.ktop.0\"" },
+	{ QOM_GET("/machine/peripheral-anon/device[2]", "chardev"), "\"return\": \"kc\"" },
+	{ "\"path\":\"/machine/peripheral\"",
+		"\"return\": [{\"name\": \"type\", \"type\": \"string\"}]" },
+	{ "\"path\":\"/machine/peripheral-anon\"",
+		"\"return\": ["
+		"{\"name\": \"device[0]\", \"type\": \"child<virtio-serial-pci>\"},"
+		"{\"name\": \"device[1]\", \"type\": \"child<virtserialport>\"},"
+		"{\"name\": \"device[2]\", \"type\": \"child<virtserialport>\"}]" },
+	{ "\"path\":\"/machine/unattached\"",
+		"\"return\": ["
+		"{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
+	{ "query-chardev",
+		"\"return\": ["
+		"{\"label\": \"kcx\", \"filename\": \"unix:wrong,server=on\"},"
+		"{\"label\": \"kc\", \"filename\": \"disconnected:unix:dir,server/k.sock,server=on\"}]" },
+	{ NULL, NULL },
+};
+
+static struct qmp *connect_fake(struct fake_qmp *fake)
+{
+	char *error = NULL;
+	struct qmp *qmp = loop_open(qmp_from_fd(fake_qmp_fd(fake), "fake", PATIENCE_MS), &error);
+
+	if (!qmp)
+		fail_msg("%s", error);
+	return qmp;
+}
+
+static bool discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, char **error)
+{
+	struct qmp_discovery discovery;
+	bool good;
+
+	discover_begin(&discovery, qmp, util_now(), timeout_ms);
+	good = loop_talk(&discovery.talk);
+	if (!good)
+		util_fail(error, "%s", discovery.talk.error);
+	*facts = good ? discovery.facts : (struct qmp_facts){ 0 };
+	if (good)
+		discovery.facts = (struct qmp_facts){ 0 };
+	discover_clear(&discovery);
+	return good;
+}
+
+static void check_discovery(const struct fake_script *script)
+{
+	struct fake_qmp *fake = fake_qmp_new(script);
+	struct qmp *qmp = connect_fake(fake);
+	struct qmp_facts facts;
+	char *here = getcwd(NULL, 0);
+	char *kernel = util_format("%s/images/kernel.elf", here);
+	char *port = util_format("%s/dir,server/k.sock", here);
+
+	assert_true(discover(qmp, PATIENCE_MS, &facts, NULL));
+	assert_int_equal(facts.cpus, 3);
+	assert_string_equal(facts.name, "toy?[2J");
+	assert_string_equal(facts.qemu, "7.2.22");
+	/* The socket pair's other end is this very process: its folder is ours. */
+	assert_string_equal(facts.kernel, kernel);
+	assert_string_equal(facts.port, port);
+	assert_true(facts.port_present);
+	assert_false(facts.port_taken);
+	assert_true(facts.i8042);
+	assert_int_equal(qmp_state(qmp), VM_RUNNING);
+
+	qmp_facts_clear(&facts);
+	assert_null(facts.kernel);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+	free(here);
+	free(kernel);
+	free(port);
+}
+
+static void test_discovers(void **state)
+{
+	(void)state;
+	check_discovery(&(struct fake_script){ .greeting = fake_greeting, .answers = machine });
+}
+
+static void test_fragments(void **state)
+{
+	(void)state;
+	check_discovery(
+		&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 1 });
+	check_discovery(
+		&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 7 });
+}
+
+static void test_events_and_garbage_between(void **state)
+{
+	(void)state;
+	check_discovery(&(struct fake_script){
+		.greeting = fake_greeting,
+		.answers = machine,
+		.before =
+			"{\"event\": \"RTC_CHANGE\", \"data\": {}}\r\n\r\n{{{{\n\"text\"\n[1, 2]\n"
+			"{\"id\": \"1\", \"return\": {}}\n{\"id\": 999999, \"return\": 5}\n\xff\xfe\n{\"event\": 3}\n",
+	});
+}
+
+/* Each answer comes behind a line longer than any that is taken. */
+static void test_huge_lines(void **state)
+{
+	size_t size = 3 << 20;
+	char *huge = util_alloc(size + 2);
+
+	(void)state;
+	memset(huge, '[', size);
+	huge[size] = '\n';
+	check_discovery(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine, .before = huge });
+	free(huge);
+}
+
+static void test_answers_of_wrong_types(void **state)
+{
+	static const struct fake_answer odd[] = {
+		{ "qmp_capabilities", "\"return\": {}" },
+		{ "query-status", "\"return\": [1]" },
+		{ "query-cpus-fast", "\"return\": {\"a\": 1}" },
+		{ "query-name", "\"return\": 7" },
+		{ "query-version", "\"return\": {\"qemu\": [1, 2, 3]}" },
+		{ "qom-get", "\"return\": {\"kernel\": []}" },
+		{ "qom-list",
+			"\"return\": [[], 1, {\"name\": 1, \"type\": \"child<virtserialport>\"}, "
+			"{\"name\": \"d\", \"type\": \"child<virtserialport>\"}, {\"type\": null}]" },
+		{ NULL, NULL },
+	};
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = odd });
+	struct qmp *qmp = connect_fake(fake);
+	struct qmp_facts facts;
+
+	(void)state;
+	assert_true(discover(qmp, PATIENCE_MS, &facts, NULL));
+	assert_int_equal(facts.cpus, 0);
+	assert_null(facts.kernel);
+	assert_null(facts.port);
+	assert_false(facts.port_present);
+	assert_false(facts.i8042);
+	qmp_facts_clear(&facts);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+/* Discovery when all of the machine's answers come but that to `request`. */
+static void check_hole(const char *request, const char *answer, const char *why)
+{
+	enum { ROWS = sizeof(machine) / sizeof(machine[0]) };
+	struct fake_answer rows[ROWS + 1] = { { request, answer } };
+	struct fake_qmp *fake;
+	struct qmp_facts facts;
+	struct qmp *qmp;
+	char *error = NULL;
+
+	memcpy(rows + 1, machine, sizeof(machine));
+	fake = fake_qmp_new(&(struct fake_script){ .greeting = fake_greeting, .answers = rows });
+	qmp = connect_fake(fake);
+	assert_false(discover(qmp, SHORT_MS, &facts, &error));
+	if (!strstr(error, why))
+		fail_msg("%s: %s", request, error);
+	assert_null(facts.port);
+	free(error);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+/* A question that is not answered is not one that is answered by "there is none". */
+static void test_no_answer_is_not_none(void **state)
+{
+	static const char *const requests[] = {
+		"query-cpus-fast", "query-name", "query-version", "query-chardev", "qom-list",
+		QOM_GET("/machine", "kernel"),
+		QOM_GET("/machine/peripheral-anon/device[2]", "name"),
+		"\"path\":\"/machine/unattached\"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		check_hole(requests[i], NULL, "no answer in time, 0.05 s for all");
+		check_hole(requests[i], "", "the connection was closed");
+	}
+}
+
+static void take_nothing(struct qmp_talk *talk, const struct cJSON *answer)
+{
+	assert_null(answer);
+	talk_end(talk);
+}
+
+static void check_refusal(struct qmp *qmp, const char *command, const char *why)
+{
+	struct qmp_talk talk;
+
+	talk_begin(&talk, qmp, util_now(), PATIENCE_MS);
+	talk_ask(&talk, command, NULL, -1, take_nothing);
+	assert_true(loop_talk(&talk));
+	assert_string_equal(talk.refusal, why);
+	talk_clear(&talk);
+}
+
+/* An error that makes no sense is an answer, too. */
+static void test_refusal_and_silence(void **state)
+{
+	static const struct fake_answer few[] = {
+		{ "qmp_capabilities", "\"return\": {}" },
+		{ "query-status", "\"return\": {\"status\": \"paused\"}" },
+		{ "refused",
+			"\"error\": {\"class\": \"GenericError\", \"desc\": \"not\\u001b today\"}" },
+		{ "number", "\"error\": 7" },
+		{ "object", "\"error\": {\"desc\": {}}" },
+		{ "neither", "\"other\": 1" },
+		{ NULL, NULL },
+	};
+	static const char none[] = "its answer has neither a result nor a reason";
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = few });
+	struct qmp *qmp = connect_fake(fake);
+	struct qmp_talk talk;
+
+	(void)state;
+	assert_int_equal(qmp_state(qmp), VM_PAUSED);
+	check_refusal(qmp, "refused", "not? today");
+	check_refusal(qmp, "number", none);
+	check_refusal(qmp, "object", none);
+	check_refusal(qmp, "neither", none);
+	talk_begin(&talk, qmp, util_now(), SHORT_MS);
+	talk_ask(&talk, "ignored", NULL, -1, take_nothing);
+	assert_false(loop_talk(&talk));
+	assert_non_null(strstr(talk.error, "QMP ignored: no answer in time"));
+	assert_true(talk.silent);
+	talk_clear(&talk);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+/* Until it is ready, too, a refusal is no silence. */
+static void check_opening(const struct fake_answer *answers, const char *why)
+{
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = answers });
+	char *error = NULL;
+
+	assert_null(loop_open(qmp_from_fd(fake_qmp_fd(fake), "fake", SHORT_MS), &error));
+	if (!strstr(error, why))
+		fail_msg("not %s, but %s", why, error);
+	free(error);
+	fake_qmp_free(fake);
+}
+
+static void test_opening_that_fails(void **state)
+{
+	const struct fake_answer odd[] = { { "", "\"error\": 7" }, { NULL, NULL } };
+	const struct fake_answer refused[] = { { "", "\"error\": {\"desc\": \"no\"}" }, { NULL, NULL } };
+	const struct fake_answer gone[] = { { "", "" }, { NULL, NULL } };
+	const struct fake_answer second[] = { { "capabilities", "\"return\": {}" }, { NULL, NULL } };
+
+	(void)state;
+	check_opening(odd, "QMP qmp_capabilities: QEMU refuses: its answer has neither a result");
+	check_opening(refused, "QMP qmp_capabilities: QEMU refuses: no; is this a QMP socket");
+	check_opening(gone, "QMP qmp_capabilities: the connection was closed");
+	check_opening(odd + 1, "QMP qmp_capabilities: no answer in time");
+	check_opening(second, "QMP query-status: no answer in time");
+}
+
+/* Another client holds the socket: QEMU accepts nobody else, and says nothing. */
+static void test_taken_socket(void **state)
+{
+	const char *path = scratch_path("taken.qmp");
+	struct fake_qmp *fake = fake_qmp_listen(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine }, path);
+	bool taken;
+	struct qmp *first = loop_open(qmp_connect(path, PATIENCE_MS, &taken, NULL), NULL), *second;
+
+	(void)state;
+	assert_non_null(first);
+	second = qmp_connect(path, SHORT_MS, &taken, NULL);
+	assert_non_null(second);
+	while (qmp_step(second, util_now()))
+		loop_wait(second, 10);
+	assert_true(qmp_mute(second));
+	assert_non_null(strstr(qmp_error(second), "no greeting in 50 ms: another client has it"));
+	qmp_free(second);
+	qmp_free(first);
+	fake_qmp_free(fake);
+}
+
+static void test_not_there(void **state)
+{
+	char *error = NULL;
+	bool taken;
+
+	(void)state;
+	assert_null(qmp_connect(scratch_path("none.qmp"), SHORT_MS, &taken, &error));
+	assert_false(taken);
+	assert_non_null(strstr(error, "-qmp unix:"));
+	free(error);
+}
+
+static void test_closed_without_greeting(void **state)
+{
+	int ends[2];
+	char *error = NULL;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	close(ends[0]);
+	assert_null(loop_open(qmp_from_fd(ends[1], "fake", PATIENCE_MS), &error));
+	assert_non_null(strstr(error, "closed without a greeting"));
+	free(error);
+}
+
+/* Steps, bounded, until the state is the one that is awaited. */
+static enum vm_state await_state(struct qmp *qmp, enum vm_state wanted)
+{
+	for (int i = 0; i < 300 && qmp_state(qmp) != wanted; i++) {
+		struct pollfd ready = { .fd = qmp_fd(qmp), .events = POLLIN };
+
+		poll(&ready, 1, 10);
+		qmp_step(qmp, util_now());
+	}
+	return qmp_state(qmp);
+}
+
+static void test_events_tell_the_state(void **state)
+{
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine });
+	struct qmp *qmp = connect_fake(fake);
+
+	(void)state;
+	fake_qmp_say(fake, "{\"event\": \"STOP\"}\r\n");
+	assert_int_equal(await_state(qmp, VM_PAUSED), VM_PAUSED);
+	fake_qmp_say(fake, "{\"event\": \"RESET\"}\r\n{\"event\": \"RESUME\"}\r\n");
+	assert_int_equal(await_state(qmp, VM_RUNNING), VM_RUNNING);
+	assert_int_equal(qmp_resets(qmp), 1);
+	fake_qmp_say(fake, "{\"event\": \"SHUTDOWN\"}\r\n");
+	assert_int_equal(await_state(qmp, VM_SHUTDOWN), VM_SHUTDOWN);
+	fake_qmp_say(fake, "{\"event\": \"STOP\"}\r\n{\"event\": \"X\"}\r\n");
+	fake_qmp_say(fake, "{\"event\": \"GUEST_PANICKED\"}\r\n");
+	assert_int_equal(await_state(qmp, VM_PANICKED), VM_PANICKED);
+	fake_qmp_say(fake, "{\"event\": \"STOP\"}\r\n{\"event\": \"SHUTDOWN\"}\r\n"
+		"{\"event\": \"RESET\"}\r\n");
+	/* Whether it runs after that, the machine is asked. */
+	assert_int_equal(await_state(qmp, VM_PAUSED), VM_PAUSED);
+	assert_int_equal(await_state(qmp, VM_RUNNING), VM_RUNNING);
+	assert_int_equal(qmp_resets(qmp), 2);
+	fake_qmp_hang_up(fake);
+	assert_int_equal(await_state(qmp, VM_GONE), VM_GONE);
+	assert_false(qmp_step(qmp, util_now()));
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+/* An event with so many values beside it. */
+static char *event_with_values(const char *event, size_t count)
+{
+	char *text = util_alloc(64 + 2 * count), *to = text;
+
+	to += sprintf(text, "{\"event\": \"%s\", \"data\": [0", event);
+	for (size_t i = 1; i < count; i++)
+		to = stpcpy(to, ",0");
+	strcpy(to, "]}\n");
+	return text;
+}
+
+/* However long: the client reads in between. */
+static void say_long(struct fake_qmp *fake, struct qmp *qmp, const char *text)
+{
+	char piece[8192 + 1];
+
+	for (size_t size = strlen(text), at = 0; at < size; at += sizeof(piece) - 1) {
+		snprintf(piece, sizeof(piece), "%.*s", (int)sizeof(piece) - 1, text + at);
+		fake_qmp_say(fake, piece);
+		assert_true(qmp_step(qmp, util_now()));
+	}
+}
+
+/* What fits into a line may still be too much to be taken apart. */
+static void test_many_values(void **state)
+{
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine });
+	struct qmp *qmp = connect_fake(fake);
+	char *many = event_with_values("STOP", 50000), *fewer = event_with_values("STOP", 45000);
+
+	(void)state;
+	say_long(fake, qmp, many);
+	fake_qmp_say(fake, "{\"event\": \"RESET\"}\n");
+	for (int i = 0; i < 300 && qmp_resets(qmp) == 0; i++) {
+		assert_int_equal(qmp_state(qmp), VM_RUNNING);
+		usleep(1000);
+		qmp_step(qmp, util_now());
+	}
+	assert_int_equal(qmp_resets(qmp), 1);
+	for (int i = 0; i < 300 && qmp_asked(qmp); i++) {	/* or its answer came amid what follows */
+		loop_wait(qmp, 10);
+		qmp_step(qmp, util_now());
+	}
+	say_long(fake, qmp, fewer);
+	assert_int_equal(await_state(qmp, VM_PAUSED), VM_PAUSED);
+	free(fewer);
+	free(many);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+static size_t peak_kib(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (size_t)used.ru_maxrss;
+}
+
+/* A line of 100 MB takes no more memory than one that is taken. */
+static void test_endless_line(void **state)
+{
+	enum { PIECE = 1 << 20, PIECES = 100, MOST_KIB = 30 << 10 };
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine });
+	struct qmp *qmp = connect_fake(fake);
+	char *piece = util_alloc(PIECE + 1);
+	size_t before;
+
+	(void)state;
+	memset(piece, '[', PIECE);
+	before = peak_kib();
+	for (int i = 0; i < PIECES; i++)
+		say_long(fake, qmp, piece);
+	fake_qmp_say(fake, "\n{\"event\": \"STOP\"}\n");
+	assert_int_equal(await_state(qmp, VM_PAUSED), VM_PAUSED);
+	assert_in_range(peak_kib() - before, 0, MOST_KIB);
+	free(piece);
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+static void test_keys(void **state)
+{
+	static const uint8_t chord[] = { 29, 56, 30 };
+	static const int order[] = { 29, 56, 30, 30, 56, 29 };
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine });
+	struct qmp *qmp = connect_fake(fake);
+	const char *line, *at;
+
+	(void)state;
+	assert_false(qmp_send_keys(qmp, chord, 0));
+	assert_true(qmp_send_keys(qmp, chord, 3));
+	line = fake_qmp_wait(fake, "input-send-event");
+	assert_non_null(line);
+	at = line;
+	for (int i = 0; i < 6; i++) {
+		char *key = util_format("\"down\":%s,\"key\":{\"type\":\"number\",\"data\":%d}",
+			i < 3 ? "true" : "false", order[i]);
+
+		at = strstr(at, key);
+		assert_non_null(at);
+		at++;
+		free(key);
+	}
+	qmp_free(qmp);
+	fake_qmp_free(fake);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_discovers),
+		cmocka_unit_test(test_fragments),
+		cmocka_unit_test(test_events_and_garbage_between),
+		cmocka_unit_test(test_huge_lines),
+		cmocka_unit_test(test_answers_of_wrong_types),
+		cmocka_unit_test(test_no_answer_is_not_none),
+		cmocka_unit_test(test_refusal_and_silence),
+		cmocka_unit_test(test_opening_that_fails),
+		cmocka_unit_test(test_taken_socket),
+		cmocka_unit_test(test_not_there),
+		cmocka_unit_test(test_closed_without_greeting),
+		cmocka_unit_test(test_events_tell_the_state),
+		cmocka_unit_test(test_many_values),
+		cmocka_unit_test(test_endless_line),
+		cmocka_unit_test(test_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,411 @@
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/vm/link.h"
+#include "agent/vm/source.h"
+#include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/fake_qmp.h"
+#include "tests/unit/fakes/scratch.h"
+
+enum { STEPS = 500, STEP_MS = 10 };	/* how long anything is awaited */
+
+static const uint64_t second = 1000000000;
+
+static const struct fake_answer machine[] = {
+	{ "qmp_capabilities", "\"return\": {}" },
+	{ "query-status", "\"return\": {\"status\": \"running\"}" },
+	{ "", "\"error\": {\"desc\": \"not in this test\"}" },
+	{ NULL, NULL },
+};
+
+/* One whose guest has closed its port. */
+static const struct fake_answer closed[] = {
+	{ "query-chardev", "\"return\": [{\"label\": \"other\", \"frontend-open\": true, "
+		"\"filename\": \"pty\"}, {\"label\": \"c\", \"frontend-open\": false, "
+		"\"filename\": \"unix:port,server=on\"}]" },
+	{ "\"/machine/peripheral-anon\"", "\"return\": "
+		"[{\"name\": \"device[0]\", \"type\": \"child<virtserialport>\"}]" },
+	{ "\"name\"", "\"return\": \"org.ktop.0\"" },
+	{ "\"chardev\"", "\"return\": \"c\"" },
+	{ "qmp_capabilities", "\"return\": {}" },
+	{ "query-status", "\"return\": {\"status\": \"running\"}" },
+	{ "", "\"error\": {\"desc\": \"not in this test\"}" },
+	{ NULL, NULL },
+};
+
+/* A VM of fakes, and a link to it whose clock the test moves. */
+struct vm {
+	struct fake_guest *guest;
+	struct fake_qmp *qmp;
+	struct link *link;
+	char *port_path, *qmp_path;
+	uint64_t later;			/* ns that the link's clock is ahead */
+};
+
+static struct fake_qmp *listen_qmp(const char *path, const struct fake_answer *answers)
+{
+	return fake_qmp_listen(&(struct fake_script){
+		.greeting = fake_greeting, .answers = answers }, path);
+}
+
+static struct vm begin_with(const struct fake_answer *answers)
+{
+	static int number;
+	struct vm vm = { .later = 0 };
+	char *port = util_format("vm%d.port", ++number), *qmp = util_format("vm%d.qmp", number);
+
+	vm.port_path = util_format("%s", scratch_path(port));
+	vm.qmp_path = util_format("%s", scratch_path(qmp));
+	vm.guest = fake_guest_new(vm.port_path);
+	vm.qmp = answers ? listen_qmp(vm.qmp_path, answers) : NULL;
+	vm.link = link_new(answers ? vm.qmp_path : NULL, vm.port_path, false);
+	for (int i = 0; i < STEPS && !link_settled(vm.link); i++) {
+		poll(NULL, 0, 1);
+		link_step(vm.link, util_now());
+	}
+	if (!link_source(vm.link))
+		fail_msg("%s", link_failure(vm.link));
+	fake_guest_step(vm.guest);
+	free(port);
+	free(qmp);
+	return vm;
+}
+
+static struct vm begin(bool with_qmp)
+{
+	return begin_with(with_qmp ? machine : NULL);
+}
+
+static void end(struct vm *vm)
+{
+	link_free(vm->link);
+	fake_guest_free(vm->guest);
+	if (vm->qmp)
+		fake_qmp_free(vm->qmp);
+	free(vm->port_path);
+	free(vm->qmp_path);
+}
+
+/* As the session does. True: connected anew. */
+static bool step(struct vm *vm)
+{
+	bool connected = link_step(vm->link, util_now() + vm->later);
+	char bytes[4096];
+	ssize_t got = 0;
+
+	while (link_source(vm->link) &&
+			(got = source_read(link_source(vm->link), bytes, sizeof(bytes))) > 0)
+		link_heard(vm->link);
+	if (got < 0)
+		link_lost_port(vm->link);
+	return connected;
+}
+
+static void await_step(struct vm *vm)
+{
+	fake_guest_step(vm->guest);
+	poll(NULL, 0, STEP_MS);
+	step(vm);
+}
+
+/* Until it is connected anew; what is looked at first takes its time. */
+static bool await_anew(struct vm *vm)
+{
+	for (int i = 0; i < STEPS; i++) {
+		if (step(vm))
+			return true;
+		poll(NULL, 0, 1);
+	}
+	return false;
+}
+
+static void hear(struct vm *vm)
+{
+	fake_guest_beat(vm->guest, 1);
+	for (int i = 0; i < STEPS && link_port_state(vm->link) != LINK_NO_HELLO; i++)
+		await_step(vm);
+	assert_int_equal(link_port_state(vm->link), LINK_NO_HELLO);
+}
+
+static void await_vm(struct vm *vm, enum vm_state wanted)
+{
+	for (int i = 0; i < STEPS && link_vm(vm->link) != wanted; i++)
+		await_step(vm);
+	assert_int_equal(link_vm(vm->link), wanted);
+}
+
+static void check_remark(const struct vm *vm, enum link_state state, const char *part)
+{
+	char text[256];
+
+	link_remark(vm->link, state, text, sizeof(text));
+	if (part ? !strstr(text, part) : text[0] != '\0')
+		fail_msg("%s", text);
+}
+
+/* A VM that is not there yet: what fails is told, until it is there. */
+static void test_a_vm_is_waited_for(void **state)
+{
+	struct vm vm = { .port_path = util_format("%s", scratch_path("late.port")) };
+
+	(void)state;
+	vm.link = link_new(NULL, vm.port_path, true);
+	assert_int_equal(link_port_state(vm.link), LINK_CONNECTING);
+	for (int i = 0; i < STEPS && !link_settled(vm.link); i++) {
+		assert_false(step(&vm));
+		poll(NULL, 0, 1);
+	}
+	assert_int_equal(link_port_state(vm.link), LINK_CONNECTING);
+	assert_int_equal(link_vm(vm.link), VM_UNKNOWN);
+	check_remark(&vm, LINK_CONNECTING, "late.port: not connected: No such file or directory");
+	vm.guest = fake_guest_new(vm.port_path);
+	for (int i = 0; i < STEPS && !link_source(vm.link); i++)
+		await_step(&vm);
+	assert_int_equal(link_port_state(vm.link), LINK_NOT_OPENED);
+	check_remark(&vm, LINK_NOT_OPENED, NULL);
+	end(&vm);
+}
+
+/* Twenty heartbeats that do not come; the first that does ends it. */
+static void test_silence_is_told(void **state)
+{
+	struct vm vm = begin(false);
+
+	(void)state;
+	hear(&vm);
+	assert_false(link_silent(vm.link));
+	check_remark(&vm, LINK_UP, NULL);
+	vm.later = 3 * second;
+	assert_false(step(&vm));
+	assert_true(link_silent(vm.link));
+	check_remark(&vm, LINK_SILENT, "nothing comes from the guest");
+	assert_int_equal(link_vm(vm.link), VM_UNKNOWN);
+	vm.later = 0;
+	fake_guest_beat(vm.guest, 1);
+	for (int i = 0; i < STEPS && link_silent(vm.link); i++)
+		await_step(&vm);
+	assert_false(link_silent(vm.link));
+	end(&vm);
+}
+
+/* What is known of a silence: the guest itself has closed the port. */
+static void test_a_port_that_the_guest_closed(void **state)
+{
+	struct vm vm = begin_with(closed);
+	char text[256] = "";
+
+	(void)state;
+	hear(&vm);
+	vm.later = 3 * second;
+	for (int i = 0; i < STEPS && !strstr(text, "closed the port"); i++) {
+		step(&vm);
+		poll(NULL, 0, 1);
+		link_remark(vm.link, LINK_SILENT, text, sizeof text);
+	}
+	assert_non_null(strstr(text, "the guest closed the port (rebooted, or ktop.ko unloaded?); "
+		"last data "));
+	assert_non_null(strstr(text, " s ago"));
+	vm.later = 0;
+	hear(&vm);
+	step(&vm);
+	link_remark(vm.link, LINK_SILENT, text, sizeof text);
+	assert_null(strstr(text, "closed the port"));
+	end(&vm);
+}
+
+static void test_a_paused_vm_is_not_silent(void **state)
+{
+	struct vm vm = begin(true);
+
+	(void)state;
+	hear(&vm);
+	fake_qmp_say(vm.qmp, "{\"event\": \"STOP\"}\r\n");
+	await_vm(&vm, VM_PAUSED);
+	for (int i = 0; i < 10; i++) {
+		vm.later += second;
+		step(&vm);
+		assert_false(link_silent(vm.link));
+	}
+	/* The two seconds begin when it is let run. */
+	fake_qmp_say(vm.qmp, "{\"event\": \"RESUME\"}\r\n");
+	await_vm(&vm, VM_RUNNING);
+	assert_false(link_silent(vm.link));
+	vm.later += 3 * second;
+	step(&vm);
+	assert_true(link_silent(vm.link));
+	end(&vm);
+}
+
+/* A port that QEMU throttles from the client before: closed and opened once, not for ever. */
+static void test_a_port_that_stays_silent_is_opened_again(void **state)
+{
+	struct vm vm = begin(true);
+
+	(void)state;
+	vm.later = second;
+	assert_false(step(&vm));
+	vm.later = 3 * second;
+	assert_true(await_anew(&vm));
+	for (int i = 0; i < 100; i++) {
+		vm.later += second / 3;
+		fake_guest_step(vm.guest);	/* sees the first go, and takes the second */
+		assert_false(step(&vm));
+		poll(NULL, 0, 1);
+	}
+	assert_true(vm.guest->fd >= 0);
+	/* A guest that spoke meanwhile has earned another try. */
+	vm.later = 0;
+	hear(&vm);
+	fake_guest_hang_up(vm.guest);
+	for (int i = 0; i < STEPS && vm.guest->fd < 0; i++)
+		await_step(&vm);
+	vm.later = 6 * second;
+	assert_true(await_anew(&vm));
+	end(&vm);
+}
+
+static void test_qemu_that_hangs(void **state)
+{
+	struct vm vm = begin(true);
+
+	(void)state;
+	hear(&vm);
+	vm.later = 3 * second;
+	fake_qmp_mute(vm.qmp, true);
+	step(&vm);
+	assert_non_null(fake_qmp_wait(vm.qmp, "query-status"));
+	assert_int_equal(link_vm(vm.link), VM_RUNNING);
+	vm.later = 6 * second;
+	step(&vm);
+	assert_int_equal(link_vm(vm.link), VM_HANGS);
+	check_remark(&vm, LINK_SILENT, "QEMU does not answer");
+	fake_qmp_mute(vm.qmp, false);
+	await_vm(&vm, VM_RUNNING);
+	check_remark(&vm, LINK_SILENT, "nothing comes from the guest");
+	end(&vm);
+}
+
+static void test_a_panic_is_told(void **state)
+{
+	struct vm vm = begin(true);
+
+	(void)state;
+	hear(&vm);
+	fake_qmp_say(vm.qmp, "{\"event\": \"GUEST_PANICKED\", \"data\": {\"action\": \"pause\"}}\r\n"
+		"{\"event\": \"STOP\"}\r\n");
+	await_vm(&vm, VM_PANICKED);
+	check_remark(&vm, LINK_UP, "kernel has panicked");
+	fake_qmp_say(vm.qmp, "{\"event\": \"RESET\"}\r\n");
+	await_vm(&vm, VM_RUNNING);		/* as the machine says when it is asked */
+	check_remark(&vm, LINK_UP, NULL);
+	end(&vm);
+}
+
+/* QMP goes, the port stays: so does what comes from it. QMP comes back: so does what it tells. */
+static void test_qmp_that_goes_and_comes_back(void **state)
+{
+	struct vm vm = begin(true);
+
+	(void)state;
+	hear(&vm);
+	fake_qmp_free(vm.qmp);
+	await_vm(&vm, VM_UNKNOWN);
+	assert_non_null(link_source(vm.link));
+	check_remark(&vm, LINK_UP, "QMP was closed");
+	unlink(vm.qmp_path);
+	vm.qmp = listen_qmp(vm.qmp_path, machine);
+	await_vm(&vm, VM_RUNNING);
+	check_remark(&vm, LINK_UP, NULL);
+	end(&vm);
+}
+
+/* Its end, as QEMU itself tells it or not. */
+static void check_end(const char *event, const char *how)
+{
+	struct vm vm = begin(true);
+
+	hear(&vm);
+	if (event)
+		fake_qmp_say(vm.qmp, event);
+	fake_qmp_hang_up(vm.qmp);
+	fake_guest_hang_up(vm.guest);
+	close(vm.guest->listener);
+	for (int i = 0; i < STEPS && link_vm(vm.link) != VM_GONE; i++) {
+		poll(NULL, 0, STEP_MS);
+		step(&vm);
+	}
+	assert_int_equal(link_vm(vm.link), VM_GONE);
+	assert_int_equal(link_port_state(vm.link), LINK_LOST);
+	check_remark(&vm, LINK_LOST, how);
+	end(&vm);
+}
+
+static void test_the_end_of_qemu(void **state)
+{
+	(void)state;
+	check_end(NULL, "QEMU is gone, killed or crashed: what came is kept");
+	check_end("{\"event\": \"SHUTDOWN\"}\r\n", "has ended, its machine shut down");
+	check_end("{\"event\": \"GUEST_PANICKED\"}\r\n{\"event\": \"SHUTDOWN\"}\r\n",
+		"has ended, its guest's kernel panicked");
+}
+
+/* Somebody was quicker: said by name, and over when he goes. */
+static void test_a_port_that_another_took(void **state)
+{
+	struct vm vm = begin(true);
+	struct source *other;
+	char *error = NULL, *me = util_format("(pid %d)", (int)getpid());
+
+	(void)state;
+	hear(&vm);
+	fake_guest_hang_up(vm.guest);
+	step(&vm);
+	other = source_connect(vm.port_path, &error);
+	assert_non_null(other);
+	fake_guest_step(vm.guest);
+	for (int i = 0; i < STEPS && !step(&vm); i++)
+		poll(NULL, 0, STEP_MS);
+	assert_int_equal(link_port_state(vm.link), LINK_NOT_OPENED);
+	vm.later = 3 * second;
+	for (int i = 0; i < 100 && link_port_state(vm.link) != LINK_TAKEN; i++) {
+		step(&vm);
+		poll(NULL, 0, 1);
+	}
+	if (link_port_state(vm.link) == LINK_TAKEN) {	/* the host's kernel tells */
+		check_remark(&vm, LINK_TAKEN, "the port is taken by test_link");
+		check_remark(&vm, LINK_TAKEN, me);
+	}
+	vm.later = 0;
+	source_free(other);
+	hear(&vm);
+	check_remark(&vm, LINK_UP, NULL);
+	free(me);
+	end(&vm);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_vm_is_waited_for),
+		cmocka_unit_test(test_silence_is_told),
+		cmocka_unit_test(test_a_port_that_the_guest_closed),
+		cmocka_unit_test(test_a_paused_vm_is_not_silent),
+		cmocka_unit_test(test_a_port_that_stays_silent_is_opened_again),
+		cmocka_unit_test(test_qemu_that_hangs),
+		cmocka_unit_test(test_a_panic_is_told),
+		cmocka_unit_test(test_qmp_that_goes_and_comes_back),
+		cmocka_unit_test(test_the_end_of_qemu),
+		cmocka_unit_test(test_a_port_that_another_took),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

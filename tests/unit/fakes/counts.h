@@ -1,0 +1,26 @@
+/* The counts of a slice, out of all its runs: each key once, by stack and then by who_compare. */
+#ifndef COUNTS_H
+#define COUNTS_H
+
+#include <stdbool.h>
+
+#include "agent/store/store.h"
+
+struct counted {
+	struct store_key key;
+	uint64_t samples, weight;
+};
+
+struct counts {
+	struct counted *list;
+	size_t count;
+};
+
+bool same_key(const struct store_key *a, const struct store_key *b);
+
+struct counts counts_of(const struct slice *slice);	/* the caller frees the list */
+
+uint64_t weight_of(const struct slice *slice);
+size_t count_of(const struct slice *slice);
+
+#endif

@@ -1,0 +1,195 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/wire/decode.h"
+#include "decode_log.h"
+#include "packets.h"
+
+uint64_t log_hash(const uint8_t *bytes, size_t size)
+{
+	uint64_t value = 14695981039346656037u;
+
+	for (size_t i = 0; i < size; i++)
+		value = (value ^ bytes[i]) * 1099511628211u;
+	return value;
+}
+
+void log_add(struct log *log, uint32_t cpu, uint64_t time, uint16_t id,
+	const struct body *body)
+{
+	assert_true(log->count < LOG_MAX);
+	log->entries[log->count++] = (struct entry){
+		.cpu = cpu, .time = time, .id = id, .size = (uint32_t)body->size,
+		.hash = log_hash(body->bytes, body->size),
+	};
+}
+
+bool log_same(const struct log *a, const struct log *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct entry *x = &a->entries[i], *y = &b->entries[i];
+
+		if (x->cpu != y->cpu || x->size != y->size || x->time != y->time ||
+				x->hash != y->hash || x->id != y->id)
+			return false;
+	}
+	return true;
+}
+
+#define FIXED(name, ...) \
+	body_fixed(body, &(struct ktop_wire_##name){ __VA_ARGS__ }, sizeof(struct ktop_wire_##name))
+
+static void list(struct body *body, struct text text)
+{
+	body_list(body, text.bytes, text.size, 1);
+}
+
+static void write_sample(struct body *body, const struct sample *sample)
+{
+	uint8_t flags = (uint8_t)((sample->kernel_cut ? KTOP_KERNEL_CUT : 0) |
+		(sample->user_cut ? KTOP_USER_CUT : 0) | (sample->entry ? KTOP_ENTRY : 0) |
+		(sample->user_exact ? KTOP_USER_EXACT : 0));
+
+	FIXED(sample, sample->process, sample->thread, (uint8_t)sample->mode, flags, sample->weight,
+		sample->exact);
+	body_list(body, sample->kernel, sample->kernel_count, 8);
+	body_list(body, sample->user, sample->user_count, 8);
+}
+
+static void write_guest(struct body *body, const struct guest *guest)
+{
+	FIXED(guest, guest->cpus, guest->clock_hz, guest->epoch_ns, guest->anchor_address);
+	list(body, guest->kernel);
+	list(body, guest->version);
+	list(body, guest->arch);
+	list(body, guest->anchor);
+	list(body, guest->build_id);
+}
+
+static void write_status(struct body *body, const struct status *status)
+{
+	FIXED(status, status->running, (uint8_t)status->sampler, status->rate, status->sampler_cpu,
+		status->trace_mask, status->meta_lost);
+	list(body, status->note);
+}
+
+static void write_cpu_status(struct body *body, const struct cpu_status *status)
+{
+	FIXED(cpu_status, status->cpu, (uint8_t)status->stream, status->enabled, status->taken,
+		status->lost, status->cost, status->span, status->used, status->size);
+}
+
+static void write_object(struct body *body, const struct object *object)
+{
+	FIXED(object, object->process, object->start, object->end, object->bias);
+	list(body, object->name);
+	list(body, object->build_id);
+}
+
+static void write_trace(struct body *body, const struct event *event)
+{
+	bool two = event->id != KTOP_EVENT_irq_enter && event->id != KTOP_EVENT_irq_exit;
+
+	body_fixed(body, &event->trace.a, 4);
+	if (two)
+		body_fixed(body, &event->trace.b, 4);
+	if (event->id == KTOP_EVENT_syscall_exit)
+		body_fixed(body, &event->trace.value, 8);
+}
+
+/* Back to wire form. */
+static void write_event(struct body *body, const struct event *event)
+{
+	body->size = 0;
+	switch (event->kind) {
+	case EVENT_GUEST: write_guest(body, &event->guest); break;
+	case EVENT_OBJECT: write_object(body, &event->object); break;
+	case EVENT_STATUS: write_status(body, &event->status); break;
+	case EVENT_CPU_STATUS: write_cpu_status(body, &event->cpu_status); break;
+	case EVENT_SAMPLE: write_sample(body, &event->sample); break;
+	case EVENT_TRACE: write_trace(body, event); break;
+	case EVENT_PROCESS:
+		FIXED(process, event->process.process);
+		list(body, event->process.name);
+		break;
+	case EVENT_THREAD:
+		FIXED(thread, event->thread.thread, event->thread.process);
+		list(body, event->thread.name);
+		break;
+	case EVENT_KEYS:
+		list(body, event->keys.on);
+		list(body, event->keys.off);
+		break;
+	case EVENT_REPLY:
+		FIXED(reply, event->reply.ok);
+		list(body, event->reply.text);
+		break;
+	case EVENT_SYMBOL:
+		FIXED(symbol, event->symbol.address, event->symbol.size);
+		list(body, event->symbol.name);
+		break;
+	case EVENT_TABLE:
+		FIXED(table, event->table.event, event->table.size, event->table.used,
+			event->table.missing);
+		break;
+	case EVENT_DESCRIPTOR:
+		FIXED(descriptor, event->descriptor.event, (uint8_t)event->descriptor.stream);
+		list(body, event->descriptor.name);
+		list(body, event->descriptor.fields);
+		break;
+	case EVENT_MISSED:
+		FIXED(missed, event->missed.ticks);
+		break;
+	}
+}
+
+static void on_boot(void *context, const uint8_t *boot_id)
+{
+	struct log *log = context;
+
+	log->boots++;
+	memcpy(log->boot_id, boot_id, KTOP_BOOT_ID);
+}
+
+static void on_packet(void *context, const struct packet *packet)
+{
+	struct log *log = context;
+
+	assert_true(packet->stream < STREAMS && packet->begin <= packet->end);
+	log->packets++;
+	log->last_packet_end = packet->end;
+}
+
+static void on_events(void *context, const struct event *events, size_t count)
+{
+	struct body body;
+
+	assert_in_range(count, 1, DECODE_EVENTS);
+	for (size_t i = 0; i < count; i++) {
+		write_event(&body, &events[i]);
+		log_add(context, events[i].cpu, events[i].time, events[i].id, &body);
+	}
+}
+
+static bool want_more(void *context)
+{
+	const struct log *log = context;
+
+	return !log->hold;
+}
+
+struct decode *log_decode(struct log *log)
+{
+	memset(log, 0, offsetof(struct log, entries));
+	return decode_new(&(struct decode_sink){
+		.context = log, .boot = on_boot, .packet = on_packet, .events = on_events,
+		.more = want_more,
+	});
+}

@@ -1,0 +1,62 @@
+/*
+ * The far side of a transport, for the hook's tests: takes packets apart without the agent's
+ * decoder, asserts what wire.h promises of each, and keeps the books as a reader would.
+ */
+#ifndef FAKE_HOST_H
+#define FAKE_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel-hook/transport.h"
+#include "kernel-hook/wire.h"
+
+struct fake_event {
+	uint32_t stream, cpu;
+	uint16_t id, size;
+	uint64_t time;
+	uint8_t payload[KTOP_SAMPLE_MAX];
+};
+
+/* One stream of one CPU. */
+struct fake_books {
+	uint64_t received;		/* events */
+	uint64_t sequence;		/* expected next, when nothing is lost */
+	uint64_t end;			/* of the last packet */
+	uint64_t sent;			/* before + events, of the last packet */
+	uint64_t discarded;
+	uint32_t packets, empty;
+};
+
+struct fake_host {
+	struct ktop_transport transport;	/* the first member */
+	bool connected;
+	bool deaf;			/* what is sent is lost */
+	uint32_t connections;
+	uint32_t free;			/* send buffers */
+	const char *input;		/* what the hook will receive */
+	uint32_t chunk;			/* at most, at a time */
+
+	uint8_t buffer[KTOP_PACKET_MAX];
+	uint32_t buffers;		/* sent */
+	struct fake_books books[KTOP_STREAMS][8];
+	struct fake_event *events;	/* all received, in order */
+	uint32_t count, room;
+};
+
+struct fake_host *fake_host_new(void);
+void fake_host_free(struct fake_host *host);
+
+void fake_host_connect(struct fake_host *host);
+
+/* Forgets the events, not the books. */
+void fake_host_forget(struct fake_host *host);
+
+/* The last event with this id, NULL when there is none; and how many there are. */
+const struct fake_event *fake_host_last(const struct fake_host *host, enum ktop_event id);
+uint32_t fake_host_count(const struct fake_host *host, enum ktop_event id);
+
+/* The text of list `index` behind `fixed` bytes of an event's payload; all are lists of bytes. */
+const char *fake_text(const struct fake_event *event, uint32_t fixed, uint32_t index);
+
+#endif

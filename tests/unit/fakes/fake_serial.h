@@ -1,0 +1,72 @@
+/*
+ * A virtio-serial controller in plain memory, written from the specification (Virtual I/O Device
+ * 1.2, section 5.3) and with the habits of QEMU's: it looks at a queue only when notified, drops control
+ * messages for which there is no buffer, completes what is sent while nobody is connected, and never
+ * returns a buffer that a host had begun to read when it went. Each port is a console as well, for
+ * the sake of one message more.
+ */
+#ifndef FAKE_SERIAL_H
+#define FAKE_SERIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel-hook/virtio/virtio.h"
+#include "device_queue.h"
+
+enum { FAKE_PORTS = 40, FAKE_QUEUES = 2 * FAKE_PORTS + 2, FAKE_OUT = 8 << 20 };
+
+struct fake_serial_port {
+	const char *name;		/* NULL: no such port */
+	bool host;			/* connected */
+	bool ready, open;		/* as the driver says */
+};
+
+struct fake_serial {
+	struct ktop_virtio device;
+
+	/* what a test may set */
+	uint64_t features;
+	uint32_t max_ports;
+	uint16_t queue_size;
+	bool stuck;			/* a reset never ends */
+	bool refuses;			/* whatever features are accepted */
+	bool reading;			/* the host takes bytes */
+	struct fake_serial_port ports[FAKE_PORTS];
+
+	/* what a test may look at */
+	uint64_t accepted;
+	uint8_t status;
+	uint32_t touched;		/* calls of the device's operations */
+	uint32_t resets;
+	uint32_t dropped;		/* control messages */
+	uint32_t kept;			/* buffers that are never returned */
+	uint32_t late;			/* queues set up after the device was live */
+	uint32_t out_size;		/* bytes that the host has got */
+	uint8_t *out;			/* of FAKE_OUT bytes */
+
+	struct device_queue queues[FAKE_QUEUES];
+	bool kicked[FAKE_QUEUES];
+};
+
+/* A controller with MULTIPORT, version 1, and no ports. */
+struct fake_serial *fake_serial_new(void);
+void fake_serial_free(struct fake_serial *fake);
+
+/* The device's turn: whatever it was notified of. */
+void fake_serial_run(struct fake_serial *fake);
+
+/* Ports and hosts come and go; at any time. */
+void fake_serial_plug(struct fake_serial *fake, uint32_t port, const char *name);
+void fake_serial_unplug(struct fake_serial *fake, uint32_t port);
+void fake_serial_host(struct fake_serial *fake, uint32_t port, bool connected);
+
+/* Bytes from the host; returns how many found a buffer. */
+uint32_t fake_serial_type(struct fake_serial *fake, uint32_t port, const void *bytes,
+	uint32_t size);
+
+/* A control message, well-formed or not. */
+void fake_serial_tell(struct fake_serial *fake, const void *bytes, uint32_t size);
+
+#endif

@@ -1,0 +1,128 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/wire/event.h"
+#include "fake_symbols.h"
+
+enum { FUNCTIONS = 4096 };
+
+struct symbols {
+	struct function functions[FUNCTIONS];
+	char *first_names[FUNCTIONS];	/* by which they are known here */
+	size_t count;
+	uint64_t unknown;		/* bit set of processes */
+	uint64_t generation;
+	bool read;
+	uint32_t inlined[2];		/* of the last call */
+};
+
+struct symbols *symbols_new(struct budget *budget)
+{
+	(void)budget;
+	return util_alloc(sizeof(struct symbols));
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->count; i++) {
+		free(symbols->first_names[i]);
+		free((char *)symbols->functions[i].name);
+		free((char *)symbols->functions[i].object);
+	}
+	free(symbols);
+}
+
+static uint32_t have(struct symbols *symbols, const struct function *function)
+{
+	for (uint32_t i = 0; i < symbols->count; i++)
+		if (strcmp(symbols->first_names[i], function->name) == 0
+				&& strcmp(symbols->functions[i].object, function->object) == 0)
+			return i;
+	if (symbols->count == FUNCTIONS)
+		abort();
+	symbols->first_names[symbols->count] = util_copy(function->name, strlen(function->name));
+	symbols->functions[symbols->count] = *function;
+	symbols->functions[symbols->count].name = util_copy(function->name, strlen(function->name));
+	symbols->functions[symbols->count].object = util_copy(function->object,
+		strlen(function->object));
+	return (uint32_t)symbols->count++;
+}
+
+uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	char name[64], object[16] = "kernel";
+	struct function function = { .name = name, .object = object,
+		.kernel = space == EVENT_KERNEL };
+
+	snprintf(name, sizeof(name), "k%llu", (unsigned long long)(address >> 8));
+	function.address = address & ~0xffull;
+	function.known = true;
+	if (space != EVENT_KERNEL) {
+		snprintf(object, sizeof(object), "p%u", space);
+		snprintf(name, sizeof(name), "p%u_%llu", space, (unsigned long long)(address >> 8));
+		function.known = !(symbols->unknown >> space % 64 & 1);
+	}
+	if (!function.known)
+		function.name = "[unknown]";
+	return have(symbols, &function);
+}
+
+bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
+	struct inlined *inlined)
+{
+	struct function function = *symbols_get(symbols, symbols_function(symbols, space, address));
+	char name[64];
+
+	*inlined = (struct inlined){ .functions = symbols->inlined };
+	function.name = name;
+	function.inlined = true;
+	for (char first = 'i'; symbols->read && address & (first == 'i' ? 0x80 : 0x40); first++) {
+		if (first == 'k')
+			break;
+		snprintf(name, sizeof(name), "%c%llu", first, (unsigned long long)(address >> 8));
+		symbols->inlined[inlined->count++] = have(symbols, &function);
+	}
+	return symbols->read;
+}
+
+void fake_symbols_read(struct symbols *symbols)
+{
+	symbols->read = true;
+}
+
+uint32_t symbols_special(struct symbols *symbols, const char *name)
+{
+	return have(symbols, &(struct function){ .name = name, .object = "" });
+}
+
+uint64_t symbols_generation(const struct symbols *symbols)
+{
+	return symbols->generation;
+}
+
+size_t symbols_functions(const struct symbols *symbols)
+{
+	return symbols->count;
+}
+
+const struct function *symbols_get(const struct symbols *symbols, uint32_t function)
+{
+	return &symbols->functions[function];
+}
+
+void fake_symbols_know(struct symbols *symbols, uint32_t process, bool known)
+{
+	symbols->unknown &= ~(1ull << process % 64);
+	symbols->unknown |= (uint64_t)!known << process % 64;
+	symbols->generation++;
+}
+
+void fake_symbols_rename(struct symbols *symbols, uint32_t function, const char *name)
+{
+	free((char *)symbols->functions[function].name);
+	symbols->functions[function].name = util_copy(name, strlen(name));
+}

@@ -1,0 +1,16 @@
+/* One sample's stack, asked for alone. */
+#ifndef INTERN_H
+#define INTERN_H
+
+#include <stdint.h>
+
+#include "agent/store/stacks.h"
+
+static inline uint32_t intern(struct stacks *stacks, const struct sample *sample, uint32_t space)
+{
+	struct stack_key key = stacks_key(stacks, sample, space);
+
+	return stacks_intern(stacks, &key);
+}
+
+#endif

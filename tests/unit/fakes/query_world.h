@@ -1,0 +1,46 @@
+/*
+ * A guest's samples go into the stages and, as they are, into a list; each answer of the query is
+ * held against what the list gives when it is walked from end to end.
+ */
+#ifndef QUERY_WORLD_H
+#define QUERY_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/query/query.h"
+#include "agent/wire/event.h"
+
+enum { WORLD_FRAMES = 12 };
+
+struct taken {
+	uint64_t time;
+	uint32_t cpu, thread, process, weight;
+	enum mode mode;
+	bool missed, kernel_cut;
+	uint32_t kernel_count, user_count;
+	uint64_t kernel[WORLD_FRAMES], user[WORLD_FRAMES];
+};
+
+struct world {
+	struct query_inputs inputs;
+	struct query *query;
+	struct taken *list;
+	size_t count, room;
+};
+
+struct world world_new(void);
+void world_free(struct world *world);
+void world_take(struct world *world, const struct taken *taken);
+
+/*
+ * Asserts that table, stacks, and callers and trend of one function are right. `fine`: all slices
+ * of the trend are within one second, so that it is exact.
+ */
+void world_check(struct world *world, const struct question *question, uint32_t function,
+	bool fine);
+
+uint64_t world_sum(const uint64_t *numbers, size_t count);
+
+#endif

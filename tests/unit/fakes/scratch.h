@@ -1,0 +1,94 @@
+/* A scratch folder with files and small programs in it, for tests of what reads files. */
+#ifndef SCRATCH_H
+#define SCRATCH_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+
+static char scratch_folder[64];
+static pid_t scratch_owner;
+
+static void scratch_remove(void)
+{
+	char *command = util_format("rm -rf '%s'", scratch_folder);
+
+	if (getpid() == scratch_owner && system(command) != 0)
+		fprintf(stderr, "cannot remove %s\n", scratch_folder);
+	free(command);
+}
+
+/* The path of a name in the folder; good until four calls later. */
+static inline const char *scratch_path(const char *name)
+{
+	static char paths[4][256];
+	static int next;
+	char *path = paths[next++ % 4];
+
+	if (!scratch_folder[0]) {
+		strcpy(scratch_folder, "/tmp/ktop-test-XXXXXX");
+		assert_non_null(mkdtemp(scratch_folder));
+		scratch_owner = getpid();
+		atexit(scratch_remove);
+	}
+	assert_true(snprintf(path, sizeof(paths[0]), "%s/%s", scratch_folder, name)
+		< (int)sizeof(paths[0]));
+	return path;
+}
+
+static inline const char *scratch_write(const char *name, const void *bytes, size_t size)
+{
+	const char *path = scratch_path(name);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+	return path;
+}
+
+static inline const char *scratch_text(const char *name, const char *text)
+{
+	return scratch_write(name, text, strlen(text));
+}
+
+/* All of a file, with a zero behind it. */
+static inline char *scratch_read(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "r");
+	char *bytes;
+	long end;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	end = ftell(file);
+	assert_true(end >= 0);
+	rewind(file);
+	bytes = calloc(1, (size_t)end + 1);
+	assert_non_null(bytes);
+	*size = fread(bytes, 1, (size_t)end, file);
+	assert_int_equal(*size, end);
+	fclose(file);
+	return bytes;
+}
+
+/* Runs a shell command in the folder; it must succeed. */
+static inline void scratch_run(const char *command)
+{
+	char *line = util_format("cd '%s' && %s", (scratch_path("."), scratch_folder), command);
+
+	assert_int_equal(system(line), 0);
+	free(line);
+}
+
+#endif

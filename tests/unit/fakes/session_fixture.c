@@ -1,0 +1,117 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/session/picture.h"
+#include "agent/session/session.h"
+#include "fake_guest.h"
+#include "scratch.h"
+#include "session_fixture.h"
+
+const char fixture_names[] =
+	"0000000000001000 T _start\n0000000000001100 T main_loop\n0000000000001200 T hot\n"
+	"0000000000001300 T cold\n0000000000001400 T _end\n";
+
+struct fixture fixture_begin(const struct session_options *extra)
+{
+	static int number;
+	struct fixture fixture = { .number = number++ };
+	struct session_options options = extra ? *extra : (struct session_options){ 0 };
+	char *name = util_format("port%d", fixture.number), *error = NULL;
+
+	fixture.port = util_copy(scratch_path(name), strlen(scratch_path(name)));
+	fixture.guest = fake_guest_new(fixture.port);
+	options.port = fixture.port;
+	if (!options.kernel && !options.symbols)
+		options.symbols = scratch_text("names", fixture_names);
+	fixture.session = session_new(&options, &error);
+	if (!fixture.session)
+		fail_msg("%s", error);
+	free(name);
+	return fixture;
+}
+
+void fixture_end(struct fixture *fixture)
+{
+	session_free(fixture->session);
+	fake_guest_free(fixture->guest);
+	free(fixture->port);
+}
+
+void fixture_step(struct fixture *fixture)
+{
+	fake_guest_step(fixture->guest);
+	session_step(fixture->session, FIXTURE_STEP_MS);
+}
+
+void fixture_await_link(struct fixture *fixture, enum link_state wanted)
+{
+	for (int i = 0; i < FIXTURE_STEPS && session_link(fixture->session) != wanted; i++)
+		fixture_step(fixture);
+	assert_int_equal(session_link(fixture->session), wanted);
+}
+
+void fixture_await_line(struct fixture *fixture, const char *line)
+{
+	for (int i = 0; i < FIXTURE_STEPS; i++) {
+		if (fake_guest_got(fixture->guest, line))
+			return;
+		fixture_step(fixture);
+	}
+	fail_msg("no line %s, but %s", line, fixture->guest->lines);
+}
+
+void fixture_await_message(struct fixture *fixture, bool failed, const char *part)
+{
+	struct session_message message;
+
+	for (int i = 0; i < FIXTURE_STEPS; i++) {
+		fixture_step(fixture);
+		if (!session_message(fixture->session, &message))
+			continue;
+		if (!strstr(message.text, part) || message.failed != failed)
+			fail_msg("not %s, but %s", part, message.text);
+		return;
+	}
+	fail_msg("no message %s", part);
+}
+
+/* The newest picture after all that the guest has sent; a wish makes it at once. */
+struct picture *fixture_picture(struct fixture *fixture)
+{
+	const struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = FUNCTION_NONE };
+	struct picture *picture = NULL;
+
+	for (int i = 0; i < 5; i++)
+		fixture_step(fixture);
+	picture_free(session_picture(fixture->session));
+	session_wish(fixture->session, &wish);
+	for (int i = 0; i < FIXTURE_STEPS && !picture; i++) {
+		fixture_step(fixture);
+		picture = session_picture(fixture->session);
+	}
+	assert_non_null(picture);
+	return picture;
+}
+
+void fixture_tell_all(struct fixture *fixture)
+{
+	fake_guest_facts(fixture->guest, NULL, 0);
+	fake_guest_status(fixture->guest, false);
+	fake_guest_counts(fixture->guest);
+	fake_guest_reply(fixture->guest, true, "hello");
+	fixture_await_link(fixture, LINK_UP);
+}
+
+void fixture_bring_up(struct fixture *fixture)
+{
+	fixture_await_line(fixture, "hello");
+	fixture_tell_all(fixture);
+}

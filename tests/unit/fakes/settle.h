@@ -1,0 +1,28 @@
+/* What is read beside is awaited, with a bound. */
+#ifndef SETTLE_H
+#define SETTLE_H
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+
+/* The files of all programs that were mapped have come, or are not there. */
+static inline void settle(struct symbols *symbols)
+{
+	uint64_t late = util_now() + 60000000000u;
+	bool starved = false;
+
+	for (symbols_step(symbols, &starved); symbols_reading(symbols); symbols_step(symbols, &starved)) {
+		assert_true(util_now() < late);
+		poll(NULL, 0, 1);
+	}
+}
+
+#endif

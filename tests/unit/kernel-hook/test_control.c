@@ -1,0 +1,504 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel-hook/hook.h"
+#include "kernel-hook/ktop.h"
+#include "tests/unit/fakes/fake_host.h"
+#include "tests/unit/fakes/fake_port.h"
+
+enum { CPUS = 4, HZ = 1000000 };
+
+static struct ktop *ktop;
+static struct fake_host *host;
+
+static void boot(uint32_t cpus)
+{
+	struct ktop_facts facts = { .cpus = cpus, .boot_id = { 0xb0 }, .clock_hz = HZ };
+	struct ktop_settings settings = { .ring_size = KTOP_RING_MIN };
+	size_t size = ktop_memory_size(cpus, &settings);
+
+	free(ktop);
+	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
+	assert_non_null(ktop);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	fake_port_reset();
+	host = fake_host_new();
+	ktop = NULL;
+	boot(CPUS);
+	fake_host_connect(host);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	free(ktop);
+	fake_host_free(host);
+	return 0;
+}
+
+/* Drains until the hook has nothing more to do. */
+static void settle(void)
+{
+	int calls = 0;
+
+	while (ktop_drain(ktop))
+		assert_true(++calls < 1000);
+}
+
+/* The answer to one line; ok says whether it was done. */
+static const char *say(const char *line, bool *ok)
+{
+	fake_host_forget(host);
+	host->input = line;
+	settle();
+	assert_string_equal(host->input, "");
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_reply), 1);
+	*ok = fake_host_last(host, KTOP_EVENT_reply)->payload[0];
+	return fake_text(fake_host_last(host, KTOP_EVENT_reply), 1, 0);
+}
+
+static void done(const char *line, const char *answer)
+{
+	bool ok;
+
+	assert_string_equal(say(line, &ok), answer);
+	assert_true(ok);
+}
+
+static void refused(const char *line, const char *answer)
+{
+	bool ok;
+
+	assert_string_equal(say(line, &ok), answer);
+	assert_false(ok);
+}
+
+static struct ktop_wire_status status(void)
+{
+	struct ktop_wire_status status;
+
+	assert_non_null(fake_host_last(host, KTOP_EVENT_status));
+	memcpy(&status, fake_host_last(host, KTOP_EVENT_status)->payload, sizeof status);
+	return status;
+}
+
+static const char *note(void)
+{
+	return fake_text(fake_host_last(host, KTOP_EVENT_status), sizeof(struct ktop_wire_status), 0);
+}
+
+static void start_and_stop_are_idempotent(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		done("start\n", "started");
+		assert_int_equal(status().running, 1);
+		assert_int_equal(ktop->sampler, KTOP_TIMER);
+		for (int cpu = 0; cpu < CPUS; cpu++)
+			assert_int_equal(fake_port.kicks[cpu], 1);
+	}
+	for (int i = 0; i < 2; i++) {
+		done("stop\n", "stopped");
+		assert_int_equal(status().running, 0);
+		assert_int_equal(ktop->sampler, KTOP_NONE);
+	}
+}
+
+static void rates(void **state)
+{
+	const char *bad = "usage: rate N: samples per second and CPU, 1 to 20000";
+
+	(void)state;
+	assert_int_equal(ktop->control.rate, 997);
+	done("rate 20000\n", "rate 20000");
+	assert_int_equal(status().rate, 20000);
+	assert_int_equal(ktop->period, HZ / 20000);
+	done("rate 1\n", "rate 1");
+	refused("rate 0\n", bad);
+	refused("rate 20001\n", bad);
+	refused("rate -1\n", bad);
+	refused("rate 9x\n", bad);
+	refused("rate 4294967297\n", bad);
+	refused("rate 99999999999999999999999999\n", bad);
+	refused("rate\n", bad);
+	refused("rate 1 2\n", bad);
+	assert_int_equal(ktop->control.rate, 1);
+}
+
+static void cpus(void **state)
+{
+	const char *bad = "usage: cpu all|N on|off: the CPUs to look at";
+
+	(void)state;
+	done("start\n", "started");
+	done("cpu 2 off\n", "cpu 2 off");
+	assert_int_equal(ktop->cpu[2].order, 0);
+	assert_int_not_equal(ktop->cpu[1].order, 0);
+	done("cpu all off\n", "cpu all off");
+	assert_int_equal(ktop->cpu[1].order, 0);
+	done("cpu 2 on\n", "cpu 2 on");
+	assert_int_equal(ktop->cpu[1].order, 0);
+	assert_int_not_equal(ktop->cpu[2].order, 0);
+	done("cpu all on\n", "cpu all on");
+	refused("cpu 4 on\n", "cpu 4 is not there: the last one is 3");
+	refused("cpu 1\n", bad);
+	refused("cpu one on\n", bad);
+	refused("cpu 1 maybe\n", bad);
+}
+
+static void events(void **state)
+{
+	const char *bad = "usage: events [+-]sched|irq|syscall|all ...: what to trace";
+
+	(void)state;
+	done("events +sched +syscall\n", "events +sched -irq +syscall");
+	assert_int_equal(status().trace_mask, 1 | 8 | 16);
+	assert_int_equal(ktop->trace, 0);		/* off is off */
+	done("start\n", "started");
+	assert_int_equal(ktop->trace, 1 | 8 | 16);
+	done("events -sched +irq\n", "events -sched +irq +syscall");
+	assert_int_equal(ktop->trace, 2 | 4 | 8 | 16);
+	done("events -all\n", "events -sched -irq -syscall");
+	done("events\n", "events -sched -irq -syscall");
+	refused("events sched\n", bad);
+	refused("events +sched +bogus\n", bad);
+	assert_int_equal(ktop->trace, 0);		/* not even the first half */
+	refused("events +\n", bad);
+}
+
+/* A byte that nobody hands to the hook would be typed into whatever runs there. */
+static void keys_that_nobody_hears_are_not_told(void **state)
+{
+	const struct fake_event *event;
+
+	(void)state;
+	settle();
+	event = fake_host_last(host, KTOP_EVENT_keys);
+	assert_string_equal(fake_text(event, 0, 0), "");
+	assert_string_equal(fake_text(event, 0, 1), "");
+	done("status\n", "off, mode timer, rate 997, events -sched -irq -syscall, keys none, "
+		"cpus 4, taken 0, lost 0");
+	refused("keys plain\n", "keys: this kernel gives the hook none");
+	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
+}
+
+static void keys(void **state)
+{
+	const struct fake_event *event;
+
+	(void)state;
+	settle();
+	ktop_keys_heard(ktop);
+	settle();
+	event = fake_host_last(host, KTOP_EVENT_keys);
+	assert_string_equal(fake_text(event, 0, 0), "\x1d\x38\x1e");
+	assert_string_equal(fake_text(event, 0, 1), "\x1d\x38\x30");
+	done("keys plain\n", "keys plain");
+	event = fake_host_last(host, KTOP_EVENT_keys);
+	assert_string_equal(fake_text(event, 0, 0), "\x1e");
+	assert_string_equal(fake_text(event, 0, 1), "\x30");
+	done("keys chord\n", "keys chord");
+	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
+}
+
+static void status_says_what_is_so(void **state)
+{
+	(void)state;
+	ktop_keys_heard(ktop);
+	done("status\n", "off, mode timer, rate 997, events -sched -irq -syscall, keys chord, "
+		"cpus 4, taken 0, lost 0");
+}
+
+static void nmi_needs_two_cpus(void **state)
+{
+	const char *why = "nmi needs two CPUs: one is set aside to send them";
+
+	(void)state;
+	boot(1);
+	done("start\n", "started");
+	refused("mode nmi\n", why);
+	assert_int_equal(status().sampler, KTOP_TIMER);
+	assert_int_equal(ktop->sampler, KTOP_TIMER);	/* goes on */
+	assert_string_equal(note(), "");		/* it was answered: later reports are none of its */
+	done("mode timer\n", "mode timer");
+	assert_string_equal(note(), "");
+}
+
+static void boot_by_nmi(uint32_t cpus)
+{
+	struct ktop_settings settings = { .nmi = true };
+	struct ktop_facts facts = { .cpus = cpus, .boot_id = { 0xb0 } };
+	size_t size = ktop_memory_size(cpus, &settings);
+
+	free(ktop);
+	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
+	assert_non_null(ktop);
+	done("start\n", "started");
+}
+
+static void a_kernel_that_says_nmi_is_not_tried(void **state)
+{
+	(void)state;
+	boot_by_nmi(CPUS);
+	done("mode nmi\n", "mode nmi");			/* the CPU set aside sends them by now */
+	assert_int_equal(ktop->cpu[0].sent, 0);
+	assert_int_equal(fake_port.nmis[0], 0);
+}
+
+static void falls_back(const char *why)
+{
+	assert_int_equal(status().running, 1);
+	assert_int_equal(status().sampler, KTOP_TIMER);
+	assert_int_equal(ktop->sampler, KTOP_TIMER);
+	assert_string_equal(note(), why);
+}
+
+static void a_kernel_that_says_nmi_and_has_one_cpu_goes_by_timer(void **state)
+{
+	(void)state;
+	boot_by_nmi(1);
+	falls_back("nmi needs two CPUs: one is set aside to send them");
+}
+
+static void a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer(void **state)
+{
+	struct ktop_regs regs = { 0 };
+
+	(void)state;
+	boot_by_nmi(CPUS);
+	assert_string_equal(note(), "");
+	fake_port.nmi_refused = true;
+	fake_port.clock = ktop_pace(ktop);
+	fake_port.clock = ktop_pace(ktop);
+	settle();
+	falls_back("nmi: this kernel or machine cannot send them");
+	assert_false(ktop_set_aside(ktop, CPUS - 1));
+	assert_false(ktop_nmi(ktop, &regs));		/* none of ours is under way */
+	refused("mode nmi\n", "nmi: this kernel or machine cannot send them");
+	fake_port.nmi_refused = false;
+	done("mode nmi\n", "mode nmi");
+	assert_string_equal(note(), "");
+}
+
+static void nmi_needs_a_kernel_that_sends_them(void **state)
+{
+	struct ktop_regs regs = { 0 };
+
+	(void)state;
+	fake_port.nmi_refused = true;
+	refused("mode nmi\n", "nmi: this kernel or machine cannot send them");
+	assert_int_equal(status().sampler, KTOP_TIMER);
+	assert_int_equal(status().sampler_cpu, KTOP_NO_CPU);
+	assert_false(ktop_nmi(ktop, &regs));		/* none of ours is under way */
+	fake_port.nmi_refused = false;
+	done("mode nmi\n", "mode nmi");
+	assert_int_equal(status().sampler, KTOP_NMI);
+	assert_int_equal(status().sampler_cpu, CPUS - 1);
+	assert_int_equal(fake_port.nmis[0], 1);
+	assert_true(ktop_nmi(ktop, &regs));		/* the trial is ours, and no sample */
+	assert_false(ktop_nmi(ktop, &regs));
+	refused("mode loud\n", "usage: mode timer|nmi: each CPU's timer, or NMIs from the last CPU");
+}
+
+static void a_change_of_sampler_waits_for_a_sample_in_progress(void **state)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[1], KTOP_SAMPLES);
+
+	(void)state;
+	done("start\n", "started");
+	assert_true(ktop_ring_enter(ring));
+	done("mode nmi\n", "mode nmi");
+	assert_int_equal(ktop->sampler, KTOP_NONE);
+	assert_true(ktop_running(ktop));
+	ktop_drain(ktop);
+	assert_int_equal(ktop->sampler, KTOP_NONE);
+	ktop_ring_leave(ring);
+	ktop_drain(ktop);
+	assert_int_equal(ktop->sampler, KTOP_NMI);
+}
+
+static const char *usage(void)
+{
+	static char text[KTOP_TEXT_MAX + 1];
+	bool ok;
+
+	strcpy(text, say("bogus\n", &ok));
+	assert_false(ok);
+	assert_memory_equal(text, "usage: start | stop | rate N | ", 31);
+	assert_non_null(strstr(text, " | help"));
+	return text;
+}
+
+static void garbage_is_answered_with_the_usage(void **state)
+{
+	const char *all = usage();
+	char line[300];
+
+	(void)state;
+	refused("\x1b[2J\x80\xff\n", all);
+	refused("START\n", all);
+	refused("a b c d e f g h i j k l\n", all);
+	refused("start now\n", "usage: start: sample, and trace the events chosen");
+	memset(line, 'x', sizeof line);
+	strcpy(line + sizeof line - 2, "\n");
+	refused(line, all);
+	memcpy(line, "start", 5);			/* a long line is not its beginning */
+	refused(line, all);
+	line[5] = ' ';
+	memset(line + 6, ' ', sizeof line - 8);
+	refused(line, all);
+	assert_false(ktop_running(ktop));
+	done("  start\t\r\n", "started");
+}
+
+static void the_longest_line_is_not_cut(void **state)
+{
+	char line[82];
+
+	(void)state;
+	memset(line, ' ', sizeof line);
+	memcpy(line, "start", 5);
+	strcpy(line + 79, "\n");
+	done(line, "started");
+	memset(line, ' ', sizeof line);
+	memcpy(line, "stop", 4);
+	strcpy(line + 80, "\n");
+	refused(line, usage());
+	assert_true(ktop_running(ktop));
+}
+
+static void empty_lines_are_nothing(void **state)
+{
+	(void)state;
+	host->input = "\n\r\n   \n";
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_reply), 0);
+	done("stop\n", "stopped");
+}
+
+static void help_names_every_command(void **state)
+{
+	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "mode timer|nmi: ",
+		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "status: ", "hello: ",
+		"help: " };
+	const char *text;
+	bool ok;
+
+	(void)state;
+	text = say("help\n", &ok);
+	assert_true(ok);
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		assert_non_null(strstr(text, words[i]));
+	assert_true(strlen(text) < KTOP_TEXT_MAX);
+}
+
+static void every_line_has_its_reply(void **state)
+{
+	char lines[3000] = "";
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		strcat(lines, i % 2 ? "rate 100\n" : "what\n");
+	for (uint32_t chunk = 1; chunk < 64; chunk += 7) {
+		fake_host_forget(host);
+		host->chunk = chunk;
+		host->input = lines;
+		for (int calls = 0; *host->input || ktop_control_more(ktop); calls++) {
+			host->free = calls % 3;		/* also while no reply can leave */
+			ktop_drain(ktop);
+			assert_true(calls < 10000);
+		}
+		host->free = UINT32_MAX;
+		settle();
+		assert_int_equal(fake_host_count(host, KTOP_EVENT_reply), 100);
+		assert_string_equal(fake_text(fake_host_last(host, KTOP_EVENT_reply), 1, 0),
+			"rate 100");
+	}
+}
+
+static void a_host_that_does_not_read_keeps_nobody_busy(void **state)
+{
+	(void)state;
+	settle();
+	host->free = 0;
+	host->input = "status\nstatus\n";
+	assert_false(ktop_drain(ktop));
+	host->free = UINT32_MAX;
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_reply), 2);
+}
+
+static void a_new_host_does_not_finish_the_line_of_the_last(void **state)
+{
+	bool ok;
+
+	(void)state;
+	host->input = "sta";
+	settle();
+	host->connected = false;
+	ktop_drain(ktop);
+	fake_host_connect(host);
+	say("rt\n", &ok);
+	assert_false(ok);
+	assert_false(ktop_running(ktop));
+}
+
+static void hello_tells_all_again(void **state)
+{
+	uint32_t descriptors;
+
+	(void)state;
+	ktop_process(ktop, 5, "shell");
+	settle();
+	descriptors = fake_host_count(host, KTOP_EVENT_descriptor);
+	assert_true(descriptors > 10);
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_descriptor), descriptors);
+	done("hello\n", "hello");
+	assert_int_equal(host->events[0].id, KTOP_EVENT_descriptor);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_descriptor), descriptors);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_guest), 1);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_process), 1);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(start_and_stop_are_idempotent),
+		TEST(rates),
+		TEST(cpus),
+		TEST(events),
+		TEST(keys_that_nobody_hears_are_not_told),
+		TEST(keys),
+		TEST(status_says_what_is_so),
+		TEST(nmi_needs_two_cpus),
+		TEST(a_kernel_that_says_nmi_is_not_tried),
+		TEST(a_kernel_that_says_nmi_and_has_one_cpu_goes_by_timer),
+		TEST(a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer),
+		TEST(nmi_needs_a_kernel_that_sends_them),
+		TEST(a_change_of_sampler_waits_for_a_sample_in_progress),
+		TEST(garbage_is_answered_with_the_usage),
+		TEST(the_longest_line_is_not_cut),
+		TEST(empty_lines_are_nothing),
+		TEST(help_names_every_command),
+		TEST(every_line_has_its_reply),
+		TEST(a_host_that_does_not_read_keeps_nobody_busy),
+		TEST(a_new_host_does_not_finish_the_line_of_the_last),
+		TEST(hello_tells_all_again),
+	};
+
+	return cmocka_run_group_tests_name("control", tests, NULL, NULL);
+}

@@ -1,0 +1,545 @@
+/* Rings to packets to buffers, and the books: fake_host.c asserts the shape of every packet. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel-hook/hook.h"
+#include "kernel-hook/ktop.h"
+#include "kernel-hook/sampler.h"
+#include "tests/unit/fakes/fake_host.h"
+#include "tests/unit/fakes/fake_port.h"
+
+enum { CPUS = 3, HZ = 1000000, BEAT = HZ / 10 };
+
+static struct ktop *ktop;
+static struct fake_host *host;
+static uint64_t stack[256];
+
+static void boot(uint32_t ring_size, uint32_t rate)
+{
+	struct ktop_facts facts = { .cpus = CPUS, .boot_id = { 0xb0 }, .clock_hz = HZ };
+	struct ktop_settings settings = { .ring_size = ring_size, .rate = rate, .start = true };
+	size_t size = ktop_memory_size(CPUS, &settings);
+
+	free(ktop);
+	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
+	assert_non_null(ktop);
+	ktop->control.events = ktop->trace = 0x1f;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	fake_port_reset();
+	for (int i = 0; i < FAKE_CPUS; i++)
+		fake_port.current[i] = (struct ktop_current){
+			.stack_low = (uintptr_t)stack,
+			.stack_high = (uintptr_t)(stack + 256),
+		};
+	host = fake_host_new();
+	ktop = NULL;
+	boot(1 << 18, 1000);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	free(ktop);
+	fake_host_free(host);
+	return 0;
+}
+
+static void settle(void)
+{
+	int calls = 0;
+
+	while (ktop_drain(ktop))
+		assert_true(++calls < 1000);
+}
+
+static uint64_t taken(uint32_t cpu, enum ktop_stream stream)
+{
+	const struct ktop_ring *ring = ktop_ring(&ktop->cpu[cpu], stream);
+
+	return ring->committed + ktop_ring_lost(ring);
+}
+
+/* What a reader finds lost: see the head of wire.h. */
+static uint64_t lost(uint32_t cpu, enum ktop_stream stream)
+{
+	const struct fake_books *books = &host->books[stream][cpu];
+
+	return books->sent + books->discarded - books->received;
+}
+
+static void the_books_balance(void)
+{
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		for (uint32_t stream = KTOP_SAMPLES; stream < KTOP_STREAMS; stream++)
+			assert_int_equal(taken(cpu, stream),
+				host->books[stream][cpu].received + lost(cpu, stream));
+}
+
+static void trace(uint32_t cpu, uint32_t events)
+{
+	fake_cpu = cpu;
+	for (uint32_t i = 0; i < events; i++)
+		ktop_trace_syscall_exit(ktop, i, cpu, 5);
+	fake_cpu = 0;
+}
+
+static void nothing_leaves_without_a_host(void **state)
+{
+	(void)state;
+	trace(0, 10);
+	assert_false(ktop_drain(ktop));
+	assert_int_equal(host->buffers, 0);
+	assert_int_equal(ktop_ring(&ktop->cpu[0], KTOP_TRACE)->committed, 10);
+	fake_host_connect(host);
+	settle();
+	assert_int_equal(host->books[KTOP_TRACE][0].received, 10);
+	assert_int_equal(lost(0, KTOP_TRACE), 0);
+}
+
+static void events_arrive_as_they_were_written(void **state)
+{
+	struct ktop_wire_syscall_exit event;
+
+	(void)state;
+	fake_host_connect(host);
+	fake_port.clock = 5000000;
+	fake_cpu = 2;
+	ktop_trace_syscall_exit(ktop, 70, 80, 1ull << 40);
+	fake_cpu = 0;
+	settle();
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_syscall_exit), 1);
+	assert_int_equal(fake_host_last(host, KTOP_EVENT_syscall_exit)->cpu, 2);
+	assert_int_equal(fake_host_last(host, KTOP_EVENT_syscall_exit)->time, 5000000);
+	memcpy(&event, fake_host_last(host, KTOP_EVENT_syscall_exit)->payload, sizeof event);
+	assert_true(event.thread == 70 && event.number == 80 && event.result == 1ull << 40);
+}
+
+static void every_ring_has_a_heartbeat(void **state)
+{
+	(void)state;
+	fake_host_connect(host);
+	settle();
+	for (int i = 1; i <= 10; i++) {
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			for (uint32_t stream = KTOP_SAMPLES; stream < KTOP_STREAMS; stream++) {
+				assert_true(host->books[stream][cpu].empty >= (uint32_t)i);
+				assert_int_equal(host->books[stream][cpu].end, fake_port.clock);
+			}
+		assert_true(fake_host_count(host, KTOP_EVENT_status) >= (uint32_t)i);
+		assert_true(fake_host_count(host, KTOP_EVENT_cpu_status) >= (uint32_t)i * 2 * CPUS);
+		fake_port.clock += BEAT;
+		settle();
+	}
+	/* And no more than needed. */
+	assert_true(host->books[KTOP_TRACE][0].packets < 15);
+	for (int i = 0; i < 100; i++)
+		settle();
+	assert_true(host->books[KTOP_TRACE][0].packets < 15);
+}
+
+static void drains_when_the_hook_wants_them_are_in_time(void **state)
+{
+	(void)state;
+	ktop->control.events = ktop->trace = 0;
+	fake_host_connect(host);
+	settle();
+	for (int i = 0; i < 100; i++) {
+		uint64_t before = fake_port.clock;
+
+		assert_in_range(ktop_drain_by(ktop), before + BEAT / 2, before + BEAT);
+		fake_port.clock = ktop_drain_by(ktop);
+		settle();
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			for (uint32_t stream = KTOP_SAMPLES; stream < KTOP_STREAMS; stream++)
+				assert_int_equal(host->books[stream][cpu].end, fake_port.clock);
+	}
+}
+
+static void put_largest(uint32_t cpu)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[cpu], KTOP_SAMPLES);
+	struct ktop_record *record;
+
+	assert_true(ktop_ring_enter(ring));
+	record = ktop_ring_reserve(ring, KTOP_SAMPLE_MAX, fake_port.clock);
+	assert_non_null(record);
+	memset(record->payload, 0, KTOP_SAMPLE_MAX);
+	ktop_ring_commit(ring, record, KTOP_EVENT_sample, KTOP_SAMPLE_MAX);
+}
+
+/* Even where the drainer comes as late again. */
+static void no_ring_fills_between_drains_that_the_hook_wants(void **state)
+{
+	static const uint32_t rates[] = { 1, 997, 4000, 20000 }, sizes[] = { KTOP_RING_MIN, 1 << 14, 1 << 18 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rates / sizeof rates[0] * 3; i++) {
+		fake_host_free(host);
+		host = fake_host_new();
+		boot(sizes[i % 3], rates[i / 3]);
+		ktop->control.events = ktop->trace = 0;
+		fake_host_connect(host);
+		settle();
+		for (int drains = 0; drains < 20; drains++) {
+			uint64_t wait = ktop_drain_by(ktop) - fake_port.clock;
+
+			for (uint64_t at = 0; at + ktop->period <= 2 * wait; at += ktop->period)
+				put_largest(1);
+			fake_port.clock += 2 * wait;
+			settle();
+		}
+		assert_int_equal(ktop_lost(ktop, 1, KTOP_SAMPLES), 0);
+	}
+}
+
+static void events_and_a_deaf_host_are_looked_after_sooner(void **state)
+{
+	(void)state;
+	fake_host_connect(host);
+	settle();
+	assert_int_equal(ktop_drain_by(ktop), fake_port.clock + BEAT / 2);
+	ktop->control.events = ktop->trace = 0;
+	host->free = 0;
+	fake_port.clock += BEAT;
+	assert_false(ktop_drain(ktop));
+	assert_in_range(ktop_drain_by(ktop), fake_port.clock + 1, fake_port.clock + BEAT / 2);
+}
+
+static void a_heartbeat_tells_of_late_losses(void **state)
+{
+	(void)state;
+	boot(KTOP_RING_MIN, 1000);
+	fake_host_connect(host);
+	settle();
+	trace(1, 1000);
+	settle();
+	assert_true(lost(1, KTOP_TRACE) > 500);
+	the_books_balance();
+}
+
+static void packets_fill_many_buffers_and_calls(void **state)
+{
+	uint32_t calls = 0;
+
+	(void)state;
+	boot(1 << 20, 1000);
+	fake_host_connect(host);
+	trace(0, 25000);
+	trace(1, 25000);
+	while (ktop_drain(ktop))
+		assert_true(++calls < 1000);
+	assert_int_equal(calls, host->buffers / 16);	/* a bounded number each */
+	assert_int_equal(host->books[KTOP_TRACE][0].received, 25000);
+	assert_int_equal(host->books[KTOP_TRACE][1].received, 25000);
+	assert_int_equal(host->books[KTOP_TRACE][0].discarded, 0);
+}
+
+static void no_buffer_is_no_reason_to_spin(void **state)
+{
+	(void)state;
+	fake_host_connect(host);
+	host->free = 0;
+	trace(0, 1000);
+	assert_false(ktop_drain(ktop));
+	host->free = 1;
+	assert_false(ktop_drain(ktop));
+	host->free = UINT32_MAX;
+	settle();
+	assert_int_equal(host->books[KTOP_TRACE][0].received, 1000);
+}
+
+static void rings_share_a_scarce_buffer(void **state)
+{
+	(void)state;
+	boot(1 << 18, 1000);
+	fake_host_connect(host);
+	for (int i = 0; i < 40; i++) {
+		trace(0, 2000);				/* more than a buffer holds */
+		trace(2, 10);
+		host->free = 1;
+		ktop_drain(ktop);
+	}
+	assert_true(host->books[KTOP_TRACE][2].received > 0);
+}
+
+static void *(*real_buffer)(struct ktop_transport *self);
+
+/* A process appears on CPU 1, and is traced, while CPU 0's ring goes out. */
+static void *buffer_meanwhile(struct ktop_transport *transport)
+{
+	if (host->buffers == 1 && ktop_ring(&ktop->cpu[1], KTOP_TRACE)->committed == 0) {
+		ktop_process(ktop, 7, "late");
+		trace(1, 1);
+	}
+	return real_buffer(transport);
+}
+
+static void a_name_goes_out_before_what_it_names(void **state)
+{
+	uint32_t name = UINT32_MAX, event = 0;
+
+	(void)state;
+	fake_host_connect(host);
+	settle();
+	fake_host_forget(host);
+	host->buffers = 0;
+	real_buffer = host->transport.buffer;
+	host->transport.buffer = buffer_meanwhile;
+	trace(0, 2000);				/* more than a buffer holds */
+	settle();
+	settle();
+	for (uint32_t i = 0; i < host->count; i++) {
+		if (host->events[i].id == KTOP_EVENT_process)
+			name = i;
+		if (host->events[i].id == KTOP_EVENT_syscall_exit && host->events[i].cpu == 1)
+			event = i;
+	}
+	assert_true(event != 0);
+	assert_true(name < event);
+}
+
+static void a_gap_of_the_short_clock_starts_a_packet(void **state)
+{
+	(void)state;
+	fake_host_connect(host);
+	trace(0, 1);
+	fake_port.clock += 0xffffffff;
+	trace(0, 1);
+	fake_port.clock += 0x100000000;
+	trace(0, 1);
+	fake_port.clock += 0x300000000;
+	trace(0, 1);
+	settle();
+	assert_int_equal(host->books[KTOP_TRACE][0].packets, 3);
+	assert_int_equal(fake_host_last(host, KTOP_EVENT_syscall_exit)->time, fake_port.clock);
+	assert_int_equal(host->books[KTOP_TRACE][0].received, 4);
+}
+
+static void an_event_from_before_a_heartbeat_is_moved_to_its_end(void **state)
+{
+	(void)state;
+	fake_host_connect(host);
+	fake_port.clock = 9000000;
+	settle();
+	fake_port.clock = 8999990;			/* stamped, not yet committed, back then */
+	trace(0, 1);
+	fake_port.clock = 9000100;
+	settle();
+	assert_int_equal(fake_host_last(host, KTOP_EVENT_syscall_exit)->time, 9000000);
+}
+
+static void time_never_runs_back(void **state)
+{
+	(void)state;
+	fake_host_connect(host);
+	fake_port.clock = 9000000;
+	trace(0, 1);
+	fake_port.clock = 8999990;
+	trace(0, 1);
+	settle();
+	assert_int_equal(fake_host_last(host, KTOP_EVENT_syscall_exit)->time, 9000000);
+	assert_int_equal(host->books[KTOP_TRACE][0].received, 2);
+}
+
+static void nested_events_are_in_the_books(void **state)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
+	struct ktop_record *record;
+
+	(void)state;
+	fake_host_connect(host);
+	assert_true(ktop_ring_enter(ring));
+	record = ktop_ring_reserve(ring, 4, fake_port.clock);
+	trace(0, 1);
+	ktop_ring_commit(ring, record, KTOP_EVENT_irq_enter, 4);
+	settle();
+	assert_int_equal(ring->nested, 1);
+	assert_int_equal(lost(0, KTOP_TRACE), 1);
+	the_books_balance();
+}
+
+static void cpu_status_agrees_with_the_books(void **state)
+{
+	struct ktop_wire_cpu_status status;
+	uint64_t span = fake_port.clock;
+
+	(void)state;
+	boot(KTOP_RING_MIN, 1000);
+	fake_host_connect(host);
+	trace(2, 500);
+	fake_port.clock += 12345;
+	span = fake_port.clock - span;
+	settle();
+	memcpy(&status, fake_host_last(host, KTOP_EVENT_cpu_status)->payload, sizeof status);
+	assert_int_equal(status.cpu, 2);
+	assert_int_equal(status.stream, KTOP_TRACE);
+	assert_int_equal(status.enabled, 1);
+	assert_int_equal(status.taken, 500);
+	assert_int_equal(status.lost, lost(2, KTOP_TRACE));
+	assert_int_equal(status.span, span);
+	assert_int_equal(status.size, KTOP_RING_MIN);
+}
+
+static struct ktop_wire_cpu_status told(void)
+{
+	struct ktop_wire_cpu_status status;
+
+	settle();
+	memcpy(&status, fake_host_last(host, KTOP_EVENT_cpu_status)->payload, sizeof status);
+	assert_int_equal(status.stream, KTOP_TRACE);
+	return status;
+}
+
+static void counts_are_the_last_when_nobody_is_at_it(void **state)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[2], KTOP_TRACE);
+	struct ktop_record *record;
+
+	(void)state;
+	fake_host_connect(host);
+	trace(2, 5);
+	assert_true(ktop_ring_enter(ring));
+	record = ktop_ring_reserve(ring, 4, fake_port.clock);
+	assert_non_null(record);
+	ktop_sampler_wish(ktop, KTOP_NONE);
+	assert_int_equal(told().enabled, 1);
+	ktop_ring_commit(ring, record, KTOP_EVENT_irq_enter, 4);
+	ktop_meta_beat(ktop);
+	assert_int_equal(told().enabled, 0);
+	assert_int_equal(told().taken, 6);
+}
+
+/* ---- the books, under everything at once ---- */
+
+static void one_tick(uint32_t cpu, unsigned *seed)
+{
+	struct ktop_regs regs = {
+		.pc = 0x1100,
+		.sp = (uintptr_t)stack,
+		.fp = (uintptr_t)(stack + rand_r(seed) % 250),
+	};
+
+	fake_cpu = cpu;
+	ktop_tick(ktop, &regs);
+	while (fake_port.nmis[cpu]) {
+		fake_port.nmis[cpu]--;
+		ktop_nmi(ktop, &regs);
+	}
+	if (ktop_set_aside(ktop, cpu))
+		ktop_pace(ktop);
+	fake_cpu = 0;
+}
+
+static void change_the_connection(unsigned *seed)
+{
+	if (host->connected && rand_r(seed) % 2) {
+		host->connected = false;
+		host->deaf = false;
+	} else if (host->connected) {
+		host->deaf = !host->deaf;		/* gone, and the hook does not know */
+	} else {
+		fake_host_connect(host);
+	}
+}
+
+static void change_a_wish(unsigned *seed)
+{
+	static const char *const lines[] = { 
+		"stop\n", "start\n", "start\n", "mode nmi\n", "mode timer\n", "rate 20000\n",
+		"rate 1000\n", "cpu 1 off\n", "cpu 1 on\n", "events -irq\n", "nonsense\n",
+	};
+
+	host->input = lines[(size_t)rand_r(seed) % (sizeof lines / sizeof lines[0])];
+}
+
+static void books_of_one_boot(unsigned seed)
+{
+	print_message("seed %u\n", seed);
+	boot(KTOP_RING_MIN << rand_r(&seed) % 3, 20000);
+	for (uint32_t i = 0; i < 256; i++)
+		stack[i] = i % 2 ? 0x1200 : (uintptr_t)(stack + i + 2);
+	for (int i = 0; i < 20000; i++) {
+		uint32_t cpu = (uint32_t)rand_r(&seed) % CPUS;
+
+		fake_port.clock += (uint64_t)rand_r(&seed) % (rand_r(&seed) % 50 ? 60 : 5000);
+		one_tick(cpu, &seed);
+		trace(cpu, (uint32_t)rand_r(&seed) % 4);
+		if (rand_r(&seed) % 20 == 0) {
+			host->free = (uint32_t)rand_r(&seed) % 3;
+			ktop_drain(ktop);
+		}
+		if (rand_r(&seed) % 200 == 0)
+			change_the_connection(&seed);
+		if (rand_r(&seed) % 100 == 0)
+			change_a_wish(&seed);
+		if (host->count > 10000)
+			fake_host_forget(host);
+	}
+	host->free = UINT32_MAX;
+	host->deaf = false;
+	if (!host->connected)
+		fake_host_connect(host);
+	settle();
+	fake_port.clock += BEAT;
+	settle();
+	the_books_balance();
+}
+
+static void the_books_balance_to_the_event(void **state)
+{
+	uint64_t received = 0, missing = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		struct fake_host *old = host;
+
+		host = fake_host_new();
+		books_of_one_boot(seed);
+		fake_host_free(old);
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			for (uint32_t stream = KTOP_SAMPLES; stream < KTOP_STREAMS; stream++) {
+				received += host->books[stream][cpu].received;
+				missing += lost(cpu, stream);
+			}
+	}
+	assert_true(received > 100000 && missing > 10000);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_leaves_without_a_host),
+		TEST(events_arrive_as_they_were_written),
+		TEST(every_ring_has_a_heartbeat),
+		TEST(drains_when_the_hook_wants_them_are_in_time),
+		TEST(no_ring_fills_between_drains_that_the_hook_wants),
+		TEST(events_and_a_deaf_host_are_looked_after_sooner),
+		TEST(a_heartbeat_tells_of_late_losses),
+		TEST(packets_fill_many_buffers_and_calls),
+		TEST(no_buffer_is_no_reason_to_spin),
+		TEST(rings_share_a_scarce_buffer),
+		TEST(a_name_goes_out_before_what_it_names),
+		TEST(a_gap_of_the_short_clock_starts_a_packet),
+		TEST(an_event_from_before_a_heartbeat_is_moved_to_its_end),
+		TEST(time_never_runs_back),
+		TEST(nested_events_are_in_the_books),
+		TEST(cpu_status_agrees_with_the_books),
+		TEST(counts_are_the_last_when_nobody_is_at_it),
+		TEST(the_books_balance_to_the_event),
+	};
+
+	return cmocka_run_group_tests_name("drain", tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/names/symbols.h"
+#include "agent/session/picture.h"
+#include "tests/unit/fakes/golden.h"
+#include "tests/unit/fakes/hand_picture.h"
+#include "tui/frame/header.h"
+#include "tui/frame/remark_line.h"
+#include "tui/frame/scope.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/keys.h"
+
+static struct symbols *symbols;
+static uint32_t functions[HAND_FUNCTIONS];
+
+static void check_header(struct picture *picture, struct scope scope, int rows, int columns,
+	const char *golden)
+{
+	struct canvas *canvas = canvas_new(rows, columns, true);
+	struct canvas *ascii = canvas_new(rows, columns, false);
+	struct area area = { 0, 0, rows, columns };
+	int used = header_draw(canvas, area, picture, &scope);
+
+	assert_in_range(used, 1, rows / 3);
+	assert_int_equal(header_draw(ascii, area, picture, &scope), used);
+	golden_check(golden, canvas);
+	canvas_free(canvas);
+	canvas_free(ascii);
+	picture_free(picture);
+}
+
+static void test_header(void **state)
+{
+	struct picture *picture;
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	picture = hand_picture(symbols, functions);
+	picture->lost_guest = 12;
+	picture->lost_host = 3;
+	picture->skipped_bytes = 4096;
+	picture->running = false;
+	picture->lost_before = 10577;
+	picture->cpus[1].series.missed = 10000;
+	picture->vm = VM_PAUSED;
+	scope.zero_ns = 185000000000;
+	scope.until_ns = 191000000000;
+	assert_true(scope_filter(&scope, "alloc cpu:1 mode:kernel", NULL));
+	check_header(picture, scope, 24, 80, "header_trouble");
+}
+
+static char *drawn_header(const struct picture *picture, const struct scope *scope, int columns,
+	int *used)
+{
+	struct canvas *canvas = canvas_new(24, columns, true);
+	char *text;
+
+	*used = header_draw(canvas, (struct area) { 0, 0, 24, columns }, picture, scope);
+	text = canvas_dump(canvas);
+	canvas_free(canvas);
+	return text;
+}
+
+/* The rows below stay where they are, whatever comes and goes. */
+static void test_header_keeps_its_height(void **state)
+{
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	for (int columns = 40; columns <= 240; columns++) {
+		struct picture *quiet = hand_picture(symbols, functions);
+		struct picture *busy = hand_picture(symbols, functions);
+		int used, used_busy, used_off;
+
+		quiet->cost_ns = quiet->cost_share = quiet->ring_fill = quiet->achieved = 0;
+		busy->cost_ns = 12345;
+		busy->ring_fill = 1;
+		busy->lost_guest = 1234;
+		for (uint32_t i = 0; i < busy->cpu_count; i++)
+			busy->cpus[i].series.missed = 1000;
+		free(drawn_header(quiet, &scope, columns, &used));
+		free(drawn_header(busy, &scope, columns, &used_busy));
+		busy->running = false;
+		busy->vm = VM_PAUSED;
+		free(drawn_header(busy, &scope, columns, &used_off));
+		assert_int_equal(used_busy, used);
+		assert_int_equal(used_off, used);
+		picture_free(quiet);
+		picture_free(busy);
+	}
+}
+
+static void check_missed(const struct picture *picture, const char *filter, const char *wanted)
+{
+	struct scope scope;
+	char *text;
+	int used;
+
+	scope_init(&scope);
+	assert_true(scope_filter(&scope, filter, NULL));
+	text = drawn_header(picture, &scope, 120, &used);
+	if (!strstr(text, wanted))
+		fail_msg("%s: no \"%s\" in\n%s", filter, wanted, text);
+	free(text);
+}
+
+/* Of all time of the CPUs looked at: threads and modes were not missed apart. */
+static void test_missed_is_a_share_of_all_time(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+
+	(void)state;
+	picture->cpus[1].series.missed = 10000;
+	picture->table->weight = picture->table->samples = 0;
+	check_missed(picture, "", "CPUs not run 20%");
+	check_missed(picture, "thread:nosuch", "CPUs not run 20%");
+	check_missed(picture, "cpu:1", "CPUs not run 50%");
+	check_missed(picture, "cpu:0", "lost 0  ");
+	picture_free(picture);
+}
+
+/* Each is shown whole, on two lines if need be; put away, it stays so until it says something else. */
+static void test_remarks_are_whole_and_can_be_put_away(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	struct scope scope;
+	char *text;
+	int used, all;
+
+	(void)state;
+	scope_init(&scope);
+	picture->now = 0;
+	strcpy(picture->note, "12 samples: memory is full; give more\n"
+		"another remark, which is so long that one line of eighty columns does not hold "
+		"all of it, but two of them do");
+	text = drawn_header(picture, &scope, 80, &all);
+	assert_non_null(strstr(text, " 12 samples: memory is full; give more\n"));
+	assert_null(strstr(text, "another remark"));
+	free(text);
+	picture->now = 5000000000;
+	text = drawn_header(picture, &scope, 80, &used);
+	assert_non_null(strstr(text, " another remark, which is so long"));
+	assert_non_null(strstr(text, "but two of them do\n"));
+	assert_null(strstr(text, "12 samples"));
+	assert_int_equal(used, all);				/* nothing moves from turn to turn */
+	free(text);
+
+	assert_true(remark_line_dismiss(picture, &scope));
+	assert_false(remark_line_dismiss(picture, &scope));
+	strcpy(picture->note, "13 samples: memory is full; give more");
+	text = drawn_header(picture, &scope, 80, &used);
+	assert_null(strstr(text, "samples: memory"));
+	assert_int_equal(used, all - 2);
+	free(text);
+	strcpy(picture->note, "13 samples: memory is full; give more\nsomething else");
+	text = drawn_header(picture, &scope, 80, &used);
+	assert_non_null(strstr(text, " something else\n"));
+	assert_null(strstr(text, "samples: memory"));
+	free(text);
+	picture_free(picture);
+}
+
+/* However many remarks there are, each has its turn. */
+static void test_no_remark_hides_another(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	bool seen[60] = { false };
+	struct scope scope;
+	char *note = picture->note;
+
+	(void)state;
+	scope_init(&scope);
+	for (int i = 0; i < 60; i++)
+		note += sprintf(note, "mark%02d\n", i);
+	for (int turn = 0; turn < 60; turn++, picture->now += 5000000000) {
+		int used;
+		char *text = drawn_header(picture, &scope, 80, &used);
+
+		for (int i = 0; i < 60; i++) {
+			char remark[32];
+
+			snprintf(remark, sizeof remark, "mark%02d", i);
+			seen[i] = seen[i] || strstr(text, remark);
+		}
+		free(text);
+	}
+	for (int i = 0; i < 60; i++)
+		assert_true(seen[i]);
+	picture_free(picture);
+}
+
+/* However many CPUs there are, two thirds of the screen are the view's. */
+static void test_many_cpus_fold(void **state)
+{
+	static const uint32_t counts[] = { 1, 2, 4, 8, 16, 64, 200, 1024, 4096 };
+	struct picture *picture = hand_picture(symbols, functions);
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	assert_true(scope_filter(&scope, "alloc cpu:1 mode:kernel", NULL));
+	scope.zero_ns = scope.until_ns = 1;
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		hand_cpus(picture, counts[i]);
+		for (int rows = 4; rows < 80; rows += 3) {
+			for (int columns = 20; columns < 260; columns += 13) {
+				struct canvas *canvas = canvas_new(rows, columns, true);
+				struct area area = { 0, 0, rows, columns };
+				int used = header_draw(canvas, area, picture, &scope);
+
+				assert_in_range(used, 1, rows / 3);
+				while (used < rows)
+					assert_int_equal(canvas_cell(canvas, used++, 1)->code, ' ');
+				canvas_free(canvas);
+			}
+		}
+	}
+	picture_free(picture);
+}
+
+/* The strip below the sum has every CPU in it: one that works is seen among 4,096. */
+static void test_no_cpu_is_left_out(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	hand_cpus(picture, 4096);
+	for (uint32_t cpu = 0; cpu < 4096; cpu += 455) {
+		int used;
+		char *text;
+
+		for (uint32_t i = 0; i < 4096; i++)
+			picture->cpus[i].series = (struct cpu_series) {
+				.mode = { [MODE_IDLE] = i != cpu, [MODE_KERNEL] = i == cpu },
+			};
+		text = drawn_header(picture, &scope, 100, &used);
+		assert_non_null(strstr(text, "by "));
+		assert_non_null(strstr(text, "█"));
+		free(text);
+	}
+	picture_free(picture);
+}
+
+static void test_remarks(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	char text[HEADER_REMARK];
+	struct scope scope;
+
+	(void)state;
+	assert_string_equal(header_remark(picture, &keys_standard, text), "");
+	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
+		for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
+			picture->vm = (enum vm_state)vm;
+			picture->link = (enum link_state)link;
+			assert_in_range(strlen(header_remark(picture, &keys_standard, text)), 0, 78);
+			assert_true(*text || (link == LINK_UP && vm <= VM_RUNNING));
+		}
+	}
+	picture->vm = VM_RUNNING;
+	picture->link = LINK_UP;
+	picture->running = false;
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "SPACE starts it"));
+	picture->link = LINK_LOST;
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "connects again by itself"));
+	picture->vm = VM_PAUSED;
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "`cont` in QEMU's monitor"));
+	picture->vm = VM_RUNNING;
+	picture->link = LINK_UP;
+	picture->running = true;
+	picture->cpus[1].series.missed = 20000;
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text),
+		"The host did not run the guest's CPUs for 33 % of the time."));
+	picture->cpus[1].series.missed = 0;
+	picture->sampler = SAMPLER_TIMER;
+	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "interrupts off"));
+	strcpy(picture->note, "the guest refused nmi: it needs two CPUs");
+	scope_init(&scope);
+	check_header(picture, scope, 24, 80, "header_note");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_header_keeps_its_height),
+		cmocka_unit_test(test_missed_is_a_share_of_all_time),
+		cmocka_unit_test(test_no_remark_hides_another),
+		cmocka_unit_test(test_remarks_are_whole_and_can_be_put_away),
+		cmocka_unit_test(test_many_cpus_fold),
+		cmocka_unit_test(test_no_cpu_is_left_out),
+		cmocka_unit_test(test_remarks),
+	};
+	int failed;
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	symbols = hand_symbols(functions);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	symbols_free(symbols);
+	return failed;
+}

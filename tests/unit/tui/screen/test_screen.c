@@ -1,0 +1,651 @@
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+#include "agent/session/picture.h"
+#include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/scratch.h"
+#include "tests/unit/fakes/stage.h"
+#include "tui/screen/screen.h"
+#include "tui/screen/snapshot.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
+
+static const uint64_t second = 1000000000;
+static struct symbols *symbols;
+static uint32_t functions[HAND_FUNCTIONS];
+
+static void raise_stage(struct stage *stage)
+{
+	stage_raise(stage, hand_picture(symbols, functions));
+}
+
+/* ---- the tests ---- */
+
+static void test_says_what_it_needs(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_resize(&stage, 3, 20, true);
+	stage_holds(&stage, "ktop needs 20x4", true);
+	stage_resize(&stage, 4, 19, true);
+	stage_holds(&stage, "this is 19x4", true);
+	stage_resize(&stage, 4, 20, true);
+	stage_holds(&stage, "[idle]", true);
+	stage_strike(&stage);
+}
+
+/* Where rows are few, what is said lies over the last of them, and goes away again. */
+static void test_few_rows(void **state)
+{
+	struct input on_last_row = { .kind = INPUT_CLICK, .row = 4, .column = 12 };
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_resize(&stage, 5, 20, true);
+	stage_holds(&stage, "spin_lock", true);
+	screen_input(stage.screen, &on_last_row, stage.now);
+	screen_draw(stage.screen, stage.canvas);
+	assert_int_equal(stage.session.wish.selected, functions[1]);	/* spin_lock */
+	stage_press(&stage, '/');
+	stage_holds(&stage, "Search:", true);
+	stage_holds(&stage, "spin_lock", false);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "spin_lock", true);
+	stage_strike(&stage);
+}
+
+static void test_before_the_first_picture(void **state)
+{
+	struct stage stage;
+	static const uint32_t codes[] = { ' ', 's', 'z', 'Z', 'w', 'j', 'G', '<', '>', 'I', 'n',
+		KEYS_LEFT, KEYS_ESCAPE };
+
+	(void)state;
+	stage_raise(&stage, NULL);
+	assert_false(screen_step(stage.screen, 1));
+	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+		assert_int_equal(stage_press(&stage, codes[i]), SCREEN_NOTHING);
+	assert_int_equal(stage.session.runs + stage.session.snapshots, 0);
+	assert_int_equal(stage_press(&stage, 'q'), SCREEN_QUIT);
+	stage_strike(&stage);
+}
+
+static void test_never_breaks_at_any_size(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	for (int rows = 0; rows < 40; rows += 3) {
+		for (int columns = 0; columns < 200; columns += 7) {
+			stage_resize(&stage, rows, columns, true);
+			screen_draw(stage.screen, stage.canvas);
+			stage_press(&stage, '?');
+			stage_press(&stage, 'G');
+			stage_press(&stage, '?');
+			stage_press(&stage, '/');
+			stage_press(&stage, KEYS_ESCAPE);
+		}
+	}
+	stage_strike(&stage);
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+/* Whatever comes, in whatever order, at whatever size: nothing breaks, the wish stays in bounds. */
+static void test_random_input(void **state)
+{
+	uint32_t seed = 42;
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	for (int i = 0; i < 4000; i++) {
+		struct input input = {
+			.kind = next_random(&seed) % 8 ? INPUT_KEY :
+				(enum input_kind)(next_random(&seed) % INPUT_SUSPEND),
+			.code = next_random(&seed) % 3 ? next_random(&seed) % 128 :
+				KEYS_UP + next_random(&seed) % 24,
+			.row = (int)(next_random(&seed) % 50) - 5,
+			.column = (int)(next_random(&seed) % 150) - 5,
+		};
+
+		if (i % 7 == 0)
+			stage_resize(&stage, (int)(next_random(&seed) % 45),
+				(int)(next_random(&seed) % 140), true);
+		if (i % 5 == 0) {
+			stage.session.next = hand_picture(symbols, functions);
+			stage.session.next->table->count =
+				next_random(&seed) % (HAND_FUNCTIONS + 1);
+			stage.session.next->vm = (enum vm_state)(next_random(&seed) % 5);
+		}
+		screen_input(stage.screen, &input, stage.now += second / 10);
+		screen_step(stage.screen, stage.now);
+		screen_draw(stage.screen, stage.canvas);
+		assert_in_range(stage.session.wish.visible_count, 0, HAND_FUNCTIONS);
+	}
+	stage_strike(&stage);
+}
+
+static void test_wishes(void **state)
+{
+	struct stage stage;
+	int wishes;
+
+	(void)state;
+	raise_stage(&stage);
+	assert_int_equal(stage.session.wish.window_ns, 10 * second);
+	assert_int_equal(stage.session.wish.visible_count, HAND_FUNCTIONS);
+	assert_int_equal(stage.session.wish.selected, functions[7]);
+	wishes = stage.session.wishes;
+	screen_draw(stage.screen, stage.canvas);
+	assert_int_equal(stage.session.wishes, wishes);		/* nothing new to wish for */
+	stage_press(&stage, 'w');
+	assert_int_equal(stage.session.wish.window_ns, 60 * second);
+	stage_press(&stage, KEYS_F(7));
+	assert_int_equal(stage.session.wish.window_ns, 0);
+	stage_holds(&stage, "all window", true);
+	stage_press(&stage, 'j');
+	assert_int_equal(stage.session.wish.selected, functions[6]);
+	stage_strike(&stage);
+}
+
+static void test_zero_and_freeze(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, 'z');
+	assert_int_equal(stage.session.wish.zero_ns, 192 * second);
+	stage_holds(&stage, "since 00:03:12", true);
+	stage_press(&stage, 'Z');
+	assert_int_equal(stage.session.wish.until_ns, 192 * second);
+	stage_holds(&stage, "FROZEN at 00:03:12", true);
+	stage_press(&stage, 'Z');
+	assert_int_equal(stage.session.wish.until_ns, 0);
+	stage_holds(&stage, "FROZEN", false);
+	stage_press(&stage, KEYS_ESCAPE);
+	assert_int_equal(stage.session.wish.zero_ns, 0);
+	stage_holds(&stage, "since", false);
+
+	stage_press(&stage, 'Z');
+	stage.session.next = hand_picture(symbols, functions);
+	stage.session.next->now = 5 * second;			/* the guest was started anew */
+	screen_step(stage.screen, stage.now);
+	stage_holds(&stage, "FROZEN", false);
+	stage_strike(&stage);
+}
+
+static void test_start_and_stop(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_holds(&stage, "● REC", true);
+	stage_press(&stage, ' ');
+	assert_int_equal(stage.session.runs, 1);
+	assert_false(stage.session.ran_on);
+	stage_holds(&stage, "● REC", true);			/* until the guest says otherwise */
+	stage.session.next = hand_picture(symbols, functions);
+	stage.session.next->running = false;
+	screen_step(stage.screen, stage.now);
+	stage_holds(&stage, "○ off", true);
+	stage_press(&stage, ' ');
+	assert_true(stage.session.ran_on);
+	stage_strike(&stage);
+}
+
+static void test_filter(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, '\\');
+	stage_type(&stage, "alloc cpu:");
+	stage_holds(&stage, "is no CPU", true);
+	assert_string_equal(stage.session.wish.filter.pattern, "alloc cpu");
+	stage_type(&stage, "2");
+	assert_int_equal(stage.session.wish.filter.cpu, 2);
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "filter: alloc cpu:2", true);
+
+	stage_press(&stage, KEYS_F(4));
+	stage_press(&stage, KEYS_BACKSPACE);
+	stage_type(&stage, "x");
+	stage_press(&stage, KEYS_ENTER);
+	stage_holds(&stage, "the filter stays as it was: cpu:x", true);
+	assert_int_equal(stage.session.wish.filter.cpu, 2);
+	stage.now += 100 * second;
+	screen_step(stage.screen, stage.now);
+	stage_holds(&stage, "the filter stays as it was", true);		/* until a key */
+	stage_press(&stage, 'j');
+	stage_holds(&stage, "the filter stays as it was", false);
+
+	stage_press(&stage, '\\');
+	stage_press(&stage, KEYS_CTRL('U'));
+	stage_holds(&stage, "filter: ", false);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "filter: alloc cpu:2", true);
+	stage_press(&stage, '\\');
+	stage_press(&stage, KEYS_CTRL('U'));
+	stage_press(&stage, KEYS_ENTER);
+	assert_string_equal(stage.session.wish.filter.pattern, "");
+	assert_int_equal(stage.session.wish.filter.cpu, EVENT_NONE);
+	stage_strike(&stage);
+}
+
+static void test_search(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, '/');
+	stage_type(&stage, "l");
+	stage_type(&stage, "oc");
+	assert_int_equal(stage.session.wish.selected, functions[1]);		/* spin_lock */
+	stage_press(&stage, KEYS_F(3));
+	assert_int_equal(stage.session.wish.selected, functions[2]);		/* page_alloc */
+	stage_type(&stage, "zzz");
+	stage_holds(&stage, "not found", true);
+	for (int i = 0; i < 3; i++)
+		stage_press(&stage, KEYS_BACKSPACE);
+	stage_press(&stage, KEYS_ENTER);
+	stage_press(&stage, 'n');
+	assert_int_equal(stage.session.wish.selected, functions[1]);
+	stage_press(&stage, 'N');
+	assert_int_equal(stage.session.wish.selected, functions[2]);
+	stage_strike(&stage);
+}
+
+static void test_messages(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage.session.message =
+		(struct session_message) { .text = "x.folded: 12 samples in 3 stacks" };
+	assert_true(screen_step(stage.screen, stage.now));
+	stage_holds(&stage, "x.folded: 12 samples", true);
+	stage.now += 3 * second;
+	assert_true(screen_step(stage.screen, stage.now));
+	stage_holds(&stage, "x.folded", false);
+	assert_false(screen_step(stage.screen, stage.now));
+	stage_strike(&stage);
+}
+
+static void test_help_and_back(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, KEYS_F(1));
+	stage_holds(&stage, "Keys, the same", true);
+	stage_holds(&stage, "● REC", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "Keys, the same", false);
+	stage_press(&stage, '?');
+	stage_press(&stage, '?');
+	stage_holds(&stage, "SELF%", true);
+	assert_int_equal(stage_press(&stage, KEYS_CTRL('L')), SCREEN_REDRAW);
+	assert_int_equal(stage_press(&stage, KEYS_CTRL('Z')), SCREEN_SUSPEND);
+	assert_int_equal(stage_press(&stage, KEYS_F(10)), SCREEN_QUIT);
+	stage_press(&stage, '/');
+	assert_int_equal(stage_press(&stage, 'q'), SCREEN_NOTHING);	/* a letter to search */
+	assert_int_equal(stage_press(&stage, KEYS_CTRL('C')), SCREEN_QUIT);
+	stage_strike(&stage);
+}
+
+/* A label leaves the prompt as Esc does, and is no way to keep what was only typed. */
+static void test_clicks_on_labels_in_a_prompt(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, '\\');
+	stage_type(&stage, "alloc");
+	stage_click(&stage, "Filter");
+	stage_holds(&stage, "Filter: alloc", true);
+	stage_press(&stage, KEYS_ESCAPE);
+	stage_holds(&stage, "filter: ", false);
+	assert_string_equal(stage.session.wish.filter.pattern, "");
+
+	stage_press(&stage, '\\');
+	stage_type(&stage, "alloc");
+	stage_click(&stage, "Help");
+	stage_holds(&stage, "Keys, the same", true);
+	stage_holds(&stage, "Filter:", false);
+	stage_holds(&stage, "filter: ", false);
+	stage_type(&stage, "?");			/* is a key again */
+	stage_holds(&stage, "Keys, the same", false);
+
+	stage_press(&stage, '\\');
+	stage_type(&stage, "alloc");
+	stage_click(&stage, "Search");
+	stage_holds(&stage, "Search: ", true);
+	stage_holds(&stage, "filter: ", false);
+	stage_type(&stage, "l");
+	stage_type(&stage, "oc");
+	assert_int_equal(stage.session.wish.selected, functions[1]);	/* spin_lock */
+	stage_click(&stage, "Search");			/* as F3 there: the next */
+	screen_draw(stage.screen, stage.canvas);
+	assert_int_equal(stage.session.wish.selected, functions[2]);
+	stage_click(&stage, "On/off");
+	assert_int_equal(stage.session.runs, 1);
+	stage_holds(&stage, "Search: ", false);
+	stage_strike(&stage);
+}
+
+static void test_quit_by_a_key_that_a_prompt_takes(void **state)
+{
+	char *words[] = { (char *)"q", (char *)"Esc", (char *)"Ctrl-C", NULL };
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	assert_true(keys_set(&stage.config.keys, "quit", words, NULL));
+	stage_press(&stage, '/');
+	assert_int_equal(stage_press(&stage, KEYS_ESCAPE), SCREEN_NOTHING);
+	stage_holds(&stage, "Search:", false);
+	stage_press(&stage, '/');
+	assert_int_equal(stage_press(&stage, KEYS_CTRL('C')), SCREEN_QUIT);
+	assert_int_equal(stage_press(&stage, KEYS_ESCAPE), SCREEN_NOTHING);
+	assert_int_equal(stage_press(&stage, KEYS_ESCAPE), SCREEN_QUIT);
+	stage_strike(&stage);
+}
+
+static void test_emptied_search(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, 'n');
+	stage_holds(&stage, "no name was given yet", true);
+	stage_press(&stage, '/');
+	stage_type(&stage, "alloc");
+	stage_press(&stage, KEYS_ENTER);
+	stage_press(&stage, '/');
+	stage_type(&stage, "spin");
+	stage_press(&stage, KEYS_CTRL('U'));
+	stage_press(&stage, KEYS_ENTER);
+	stage_press(&stage, 'g');
+	stage_press(&stage, 'n');
+	stage_holds(&stage, "no name was given yet", true);
+	assert_int_equal(stage.session.wish.selected, functions[7]);
+	stage_strike(&stage);
+}
+
+/* What a click did is said, whatever failed before. */
+static void test_clicks_are_heard_after_a_failure(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage.session.message = (struct session_message) { .failed = true, .text = "it failed" };
+	screen_step(stage.screen, stage.now);
+	stage_holds(&stage, "it failed", true);
+	stage_click(&stage, "Window");
+	stage_holds(&stage, "it failed", false);
+	stage_holds(&stage, "window: 60s", true);
+	stage_strike(&stage);
+}
+
+/* That profiling could not be turned on is over when it is on. */
+static void test_a_failure_that_is_over(void **state)
+{
+	struct picture *off = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	off->running = false;
+	stage_raise(&stage, off);
+	stage.session.message = (struct session_message) { .failed = true, .profiler = true,
+		.text = "profiling not turned on" };
+	screen_step(stage.screen, stage.now);
+	stage_holds(&stage, "not turned on", true);
+	stage_show(&stage, hand_picture(symbols, functions));
+	stage_holds(&stage, "not turned on", false);
+	stage_strike(&stage);
+}
+
+/* What is kept is said, and the next SPACE takes it back. */
+static void test_kept_wish(void **state)
+{
+	struct picture *kept = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	kept->running = false;
+	kept->kept = KEPT_ON;
+	stage_raise(&stage, kept);
+	stage_holds(&stage, "Profiling starts when the guest answers; SPACE takes that back.", true);
+	stage_press(&stage, ' ');
+	assert_int_equal(stage.session.runs, 1);
+	assert_false(stage.session.ran_on);
+	stage_strike(&stage);
+}
+
+static void test_nothing_to_hold(void **state)
+{
+	struct picture *unknown = util_alloc(sizeof *unknown);
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, unknown);
+	stage_press(&stage, 'Z');
+	stage_holds(&stage, "nothing to freeze", true);
+	stage_holds(&stage, "FROZEN", false);
+	stage_press(&stage, 'z');
+	stage_holds(&stage, "nothing to zero", true);
+	stage_holds(&stage, "since", false);
+	assert_int_equal(stage.session.wish.zero_ns + stage.session.wish.until_ns, 0);
+	stage_strike(&stage);
+
+	stage_raise(&stage, NULL);
+	stage_press(&stage, 'Z');
+	stage_holds(&stage, "nothing is known of the VM", true);
+	stage_strike(&stage);
+}
+
+/* The session has the question before it has the order, drawn or not. */
+static void test_snapshot_right_after_a_filter(void **state)
+{
+	const uint32_t codes[] = { '\\', 'l', KEYS_ENTER, 's' };
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+		struct input key = { .kind = INPUT_KEY, .code = codes[i] };
+
+		screen_input(stage.screen, &key, stage.now);
+	}
+	assert_int_equal(stage.session.snapshots, 1);
+	assert_string_equal(stage.session.snapped.filter.pattern, "l");
+	stage_strike(&stage);
+}
+
+static void test_idle_is_hidden(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	assert_int_equal(stage.session.wish.selected, functions[7]);	/* [idle] */
+	stage_press(&stage, 'i');
+	stage_holds(&stage, "[idle]", false);
+	stage_holds(&stage, "idle hidden", true);
+	stage_holds(&stage, ">   22.61", true);			/* shares stay */
+	stage_show(&stage, hand_picture(symbols, functions));
+	stage_holds(&stage, "[idle]", false);
+	stage_press(&stage, '>');
+	stage_press(&stage, '<');
+	stage_holds(&stage, "[idle]", false);
+	stage_press(&stage, 'i');
+	stage_holds(&stage, "34.93   34.93    1390", true);
+	stage_holds(&stage, "idle hidden", false);
+	stage_strike(&stage);
+}
+
+/* With the cursor low, the rows of a new filter, and of a new boot, begin at their top. */
+static void test_the_list_opens_at_its_beginning(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_press(&stage, 'G');
+	strcpy(picture->filter.pattern, "c");
+	picture->table->count = 4;			/* memcpy, spin_lock, page_alloc, a_function... */
+	stage_show(&stage, picture);
+	assert_int_equal(stage.session.wish.selected, functions[0]);
+
+	stage_press(&stage, 'j');
+	picture = hand_picture(symbols, functions);
+	picture->boot = 2;
+	stage_show(&stage, picture);
+	assert_int_equal(stage.session.wish.selected, functions[7]);
+	stage_strike(&stage);
+}
+
+/* With other keys, no text and no key of before is left. */
+static void test_other_keys(void **state)
+{
+	static const char *const settings[][3] = { { "quit", "x" }, { "profile", "F5" },
+		{ "back", "b" }, { "zero", "q" }, { "freeze", "none" } };
+	struct picture *off = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		char *words[] = { (char *)settings[i][1], NULL };
+
+		assert_true(keys_set(&stage.config.keys, settings[i][0], words, NULL));
+	}
+	off->running = false;
+	stage_show(&stage, off);
+	stage_holds(&stage, "F5 starts it", true);
+	stage_holds(&stage, "x Quit", true);
+	stage_press(&stage, 'q');
+	stage_holds(&stage, "b takes all again", true);
+	stage_press(&stage, 'Z');
+	stage_holds(&stage, "FROZEN", false);
+	stage_press(&stage, KEYS_F(1));
+	stage_holds(&stage, " SPACE ", false);
+	stage_resize(&stage, 3, 20, true);
+	stage_holds(&stage, "or x", true);
+	assert_int_equal(stage_press(&stage, 'x'), SCREEN_QUIT);
+	stage_strike(&stage);
+}
+
+static void test_key_bar_and_wheel(void **state)
+{
+	struct input wheel = { .kind = INPUT_SCROLL_DOWN };
+	struct stage stage;
+
+	(void)state;
+	raise_stage(&stage);
+	stage_click(&stage, "Help");
+	stage_holds(&stage, "Keys, the same", true);
+	stage_click(&stage, "Help");
+	screen_input(stage.screen, &wheel, stage.now);
+	screen_draw(stage.screen, stage.canvas);
+	assert_int_equal(stage.session.wish.selected, functions[1]);	/* three rows down */
+	stage_click(&stage, "On/off");
+	assert_int_equal(stage.session.runs, 1);
+	stage_strike(&stage);
+}
+
+static void test_snapshot(void **state)
+{
+	char name[SNAPSHOT_NAME], next[SNAPSHOT_NAME];
+	char *folder = getcwd(NULL, 0);
+	struct stage stage;
+
+	(void)state;
+	assert_int_equal(chdir((scratch_path("."), scratch_folder)), 0);
+	setenv("TZ", "UTC", 1);
+	assert_string_equal(snapshot_name("demo-kernel", 1767268800, name),
+		"ktop-demo-kernel-20260101-120000.folded");
+	assert_string_equal(snapshot_name("../../e\033[1mtc", 1767268800, next),
+		"ktop-e1mtc-20260101-120000.folded");
+	assert_string_equal(snapshot_name("", 1767268800, next),
+		"ktop-kernel-20260101-120000.folded");
+	assert_int_equal(chdir(folder), 0);
+	free(folder);
+
+	raise_stage(&stage);
+	stage_press(&stage, 's');
+	stage_press(&stage, KEYS_F(9));
+	assert_int_equal(stage.session.snapshots, 2);
+	assert_true(stage.session.marked);
+	assert_non_null(strstr(stage.session.path, "ktop-demo-kernel-"));
+	stage_strike(&stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_says_what_it_needs),
+		cmocka_unit_test(test_few_rows),
+		cmocka_unit_test(test_before_the_first_picture),
+		cmocka_unit_test(test_never_breaks_at_any_size),
+		cmocka_unit_test(test_random_input),
+		cmocka_unit_test(test_wishes),
+		cmocka_unit_test(test_zero_and_freeze),
+		cmocka_unit_test(test_start_and_stop),
+		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_help_and_back),
+		cmocka_unit_test(test_clicks_on_labels_in_a_prompt),
+		cmocka_unit_test(test_quit_by_a_key_that_a_prompt_takes),
+		cmocka_unit_test(test_emptied_search),
+		cmocka_unit_test(test_clicks_are_heard_after_a_failure),
+		cmocka_unit_test(test_a_failure_that_is_over),
+		cmocka_unit_test(test_kept_wish),
+		cmocka_unit_test(test_nothing_to_hold),
+		cmocka_unit_test(test_snapshot_right_after_a_filter),
+		cmocka_unit_test(test_idle_is_hidden),
+		cmocka_unit_test(test_the_list_opens_at_its_beginning),
+		cmocka_unit_test(test_other_keys),
+		cmocka_unit_test(test_key_bar_and_wheel),
+		cmocka_unit_test(test_snapshot),
+	};
+	int failed;
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	symbols = hand_symbols(functions);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	symbols_free(symbols);
+	return failed;
+}

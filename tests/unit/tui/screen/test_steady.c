@@ -1,0 +1,310 @@
+/* A screen that moves is still to be read: what keeps its place, whatever the numbers do. */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/session/picture.h"
+#include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/random.h"
+#include "tests/unit/fakes/stage.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/keys.h"
+
+enum { FUNCTIONS = 60, MANY = 100000, ROUNDS = 400 };
+
+static struct symbols *symbols, *many_symbols;
+static uint32_t functions[FUNCTIONS], many[MANY];
+
+/* ---- pictures ---- */
+
+/* Up to 10^9: 10 s of 4,096 CPUs at 20 kHz. */
+static uint64_t of_any_size(struct random *random)
+{
+	return random_next(random) >> (34 + random_below(random, 30));
+}
+
+static void shuffle(struct random *random, uint32_t *ids, size_t count)
+{
+	for (size_t i = count; i > 1; i--) {
+		size_t other = random_below(random, i);
+		uint32_t id = ids[i - 1];
+
+		ids[i - 1] = ids[other];
+		ids[other] = id;
+	}
+}
+
+static void any_table(struct random *random, struct picture *picture)
+{
+	uint32_t ids[FUNCTIONS];
+	struct table *table;
+
+	memcpy(ids, functions, sizeof ids);
+	shuffle(random, ids, FUNCTIONS);
+	hand_rows(picture, symbols, ids, random_below(random, FUNCTIONS + 1));
+	table = picture->table;
+	table->weight = table->samples = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		struct row *row = &table->rows[i];
+
+		row->self = of_any_size(random);
+		row->samples = row->self / (1 + random_below(random, 8));
+		for (uint32_t word = 0; word < table->words; word++)
+			row->cpus[word] = random_next(random) & random_next(random);
+		table->weight += row->self;
+		table->samples += row->samples;
+	}
+	for (size_t i = 0; i < table->count; i++) {
+		struct row *row = &table->rows[i];
+
+		row->total = row->self + random_below(random, table->weight - row->self + 1);
+	}
+}
+
+static struct picture *any_picture(struct random *random)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+
+	any_table(random, picture);
+	picture->now = random_below(random, 90 * 3600) * 1000000000;
+	picture->achieved = (double)random_below(random, 1000);
+	picture->lost_guest = of_any_size(random) % 100000;
+	picture->lost_host = of_any_size(random) % 10000;
+	picture->cost_ns = (double)random_below(random, 100000);
+	picture->cost_share = (double)random_below(random, 1000) / 10000;
+	picture->ring_fill = (double)random_below(random, 101) / 100;
+	for (uint32_t i = 0; i < picture->cpu_count; i++) {
+		struct cpu_series *series = &picture->cpus[i].series;
+
+		series->missed = of_any_size(random);
+		for (int mode = 0; mode < MODES; mode++)
+			series->mode[mode] = of_any_size(random);
+	}
+	return picture;
+}
+
+/* ---- what is seen ---- */
+
+static char *row_text(const struct stage *stage, int row)
+{
+	char *text = canvas_dump(stage->canvas), *line = text, *copy;
+
+	while (row-- > 0)
+		line += strcspn(line, "\n") + 1;
+	copy = strndup(line, strcspn(line, "\n"));
+	free(text);
+	return copy;
+}
+
+static int row_with(const struct stage *stage, const char *wanted)
+{
+	char *text = canvas_dump(stage->canvas), *at = strstr(text, wanted);
+	int row = 0;
+
+	assert_non_null(at);
+	for (const char *c = text; c < at; c++)
+		row += *c == '\n';
+	free(text);
+	return row;
+}
+
+static bool in_table(const struct picture *picture, uint32_t function)
+{
+	for (size_t i = 0; i < picture->table->count; i++)
+		if (picture->table->rows[i].function == function)
+			return true;
+	return false;
+}
+
+/* The row that is marked is that of the function whose callers are asked for. */
+static void check_cursor(const struct stage *stage)
+{
+	const char *name = symbols_get(symbols, stage->session.wish.selected)->name;
+	int row = row_with(stage, name);
+	char *text = row_text(stage, row);
+
+	assert_int_equal(text[0], '>');
+	free(text);
+}
+
+/* ---- the tests ---- */
+
+static void test_the_cursor_keeps_its_function(void **state)
+{
+	static const uint32_t moves[] = { 'j', 'k', 'G', KEYS_PAGE_DOWN, KEYS_PAGE_UP, '<', 'I', 'n' };
+	struct random random = { .state = 11 };
+	struct stage stage;
+	int kept = 0;
+
+	(void)state;
+	stage_raise(&stage, any_picture(&random));
+	for (int i = 0; i < ROUNDS; i++) {
+		struct picture *picture = any_picture(&random);
+		uint32_t chosen;
+
+		if (i % 3 == 0)
+			stage_press(&stage, moves[random_below(&random, 8)]);
+		if (i % 17 == 0)
+			stage_resize(&stage, (int)(10 + random_below(&random, 40)), 120, true);
+		stage_press(&stage, 'j');			/* chosen by hand, from here on */
+		stage_press(&stage, 'k');
+		chosen = stage.session.wish.selected;
+		stage_show(&stage, picture);
+		if (in_table(picture, chosen)) {
+			assert_int_equal(stage.session.wish.selected, chosen);
+			check_cursor(&stage);
+			kept++;
+		}
+	}
+	assert_true(kept > ROUNDS / 4);
+	stage_strike(&stage);
+}
+
+static void test_untouched_it_stays_at_the_top(void **state)
+{
+	struct random random = { .state = 12 };
+	struct stage stage;
+
+	(void)state;
+	stage_raise(&stage, any_picture(&random));
+	for (int i = 0; i < ROUNDS; i++) {
+		stage_show(&stage, any_picture(&random));
+		if (stage.session.wish.visible_count == 0)
+			continue;
+		assert_int_equal(stage.session.wish.selected, stage.session.wish.visible[0]);
+		check_cursor(&stage);
+	}
+	stage_strike(&stage);
+}
+
+/* Where a word begins in the row that has it. */
+static int place_of(const struct stage *stage, const char *word)
+{
+	char *text = row_text(stage, row_with(stage, word));
+	int place;
+
+	*strstr(text, word) = '\0';
+	place = row_with(stage, word) * 1000 + canvas_width(stage->canvas, text);
+	free(text);
+	return place;
+}
+
+/* Each name begins below its head behind a blank; no number before it is cut. */
+static void check_rows(const struct stage *stage)
+{
+	int head = row_with(stage, "FUNCTION"), left = place_of(stage, "FUNCTION") - head * 1000;
+
+	for (size_t i = 0; i < stage->session.wish.visible_count; i++) {
+		int row = head + 1 + (int)i;
+
+		for (int column = 0; column < left; column++)
+			assert_int_not_equal(canvas_cell(stage->canvas, row, column)->code, 0x2026);
+		assert_int_equal(canvas_cell(stage->canvas, row, left - 1)->code, ' ');
+		assert_int_equal(canvas_cell(stage->canvas, row, left)->code, 'f');
+	}
+}
+
+static void check_places(int rows, int columns, const char *const *words, size_t count)
+{
+	struct random random = { .state = 13 };
+	int places[10];
+	struct stage stage;
+
+	stage_raise(&stage, any_picture(&random));
+	stage_resize(&stage, rows, columns, true);
+	for (size_t i = 0; i < count; i++)
+		places[i] = place_of(&stage, words[i]);
+	for (int round = 0; round < ROUNDS / 4; round++) {
+		stage_show(&stage, any_picture(&random));
+		for (size_t i = 0; i < count; i++)
+			assert_int_equal(place_of(&stage, words[i]), places[i]);
+		check_rows(&stage);
+	}
+	stage_strike(&stage);
+}
+
+static void test_nothing_jumps(void **state)
+{
+	static const char *const words[] = { "REC", "SELF%", "TOTAL%", "FUNCTION", "lost", "HITS/s",
+		"TREND", "window", "CPUs not run", "OBJECT" };
+
+	(void)state;
+	check_places(10, 40, words, 5);
+	check_places(24, 80, words, 10);
+	check_places(40, 120, words, 10);
+	check_places(60, 200, words, 10);
+}
+
+static void test_a_hundred_thousand_functions(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	const struct session_wish *wish;
+	struct stage stage;
+
+	(void)state;
+	hand_rows(picture, many_symbols, many, MANY);
+	stage_raise(&stage, picture);
+	wish = &stage.session.wish;
+	assert_int_equal(wish->selected, many[0]);
+	stage_press(&stage, 'G');
+	assert_int_not_equal(wish->selected, many[0]);
+	stage_holds(&stage, ">", true);
+	for (int i = 0; i < 100; i++)
+		stage_press(&stage, KEYS_PAGE_UP);
+	stage_press(&stage, 'g');
+	assert_int_equal(wish->selected, many[0]);
+	for (int i = 0; i < 100; i++)
+		stage_press(&stage, KEYS_PAGE_DOWN);
+	stage_press(&stage, '/');
+	stage_type(&stage, "function_098765");
+	assert_int_equal(wish->selected, many[98765]);
+	stage_press(&stage, KEYS_ENTER);
+	stage_type(&stage, "\\_09876");
+	assert_string_equal(wish->filter.pattern, "_09876");
+	assert_in_range(wish->visible_count, 1, 24);
+	stage_resize(&stage, 2000, 80, true);			/* more rows than can be wished for */
+	assert_int_equal(wish->visible_count, sizeof wish->visible / sizeof *wish->visible);
+	stage_strike(&stage);
+}
+
+static void make_symbols(void)
+{
+	char (*text)[24] = calloc(MANY, sizeof *text);
+	const char **names = calloc(MANY, sizeof *names);
+
+	for (int i = 0; i < MANY; i++) {
+		snprintf(text[i], sizeof *text, "function_%06d", i);
+		names[i] = text[i];
+	}
+	symbols = hand_kernel(names, FUNCTIONS, functions);
+	many_symbols = hand_kernel(names, MANY, many);
+	free(names);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_cursor_keeps_its_function),
+		cmocka_unit_test(test_untouched_it_stays_at_the_top),
+		cmocka_unit_test(test_nothing_jumps),
+		cmocka_unit_test(test_a_hundred_thousand_functions),
+	};
+	int failed;
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	make_symbols();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	symbols_free(symbols);
+	symbols_free(many_symbols);
+	return failed;
+}

@@ -1,0 +1,452 @@
+#include <locale.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/names/symbols.h"
+#include "agent/session/picture.h"
+#include "tests/unit/fakes/fake_session.h"
+#include "tests/unit/fakes/golden.h"
+#include "tests/unit/fakes/hand_picture.h"
+#include "tui/frame/tab_row.h"
+#include "tui/screen/tabs.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/input.h"
+#include "tui/terminal/theme.h"
+#include "tui/views/config.h"
+
+enum { MACHINES = 3, READER_OWN = 1, READER_ALL = 2 };
+
+/* Three machines before the tabs; what the overview shows is due when the clock has moved. */
+struct theatre {
+	struct session sessions[MACHINES];
+	struct symbols *symbols[MACHINES];
+	uint32_t functions[MACHINES][HAND_FUNCTIONS];
+	struct config config;
+	struct tabs *tabs;
+	struct canvas *canvas;
+	uint64_t now;
+};
+
+static void draw(struct theatre *theatre)
+{
+	theatre->now += 1000000000;
+	tabs_step(theatre->tabs, theatre->now);
+	tabs_draw(theatre->tabs, theatre->canvas);
+}
+
+static void resize(struct theatre *theatre, int rows, int columns, bool unicode)
+{
+	canvas_free(theatre->canvas);
+	theatre->canvas = canvas_new(rows, columns, unicode);
+	tabs_draw(theatre->tabs, theatre->canvas);
+}
+
+static void open_theatre(struct theatre *theatre, size_t count)
+{
+	static const char *const labels[MACHINES] = { "web", "db", "mail" };
+	struct tabs_machine machines[MACHINES];
+
+	*theatre = (struct theatre) { .now = util_now() };
+	config_init(&theatre->config);
+	theatre->config.keys.tabs = count > 1;
+	for (size_t i = 0; i < count; i++) {
+		theatre->symbols[i] = hand_symbols(theatre->functions[i]);
+		machines[i] = (struct tabs_machine) { &theatre->sessions[i], labels[i] };
+	}
+	theatre->tabs = tabs_new(machines, count, NULL, &theatre->config);
+	resize(theatre, 24, 80, true);
+}
+
+static void close_theatre(struct theatre *theatre)
+{
+	tabs_free(theatre->tabs);
+	canvas_free(theatre->canvas);
+	for (int i = 0; i < MACHINES; i++) {
+		picture_free(theatre->sessions[i].next);
+		symbols_free(theatre->symbols[i]);
+	}
+}
+
+/* The session's next picture, as it was wished for. */
+static struct picture *give(struct theatre *theatre, int machine)
+{
+	struct session *session = &theatre->sessions[machine];
+	struct picture *picture =
+		hand_picture(theatre->symbols[machine], theatre->functions[machine]);
+
+	picture->reader = session->wish.reader;
+	picture->brief = session->wish.brief;
+	picture->now += (uint64_t)machine * 1000000000000;
+	snprintf(picture->kernel, sizeof picture->kernel, "kernel-%d", machine);
+	if (picture->brief) {
+		table_free(picture->table);
+		picture->table = NULL;
+	}
+	picture_free(session->next);
+	session->next = picture;
+	return picture;
+}
+
+static void give_all(struct theatre *theatre)
+{
+	for (int i = 0; i < MACHINES; i++)
+		give(theatre, i);
+	draw(theatre);
+}
+
+static void press(struct theatre *theatre, uint32_t code)
+{
+	struct input input = { .kind = INPUT_KEY, .code = code };
+
+	assert_int_equal(tabs_input(theatre->tabs, &input, theatre->now), SCREEN_NOTHING);
+	draw(theatre);
+}
+
+static void click(struct theatre *theatre, int row, int column)
+{
+	struct input input = { .kind = INPUT_CLICK, .row = row, .column = column };
+
+	tabs_input(theatre->tabs, &input, theatre->now);
+	draw(theatre);
+}
+
+static void holds(struct theatre *theatre, const char *wanted, bool there)
+{
+	char *text;
+
+	tabs_draw(theatre->tabs, theatre->canvas);
+	text = canvas_dump(theatre->canvas);
+	if (!strstr(text, wanted) == there)
+		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
+	free(text);
+}
+
+static void test_one_machine_has_no_tabs(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, 1);
+	give(&theatre, 0);
+	draw(&theatre);
+	holds(&theatre, "All", false);
+	holds(&theatre, " ktop  kernel-0", true);
+	press(&theatre, KEYS_TAB);
+	holds(&theatre, " ktop  kernel-0", true);
+	close_theatre(&theatre);
+}
+
+/* Each is asked for what its reader sees; who is not looked at, for little. */
+static void test_who_is_asked_for_what(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	for (int i = 0; i < MACHINES; i++) {
+		assert_int_equal(theatre.sessions[i].wish.reader, READER_ALL);
+		assert_false(theatre.sessions[i].wish.brief);
+	}
+	press(&theatre, KEYS_TAB);
+	assert_int_equal(theatre.sessions[0].wish.reader, READER_OWN);
+	assert_false(theatre.sessions[0].wish.brief);
+	assert_true(theatre.sessions[1].wish.brief);
+	press(&theatre, KEYS_TAB);
+	assert_true(theatre.sessions[0].wish.brief);
+	assert_false(theatre.sessions[1].wish.brief);
+	press(&theatre, KEYS_BACK_TAB);
+	press(&theatre, KEYS_BACK_TAB);
+	press(&theatre, KEYS_BACK_TAB);
+	assert_int_equal(theatre.sessions[2].wish.reader, READER_OWN);
+	press(&theatre, KEYS_TAB);
+	assert_int_equal(theatre.sessions[2].wish.reader, READER_ALL);
+	close_theatre(&theatre);
+}
+
+/* A picture that was made for another reader is none for this one; its marks are. */
+static void test_pictures_go_to_their_reader(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	press(&theatre, KEYS_TAB);
+	give(&theatre, 0)->reader = READER_ALL;
+	theatre.sessions[0].next->lost_guest = 12;
+	draw(&theatre);
+	holds(&theatre, "waiting for the first picture", true);
+	holds(&theatre, "1 web ● REC lost 12", true);
+	give(&theatre, 0);
+	draw(&theatre);
+	holds(&theatre, " ktop  kernel-0 0.1", true);
+	holds(&theatre, "up 00:03:12", true);
+	press(&theatre, KEYS_TAB);
+	give(&theatre, 1);
+	draw(&theatre);
+	holds(&theatre, " ktop  kernel-1 0.1", true);
+	holds(&theatre, "up 00:19:52", true);
+	give(&theatre, 2)->running = false;
+	draw(&theatre);
+	holds(&theatre, "3 mail ○ off", true);
+	close_theatre(&theatre);
+}
+
+static void test_each_keeps_its_own(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	press(&theatre, KEYS_TAB);
+	give_all(&theatre);
+	press(&theatre, 'w');
+	assert_int_equal(theatre.sessions[0].wish.window_ns, 60000000000);
+	press(&theatre, 'z');
+	assert_int_equal(theatre.sessions[0].wish.zero_ns, 192000000000);
+	press(&theatre, KEYS_TAB);
+	assert_int_equal(theatre.sessions[1].wish.window_ns, 10000000000);
+	assert_int_equal(theatre.sessions[1].wish.zero_ns, 0);
+	press(&theatre, KEYS_BACK_TAB);
+	press(&theatre, KEYS_BACK_TAB);
+	assert_int_equal(theatre.sessions[0].wish.window_ns, 10000000000);
+	assert_int_equal(theatre.sessions[0].wish.zero_ns, 0);
+	press(&theatre, KEYS_TAB);
+	assert_int_equal(theatre.sessions[0].wish.window_ns, 60000000000);
+	assert_int_equal(theatre.sessions[0].wish.zero_ns, 192000000000);
+	close_theatre(&theatre);
+}
+
+/* On the screen over all: each machine's own clock. */
+static void test_zero_over_all(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	press(&theatre, 'z');
+	assert_int_equal(theatre.sessions[0].wish.zero_ns, 192000000000);
+	assert_int_equal(theatre.sessions[1].wish.zero_ns, 1192000000000);
+	press(&theatre, KEYS_ESCAPE);
+	assert_int_equal(theatre.sessions[1].wish.zero_ns, 0);
+	close_theatre(&theatre);
+}
+
+static void test_orders_to_one_and_to_all(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give(&theatre, 2)->running = false;
+	give(&theatre, 0);
+	give(&theatre, 1);
+	draw(&theatre);
+	holds(&theatre, "2/3 REC", true);
+	press(&theatre, ' ');
+	for (int i = 0; i < MACHINES; i++)
+		assert_true(theatre.sessions[i].runs == 1 && theatre.sessions[i].ran_on);
+	press(&theatre, 's');
+	for (int i = 0; i < MACHINES; i++)
+		assert_int_equal(theatre.sessions[i].snapshots, 1);
+	assert_string_equal(theatre.sessions[1].root, "2 db");
+	assert_non_null(strstr(theatre.sessions[1].path, "ktop-all-2-db-"));
+	press(&theatre, KEYS_TAB);
+	give_all(&theatre);
+	press(&theatre, ' ');
+	press(&theatre, 's');
+	assert_int_equal(theatre.sessions[0].runs, 2);
+	assert_false(theatre.sessions[0].ran_on);
+	assert_int_equal(theatre.sessions[1].runs, 1);
+	assert_int_equal(theatre.sessions[0].snapshots, 2);
+	assert_int_equal(theatre.sessions[1].snapshots, 1);
+	assert_non_null(strstr(theatre.sessions[0].path, "ktop-kernel-0-"));
+	assert_string_equal(theatre.sessions[0].root, "");
+	close_theatre(&theatre);
+}
+
+/* What is on is known of the marks: a picture of a tab that was not looked at is old. */
+static void test_orders_do_not_rest_on_old_pictures(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	press(&theatre, KEYS_TAB);
+	for (int i = 0; i < MACHINES; i++)
+		give(&theatre, i)->running = i != 2;
+	draw(&theatre);
+	press(&theatre, KEYS_BACK_TAB);
+	press(&theatre, ' ');
+	assert_true(theatre.sessions[0].runs == 1 && theatre.sessions[0].ran_on);
+	close_theatre(&theatre);
+}
+
+/* One that is not there is not asked, and does not keep the others from being stopped. */
+static void test_who_is_not_there_is_not_ordered(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give(&theatre, 0);
+	give(&theatre, 1)->link = LINK_CONNECTING;
+	theatre.sessions[1].next->running = false;
+	draw(&theatre);
+	press(&theatre, ' ');
+	assert_int_equal(theatre.sessions[0].runs, 1);
+	assert_false(theatre.sessions[0].ran_on);
+	assert_int_equal(theatre.sessions[1].runs, 0);
+	assert_int_equal(theatre.sessions[2].runs, 0);
+	close_theatre(&theatre);
+}
+
+static void test_messages_name_the_machine(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	press(&theatre, ' ');
+	strcpy(theatre.sessions[1].message.text, "profiling off");
+	draw(&theatre);
+	strcpy(theatre.sessions[0].message.text, "profiling off, too");
+	draw(&theatre);
+	holds(&theatre, "2 db: profiling off; 1 web: profiling off, too", true);
+	press(&theatre, KEYS_TAB);
+	give_all(&theatre);
+	strcpy(theatre.sessions[0].message.text, "its own");
+	draw(&theatre);
+	holds(&theatre, "\n its own", true);
+	strcpy(theatre.sessions[2].message.text, "another's");
+	draw(&theatre);
+	holds(&theatre, "\n 3 mail: another's", true);
+	close_theatre(&theatre);
+}
+
+static void test_clicks(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	holds(&theatre, "3 mail ● REC", true);
+	holds(&theatre, "Tab next\n", true);
+	click(&theatre, 0, 20);
+	assert_int_equal(theatre.sessions[0].wish.reader, READER_OWN);
+	click(&theatre, 0, 79);
+	assert_int_equal(theatre.sessions[0].wish.reader, READER_OWN);
+	give_all(&theatre);
+	click(&theatre, 9, 20);		/* the third row of the table, below the row of tabs */
+	assert_int_equal(theatre.sessions[0].wish.selected, theatre.functions[0][6]);
+	click(&theatre, 0, 1);
+	assert_int_equal(theatre.sessions[0].wish.reader, READER_ALL);
+	resize(&theatre, 7, 80, true);
+	holds(&theatre, "3 mail ●", false);
+	close_theatre(&theatre);
+}
+
+static void test_never_breaks_at_any_size(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	for (int rows = 0; rows < 30; rows += 3)
+		for (int columns = 0; columns < 130; columns += 9) {
+			resize(&theatre, rows, columns, columns % 2);
+			press(&theatre, KEYS_TAB);
+			click(&theatre, 0, columns / 2);
+			press(&theatre, 'j');
+		}
+	close_theatre(&theatre);
+}
+
+static void test_golden_screens(void **state)
+{
+	struct theatre theatre;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give(&theatre, 0);
+	give(&theatre, 1)->lost_guest = 1234;
+	give(&theatre, 2)->running = false;
+	draw(&theatre);
+	draw(&theatre);
+	golden_check("tabs-80x24", theatre.canvas);
+	resize(&theatre, 16, 50, false);
+	golden_check("tabs-50x16", theatre.canvas);
+	resize(&theatre, 10, 20, true);
+	golden_check("tabs-20x10", theatre.canvas);
+	close_theatre(&theatre);
+}
+
+/* The row alone, in a terminal without colours: three tabs and sixteen, at all widths that matter. */
+static void test_golden_rows(void **state)
+{
+	static const int widths[] = { 160, 80, 60, 45, 30, 20 };
+	static const char *const names[] = { "All", "1 web", "2 größe_名前", "3 a-very-long-name-of-a-vm",
+		"4 x", "5 x", "6 x", "7 x", "8 x", "9 x", "10 ten", "11 x", "12 x", "13 x", "14 x",
+		"15 x", "16 x" };
+	struct tab tabs[17];
+	char *all = util_copy("", 0);
+
+	(void)state;
+	for (int i = 0; i < 17; i++)
+		tabs[i] = (struct tab) { .name = names[i], .mark = i % 5 == 3 ? GLYPH_OFF : GLYPH_ON,
+			.state = i % 5 == 3 ? "connecting" : "REC", .style = STYLE_GOOD,
+			.lost = i == 2 ? 12 : 0 };
+	for (size_t i = 0; i < 2 * sizeof widths / sizeof *widths; i++) {
+		struct canvas *canvas = canvas_new(1, widths[i / 2], i != 5);
+		struct place place = { 0, 0, widths[i / 2] };
+		char *row, *more;
+
+		tab_row_draw(canvas, place, tabs, i % 2 ? 17 : 4, i % 2 ? 12 : 2);
+		row = theme_dump(canvas, DEPTH_NONE);
+		more = util_format("%s%d\n%s\n", all, widths[i / 2], row);
+		free(row);
+		free(all);
+		all = more;
+		canvas_free(canvas);
+	}
+	golden_check_text("tab-rows", all);
+	free(all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_machine_has_no_tabs),
+		cmocka_unit_test(test_who_is_asked_for_what),
+		cmocka_unit_test(test_pictures_go_to_their_reader),
+		cmocka_unit_test(test_each_keeps_its_own),
+		cmocka_unit_test(test_zero_over_all),
+		cmocka_unit_test(test_orders_to_one_and_to_all),
+		cmocka_unit_test(test_orders_do_not_rest_on_old_pictures),
+		cmocka_unit_test(test_who_is_not_there_is_not_ordered),
+		cmocka_unit_test(test_messages_name_the_machine),
+		cmocka_unit_test(test_clicks),
+		cmocka_unit_test(test_never_breaks_at_any_size),
+		cmocka_unit_test(test_golden_screens),
+		cmocka_unit_test(test_golden_rows),
+	};
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

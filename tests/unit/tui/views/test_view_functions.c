@@ -1,0 +1,389 @@
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/names/symbols.h"
+#include "agent/session/picture.h"
+#include "tests/unit/fakes/golden.h"
+#include "tests/unit/fakes/hand_picture.h"
+#include "tui/frame/scope.h"
+#include "tui/frame/view.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/theme.h"
+#include "tui/views/config.h"
+#include "tui/views/view_functions.h"
+
+static struct config config;
+static struct symbols *symbols;
+static uint32_t functions[HAND_FUNCTIONS];
+
+struct stage {				/* a view with a picture on a canvas */
+	struct canvas *canvas;
+	struct picture *picture;
+	struct scope scope;
+	void *view;
+};
+
+static struct stage raise_stage(int rows, int columns, bool unicode)
+{
+	struct stage stage = {
+		.canvas = canvas_new(rows, columns, unicode),
+		.picture = hand_picture(symbols, functions),
+		.view = view_functions.new(&config),
+	};
+
+	scope_init(&stage.scope);
+	return stage;
+}
+
+static void strike(struct stage *stage)
+{
+	view_functions.free(stage->view);
+	picture_free(stage->picture);
+	canvas_free(stage->canvas);
+}
+
+static void draw(struct stage *stage)
+{
+	struct area area = { 0, 0, stage->canvas->rows, stage->canvas->columns };
+
+	canvas_clear(stage->canvas);
+	view_functions.show(stage->view, stage->picture, &stage->scope);
+	view_functions.draw(stage->view, stage->canvas, area);
+}
+
+static void check(struct stage *stage, const char *golden)
+{
+	draw(stage);
+	golden_check(golden, stage->canvas);
+}
+
+static char *drawn(struct stage *stage)
+{
+	draw(stage);
+	return canvas_dump(stage->canvas);
+}
+
+static void check_holds(struct stage *stage, const char *wanted, bool there)
+{
+	char *text = drawn(stage);
+
+	if (!strstr(text, wanted) == there)
+		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
+	free(text);
+}
+
+static uint32_t under_cursor(const struct stage *stage)
+{
+	struct view_needs needs;
+
+	view_functions.needs(stage->view, &needs);
+	return needs.selected;
+}
+
+static void test_at_every_width(void **state)
+{
+	static const int widths[] = { 40, 60, 80, 100, 120, 160, 200, 240 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		struct stage stage = raise_stage(12, widths[i], true);
+		char golden[32];
+
+		snprintf(golden, sizeof golden, "functions_%d", widths[i]);
+		check(&stage, golden);
+		strike(&stage);
+	}
+}
+
+static void test_ascii(void **state)
+{
+	struct stage stage = raise_stage(12, 80, false);
+	char *text;
+
+	(void)state;
+	check(&stage, "functions_ascii");
+	text = canvas_dump(stage.canvas);
+	for (const char *c = text; *c != '\0'; c++)
+		assert_true(*c == '\n' || (*c >= ' ' && *c <= '~'));
+	free(text);
+	strike(&stage);
+}
+
+static void test_never_breaks(void **state)
+{
+	(void)state;
+	for (int rows = 0; rows < 14; rows++) {
+		for (int columns = 0; columns < 200; columns += 3) {
+			struct stage stage = raise_stage(rows, columns, columns % 2 == 0);
+
+			draw(&stage);
+			view_functions.act(stage.view, ACTION_BOTTOM);
+			view_functions.act(stage.view, ACTION_RIGHT);
+			draw(&stage);
+			view_functions.click(stage.view, rows / 2, columns / 2);
+			strike(&stage);
+		}
+	}
+}
+
+static void test_sorting(void **state)
+{
+	struct stage stage = raise_stage(12, 120, true);
+
+	(void)state;
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), functions[7]);		/* most self */
+	view_functions.act(stage.view, ACTION_SORT_RIGHT);
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), functions[5]);		/* most total */
+	check_holds(&stage, "TOTAL%▼", true);
+	view_functions.act(stage.view, ACTION_INVERT);
+	check_holds(&stage, "TOTAL%▲", true);
+	for (int i = 0; i < 4; i++)
+		view_functions.act(stage.view, ACTION_SORT);
+	check(&stage, "functions_by_object");
+	view_functions.act(stage.view, ACTION_SORT_LEFT);
+	check_holds(&stage, "FUNCTION▼", true);
+	strike(&stage);
+}
+
+static void test_sort_keeps_to_the_columns_shown(void **state)
+{
+	struct stage stage = raise_stage(12, 40, true);
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		check_holds(&stage, "▼", true);
+		view_functions.act(stage.view, ACTION_SORT_RIGHT);
+	}
+	strike(&stage);
+}
+
+static void test_cursor_follows_the_function(void **state)
+{
+	struct stage stage = raise_stage(12, 80, true);
+	uint32_t chosen;
+
+	(void)state;
+	draw(&stage);
+	view_functions.act(stage.view, ACTION_DOWN);
+	view_functions.act(stage.view, ACTION_DOWN);
+	chosen = under_cursor(&stage);
+	assert_int_equal(chosen, functions[0]);
+	view_functions.act(stage.view, ACTION_INVERT);
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), chosen);
+
+	picture_free(stage.picture);
+	stage.picture = hand_picture(symbols, functions);
+	stage.picture->table->rows[0].self = 1;
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), chosen);
+	check_holds(&stage, "> ", true);
+	strike(&stage);
+}
+
+static void test_mouse(void **state)
+{
+	struct stage stage = raise_stage(12, 80, true);
+
+	(void)state;
+	draw(&stage);
+	view_functions.click(stage.view, 3, 30);
+	assert_int_equal(under_cursor(&stage), functions[0]);	/* the most self but two */
+	view_functions.click(stage.view, 0, 12);
+	check_holds(&stage, "TOTAL%▼", true);
+	view_functions.click(stage.view, 0, 12);
+	check_holds(&stage, "TOTAL%▲", true);
+	view_functions.click(stage.view, 0, 28);		/* TREND shows self */
+	check_holds(&stage, "SELF%▼", true);
+	view_functions.click(stage.view, 11, 0);
+	view_functions.click(stage.view, 100, 100);
+	view_functions.click(stage.view, -1, -1);
+	strike(&stage);
+}
+
+static void test_search(void **state)
+{
+	struct stage stage = raise_stage(12, 80, true);
+
+	(void)state;
+	draw(&stage);
+	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_SEARCHED);
+	assert_int_equal(view_functions.search(stage.view, "alloc", LIST_HERE), VIEW_FOUND);
+	draw(&stage);
+	assert_int_equal(under_cursor(&stage), functions[2]);
+	check(&stage, "functions_search");
+	assert_int_equal(view_functions.search(stage.view, "no_such_function", LIST_NEXT),
+		VIEW_NOT_FOUND);
+	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_FOUND);
+	assert_int_equal(view_functions.search(stage.view, "", LIST_HERE), VIEW_NOT_SEARCHED);
+	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_SEARCHED);
+	assert_int_equal(view_functions.search(stage.view, "alloc", LIST_HERE), VIEW_FOUND);
+	assert_true(view_functions.act(stage.view, ACTION_BACK));		/* marks no more */
+	assert_false(view_functions.act(stage.view, ACTION_BACK));
+	strike(&stage);
+}
+
+/* In the detail line, of the function that the cursor is on alone. */
+static void test_inlined(void **state)
+{
+	struct stage stage = raise_stage(20, 300, true);
+	int shown = 0;
+
+	(void)state;
+	stage.picture->inlined[0] = (struct caller){ functions[3], 30 };
+	stage.picture->inlined[1] = (struct caller){ functions[4], 10 };
+	stage.picture->inlined_count = 2;
+	stage.picture->inlined_of = 80;
+	for (size_t i = 0; i < HAND_FUNCTIONS; i++) {
+		char *text;
+
+		stage.picture->selected = functions[i];
+		text = drawn(&stage);
+		shown += strstr(text, "inlined: ") != NULL && strstr(text, " 38%, ") != NULL;
+		free(text);
+	}
+	assert_int_equal(shown, 1);
+	strike(&stage);
+}
+
+static void test_few_samples_are_marked(void **state)
+{
+	struct stage stage = raise_stage(12, 80, true);
+
+	(void)state;
+	check_holds(&stage, "~0.06", true);	/* 25 samples */
+	check_holds(&stage, "~0.01", true);	/* 4 samples */
+	check_holds(&stage, "~3.0", false);
+	stage.picture->table->rows[0].samples = 30;		/* as docs/limits.md says */
+	check_holds(&stage, "  34.93   34.93", true);		/* the rows are sorted by now */
+	stage.picture->table->rows[0].samples = 29;
+	check_holds(&stage, " ~34.93   34.93", true);
+	strike(&stage);
+}
+
+static void check_empty(struct picture *picture, struct scope scope, const char *why)
+{
+	struct stage stage = raise_stage(10, 80, true);
+
+	picture_free(stage.picture);
+	stage.picture = picture;
+	stage.scope = scope;
+	check_holds(&stage, why, true);
+	strike(&stage);
+}
+
+static struct picture *without_rows(void)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+
+	table_free(picture->table);
+	picture->table = table_new(NULL, 0, 1);
+	picture->table->from = 182000000000;
+	picture->table->to = 192000000000;
+	return picture;
+}
+
+/* Where there is something, the filter is the cause, and not the length of the window. */
+static void check_filtered_away(void)
+{
+	struct picture *picture;
+	struct scope scope;
+
+	scope_init(&scope);
+	assert_true(scope_filter(&scope, "no_such", NULL));
+	picture = without_rows();
+	picture->table->samples = 1;
+	check_empty(picture, scope, "No function in this window has the filter's name");
+	assert_true(scope_filter(&scope, "cpu:9", NULL));
+	picture = without_rows();
+	check_empty(picture, scope, "no such CPU");
+	assert_true(scope_filter(&scope, "cpu:2 thread:nosuch", NULL));
+	picture = without_rows();
+	check_empty(picture, scope, "No sample in this window passes the filter");
+	picture = without_rows();
+	picture->link = LINK_SILENT;
+	check_empty(picture, scope, "No sample in this window passes the filter");
+	picture = without_rows();
+	for (uint32_t i = 0; i < picture->cpu_count; i++)
+		picture->cpus[i].series = (struct cpu_series) { .missed = 0 };
+	check_empty(picture, scope, "No sample in this window yet");
+}
+
+static void test_empty_tables_say_why(void **state)
+{
+	static const char *const links[] = {
+		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "Not connected",
+		[LINK_TAKEN] = "Another program", [LINK_NOT_OPENED] = "has not opened",
+		[LINK_NO_HELLO] = "has not said who it is",
+		[LINK_UP] = "No sample in this window", [LINK_SILENT] = "Nothing comes",
+		[LINK_LOST] = "is lost",
+	};
+	static const char *const vms[] = {
+		[VM_UNKNOWN] = "No sample", [VM_RUNNING] = "No sample", [VM_PAUSED] = "is paused",
+		[VM_SHUTDOWN] = "shut down", [VM_PANICKED] = "panicked",
+		[VM_HANGS] = "QEMU does not answer", [VM_GONE] = "QEMU is gone",
+	};
+	struct picture *picture;
+	struct scope scope, other;
+
+	(void)state;
+	scope_init(&scope);
+	for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
+		picture = without_rows();
+		picture->link = (enum link_state)link;
+		check_empty(picture, scope, links[link]);
+	}
+	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
+		picture = without_rows();
+		picture->vm = (enum vm_state)vm;
+		check_empty(picture, scope, vms[vm]);
+	}
+	picture = without_rows();
+	picture->running = false;
+	check_empty(picture, scope, "SPACE starts it");
+	other = scope;
+	other.zero_ns = 1;
+	check_empty(without_rows(), other, "zeroed");
+	check_filtered_away();
+	picture = hand_picture(symbols, functions);
+	picture->table->mode[MODE_KERNEL] = picture->table->mode[MODE_USER] = 0;
+	picture->table->rows[0] = picture->table->rows[7];
+	picture->table->count = 1;
+	scope_init(&scope);
+	check_empty(picture, scope, "idle all the time");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_at_every_width),
+		cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_never_breaks),
+		cmocka_unit_test(test_sorting),
+		cmocka_unit_test(test_sort_keeps_to_the_columns_shown),
+		cmocka_unit_test(test_cursor_follows_the_function),
+		cmocka_unit_test(test_mouse),
+		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_few_samples_are_marked),
+		cmocka_unit_test(test_empty_tables_say_why),
+	};
+	int failed;
+
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	config_init(&config);
+	symbols = hand_symbols(functions);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	symbols_free(symbols);
+	return failed;
+}

@@ -1,0 +1,219 @@
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/service/control_client.h"
+#include "agent/session/session.h"
+#include "tui/terminal/signals.h"
+#include "command.h"
+
+enum { STEP_MS = 50, LEAVE_MS = 2500, FILES_MS = 10 };
+static const uint64_t MOMENT_NS = 500000000;
+
+#define OPTION(word, takes, member, text, ...) \
+	{ .name = word, .value = takes, .help = text, .kind = OPTION_TEXT, \
+		.offset = offsetof(struct session_options, member), __VA_ARGS__ }
+
+const struct option_row command_limits[] = {
+	{ .name = "memory", .value = "MIB", .kind = OPTION_NUMBER,
+		.help = "what ktop itself may take, 64 or more (512)",
+		.offset = offsetof(struct session_options, memory),
+		.least = BUDGET_LEAST_MIB, .most = BUDGET_MOST_MIB },
+	{ 0 },
+};
+
+static const char one_vm[] = "give one VM at a time";
+
+const struct option_row command_attach[] = {
+	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest", .once = one_vm),
+	OPTION("port", "SOCKET", port, "socket of the port org.ktop.0", .once = one_vm),
+	OPTION("kernel", "ELF", kernel, "the kernel's file, with symbols"),
+	OPTION("symbols", "FILE", symbols,
+		"output of nm, System.map or kallsyms, instead of an ELF file"),
+	OPTION("sysroot", "FOLDER", sysroot, "a copy of the guest's files: names in its programs"),
+	OPTION("debug-dir", "FOLDER", debug,
+		"debug files, laid out as /usr/lib/debug, or side by side"),
+	{ .name = "debuginfod", .kind = OPTION_FLAG,
+		.help = "debug files that are not here are asked for at DEBUGINFOD_URLS",
+		.offset = offsetof(struct session_options, debuginfod) },
+	{ .name = "no-plug", .kind = OPTION_FLAG,
+		.help = "a VM without that port is left as it is: nothing is plugged in",
+		.offset = offsetof(struct session_options, no_plug) },
+	{ 0 },
+};
+
+void command_print(FILE *to, char *text)
+{
+	char *printable = util_printable_lines(text, strlen(text));
+
+	fprintf(to, "%s\n", printable);
+	free(printable);
+	free(text);
+}
+
+void command_tell(char *text)
+{
+	command_print(stderr, util_format("ktop: %s", text));
+	free(text);
+}
+
+int command_fail(char *error)
+{
+	command_tell(error);
+	return COMMAND_FAILED;
+}
+
+int command_usage(const struct command *command, char *error)
+{
+	command_tell(util_format("%s: %s; see ktop %s --help", command->name, error, command->name));
+	free(error);
+	return COMMAND_USAGE;
+}
+
+bool command_not_beside(const struct option_set *sets, size_t count)
+{
+	static const char *const names[] = { "qmp", "port", NULL };
+
+	for (size_t i = 0; i < count; i++) {
+		const char *option = options_given(&sets[i], names);
+
+		if (option) {
+			command_tell(util_format("--%s: not heeded: a live ktop has the VM, with options "
+				"of its own; give it to that one, or end it", option));
+			return true;
+		}
+	}
+	return false;
+}
+
+int command_which(const struct command *command)
+{
+	char *live = control_client_live(), *text;
+
+	text = live ? util_format("which VM? Live are: %s; give one by --qmp or --port", live) :
+		util_format("which VM? No ktop is live; give --qmp SOCKET");
+	free(live);
+	return command_usage(command, text);
+}
+
+void command_hold_signals(void)
+{
+	sigset_t ends;
+
+	signals_ending(&ends);
+	pthread_sigmask(SIG_BLOCK, &ends, NULL);
+}
+
+bool command_stopped(void)
+{
+	sigset_t pending, ends;
+
+	signals_ending(&ends);
+	sigpending(&pending);
+	sigandset(&pending, &pending, &ends);
+	return !sigisemptyset(&pending);
+}
+
+int command_take_signal(void)
+{
+	const struct timespec at_once = { 0, 0 };
+	sigset_t ends;
+	int signal;
+
+	signals_ending(&ends);
+	signal = sigtimedwait(&ends, NULL, &at_once);
+	return signal > 0 ? signal : 0;
+}
+
+void command_put_back(int signal)
+{
+	if (signal)
+		raise(signal);
+}
+
+void command_release_signals(void)
+{
+	sigset_t ends;
+
+	signals_ending(&ends);
+	pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+}
+
+void command_give_up(struct session *session, char *why)
+{
+	command_tell(why);
+	session_leave(session, COMMAND_HURRY_MS);
+	command_release_signals();
+	_exit(COMMAND_FAILED);			/* somebody has it ignored */
+}
+
+void command_await_files(struct session *session)
+{
+	uint64_t speak_at = util_now() + MOMENT_NS;
+	int before = command_take_signal();
+	struct session_message message;
+	char text[512];
+
+	while (session_writes(session, text, sizeof(text))) {
+		if (command_stopped())
+			command_give_up(session, util_format("%s: not written: interrupted; take it "
+				"again", text));
+		if (util_now() >= speak_at) {
+			command_tell(util_format("%s: still being written; Ctrl-C leaves that", text));
+			speak_at = UINT64_MAX;
+		}
+		poll(NULL, 0, FILES_MS);
+	}
+	command_put_back(before);
+	while (session_message(session, &message))
+		if (message.failed)
+			command_tell(util_format("%s", message.text));
+}
+
+/* What is waited for longer than a moment is said. */
+static bool settle(struct session *session, uint64_t speak_at)
+{
+	char text[256];
+
+	while (!session_settled(session) && !command_stopped()) {
+		session_step(session, STEP_MS);
+		if (util_now() < speak_at || !session_trouble(session, text, sizeof(text))[0])
+			continue;
+		command_tell(util_format("%s", text));
+		speak_at = UINT64_MAX;
+	}
+	return session_settled(session);
+}
+
+struct session *command_attach_to(const struct session_options *options, char **error)
+{
+	struct session *session = session_new(options, error);
+	bool settled = session && settle(session, util_now() + MOMENT_NS);
+	char text[256];
+
+	if (session && !settled)
+		util_fail(error, "not connected: interrupted; start it again");
+	else if (session && session_failure(session))
+		util_fail(error, "%s", session_failure(session));
+	else if (session && session_plugged(session, text, sizeof(text))[0])
+		command_tell(util_format("%s, until ktop ends", text));
+	if (!session || (settled && !session_failure(session)))
+		return session;
+	session_leave(session, command_stopped() ? COMMAND_HURRY_MS : LEAVE_MS);
+	session_free(session);
+	return NULL;
+}
+
+void command_detach(struct session *session)
+{
+	session_leave(session, command_stopped() ? COMMAND_HURRY_MS : LEAVE_MS);
+	if (session_stays(session))
+		command_tell(util_format("%s", session_stays(session)));
+	session_free(session);
+}

@@ -1,0 +1,123 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/service/control_client.h"
+#include "agent/session/session.h"
+#include "agent/vm/link.h"
+#include "command.h"
+
+enum { STEP_MS = 50, CONNECT_MS = 10000, ANSWER_MS = 10000, NS_PER_MS = 1000000 };
+
+struct answer {
+	bool there, ok;
+	char *text;
+};
+
+static void answered(void *context, bool ok, const char *text)
+{
+	struct answer *answer = context;
+
+	answer->there = true;
+	answer->ok = ok;
+	answer->text = util_copy(text, strlen(text));
+}
+
+static int finish(bool ok, char *text)
+{
+	if (!ok)
+		return command_fail(text);
+	command_print(stdout, text);
+	return COMMAND_DONE;
+}
+
+static int ask_live(const char *live, char *const *words, size_t count)
+{
+	char **asked = util_alloc((count + 1) * sizeof(*asked)), *answer, *error = NULL;
+	struct control_question question;
+	char name[] = "ctl";
+	bool ok = false;
+	size_t size;
+
+	asked[0] = name;
+	memcpy(asked + 1, words, count * sizeof(*asked));
+	question = (struct control_question){ .words = asked, .count = count + 1,
+		.deadline = util_now() + (uint64_t)ANSWER_MS * NS_PER_MS };
+	answer = control_client_ask(live, &question, &ok, &size, &error);
+	free(asked);
+	return answer ? finish(ok, answer) : command_fail(error);
+}
+
+static int ask_guest(struct session *session, const char *line)
+{
+	struct answer answer = { 0 };
+	const struct command_sink sink = { .context = &answer, .answered = answered };
+	uint64_t deadline = util_now() + (uint64_t)CONNECT_MS * NS_PER_MS;
+
+	while (session_link(session) != LINK_UP && util_now() < deadline && !command_stopped())
+		session_step(session, STEP_MS);
+	if (session_link(session) != LINK_UP)
+		return command_fail(util_format("the guest says nothing of itself in %d s: %s",
+			CONNECT_MS / 1000, session_vm(session) == VM_PAUSED ?
+			"the VM is paused; let it run first" :
+			link_trouble(session_link(session))));
+	session_ask(session, line, &sink);
+	while (!answer.there && !command_stopped())
+		session_step(session, STEP_MS);
+	session_forget(session, &answer);
+	if (!answer.there)
+		return command_fail(util_format("no answer: interrupted; ask again"));
+	return finish(answer.ok, answer.text);
+}
+
+static int attach(const struct session_options *options, char *const *words, size_t count)
+{
+	struct session *session;
+	char *error = NULL, *line;
+	int status;
+
+	command_hold_signals();
+	session = command_attach_to(options, &error);
+	if (!session)
+		return command_fail(error);
+	line = util_join(words, count, " ");
+	status = ask_guest(session, line);
+	free(line);
+	command_detach(session);
+	return status;
+}
+
+static int run(char *const *words, size_t count)
+{
+	struct session_options options = { 0 };
+	uint32_t given = 0;
+	const struct option_set set = { .rows = command_attach, .into = &options, .given = &given };
+	char *error = NULL, *live;
+	size_t used;
+	int status;
+
+	if (!options_parse(words, count, &set, 1, &used, &error))
+		return command_usage(&command_ctl, error);
+	if (used == count)
+		return command_usage(&command_ctl, util_format("no words: none for the guest were given"));
+	live = control_client_find(options.qmp ? options.qmp : options.port);
+	if (live)
+		status = command_not_beside(&set, 1) ? COMMAND_USAGE :
+			ask_live(live, words + used, count - used);
+	else if (options.qmp || options.port)
+		status = attach(&options, words + used, count - used);
+	else
+		status = command_which(&command_ctl);
+	free(live);
+	return status;
+}
+
+const struct command command_ctl = {
+	.name = "ctl",
+	.words = "[options] WORDS...",
+	.help = "Sends a control line to the guest's hook, prints its answer; `help` lists them.",
+	.options = { { "Which VM (none: that of the only live ktop):", command_attach } },
+	.run = run,
+};

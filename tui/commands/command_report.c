@@ -1,0 +1,165 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "agent/report/report.h"
+#include "agent/service/control_client.h"
+#include "agent/service/control_socket.h"
+#include "agent/session/session.h"
+#include "command.h"
+
+enum { STEP_MS = 50 };
+
+/* Steps until the report is there or has failed; a signal ends the window, a second one the report. */
+static bool wait_for_report(struct session *session, struct report *report)
+{
+	int cut = 0;
+
+	while (report_step(report) < REPORT_DONE) {
+		session_step(session, STEP_MS);
+		if (command_stopped() && cut)
+			command_give_up(session, util_format("no report: interrupted twice; ask again"));
+		if (command_stopped()) {
+			report_cut(report, "interrupted");
+			cut = command_take_signal();
+		}
+	}
+	command_put_back(cut);
+	return report->state == REPORT_DONE;
+}
+
+int command_profile(struct session *session, const struct report_request *request)
+{
+	struct report *report = report_new(session, request);
+	char *error = NULL;
+
+	if (wait_for_report(session, report))
+		report_write(report, stdout, &error);
+	if (report->error && !error)
+		error = util_copy(report->error, strlen(report->error));
+	report_free(report);
+	command_await_files(session);
+	if (!session_close_recording(session, error ? NULL : &error) || error)
+		return command_fail(error);
+	return COMMAND_DONE;
+}
+
+/* The live ktop runs elsewhere: files are to be written here. */
+static char *absolute(const char *path)
+{
+	char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	char *whole = folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
+
+	free(folder);
+	return whole;
+}
+
+/* What there is of a report that failed is printed. Returns why it did, in fresh memory. */
+static char *take_failed(const char *answer)
+{
+	const char *why = strrchr(answer, CONTROL_SEPARATOR[0]);
+
+	if (why)
+		fwrite(answer, 1, (size_t)(why++ - answer), stdout);
+	else
+		why = answer;
+	return util_copy(why, strlen(why));
+}
+
+/* The live ktop gives what it has; who does not wait for that either may go. */
+static bool enough(void)
+{
+	bool stopped = command_take_signal() != 0;
+
+	if (stopped)
+		command_release_signals();
+	return stopped;
+}
+
+static int ask_live(const char *live, const struct report_request *request)
+{
+	struct report_request asked = *request;
+	struct control_question question;
+	char *folded = request->folded ? absolute(request->folded) : NULL, *answer, *error = NULL;
+	char **words, **line;
+	size_t count = 0, size;
+	bool ok = false;
+
+	asked.folded = folded;
+	words = options_words(report_options, &asked);
+	while (words[count])
+		count++;
+	line = util_alloc((count + 1) * sizeof(*line));
+	line[0] = (char []){ "report" };
+	memcpy(line + 1, words, count * sizeof(*line));
+	command_hold_signals();
+	question = (struct control_question){ .words = line, .count = count + 1,
+		.deadline = UINT64_MAX, .enough = enough };
+	answer = control_client_ask(live, &question, &ok, &size, &error);
+	if (answer && ok)
+		fwrite(answer, 1, size, stdout);
+	else if (answer)
+		error = take_failed(answer);
+	free(answer);
+	free(line);
+	options_words_free(words);
+	free(folded);
+	return ok ? COMMAND_DONE : command_fail(error);
+}
+
+static int attach(const struct session_options *options, const struct report_request *request)
+{
+	struct session *session;
+	char *error = NULL;
+	int status;
+
+	command_hold_signals();
+	session = command_attach_to(options, &error);
+	if (!session)
+		return command_fail(error);
+	status = command_profile(session, request);
+	command_detach(session);
+	return status;
+}
+
+static int run(char *const *words, size_t count)
+{
+	struct session_options options = { 0 };
+	struct report_request request = report_default;
+	uint32_t given[2] = { 0 };
+	const struct option_set sets[] = {
+		{ .rows = command_attach, .into = &options, .given = &given[0] },
+		{ .rows = command_limits, .into = &options, .given = &given[1] },
+		{ .rows = report_options, .into = &request },
+	};
+	char *error = NULL, *live;
+	size_t used;
+	int status;
+
+	if (!options_parse(words, count, sets, 3, &used, &error))
+		return command_usage(&command_report, error);
+	if (used < count)
+		return command_usage(&command_report,
+			util_format("%s: not understood: this is no option", words[used]));
+	options.record = request.raw;
+	live = control_client_find(options.qmp ? options.qmp : options.port);
+	if (live)
+		status = command_not_beside(sets, 2) ? COMMAND_USAGE : ask_live(live, &request);
+	else if (options.qmp || options.port)
+		status = attach(&options, &request);
+	else
+		status = command_which(&command_report);
+	free(live);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.words = "[options]",
+	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop.",
+	.options = { { "Which VM (none: that of the only live ktop):", command_attach },
+		{ "What is reported:", report_options }, { "Limits:", command_limits } },
+	.run = run,
+};

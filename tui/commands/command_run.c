@@ -1,0 +1,157 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/report/report.h"
+#include "agent/session/session.h"
+#include "agent/vm/launch.h"
+#include "agent/wire/event.h"
+#include "tui/screen/app.h"
+#include "tui/views/config.h"
+#include "tui/views/config_file.h"
+#include "command.h"
+
+enum { START_MS = 30000, LAST_WORDS_MS = 1000, NS_PER_MS = 1000000 };
+
+struct run_options {
+	bool headless;
+	struct session_options attach;
+};
+
+#define OPTION(word, takes, what, member, text) \
+	{ .name = word, .value = takes, .help = text, .kind = what, \
+		.offset = offsetof(struct run_options, member) }
+
+static const struct option_row run_rows[] = {
+	OPTION("headless", NULL, OPTION_FLAG, headless,
+		"no screen: profile, print the report, end QEMU"),
+	OPTION("kernel", "ELF", OPTION_TEXT, attach.kernel,
+		"the kernel's file, with symbols, when it is not QEMU's -kernel"),
+	OPTION("symbols", "FILE", OPTION_TEXT, attach.symbols,
+		"output of nm, System.map or kallsyms, instead of an ELF file"),
+	OPTION("sysroot", "FOLDER", OPTION_TEXT, attach.sysroot,
+		"a copy of the guest's files: names in its programs"),
+	OPTION("debug-dir", "FOLDER", OPTION_TEXT, attach.debug,
+		"debug files, laid out as /usr/lib/debug, or side by side"),
+	OPTION("debuginfod", NULL, OPTION_FLAG, attach.debuginfod,
+		"debug files that are not here are asked for at DEBUGINFOD_URLS"),
+	{ 0 },
+};
+
+/* QEMU's own words explain better than a closed socket does. */
+static int explain(struct launch *launch, char *error)
+{
+	char *why = launch_failure(launch, LAST_WORDS_MS);
+
+	if (!why)
+		return command_fail(error);
+	free(error);
+	return command_fail(why);
+}
+
+/* What failed has been said; now, what QEMU or the guest on its console says to that. */
+static void quote(struct launch *launch)
+{
+	char *why = launch_failure(launch, LAST_WORDS_MS);
+	char *said = why ? NULL : launch_last_words(launch);
+
+	if (why)
+		command_tell(why);
+	else if (said[0])
+		command_tell(util_format("QEMU's last line of output: %s", said));
+	free(said);
+}
+
+/* The screen has no report: of what that takes, these are for the guest as well. */
+static bool heeded(const struct run_options *options, const struct option_set *report, char **error)
+{
+	static const char *const names[] = { "rate", "sampler", "raw", NULL };
+	const char *option = options->headless ? NULL : options_given(report, names);
+
+	return !option || util_fail(error, "--%s: the screen has no report; give --headless as well, "
+		"or leave it out", option);
+}
+
+static int show(const struct command_vm *vm, const struct config *config,
+	const struct report_request *request)
+{
+	char rate[32], sampler[32];
+	struct command_start start = { { NULL, NULL } };
+
+	snprintf(rate, sizeof rate, "rate %" PRIu32, request->rate);
+	snprintf(sampler, sizeof sampler, "mode %s", request->sampler == SAMPLER_NMI ? "nmi" : "timer");
+	if (request->rate)
+		start.lines[0] = rate;
+	if (request->sampler >= 0)
+		start.lines[1] = sampler;
+	return command_screen(vm, 1, NULL, config, &start);
+}
+
+static int watch(struct launch *launch, const struct run_options *options,
+	const struct config *config, const struct report_request *request)
+{
+	struct session_options attach = options->attach;
+	char *error = NULL;
+	struct session *session;
+	struct command_vm vm;
+	int status;
+
+	attach.qmp = launch_qmp(launch);
+	attach.record = request->raw;
+	session = command_attach_to(&attach, &error);
+	if (!session)
+		return explain(launch, error);
+	vm = (struct command_vm) { .session = session, .socket = attach.qmp };
+	status = options->headless ? command_profile(session, request) :
+		show(&vm, config, request);
+	session_free(session);
+	if (status != COMMAND_DONE)
+		quote(launch);
+	return status;
+}
+
+static int run(char *const *words, size_t count)
+{
+	struct run_options options = { 0 };
+	struct report_request request = report_default;
+	uint32_t given = 0;
+	const struct option_set sets[] = {
+		{ .rows = run_rows, .into = &options },
+		{ .rows = command_limits, .into = &options.attach },
+		{ .rows = report_options, .into = &request, .given = &given },
+	};
+	struct config config;
+	struct launch *launch;
+	char *error = NULL;
+	size_t used;
+	int status;
+
+	request.wait_ns = (uint64_t)START_MS * NS_PER_MS;
+	if (!options_parse(words, count, sets, 3, &used, &error) ||
+			!heeded(&options, &sets[2], &error))
+		return command_usage(&command_run, error);
+	if (used == count)
+		return command_usage(&command_run, util_format("no command line: nothing stands behind --; give QEMU's"));
+	if (!options.headless && (!config_file_load(&config, &error) || !app_possible(&error)))
+		return command_fail(error);
+
+	command_hold_signals();
+	launch = launch_new(words + used, count - used, START_MS, &error);
+	if (!launch)
+		return command_fail(error);
+	status = watch(launch, &options, &config, &request);
+	launch_free(launch);
+	return status;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.words = "[options] -- qemu-system-... arguments",
+	.help = "Starts QEMU with the QMP socket and the port added, profiles it, and ends it.",
+	.options = { { "How:", run_rows },
+		{ "What is reported, with --headless (--rate, --sampler, --raw: also without):", report_options },
+		{ "Limits:", command_limits } },
+	.run = run,
+};

@@ -1,0 +1,128 @@
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/service/service.h"
+#include "agent/session/session.h"
+#include "tui/screen/app.h"
+#include "tui/screen/tabs.h"
+#include "tui/views/config.h"
+#include "command.h"
+
+enum { STEP_MS = 50 };
+
+struct ingest {				/* of one machine */
+	struct session *session;
+	struct service *service;	/* NULL: none */
+	pthread_t thread;
+	atomic_bool end;		/* the screen's thread sets it */
+	const struct command_start *start;	/* not yet told to the guest; NULL: nothing is */
+};
+
+static bool can_start(const struct session *session)
+{
+	return session_link(session) == LINK_UP && session_epoch(session)->status_known;
+}
+
+static void start(struct ingest *ingest)
+{
+	for (size_t i = 0; i < sizeof ingest->start->lines / sizeof ingest->start->lines[0]; i++)
+		if (ingest->start->lines[i])
+			session_command(ingest->session, ingest->start->lines[i]);
+	session_run_profiler(ingest->session, true);
+	ingest->start = NULL;
+}
+
+static void *run_ingest(void *context)
+{
+	struct ingest *ingest = context;
+
+	while (!atomic_load(&ingest->end)) {
+		session_step(ingest->session, STEP_MS);
+		if (ingest->service)
+			service_step(ingest->service);
+		if (ingest->start && can_start(ingest->session))
+			start(ingest);
+	}
+	service_free(ingest->service);
+	session_leave(ingest->session, COMMAND_HURRY_MS);
+	return NULL;
+}
+
+/* Frees the reason. */
+static void say_alone(struct session *session, char *why)
+{
+	char *text = util_format("ctl and report cannot work beside this ktop: %s", why);
+
+	session_say(session, true, text);
+	free(text);
+	free(why);
+}
+
+/* Without the socket, others cannot work beside this one; the screen can. */
+static bool begin(struct ingest *ingest, const struct command_vm *vm,
+	const struct command_start *start)
+{
+	char *error = NULL;
+
+	ingest->session = vm->session;
+	ingest->start = start;
+	ingest->service = service_new(vm->session, vm->socket, &error);
+	if (error)
+		say_alone(vm->session, error);
+	if (pthread_create(&ingest->thread, NULL, run_ingest, ingest) == 0)
+		return true;
+	service_free(ingest->service);
+	return false;
+}
+
+static void end_all(struct ingest *ingests, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		atomic_store(&ingests[i].end, true);
+	for (size_t i = 0; i < count; i++)
+		pthread_join(ingests[i].thread, NULL);
+}
+
+static bool show(const struct command_vm *vms, size_t count, struct budget *budget,
+	const struct config *config, char **error)
+{
+	struct tabs_machine machines[FLEET_MOST] = { { NULL, NULL } };
+	struct config shown = *config;
+	struct tabs *tabs;
+	bool good;
+
+	for (size_t i = 0; i < count; i++)
+		machines[i] = (struct tabs_machine) { vms[i].session, vms[i].label };
+	shown.keys.tabs = count > 1;
+	tabs = tabs_new(machines, count, budget, &shown);
+	good = app_run(tabs, &shown, error);
+	tabs_free(tabs);
+	return good;
+}
+
+int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
+	const struct config *config, const struct command_start *start)
+{
+	struct ingest ingests[FLEET_MOST] = { { .session = NULL } };
+	char *error = NULL;
+	bool shown = false;
+	size_t begun = 0;
+
+	while (begun < count && begin(&ingests[begun], &vms[begun], start))
+		begun++;
+	if (begun == count)
+		shown = show(vms, count, budget, config, &error);
+	else
+		util_fail(&error,
+			"no thread for the guest's data: the system gives none; close others");
+	end_all(ingests, begun);
+	for (size_t i = 0; i < count; i++) {
+		command_await_files(vms[i].session);
+		if (!session_close_recording(vms[i].session, shown ? &error : NULL))
+			shown = false;
+	}
+	return shown ? COMMAND_DONE : command_fail(error);
+}

@@ -1,0 +1,221 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/fleet/fleet.h"
+#include "agent/session/session.h"
+#include "tui/screen/app.h"
+#include "tui/views/config.h"
+#include "tui/views/config_file.h"
+#include "command.h"
+
+enum {
+	STEP_MS = 10, AT_ONCE_MS = 100, NS_PER_MS = 1000000,
+	BASE_MIB = BUDGET_BASE >> 20,
+	PART_MIB = BUDGET_LEAST_MIB - BASE_MIB,		/* what one machine needs beyond that */
+};
+
+struct top {
+	struct session_options options[FLEET_MOST];
+	struct command_vm vms[FLEET_MOST];
+	size_t count;
+};
+
+static const char *socket_of(const struct session_options *options)
+{
+	return options->qmp ? options->qmp : options->port;
+}
+
+/* ---- which machines ---- */
+
+static bool is_same_socket(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	if (!a || !b)
+		return false;
+	return strcmp(a, b) == 0 || (stat(a, &one) == 0 && stat(b, &other) == 0 &&
+		one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+}
+
+static bool refuse_same(const struct top *top, char **error)
+{
+	for (size_t i = 0; i < top->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct session_options *a = &top->options[i], *b = &top->options[k];
+			bool qmp = is_same_socket(a->qmp, b->qmp);
+
+			if (qmp || is_same_socket(a->port, b->port))
+				return util_fail(error, "--%s %s: twice the same VM; give each once",
+					qmp ? "qmp" : "port", qmp ? a->qmp : a->port);
+		}
+	return true;
+}
+
+/*
+ * The limit is one for all: what the program takes, and a part for each machine and for what is
+ * shown over all. One that was not asked for gives way to what they need at least.
+ */
+static bool divide_memory(struct top *top, char **error)
+{
+	uint32_t parts = (uint32_t)top->count + 1, least = BASE_MIB + parts * PART_MIB;
+	uint32_t asked = top->options[0].memory, all = asked ? asked : BUDGET_MIB;
+
+	if (top->count == 1)
+		return true;
+	if (asked && asked < least)
+		return util_fail(error, "--memory %u: too little for %zu machines; give %u or more",
+			asked, top->count, least);
+	all = all < least ? least : all;
+	for (size_t i = 0; i < top->count; i++) {
+		top->options[i].memory = BASE_MIB + (all - BASE_MIB) / parts;
+		top->options[i].patient = true;
+	}
+	return true;
+}
+
+/* ---- what they are called ---- */
+
+static size_t base_size(const char *base)
+{
+	const char *end = strrchr(base, '.');
+
+	return end && end != base ? (size_t)(end - base) : strlen(base);
+}
+
+/* The last names of a path, without what is behind the last dot. */
+static const char *last_names(const char *path, int names)
+{
+	const char *at = path + strlen(path);
+
+	while (at > path && (at[-1] != '/' || --names > 0))
+		at--;
+	return at;
+}
+
+static char *label_of(const char *socket, int names)
+{
+	const char *last = last_names(socket, names);
+
+	return util_copy(last, strlen(last) - strlen(last_names(socket, 1)) +
+		base_size(last_names(socket, 1)));
+}
+
+/* The socket's name, with its folder's where another one has the same. */
+static char *label(const struct top *top, size_t index)
+{
+	char *own = label_of(socket_of(&top->options[index]), 1);
+
+	for (size_t i = 0; i < top->count; i++) {
+		char *other = label_of(socket_of(&top->options[i]), 1);
+		bool same = i != index && strcmp(own, other) == 0;
+
+		free(other);
+		if (same) {
+			free(own);
+			return label_of(socket_of(&top->options[index]), 2);
+		}
+	}
+	return own;
+}
+
+/* ---- the whole ---- */
+
+/* What is not there is said without a screen; what takes longer, on it. */
+static bool fails_at_once(struct session *session, char **error)
+{
+	uint64_t late = util_now() + (uint64_t)AT_ONCE_MS * NS_PER_MS;
+
+	while (!session_settled(session) && util_now() < late && !command_stopped())
+		session_step(session, STEP_MS);
+	return session_failure(session) && !util_fail(error, "%s", session_failure(session));
+}
+
+static bool open_all(struct top *top, char **error)
+{
+	for (size_t i = 0; i < top->count; i++) {
+		struct command_vm *vm = &top->vms[i];
+
+		vm->socket = socket_of(&top->options[i]);
+		vm->label = label(top, i);
+		vm->session = session_new(&top->options[i], error);
+		if (!vm->session || fails_at_once(vm->session, error))
+			return false;
+	}
+	return true;
+}
+
+static void close_all(struct top *top)
+{
+	for (size_t i = 0; i < top->count; i++) {
+		if (top->vms[i].session)
+			command_detach(top->vms[i].session);
+		free(top->vms[i].label);
+	}
+}
+
+static void remind(const struct session *session, const struct session_options *options)
+{
+	if (session_left_running(session))
+		command_tell(util_format("profiling is still on in the guest: it costs time there; "
+			"`ktop ctl --%s %s stop` ends it", options->qmp ? "qmp" : "port",
+			socket_of(options)));
+}
+
+static int watch(struct top *top, const struct config *config)
+{
+	struct budget *budget;
+	char *error = NULL;
+	int status;
+
+	if (!open_all(top, &error))
+		return command_fail(error);
+	budget = top->count > 1 ? budget_new(top->options[0].memory) : NULL;
+	status = command_screen(top->vms, top->count, budget, config, NULL);
+	for (size_t i = 0; i < top->count; i++)
+		remind(top->vms[i].session, &top->options[i]);
+	budget_release(budget);
+	return status;
+}
+
+static int run(char *const *words, size_t count)
+{
+	struct top top = { .count = 1 };
+	const struct option_set sets[] = {
+		{ .rows = command_attach, .into = top.options, .size = sizeof top.options[0],
+			.most = FLEET_MOST, .count = &top.count },
+		{ .rows = command_limits, .into = top.options },
+	};
+	struct config config;
+	char *error = NULL;
+	size_t used;
+	int status;
+
+	if (!options_parse(words, count, sets, 2, &used, &error))
+		return command_usage(&command_top, error);
+	if (used < count)
+		return command_usage(&command_top, util_format("%s: not understood", words[used]));
+	if (!socket_of(&top.options[0]))
+		return command_usage(&command_top, util_format("which VM? None was given; give --qmp SOCKET"));
+	if (!refuse_same(&top, &error) || !divide_memory(&top, &error))
+		return command_usage(&command_top, error);
+	if (!config_file_load(&config, &error) || !app_possible(&error))
+		return command_fail(error);
+
+	command_hold_signals();
+	status = watch(&top, &config);
+	close_all(&top);
+	return status;
+}
+
+const struct command command_top = {
+	.name = "top",
+	.words = "[options]",
+	.help = "The live screen (also without the word top), on one VM or on many.",
+	.options = {
+		{ "Which VM; a second --qmp or --port begins the next, 16 at most:", command_attach },
+		{ "Limits:", command_limits } },
+	.run = run,
+};

@@ -1,0 +1,114 @@
+#include <stddef.h>
+
+#include "agent/session/picture.h"
+#include "emptiness.h"
+#include "scope.h"
+
+static const struct emptiness by_link[] = {
+	[LINK_NO_PORT] = { "The VM has no port org.ktop.0.",
+		"Use `ktop run`, or add a virtserialport." },
+	[LINK_CONNECTING] = { "Not connected to the port's socket yet.",
+		"Perhaps another program holds it." },
+	[LINK_TAKEN] = { "Another program is connected to the port.",
+		"QEMU serves one at a time: end that." },
+	[LINK_NOT_OPENED] = { "The guest has not opened the port.",
+		"Linux: insmod ktop.ko; else call ktop_init." },
+	[LINK_NO_HELLO] = { "The guest sends, but has not said who it is.",
+		"Does it call ktop_drain?" },
+	[LINK_UP] = { NULL, NULL },
+	[LINK_SILENT] = { "Nothing comes from the guest any more.",
+		"If this lasts: does its kernel hang?" },
+	[LINK_LOST] = { "The connection to the guest is lost.",
+		"ktop connects again by itself." },
+};
+
+static const struct emptiness by_vm[] = {
+	[VM_UNKNOWN] = { NULL, NULL }, [VM_RUNNING] = { NULL, NULL },
+	[VM_PAUSED] = { "The VM is paused.", "`cont` in QEMU's monitor lets it run again." },
+	[VM_SHUTDOWN] = { "The guest has shut down.", "{quit} leaves." },
+	[VM_PANICKED] = { "The guest's kernel has panicked.",
+		"A reset begins anew; {quit} leaves." },
+	[VM_HANGS] = { "QEMU does not answer.",
+		"It is stopped, or its host is busy; it is waited for." },
+	[VM_GONE] = { "QEMU is gone.",
+		"ktop goes on when the VM is back on the same sockets." },
+};
+
+struct emptiness emptiness_of_news(const struct picture *picture)
+{
+	if (by_vm[picture->vm].why)
+		return by_vm[picture->vm];
+	if (picture->link != LINK_UP)
+		return by_link[picture->link];
+	if (!picture->running && picture->machines)
+		return (struct emptiness) { "Profiling is not on in all guests.",
+			"{profile} starts it." };
+	if (!picture->running)
+		return (struct emptiness) { "Profiling is off in the guest.",
+			"{profile} starts it." };
+	return (struct emptiness) { NULL, NULL };
+}
+
+/* Is there anything in the window, whatever the filter says? */
+static bool any_time(const struct picture *picture)
+{
+	for (uint32_t i = 0; picture->cpus && i < picture->cpu_count; i++)
+		for (int mode = 0; mode < MODES; mode++)
+			if (picture->cpus[i].series.mode[mode])
+				return true;
+	return false;
+}
+
+/* The filter is the cause: which of its words? */
+static struct emptiness of_filter(const struct picture *picture, const struct scope *scope)
+{
+	const struct filter *filter = &scope->filter;
+
+	if (picture->table && picture->table->samples)
+		return (struct emptiness) { "No function in this window has the filter's name.",
+			"{filter} changes the filter, an empty one shows all." };
+	if (filter->cpu != EVENT_NONE && filter->cpu >= picture->cpu_count && !picture->machines)
+		return (struct emptiness) { "The guest has no such CPU as the filter's.",
+			"{filter} changes the filter; the first CPU is cpu:0." };
+	return (struct emptiness) { "No sample in this window passes the filter.",
+		"{filter} changes the filter, an empty one shows all." };
+}
+
+static struct emptiness of_range(const struct picture *picture, const struct scope *scope)
+{
+	if (!picture->running && !scope->until_ns)
+		return (struct emptiness) { "Profiling is off in the guest.",
+			"{profile} starts it; {window} takes a longer window, "
+			"which shows what there was." };
+	if (scope->until_ns)
+		return (struct emptiness) { "No sample in the frozen window.",
+			"{freeze} goes back to now." };
+	if (scope->zero_ns)
+		return (struct emptiness) { "No sample since the count was zeroed.",
+			"{back} takes all again." };
+	return (struct emptiness) { "No sample in this window yet.",
+		"If this lasts, {window} takes a longer window." };
+}
+
+static bool idle_only(const struct table *table)
+{
+	return table->mode[MODE_IDLE] && !table->mode[MODE_KERNEL] && !table->mode[MODE_USER];
+}
+
+struct emptiness emptiness(const struct picture *picture, const struct scope *scope)
+{
+	const struct table *table = picture->table;
+
+	if (table && idle_only(table) && !(scope->filter.modes & 1u << MODE_IDLE))
+		return (struct emptiness) { "The CPUs were idle all the time.",
+			"Give the guest something to do, or {window} takes a longer window." };
+	if (table && table->count != 0)
+		return (struct emptiness) { NULL, NULL };
+	if (scope->filter_text[0] != '\0' && any_time(picture))
+		return of_filter(picture, scope);
+	if (by_vm[picture->vm].why)
+		return by_vm[picture->vm];
+	if (picture->link != LINK_UP)
+		return by_link[picture->link];
+	return of_range(picture, scope);
+}

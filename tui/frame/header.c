@@ -1,0 +1,304 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/session/picture.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/glyphs.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
+#include "emptiness.h"
+#include "header.h"
+#include "title.h"
+
+enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16, IDLE = 7, STRIP_MOST = 4 };
+
+#define MISSED_TOLD 0.2			/* a larger share of the time is worth a line */
+
+struct meter {				/* columns of the parts of one CPU's line */
+	int label, bar, histogram;
+};
+
+/* " cpu0 k ████▌  62% u ██▎  21% i 17% │ 60s ▁▂▃": all but bars and histogram have fixed widths. */
+static struct meter meter_layout(int label, int columns)
+{
+	static const int histograms[] = { 60, 30, 20, 10, 0 };
+	struct meter meter = { .label = label };
+
+	for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++) {
+		int fixed = label + 2 * 7 + 7, left;
+
+		meter.histogram = histograms[i];
+		left = columns - 1 - fixed - (meter.histogram ? meter.histogram + 7 : 0);
+		meter.bar = left / 2 > BAR_MOST ? BAR_MOST : left / 2 > 0 ? left / 2 : 0;
+		if (meter.bar >= BAR_LEAST)
+			break;
+	}
+	return meter;
+}
+
+static uint64_t sum_modes(const uint64_t mode[MODES])
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < MODES; i++)
+		sum += mode[i];
+	return sum;
+}
+
+/* Below 0: nothing is known. */
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : -1;
+}
+
+static uint8_t busiest(const uint64_t mode[MODES])
+{
+	return mode[MODE_KERNEL] >= mode[MODE_USER] ? STYLE_KERNEL : STYLE_USER;
+}
+
+static void draw_histogram(struct canvas *canvas, struct place place,
+	const struct cpu_series *series)
+{
+	uint64_t modes[MODES][TABLE_TREND], folded[MODES][TABLE_TREND];
+
+	for (int mode = 0; mode < MODES; mode++) {
+		for (int i = 0; i < TABLE_TREND; i++)
+			modes[mode][i] = series->trend ? series->trend[i][mode] : 0;
+		glyphs_fold(modes[mode], TABLE_TREND, folded[mode], (size_t)place.width);
+	}
+	for (int i = 0; i < place.width; i++) {
+		uint64_t all[MODES] = { folded[0][i], folded[1][i], folded[2][i] };
+		uint64_t busy = all[MODE_KERNEL] + all[MODE_USER], sum = sum_modes(all);
+
+		glyphs_column(canvas, (struct place) { place.row, place.column + i, 1 },
+			busiest(all), share(busy, sum));
+	}
+}
+
+static int draw_bar(struct canvas *canvas, struct place place, int bar, uint8_t style,
+	const char *name, double part)
+{
+	canvas_text(canvas, (struct place) { place.row, place.column, 3 }, STYLE_DIM, name);
+	place.column += 3;
+	glyphs_bar(canvas, (struct place) { place.row, place.column, bar }, style, part);
+	place.column += bar;
+	if (part < 0)
+		canvas_text(canvas, (struct place) { place.row, place.column, 4 }, STYLE_DIM, "   -");
+	else
+		canvas_format(canvas, (struct place) { place.row, place.column, 4 }, style,
+			"%3.0f%%", part * 100);
+	return place.column + 4;
+}
+
+static void draw_meter(struct canvas *canvas, struct place place, struct meter meter,
+	const struct cpu_series *series)
+{
+	const uint64_t *mode = series->mode;
+	uint64_t sum = sum_modes(mode);
+	int end = place.column + place.width;
+
+	place.column = draw_bar(canvas, place, meter.bar, STYLE_KERNEL, " k ",
+		share(mode[MODE_KERNEL], sum));
+	place.column =
+		draw_bar(canvas, place, meter.bar, STYLE_USER, " u ", share(mode[MODE_USER], sum));
+	if (place.column + IDLE <= end)
+		place.column = draw_bar(canvas, place, 0, STYLE_IDLE, " i ",
+			share(mode[MODE_IDLE], sum));
+	if (meter.histogram == 0)
+		return;
+	place.width = end - place.column;
+	place.column += 1 + canvas_format(canvas, (struct place) { place.row, place.column + 1, 6 },
+		STYLE_DIM, "%s 60s ", glyphs_text(canvas, GLYPH_WALL));
+	place.width = meter.histogram;
+	draw_histogram(canvas, place, series);
+}
+
+/* Why a CPU has nothing to show while others have; NULL: it has. */
+static const char *why_not_sampled(const struct picture *picture, const struct picture_cpu *cpu)
+{
+	if (cpu->sampler)
+		return "sampler: sends the NMIs to the others, is not sampled itself";
+	return picture->running && !cpu->enabled ? "not sampled" : NULL;
+}
+
+/* `why`: said in place of the meter, unless NULL. */
+static void draw_cpu(struct canvas *canvas, struct place place, struct meter meter,
+	const char *label, const char *why, const struct cpu_series *series)
+{
+	canvas_text(canvas, (struct place) { place.row, place.column + 1, meter.label }, STYLE_TEXT,
+		label);
+	place.column += 1 + meter.label;
+	place.width -= 1 + meter.label;
+	if (!why) {
+		draw_meter(canvas, place, meter, series);
+		return;
+	}
+	place.column++;
+	place.width--;
+	canvas_text(canvas, place, STYLE_DIM, why);
+}
+
+static void add_series(struct cpu_series *sum, const struct cpu_series *series, bool trend)
+{
+	for (int mode = 0; mode < MODES; mode++) {
+		sum->mode[mode] += series->mode[mode];
+		for (int i = 0; trend && i < TABLE_TREND; i++)
+			sum->trend[i][mode] += series->trend[i][mode];
+	}
+}
+
+/* One column of the strip: the busiest of these CPUs. */
+static void draw_busiest(struct canvas *canvas, struct place place, const struct picture_cpu *cpus,
+	uint32_t count)
+{
+	const uint64_t *mode = cpus[0].series.mode;
+	double most = -1;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t *own = cpus[i].series.mode;
+		double busy = share(own[MODE_KERNEL] + own[MODE_USER], sum_modes(own));
+
+		if (busy > most) {
+			most = busy;
+			mode = own;
+		}
+	}
+	glyphs_column(canvas, place, busiest(mode), most);
+}
+
+/* A column for each CPU, or for as many neighbours as it takes to fit; returns the rows used. */
+static int draw_strip(struct canvas *canvas, struct area area, const struct picture *picture)
+{
+	uint32_t count = picture->cpu_count, each = 1, columns, rows;
+	char label[LABEL] = "each";
+	int left = 6;
+
+	if (area.columns < 2 * LABEL || area.rows < 1)
+		return 0;
+	columns = (uint32_t)(area.columns - LABEL / 2 - 1);
+	rows = area.rows < STRIP_MOST ? (uint32_t)area.rows : STRIP_MOST;
+	while (columns * rows < (count + each - 1) / each)
+		each++;
+	if (each > 1)
+		left = 2 + snprintf(label, sizeof label, "by %u", each);
+	canvas_text(canvas, (struct place) { area.row, area.column + 1, left - 1 }, STYLE_DIM, label);
+	for (uint32_t i = 0; i * each < count; i++) {
+		struct place place = { area.row + (int)(i / columns),
+			area.column + left + (int)(i % columns), 1 };
+		uint32_t rest = count - i * each;
+
+		draw_busiest(canvas, place, &picture->cpus[i * each], rest < each ? rest : each);
+	}
+	return (int)(((count + each - 1) / each + columns - 1) / columns);
+}
+
+/* All CPUs as one, and below it what each of them does. */
+static int draw_summary(struct canvas *canvas, struct area area, const struct picture *picture)
+{
+	uint64_t trend[TABLE_TREND][MODES] = { 0 }, (*last)[MODES] = NULL;
+	struct cpu_series all = { .trend = trend };
+	char label[LABEL];
+
+	for (uint32_t i = 0; i < picture->cpu_count; i++) {
+		const struct cpu_series *series = &picture->cpus[i].series;
+
+		add_series(&all, series, series->trend && series->trend != last);
+		last = series->trend;
+	}
+	snprintf(label, sizeof label, "%u %s", picture->cpu_count,
+		picture->machines ? "machines" : "cpus");
+	draw_cpu(canvas, (struct place) { area.row, area.column, area.columns },
+		meter_layout((int)strlen(label), area.columns), label, NULL, &all);
+	area.row++;
+	area.rows--;
+	return 1 + draw_strip(canvas, area, picture);
+}
+
+/* Why a machine has nothing to show; NULL: it has. */
+static const char *why_empty(const struct picture_machine *machine, const struct cpu_series *series)
+{
+	if (sum_modes(series->mode))
+		return NULL;
+	return !machine->known ? "not known yet" : machine->vm == VM_GONE ? "gone" :
+		machine->link != LINK_UP ? "says nothing" :
+		machine->running ? "no sample in this window" : "off";
+}
+
+static void draw_machines(struct canvas *canvas, struct area area, const struct picture *picture)
+{
+	int width = 1;
+
+	for (size_t i = 0; i < picture->machine_count; i++) {
+		int wanted = canvas_width(canvas, picture->machines[i].name);
+
+		width = wanted > width ? wanted : width;
+	}
+	width = width < LABEL ? width : LABEL;
+	for (size_t i = 0; i < picture->machine_count; i++) {
+		const struct cpu_series *series = &picture->cpus[i].series;
+
+		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
+			meter_layout(width, area.columns), picture->machines[i].name,
+			why_empty(&picture->machines[i], series), series);
+	}
+}
+
+static int draw_cpus(struct canvas *canvas, struct area area, const struct picture *picture)
+{
+	char label[LABEL];
+	int width;
+
+	if (!picture->cpus || picture->cpu_count == 0 || area.rows < 1)
+		return 0;
+	if (picture->cpu_count > (uint32_t)area.rows || picture->cpu_count > PICTURE_TRENDS)
+		return draw_summary(canvas, area, picture);
+	if (picture->machines) {
+		draw_machines(canvas, area, picture);
+		return (int)picture->machine_count;
+	}
+	width = snprintf(label, sizeof label, "cpu%u", picture->cpu_count - 1);
+	for (uint32_t i = 0; i < picture->cpu_count; i++) {
+		const struct picture_cpu *cpu = &picture->cpus[i];
+
+		snprintf(label, sizeof label, "cpu%u", i);
+		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
+			meter_layout(width, area.columns), label, why_not_sampled(picture, cpu),
+			&cpu->series);
+	}
+	return (int)picture->cpu_count;
+}
+
+int header_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+	const struct scope *scope)
+{
+	int used = title_draw(canvas, area, picture, scope);
+
+	area.row += used;
+	area.rows = area.rows / 3 - used;
+	return used + draw_cpus(canvas, area, picture);
+}
+
+const char *header_remark(const struct picture *picture, const struct keys *keys,
+	char text[HEADER_REMARK])
+{
+	char what_to_do[KEYS_TEXT];
+	struct emptiness news = emptiness_of_news(picture);
+	bool rows = picture->table && picture->table->count != 0;
+	double missed = title_missed(picture, &picture->filter);
+
+	text[0] = '\0';
+	if (picture->kept)
+		snprintf(text, HEADER_REMARK, "Profiling %s when the guest answers; %s.",
+			picture->kept == KEPT_ON ? "starts" : "stops",
+			keys_text(keys, "{profile} takes that back", what_to_do));
+	else if (news.why && rows)
+		snprintf(text, HEADER_REMARK, "%s %s", news.why,
+			keys_text(keys, news.what_to_do, what_to_do));
+	else if (missed > MISSED_TOLD)
+		snprintf(text, HEADER_REMARK, "The host did not run the guest's CPUs for %.0f %% of the "
+			"time.", 100 * missed);
+	else if (picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER && !picture->machines)
+		snprintf(text, HEADER_REMARK, "%s",
+			"timer: what runs with interrupts off is counted where they come back on");
+	return text;
+}

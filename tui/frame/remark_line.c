@@ -1,0 +1,106 @@
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "agent/session/picture.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/theme.h"
+#include "remark_line.h"
+#include "scope.h"
+
+enum { ROWS_MOST = 2, TEXT = sizeof ((struct picture *)0)->note };
+
+static const uint64_t turn_ns = 5000000000u;
+
+/* The next remark of a note, copied to `text`; NULL behind the last. */
+static const char *next_remark(const char *note, char text[TEXT])
+{
+	size_t size = strcspn(note, PICTURE_NOTES);
+
+	memcpy(text, note, size);
+	text[size] = '\0';
+	return size ? note + size + strspn(note + size, PICTURE_NOTES) : NULL;
+}
+
+/* The same for one whose numbers alone have changed. */
+static uint64_t mark_of(const char *text)
+{
+	uint64_t mark = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		if (!isdigit((unsigned char)*text))
+			mark = (mark ^ (unsigned char)*text) * 0x100000001b3;
+	return mark;
+}
+
+static bool is_away(const struct scope *scope, const char *text)
+{
+	uint64_t mark = mark_of(text);
+
+	for (size_t i = 0; i < scope->away_count; i++)
+		if (scope->away[i] == mark)
+			return true;
+	return false;
+}
+
+/* The one with this number, of those that are not put away, or the last; returns how many there are. */
+static size_t find(const struct picture *picture, const struct scope *scope, size_t number,
+	char found[TEXT])
+{
+	const char *at = picture->note;
+	char text[TEXT];
+	size_t count = 0;
+
+	found[0] = '\0';
+	while ((at = next_remark(at, text))) {
+		if (is_away(scope, text))
+			continue;
+		if (count++ <= number)
+			strcpy(found, text);
+	}
+	return count;
+}
+
+int remark_line_rows(struct canvas *canvas, struct area area, const struct picture *picture,
+	const struct scope *scope)
+{
+	char text[TEXT];
+	size_t count = find(picture, scope, 0, text);
+	int most = area.rows < ROWS_MOST ? area.rows : ROWS_MOST, rows = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int needed;
+
+		find(picture, scope, i, text);
+		needed = canvas_rows(canvas, text, area.columns);
+		rows = needed > rows ? needed : rows;
+	}
+	return rows < most ? rows : most;
+}
+
+int remark_line_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+	const struct scope *scope)
+{
+	char text[TEXT];
+	size_t count = find(picture, scope, 0, text);
+
+	area.rows = remark_line_rows(canvas, area, picture, scope);
+	if (area.rows == 0)
+		return 0;
+	find(picture, scope, picture->now / turn_ns % count, text);
+	canvas_wrap(canvas, area, STYLE_WARN, text);
+	return area.rows;
+}
+
+bool remark_line_dismiss(const struct picture *picture, struct scope *scope)
+{
+	const char *at = picture->note;
+	char text[TEXT];
+	bool any = find(picture, scope, 0, text) != 0;
+
+	scope->away_count = 0;
+	while ((at = next_remark(at, text)) && scope->away_count < SCOPE_AWAY)
+		scope->away[scope->away_count++] = mark_of(text);
+	return any;
+}

@@ -1,0 +1,87 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/query/filter_words.h"
+#include "scope.h"
+
+#define BLANKS " \t"
+
+static const uint64_t second = 1000000000u;
+static const unsigned windows[] = { 1, 10, 60, 0 };	/* seconds; 0: all */
+
+void scope_init(struct scope *scope)
+{
+	*scope = (struct scope) { .window_ns = 10 * second, .filter = { .cpu = EVENT_NONE } };
+}
+
+void scope_next_window(struct scope *scope)
+{
+	size_t count = sizeof windows / sizeof *windows, i = 0;
+
+	while (i + 1 < count && windows[i] * second != scope->window_ns)
+		i++;
+	scope->window_ns = windows[(i + 1) % count] * second;
+}
+
+const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW])
+{
+	if (scope->window_ns == 0)
+		snprintf(text, SCOPE_WINDOW, "all");
+	else
+		snprintf(text, SCOPE_WINDOW, "%us", (unsigned)(scope->window_ns / second));
+	return text;
+}
+
+bool scope_window_named(const char *name, uint64_t *window_ns)
+{
+	char text[SCOPE_WINDOW];
+
+	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+		struct scope scope = { .window_ns = windows[i] * second };
+
+		if (strcmp(scope_window(&scope, text), name) == 0) {
+			*window_ns = scope.window_ns;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *scope_time(uint64_t ns, char text[SCOPE_TIME])
+{
+	uint64_t seconds = ns / second;
+
+	snprintf(text, SCOPE_TIME, "%02" PRIu64 ":%02u:%02u", seconds / 3600,
+		(unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));
+	return text;
+}
+
+/* The words of a text, a space between two. */
+static void copy_words(char *to, const char *text)
+{
+	bool first = true;
+
+	for (text += strspn(text, BLANKS); *text; text += strspn(text, BLANKS), first = false) {
+		size_t size = strcspn(text, BLANKS);
+
+		if (!first)
+			*to++ = ' ';
+		memcpy(to, text, size);
+		to += size;
+		text += size;
+	}
+	*to = '\0';
+}
+
+bool scope_filter(struct scope *scope, const char *text, char **error)
+{
+	if (strlen(text) >= sizeof scope->filter_text)
+		return util_fail(error, "it is too long; give up to %zu bytes",
+			sizeof scope->filter_text - 1);
+	if (!filter_parse(text, &scope->filter, error))
+		return false;
+	copy_words(scope->filter_text, text);
+	return true;
+}

@@ -1,0 +1,41 @@
+/* Which part of the profile is looked at: the window, its beginning and end, the filter. */
+#ifndef SCOPE_H
+#define SCOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/query/query.h"
+
+enum { SCOPE_AWAY = 16 };
+
+struct scope {
+	uint64_t window_ns;		/* 0: all */
+	uint64_t zero_ns;		/* guest time before which nothing counts; 0: none */
+	uint64_t until_ns;		/* guest time where the picture is frozen; 0: live */
+	bool no_idle;			/* the row of idle time is hidden */
+	uint64_t away[SCOPE_AWAY];	/* remarks that were put away (remark_line.h) */
+	size_t away_count;
+	struct filter filter;
+	char filter_text[160];		/* as it was typed; "": none */
+};
+
+enum { SCOPE_WINDOW = 16 };
+
+void scope_init(struct scope *scope);
+void scope_next_window(struct scope *scope);
+const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW]);	/* "10s", "all" */
+bool scope_window_named(const char *name, uint64_t *window_ns);
+
+/*
+ * Takes a filter as it is typed (filter_words.h). False with "why; what to do" in `error` (to be
+ * freed), and nothing changed.
+ */
+bool scope_filter(struct scope *scope, const char *text, char **error);
+
+/* Guest time as HH:MM:SS. */
+enum { SCOPE_TIME = 32 };
+const char *scope_time(uint64_t ns, char text[SCOPE_TIME]);
+
+#endif

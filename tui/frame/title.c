@@ -1,0 +1,304 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/session/picture.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/glyphs.h"
+#include "tui/terminal/theme.h"
+#include "remark_line.h"
+#include "scope.h"
+#include "title.h"
+
+enum { ITEMS = 20, ITEM_TEXT = 200, GAP = 2, STATE = 8, COUNT = 24, NARROW = 30 };
+
+struct item {
+	char text[ITEM_TEXT];
+	int width;			/* columns: kept free for it, and for its text (choose) */
+	uint8_t style;
+	int keep;			/* the highest comes first; 0: only where there is room */
+	bool seen, shown;
+};
+
+struct title {
+	struct item items[ITEMS];
+	int count;
+	int second;			/* the first item about the profile */
+};
+
+__attribute__((format(printf, 5, 6)))
+static void add(struct title *title, uint8_t style, int keep, int width, const char *format, ...)
+{
+	struct item *item;
+	va_list arguments;
+
+	if (title->count == ITEMS)
+		return;
+	item = &title->items[title->count++];
+	*item = (struct item) { .style = style, .keep = keep, .width = width };
+	va_start(arguments, format);
+	vsnprintf(item->text, sizeof item->text, format, arguments);
+	va_end(arguments);
+}
+
+static void add_machines(struct title *title, const struct picture *picture)
+{
+	uint32_t cpus = 0;
+
+	for (size_t i = 0; i < picture->machine_count; i++)
+		cpus += picture->machines[i].cpu_count;
+	add(title, STYLE_TITLE, 1, 0, "ktop");
+	add(title, STYLE_TITLE, 78, 0, "%zu machines", picture->machine_count);
+	add(title, STYLE_TEXT, 20, 0, "%u vCPU", cpus);
+}
+
+static void add_machine(struct title *title, const struct picture *picture)
+{
+	static const char *const vm[] = {
+		[VM_UNKNOWN] = "VM ?", [VM_RUNNING] = "VM running", [VM_PAUSED] = "VM paused",
+		[VM_SHUTDOWN] = "VM shut down", [VM_PANICKED] = "VM panicked",
+		[VM_HANGS] = "VM hangs", [VM_GONE] = "VM gone",
+	};
+	bool well = picture->vm == VM_RUNNING || picture->vm == VM_UNKNOWN;
+	char time[SCOPE_TIME];
+
+	add(title, STYLE_TITLE, 1, 0, "ktop");
+	if (picture->kernel[0] != '\0') {
+		add(title, STYLE_TITLE, 78, 0, "%s%s%s%s%s", picture->kernel,
+			picture->version[0] ? " " : "", picture->version,
+			picture->arch[0] ? " " : "", picture->arch);
+		add(title, STYLE_TEXT, 20, 0, "%u vCPU", picture->cpu_count);
+		add(title, STYLE_TEXT, 30, 0, "up %s", scope_time(picture->now, time));
+	} else {
+		add(title, STYLE_DIM, 78, 0, "the guest is not known yet");
+	}
+	if (picture->replay)
+		add(title, STYLE_WARN, 65, 0, "replay");
+	else if (picture->kernel[0] != '\0')
+		add(title, STYLE_TEXT, 10, 0, "hook");
+	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[picture->vm]);
+}
+
+static void add_states(struct title *title, const struct canvas *canvas,
+	const struct picture *picture)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < picture->machine_count; i++)
+		running += picture->machines[i].running;
+	if (running == picture->machine_count)
+		add(title, STYLE_GOOD, 100, 2 * STATE, "%s REC", glyphs_text(canvas, GLYPH_ON));
+	else if (running)
+		add(title, STYLE_WARN, 100, 2 * STATE, "%s REC on %zu of %zu",
+			glyphs_text(canvas, GLYPH_ON), running, picture->machine_count);
+	else
+		add(title, STYLE_WARN, 100, 2 * STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
+}
+
+/* Of a link that is not up, no rate is known: the state has its place as well. */
+static void add_state(struct title *title, const struct canvas *canvas,
+	const struct picture *picture)
+{
+	static const char *const links[] = {
+		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting",
+		[LINK_TAKEN] = "port taken",
+		[LINK_NOT_OPENED] = "waiting for guest", [LINK_NO_HELLO] = "waiting for guest",
+		[LINK_UP] = "off", [LINK_SILENT] = "silent", [LINK_LOST] = "link lost",
+	};
+	int digits = snprintf(NULL, 0, "%u", picture->rate), rate = 2 * digits + 10;
+
+	if (picture->link != LINK_UP)
+		add(title, STYLE_WARN, 100, STATE + GAP + rate, "%s %s",
+			glyphs_text(canvas, GLYPH_OFF), links[picture->link]);
+	else if (picture->vm == VM_PANICKED)
+		add(title, STYLE_WARN, 100, STATE, "%s panic", glyphs_text(canvas, GLYPH_OFF));
+	else if (picture->vm == VM_PAUSED)
+		add(title, STYLE_WARN, 100, STATE, "%s paused", glyphs_text(canvas, GLYPH_PAUSED));
+	else if (picture->running)
+		add(title, STYLE_GOOD, 100, STATE, "%s REC", glyphs_text(canvas, GLYPH_ON));
+	else
+		add(title, STYLE_WARN, 100, STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
+	if (picture->link == LINK_UP)
+		add(title, STYLE_TEXT, 70, rate, "%u/%-*.0f Hz %s", picture->rate, digits,
+			picture->achieved, picture->sampler == SAMPLER_NMI ? "nmi" : "timer");
+}
+
+double title_missed(const struct picture *picture, const struct filter *filter)
+{
+	uint64_t missed = 0, all = 0;
+
+	for (uint32_t i = 0; i < picture->cpu_count; i++) {
+		const struct cpu_series *series = &picture->cpus[i].series;
+
+		if (filter->cpu != EVENT_NONE && filter->cpu != i && !picture->machines)
+			continue;
+		missed += series->missed;
+		for (int mode = 0; mode < MODES; mode++)
+			all += series->mode[mode];
+	}
+	return missed ? (double)missed / (double)(missed + all) : 0;
+}
+
+/* In four columns. */
+static const char *short_count(uint64_t count, char text[COUNT])
+{
+	static const char *const units[] = { "", "k", "M", "G", "T", "P", "E" };
+	size_t unit = 0;
+
+	for (; count > (unit ? 999 : 9999); count /= 1000)
+		unit++;
+	snprintf(text, COUNT, "%" PRIu64 "%s", count, units[unit]);
+	return text;
+}
+
+/* Exact, in the guest and on the way, where the item's width holds that; else in short. */
+static void add_lost(struct title *title, const struct picture *picture, int columns)
+{
+	int width = columns < NARROW ? 9 : columns < 60 ? 11 : 15, keep = columns < NARROW ? 99 : 97;
+	uint64_t guest = picture->lost_guest, host = picture->lost_host;
+	char text[2 * COUNT + 8], first[COUNT], second[COUNT];
+
+	snprintf(text, sizeof text, "lost %" PRIu64 "+%" PRIu64, guest, host);
+	if (guest + host == 0) {
+		add(title, STYLE_TEXT, 97, width, "lost 0");
+		return;
+	}
+	if ((int)strlen(text) > width)
+		snprintf(text, sizeof text, "lost %s+%s", short_count(guest, first),
+			short_count(host, second));
+	if ((int)strlen(text) > width)
+		snprintf(text, sizeof text, "lost %s", short_count(guest + host, first));
+	add(title, STYLE_BAD, keep, width, "%s", text);
+}
+
+static void add_scope(struct title *title, const struct scope *scope, int columns)
+{
+	char time[SCOPE_TIME];
+
+	if (columns < NARROW) {
+		if (scope->until_ns)
+			add(title, STYLE_WARN, 98, 0, "FROZEN");
+		if (scope->filter_text[0] != '\0')
+			add(title, STYLE_WARN, 98, 0, "filtered");
+		return;
+	}
+	if (scope->until_ns)
+		add(title, STYLE_WARN, 98, 0, "FROZEN at %s", scope_time(scope->until_ns, time));
+	if (scope->no_idle)
+		add(title, STYLE_TEXT, 60, 0, "idle hidden");
+	if (scope->zero_ns)
+		add(title, STYLE_WARN, 85, 0, "since %s", scope_time(scope->zero_ns, time));
+	if (scope->filter_text[0] != '\0')
+		add(title, STYLE_WARN, 90, 0, "filter: %s", scope->filter_text);
+}
+
+/* What else is good to know; the last where there is room. */
+static void add_rest(struct title *title, const struct picture *picture, const struct filter *filter)
+{
+	double missed = title_missed(picture, filter) * 100;
+
+	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, 67, 17, "CPUs not run %.*f%%", missed < 9.95,
+		missed);
+	if (picture->skipped_bytes)
+		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", picture->skipped_bytes);
+	if (picture->lost_before)
+		add(title, STYLE_DIM, 0, 0, "lost earlier %" PRIu64, picture->lost_before);
+	if (picture->machines)
+		return;
+	add(title, picture->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
+		picture->ring_fill * 100);
+	add(title, STYLE_DIM, 0, 26, "cost %.0f ns/sample %.2f%%", picture->cost_ns,
+		picture->cost_share * 100);
+}
+
+/* Lays the items out, and draws them when `draw`; returns the lines. */
+static int flow(const struct title *title, struct canvas *canvas, struct area area, int second,
+	bool draw)
+{
+	int line = 0, column = 1;
+
+	for (int i = 0; i < title->count; i++) {
+		const struct item *item = &title->items[i];
+
+		if (!item->shown)
+			continue;
+		if (column > 1 && (i == second || column + item->width > area.columns)) {
+			line++;
+			column = 1;
+		}
+		if (draw)
+			canvas_text(canvas, (struct place) { area.row + line, area.column + column,
+				area.columns - column }, item->style, item->text);
+		column += item->width + GAP;
+	}
+	return line + 1;
+}
+
+static int lines(const struct title *title, struct canvas *canvas, struct area area, int *second)
+{
+	*second = -1;
+	if (flow(title, canvas, area, -1, false) == 1)
+		return 1;
+	*second = title->second;
+	return flow(title, canvas, area, title->second, false);
+}
+
+static struct item *most_important(struct title *title)
+{
+	struct item *most = NULL;
+
+	for (int i = 0; i < title->count; i++)
+		if (!title->items[i].seen && (!most || title->items[i].keep > most->keep))
+			most = &title->items[i];
+	return most;
+}
+
+/* Shows as much as `most` lines hold; what stands where there is room takes no line more. */
+static void choose(struct title *title, struct canvas *canvas, struct area area, int most)
+{
+	int height = 1, second;
+	struct item *item;
+
+	for (int i = 0; i < title->count; i++) {
+		int width = canvas_width(canvas, title->items[i].text);
+
+		if (width > title->items[i].width)
+			title->items[i].width = width;
+	}
+	while ((item = most_important(title))) {
+		int taken;
+
+		item->seen = item->shown = true;
+		taken = lines(title, canvas, area, &second);
+		if (taken > (item->keep ? most : height))
+			item->shown = false;
+		else
+			height = taken;
+	}
+}
+
+int title_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+	const struct scope *scope)
+{
+	int most = area.rows / 5 > 1 ? area.rows / 5 : 1, height, second;
+	struct area below = { area.row, area.column + 1, most - 1, area.columns - 2 };
+	int note = remark_line_rows(canvas, below, picture, scope);
+	struct title title = { .count = 0 };
+	char window[SCOPE_WINDOW];
+
+	(picture->machines ? add_machines : add_machine)(&title, picture);
+	title.second = title.count;
+	(picture->machines ? add_states : add_state)(&title, canvas, picture);
+	add(&title, STYLE_TEXT, 69, 10, "%s window", scope_window(scope, window));
+	add_lost(&title, picture, area.columns);
+	add_scope(&title, scope, area.columns);
+	add_rest(&title, picture, &scope->filter);
+
+	choose(&title, canvas, area, most - note);
+	lines(&title, canvas, area, &second);
+	height = flow(&title, canvas, area, second, true);
+	below.row += height;
+	remark_line_draw(canvas, below, picture, scope);
+	return height + note;
+}

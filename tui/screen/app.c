@@ -1,0 +1,143 @@
+#include <poll.h>
+
+#include "agent/base/util.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/input.h"
+#include "tui/terminal/term.h"
+#include "tui/views/config.h"
+#include "app.h"
+#include "screen.h"
+#include "tabs.h"
+
+static const uint64_t frame_ns = 100000000u;	/* ten frames a second at most */
+enum { TICK_MS = 250 };				/* for what ends by itself: messages */
+
+struct app {
+	struct tabs *tabs;
+	struct canvas *canvas;
+	uint64_t drawn;			/* when the last frame was shown */
+	bool changed;			/* there is something to draw */
+	bool answering;			/* to a key: at once */
+	bool begun;			/* a table was shown */
+	bool done;
+};
+
+bool app_possible(char **error)
+{
+	return term_possible(error);
+}
+
+/* When a frame may be shown that nobody has pressed a key for; the first table may at once. */
+static uint64_t next_frame(const struct app *app)
+{
+	bool first = !app->begun && tabs_has_table(app->tabs);
+
+	return first ? app->drawn : app->drawn + frame_ns;
+}
+
+static bool is_time(const struct app *app)
+{
+	return util_now() >= next_frame(app);
+}
+
+static int wait_ms(const struct app *app)
+{
+	uint64_t next = next_frame(app), now = util_now();
+
+	if (!app->changed && !app->answering)
+		return TICK_MS;
+	return next > now ? (int)((next - now) / 1000000 + 1) : 0;
+}
+
+static void await(const struct app *app)
+{
+	struct pollfd fds[TERM_FDS + TABS_FDS];
+	int count = term_fds(fds);
+
+	count += tabs_fds(app->tabs, fds + count);
+	poll(fds, (nfds_t)count, wait_ms(app));
+}
+
+static void resize(struct app *app)
+{
+	canvas_free(app->canvas);
+	app->canvas = term_canvas();
+	term_redraw();
+}
+
+static void take_input(struct app *app, const struct input *input)
+{
+	if (input->kind == INPUT_CONTINUE)
+		term_resume();
+	if (input->kind == INPUT_CONTINUE || input->kind == INPUT_RESIZE)
+		resize(app);
+	switch (tabs_input(app->tabs, input, util_now())) {
+	case SCREEN_QUIT:
+		app->done = true;
+		break;
+	case SCREEN_REDRAW:
+		resize(app);
+		break;
+	case SCREEN_SUSPEND:
+		app->done = !term_suspend();
+		resize(app);
+		break;
+	case SCREEN_NOTHING:
+	case SCREEN_NEXT_TAB:
+	case SCREEN_PREVIOUS_TAB:
+		break;
+	}
+	if (input->kind == INPUT_RESIZE)
+		app->changed = true;
+	else
+		app->answering = true;
+}
+
+static void draw(struct app *app)
+{
+	tabs_draw(app->tabs, app->canvas);
+	term_show(app->canvas);
+	app->drawn = util_now();
+	app->begun = app->begun || tabs_has_table(app->tabs);
+	app->changed = false;
+	app->answering = false;
+}
+
+/*
+ * What is there is answered at once, when all of it has been taken. While more comes than can be
+ * taken, and for what nobody has pressed a key for, it is time for a frame only now and then.
+ */
+static void step(struct app *app)
+{
+	struct input input;
+	bool more = true;
+
+	await(app);
+	while (more && !app->done && !((app->changed || app->answering) && is_time(app))) {
+		more = term_read(&input);
+		if (more)
+			take_input(app, &input);
+	}
+	if (tabs_step(app->tabs, util_now()))
+		app->changed = true;
+	if (app->done)
+		return;
+	if ((app->answering && !more) || ((app->changed || app->answering) && is_time(app)))
+		draw(app);
+}
+
+bool app_run(struct tabs *tabs, const struct config *config, char **error)
+{
+	struct app app = { .tabs = tabs };
+
+	if (!term_open(&config->theme, error))
+		return false;
+	app.canvas = term_canvas();
+	draw(&app);
+	while (!app.done)
+		step(&app);
+	term_close();
+	canvas_free(app.canvas);
+	return !term_gone() || util_fail(error,
+		"the screen ended: its terminal is gone; start ktop again in another");
+}

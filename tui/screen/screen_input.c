@@ -1,0 +1,270 @@
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/session/picture.h"
+#include "tui/frame/key_bar.h"
+#include "tui/frame/remark_line.h"
+#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
+#include "screen_state.h"
+
+enum { WHEEL_LINES = 3 };
+
+/* A paste may hold anything: it is no row of keys. */
+static void paste(struct screen *screen, const struct input *input, uint64_t now)
+{
+	status_seen(&screen->status);
+	if (screen->prompt.label)
+		screen_prompt_input(screen, input, now);
+	else
+		screen_say(screen, now, "a paste is not taken for keys; open a line for it, by {search} or {filter}");
+}
+
+/* A wish that is kept is taken back; else it is the contrary of what is so now. */
+static void run(struct screen *screen, uint64_t now)
+{
+	enum kept_wish kept = screen->picture->kept;
+	bool on = kept ? kept == KEPT_OFF : !screen->feed.running(screen->feed.self);
+	char *text = util_format("asking %s to %s profiling",
+		screen->picture->machines ? "all guests" : "the guest", on ? "start" : "stop");
+
+	screen_say(screen, now, text);
+	free(text);
+	screen->feed.run_profiler(screen->feed.self, on);
+}
+
+/* Of what is asked for now, be it not drawn yet. */
+static void snapshot(struct screen *screen, uint64_t now)
+{
+	screen_say(screen, now, "writing the snapshot");
+	screen_send_wish(screen);
+	screen->feed.snapshot(screen->feed.self, screen->picture->kernel);
+}
+
+static void next_window(struct screen *screen, uint64_t now)
+{
+	char window[SCOPE_WINDOW], *text;
+
+	scope_next_window(&screen->scope);
+	text = util_format("window: %s", scope_window(&screen->scope, window));
+	screen_say(screen, now, text);
+	free(text);
+}
+
+/* Has it told a time? */
+static bool is_known(const struct picture *picture)
+{
+	bool known = picture->table && !picture->machines;
+
+	for (size_t i = 0; i < picture->machine_count; i++)
+		known = known || picture->machines[i].cpu_count;
+	return known && picture->now;
+}
+
+static void zero(struct screen *screen, uint64_t now)
+{
+	if (!is_known(screen->picture)) {
+		screen_complain(screen, now,
+			"nothing to zero: nothing is known of the guest yet; wait for its first word");
+		return;
+	}
+	screen->scope.zero_ns = screen->picture->now;
+	screen->scope.until_ns = 0;
+	screen_say(screen, now, "zeroed: counting from now on; {back} takes all again");
+}
+
+static void freeze(struct screen *screen, uint64_t now)
+{
+	const struct picture *picture = screen->picture;
+
+	if (screen->scope.until_ns) {
+		screen->scope.until_ns = 0;
+		screen_say(screen, now, "live again");
+	} else if (!is_known(picture)) {
+		screen_complain(screen, now,
+			"nothing to freeze: nothing is known of the guest yet; wait for its first word");
+	} else {
+		screen->scope.until_ns = picture->table->to;
+		screen_say(screen, now,
+			"frozen: the window is held, collection goes on; {freeze} lets go");
+	}
+}
+
+static void hide_idle(struct screen *screen, uint64_t now)
+{
+	screen->scope.no_idle = !screen->scope.no_idle;
+	screen_show(screen);
+	screen_say(screen, now, screen->scope.no_idle ?
+		"the row of idle time is hidden, shares stay; {idle} shows it again" :
+		"the row of idle time is shown again");
+}
+
+static void go_back(struct screen *screen, uint64_t now)
+{
+	if (screen->current != VIEW_FUNCTIONS) {
+		screen->current = VIEW_FUNCTIONS;
+	} else if (screen->scope.filter_text[0]) {
+		scope_filter(&screen->scope, "", NULL);
+		screen_say(screen, now, "no filter: all is shown");
+	} else if (screen->scope.zero_ns) {
+		screen->scope.zero_ns = 0;
+		screen_say(screen, now, "counting all again");
+	}
+}
+
+static void repeat_search(struct screen *screen, enum list_search where, uint64_t now)
+{
+	enum view_found found = screen_search(screen, "", where);
+
+	if (found == VIEW_NOT_FOUND)
+		screen_complain(screen, now,
+			"search failed: no such name in the table; {search} searches another");
+	else if (found == VIEW_NOT_SEARCHED)
+		screen_complain(screen, now,
+			"search failed: no name was given yet; {search} asks for one");
+}
+
+static void dismiss(struct screen *screen, uint64_t now)
+{
+	if (remark_line_dismiss(screen->picture, &screen->scope))
+		screen_say(screen, now, "the remarks are put away until there are others");
+	else
+		screen_say(screen, now, "there is no remark to put away");
+}
+
+/* Actions that need a picture. */
+static void act_on_picture(struct screen *screen, enum action action, uint64_t now)
+{
+	if (!screen->picture)
+		screen_complain(screen, now,
+			"not yet: nothing is known of the VM; wait until ktop is connected");
+	else if (action == ACTION_RUN)
+		run(screen, now);
+	else if (action == ACTION_SNAPSHOT)
+		snapshot(screen, now);
+	else if (action == ACTION_DISMISS)
+		dismiss(screen, now);
+	else if (action == ACTION_ZERO)
+		zero(screen, now);
+	else
+		freeze(screen, now);
+}
+
+static enum screen_wish act(struct screen *screen, enum action action, uint64_t now)
+{
+	if (screen_views[screen->current]->act(screen->selves[screen->current], action))
+		return SCREEN_NOTHING;
+	switch (action) {
+	case ACTION_QUIT:
+		return SCREEN_QUIT;
+	case ACTION_REDRAW:
+		return SCREEN_REDRAW;
+	case ACTION_SUSPEND:
+		return SCREEN_SUSPEND;
+	case ACTION_NEXT_TAB:
+		return SCREEN_NEXT_TAB;
+	case ACTION_PREVIOUS_TAB:
+		return SCREEN_PREVIOUS_TAB;
+	case ACTION_HELP:
+		screen->current = screen->current == VIEW_HELP ? VIEW_FUNCTIONS : VIEW_HELP;
+		break;
+	case ACTION_BACK:
+		go_back(screen, now);
+		break;
+	case ACTION_SEARCH:
+	case ACTION_FILTER:
+		screen->current = VIEW_FUNCTIONS;
+		screen_open_prompt(screen, action == ACTION_FILTER);
+		break;
+	case ACTION_NEXT:
+		repeat_search(screen, LIST_NEXT, now);
+		break;
+	case ACTION_PREVIOUS:
+		repeat_search(screen, LIST_PREVIOUS, now);
+		break;
+	case ACTION_WINDOW:
+		next_window(screen, now);
+		break;
+	case ACTION_IDLE:
+		hide_idle(screen, now);
+		break;
+	case ACTION_RUN:
+	case ACTION_SNAPSHOT:
+	case ACTION_ZERO:
+	case ACTION_FREEZE:
+	case ACTION_DISMISS:
+		act_on_picture(screen, action, now);
+		break;
+	default:
+		break;
+	}
+	return SCREEN_NOTHING;
+}
+
+static void scroll(struct screen *screen, enum action action)
+{
+	for (int i = 0; i < WHEEL_LINES; i++)
+		screen_views[screen->current]->act(screen->selves[screen->current], action);
+}
+
+/* A label of the prompt that is open says what its key says there; any other one leaves it first. */
+static enum screen_wish click_label(struct screen *screen, enum action action, uint64_t now)
+{
+	bool open = screen->prompt.label;
+
+	if (action == ACTION_NONE || (open && screen->filtering && action == ACTION_FILTER))
+		return SCREEN_NOTHING;
+	if (open && !screen->filtering && action == ACTION_SEARCH) {
+		screen_search(screen, screen->prompt.text, LIST_NEXT);
+		return SCREEN_NOTHING;
+	}
+	screen_leave_prompt(screen, now);
+	return act(screen, action, now);
+}
+
+static enum screen_wish click(struct screen *screen, const struct input *input, uint64_t now)
+{
+	const struct view *view = screen_views[screen->current];
+
+	status_seen(&screen->status);
+	if (input->row == screen->rows - 1 && screen->rows >= SCREEN_BAR_ROWS)
+		return click_label(screen,
+			key_bar_action(screen->keys, screen->columns, input->column), now);
+	if (view->click)
+		view->click(screen->selves[screen->current], input->row, input->column);
+	return SCREEN_NOTHING;
+}
+
+enum screen_wish screen_input(struct screen *screen, const struct input *input, uint64_t now)
+{
+	switch (input->kind) {
+	case INPUT_QUIT:
+		return SCREEN_QUIT;
+	case INPUT_SUSPEND:
+		return SCREEN_SUSPEND;
+	case INPUT_CLICK:
+		return click(screen, input, now);
+	case INPUT_SCROLL_UP:
+		scroll(screen, ACTION_UP);
+		return SCREEN_NOTHING;
+	case INPUT_SCROLL_DOWN:
+		scroll(screen, ACTION_DOWN);
+		return SCREEN_NOTHING;
+	case INPUT_KEY:
+		status_seen(&screen->status);
+		if (!screen->prompt.label)
+			return act(screen, keys_action(screen->keys, input->code), now);
+		if (keys_action(screen->keys, input->code) == ACTION_QUIT &&
+				!prompt_takes(input->code))
+			return SCREEN_QUIT;
+		screen_prompt_input(screen, input, now);
+		return SCREEN_NOTHING;
+	case INPUT_PASTE:
+		paste(screen, input, now);
+		return SCREEN_NOTHING;
+	case INPUT_CONTINUE:
+	case INPUT_RESIZE:
+		break;
+	}
+	return SCREEN_NOTHING;
+}

@@ -1,0 +1,85 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/query/filter_words.h"
+#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
+#include "screen_state.h"
+
+enum view_found screen_search(struct screen *screen, const char *pattern, enum list_search where)
+{
+	const struct view *view = screen_views[screen->current];
+
+	return view->search ? view->search(screen->selves[screen->current], pattern, where) :
+		VIEW_FOUND;
+}
+
+static void search_key(struct screen *screen, const struct input *input, enum prompt_event event)
+{
+	enum view_found found = VIEW_FOUND;
+
+	if (event == PROMPT_LEFT)
+		screen_views[screen->current]->act(screen->selves[screen->current], ACTION_BACK);
+	else if (event == PROMPT_CHANGED)
+		found = screen_search(screen, screen->prompt.text, LIST_HERE);
+	else if (event == PROMPT_SAME && keys_action(screen->keys, input->code) == ACTION_SEARCH)
+		found = screen_search(screen, screen->prompt.text, LIST_NEXT);
+	if (event != PROMPT_SAME)
+		snprintf(screen->bad, sizeof screen->bad, "%s", found == VIEW_NOT_FOUND ? "not found" : "");
+}
+
+static void filter_key(struct screen *screen, enum prompt_event event, uint64_t now)
+{
+	char *error = NULL;
+	bool good = scope_filter(&screen->scope, screen->prompt.text, &error);
+
+	snprintf(screen->bad, sizeof screen->bad, "%s", good ? "" : error);
+	if (event == PROMPT_LEFT || (event == PROMPT_DONE && !good)) {
+		screen->scope.filter = screen->before.filter;
+		strcpy(screen->scope.filter_text, screen->before.filter_text);
+	}
+	if (event == PROMPT_DONE && !good) {
+		char *text = util_format("the filter stays as it was: %s", error);
+
+		status_say(&screen->status, true, text, now);
+		free(text);
+	}
+	free(error);
+}
+
+void screen_prompt_input(struct screen *screen, const struct input *input, uint64_t now)
+{
+	enum prompt_event event = prompt_key(&screen->prompt, input->code);
+
+	if (screen->filtering)
+		filter_key(screen, event, now);
+	else
+		search_key(screen, input, event);
+}
+
+void screen_leave_prompt(struct screen *screen, uint64_t now)
+{
+	const struct input leave = { .kind = INPUT_KEY, .code = KEYS_ESCAPE };
+
+	if (screen->prompt.label)
+		screen_prompt_input(screen, &leave, now);
+}
+
+void screen_open_prompt(struct screen *screen, bool filtering)
+{
+	char hint[KEYS_TEXT];
+
+	screen->filtering = filtering;
+	screen->before = screen->scope;
+	screen->bad[0] = '\0';
+	if (filtering)
+		prompt_open(&screen->prompt,
+			"Filter:", FILTER_WORDS,
+			screen->scope.filter_text);
+	else
+		prompt_open(&screen->prompt,
+			"Search:", keys_text(screen->keys,
+			"Enter keeps it, {next} next, {previous} previous, Esc leaves", hint), "");
+}

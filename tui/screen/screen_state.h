@@ -1,0 +1,58 @@
+/* What the files of the screen share: its state, and what one of them does for the others. */
+#ifndef SCREEN_STATE_H
+#define SCREEN_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/session/session.h"
+#include "tui/frame/prompt.h"
+#include "tui/frame/scope.h"
+#include "tui/frame/status.h"
+#include "tui/frame/view.h"
+#include "feed.h"
+#include "screen.h"
+
+struct keys;
+struct picture;
+
+enum { VIEW_FUNCTIONS, VIEW_HELP, VIEWS };
+
+extern const struct view *const screen_views[VIEWS];
+
+enum { SCREEN_BAR_ROWS = 10, SCREEN_STATUS_ROWS = 16 };
+
+struct screen {
+	struct feed feed;
+	const struct keys *keys;
+	struct picture *picture;	/* NULL before the first */
+	struct scope scope;
+	struct session_wish wish;	/* as sent last */
+	void *selves[VIEWS];
+	int current;
+	int rows, columns;		/* as drawn last */
+
+	struct status_line status;
+	struct prompt prompt;
+	bool filtering;			/* the open prompt is the filter's, not the search's */
+	struct scope before;		/* where an abandoned filter goes back to */
+	char bad[160];			/* what is wrong with the prompt's text, or "" */
+};
+
+/* Both say a text that may have keys in it, for keys_text. */
+void screen_say(struct screen *screen, uint64_t now, const char *text);
+void screen_complain(struct screen *screen, uint64_t now, const char *text);
+
+/* Has the views show the picture, again when the scope has changed. */
+void screen_show(struct screen *screen);
+
+/* Tells the feed what the next picture is to hold, if that has changed. */
+void screen_send_wish(struct screen *screen);
+
+/* The prompt for a search, or for a filter. */
+void screen_open_prompt(struct screen *screen, bool filtering);
+void screen_leave_prompt(struct screen *screen, uint64_t now);	/* as Esc does, if one is open */
+void screen_prompt_input(struct screen *screen, const struct input *input, uint64_t now);
+enum view_found screen_search(struct screen *screen, const char *pattern, enum list_search where);
+
+#endif

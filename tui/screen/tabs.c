@@ -1,0 +1,323 @@
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/base/util.h"
+#include "tui/frame/tab_row.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/input.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
+#include "tui/views/config.h"
+#include "machine.h"
+#include "overview.h"
+#include "snapshot.h"
+#include "tabs.h"
+
+enum { ROWS_LEAST = 8, ALL = 0, MOST = FLEET_MOST + 1 };	/* rows below which there is no tab row */
+
+struct page {				/* what a tab shows */
+	struct tabs *tabs;
+	struct machine *machine;	/* NULL: all */
+	struct screen *screen;
+};
+
+struct tabs {
+	struct machine *machines;
+	size_t machine_count;
+	struct overview *overview;	/* NULL: there is one machine */
+	const struct keys *keys;
+	struct page pages[MOST];	/* all, then the machines; or the only one */
+	size_t count, current;
+	uint64_t now;			/* as told last */
+	char all_state[48];
+	struct place row;		/* of the tabs, as drawn last; width 0: none */
+	bool unicode;			/* of the canvas drawn on last */
+};
+
+/* ---- what a screen asks of its tab ---- */
+
+static struct picture *page_picture(void *self)
+{
+	struct page *page = self;
+
+	return page->machine ? machine_picture(page->machine, READER_OWN) :
+		overview_picture(page->tabs->overview, page->tabs->now);
+}
+
+static void page_wish(void *self, const struct session_wish *wish)
+{
+	struct page *page = self;
+
+	if (page->machine)
+		machine_wish(page->machine, READER_OWN, wish);
+	else
+		overview_wish(page->tabs->overview, wish, page->tabs->now);
+}
+
+static bool page_running(void *self)
+{
+	const struct page *page = self;
+
+	return page->machine ? page->machine->running : overview_running(page->tabs->overview);
+}
+
+static void page_run_profiler(void *self, bool on)
+{
+	struct page *page = self;
+
+	if (page->machine)
+		session_run_profiler(page->machine->session, on);
+	else
+		overview_run_profiler(page->tabs->overview, on);
+}
+
+static void page_snapshot(void *self, const char *kernel)
+{
+	struct page *page = self;
+	char name[SNAPSHOT_NAME];
+
+	if (page->machine)
+		session_snapshot(page->machine->session, snapshot_name(kernel, time(NULL), name),
+			(struct folded_options) { .kernel_mark = true });
+	else
+		overview_snapshot(page->tabs->overview);
+}
+
+/* Whoever is looked at says what any machine has to say; of another one, with its name. */
+static bool page_message(void *self, struct session_message *message)
+{
+	const struct page *page = self;
+	struct tabs *tabs = page->tabs;
+
+	for (size_t i = 0; i < tabs->machine_count; i++) {
+		struct machine *machine = &tabs->machines[i];
+		struct session_message said;
+
+		if (!session_message(machine->session, message))
+			continue;
+		said = *message;
+		if (!page->machine)
+			overview_gather(tabs->overview, i, message);
+		else if (page->machine != machine)
+			util_print(message->text, sizeof message->text, "%s: %s", machine->name,
+				said.text);
+		return true;
+	}
+	return false;
+}
+
+/* ---- the tabs ---- */
+
+static void look(struct tabs *tabs, size_t page)
+{
+	tabs->current = page;
+	for (size_t i = 0; i < tabs->machine_count; i++)
+		machine_look(&tabs->machines[i], !tabs->pages[page].machine ? READER_ALL :
+			tabs->pages[page].machine == &tabs->machines[i] ? READER_OWN : READER_NONE);
+}
+
+static void add_page(struct tabs *tabs, struct machine *machine, const struct config *config)
+{
+	struct page *page = &tabs->pages[tabs->count++];
+	struct feed feed = {
+		.self = page, .picture = page_picture, .message = page_message, .wish = page_wish,
+		.running = page_running, .run_profiler = page_run_profiler,
+		.snapshot = page_snapshot,
+	};
+
+	page->tabs = tabs;
+	page->machine = machine;
+	page->screen = screen_new(feed, config);
+}
+
+struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct budget *budget,
+	const struct config *config)
+{
+	struct tabs *tabs = util_alloc(sizeof *tabs);
+
+	tabs->machine_count = count;
+	tabs->keys = &config->keys;
+	tabs->machines = util_alloc(count * sizeof *tabs->machines);
+	for (size_t i = 0; i < count; i++)
+		machine_init(&tabs->machines[i], machines[i].session, (unsigned)i + 1,
+			machines[i].label);
+	if (count > 1) {
+		tabs->overview = overview_new(tabs->machines, count, budget);
+		add_page(tabs, NULL, config);
+	}
+	for (size_t i = 0; i < count; i++)
+		add_page(tabs, &tabs->machines[i], config);
+	tabs->now = util_now();
+	look(tabs, 0);
+	return tabs;
+}
+
+void tabs_free(struct tabs *tabs)
+{
+	if (!tabs)
+		return;
+	for (size_t i = 0; i < tabs->count; i++)
+		screen_free(tabs->pages[i].screen);
+	overview_free(tabs->overview);
+	for (size_t i = 0; i < tabs->machine_count; i++)
+		machine_clear(&tabs->machines[i]);
+	free(tabs->machines);
+	free(tabs);
+}
+
+static struct screen *shown(const struct tabs *tabs)
+{
+	return tabs->pages[tabs->current].screen;
+}
+
+bool tabs_step(struct tabs *tabs, uint64_t now)
+{
+	bool changed = false;
+
+	tabs->now = now;
+	for (size_t i = 0; i < tabs->machine_count; i++)
+		if (machine_step(&tabs->machines[i]) && tabs->overview)
+			changed = true;
+	return screen_step(shown(tabs), now) || changed;
+}
+
+bool tabs_has_table(const struct tabs *tabs)
+{
+	return screen_has_table(shown(tabs));
+}
+
+int tabs_fds(const struct tabs *tabs, struct pollfd *fds)
+{
+	for (size_t i = 0; i < tabs->machine_count; i++)
+		fds[i] = (struct pollfd) {
+			.fd = session_picture_fd(tabs->machines[i].session), .events = POLLIN,
+		};
+	return (int)tabs->machine_count;
+}
+
+/* ---- the row ---- */
+
+static struct tab tab_of(const struct machine *machine)
+{
+	static const char *const links[] = {
+		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting", [LINK_TAKEN] = "taken",
+		[LINK_NOT_OPENED] = "waiting", [LINK_NO_HELLO] = "waiting", [LINK_UP] = "off",
+		[LINK_SILENT] = "silent", [LINK_LOST] = "lost",
+	};
+	static const char *const vms[] = {
+		[VM_UNKNOWN] = NULL, [VM_RUNNING] = NULL, [VM_PAUSED] = "paused",
+		[VM_SHUTDOWN] = "shut down", [VM_PANICKED] = "panic", [VM_HANGS] = "hangs",
+		[VM_GONE] = "gone",
+	};
+	struct tab tab = { .name = machine->name, .mark = GLYPH_OFF, .style = STYLE_WARN,
+		.lost = machine->lost };
+
+	if (!machine->known)
+		tab.state = "connecting";
+	else if (vms[machine->vm])
+		tab.state = vms[machine->vm];
+	else if (picture_records(machine->running, machine->link, machine->vm))
+		tab = (struct tab) { .name = machine->name, .mark = GLYPH_ON, .state = "REC",
+			.style = STYLE_GOOD, .lost = machine->lost };
+	else
+		tab.state = links[machine->link];
+	if (machine->vm == VM_PAUSED)
+		tab.mark = GLYPH_PAUSED;
+	return tab;
+}
+
+/* Fills the tabs of all pages: the first is that of all. */
+static void fill(struct tabs *tabs, struct tab row[MOST])
+{
+	size_t running = 0;
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < tabs->machine_count; i++) {
+		row[i + 1] = tab_of(&tabs->machines[i]);
+		running += row[i + 1].mark == GLYPH_ON;
+		lost += row[i + 1].lost;
+	}
+	snprintf(tabs->all_state, sizeof tabs->all_state, "%zu/%zu REC", running,
+		tabs->machine_count);
+	row[ALL] = (struct tab) {
+		.name = "All", .lost = lost,
+		.mark = running ? GLYPH_ON : GLYPH_OFF,
+		.style = running == tabs->machine_count ? STYLE_GOOD : STYLE_WARN,
+		.state = running == tabs->machine_count ? "REC" : running ? tabs->all_state : "off",
+	};
+}
+
+/* The canvas below the tab row. */
+static struct canvas below(const struct canvas *canvas)
+{
+	return (struct canvas) {
+		.rows = canvas->rows - 1, .columns = canvas->columns, .unicode = canvas->unicode,
+		.cells = canvas->cells + canvas->columns,
+	};
+}
+
+/* How to get to the next one, at the right, where there is room. */
+static void draw_hint(const struct tabs *tabs, struct canvas *canvas, int used)
+{
+	char text[KEYS_TEXT];
+	int left = tabs->row.width - used - 1;
+
+	keys_text(tabs->keys, "{next-tab} next", text);
+	if (canvas_width(canvas, text) < left)
+		canvas_right(canvas, (struct place) { 0, used, left }, STYLE_DIM, text);
+}
+
+void tabs_draw(struct tabs *tabs, struct canvas *canvas)
+{
+	struct tab row[MOST];
+	struct canvas rest;
+
+	tabs->unicode = canvas->unicode;
+	tabs->row = (struct place) { .width = 0 };
+	if (!tabs->overview || canvas->rows < ROWS_LEAST) {
+		screen_draw(shown(tabs), canvas);
+		return;
+	}
+	tabs->row.width = canvas->columns;
+	fill(tabs, row);
+	rest = below(canvas);
+	screen_draw(shown(tabs), &rest);
+	draw_hint(tabs, canvas,
+		tab_row_draw(canvas, tabs->row, row, tabs->count, tabs->current));
+}
+
+static enum screen_wish click(struct tabs *tabs, const struct input *input)
+{
+	const struct canvas like = { .unicode = tabs->unicode };
+	struct tab row[MOST];
+	size_t page;
+
+	fill(tabs, row);
+	page = tab_row_at(&like, tabs->row, row, tabs->count, tabs->current, input->column);
+	if (page < tabs->count)
+		look(tabs, page);
+	return SCREEN_NOTHING;
+}
+
+enum screen_wish tabs_input(struct tabs *tabs, const struct input *input, uint64_t now)
+{
+	struct input moved = *input;
+	enum screen_wish wish;
+
+	tabs->now = now;
+	if (input->kind == INPUT_CLICK && tabs->row.width && input->row == 0)
+		return click(tabs, input);
+	if (tabs->row.width)
+		moved.row--;
+	wish = screen_input(shown(tabs), &moved, now);
+	if (wish == SCREEN_NEXT_TAB)
+		look(tabs, (tabs->current + 1) % tabs->count);
+	else if (wish == SCREEN_PREVIOUS_TAB)
+		look(tabs, (tabs->current + tabs->count - 1) % tabs->count);
+	else
+		return wish;
+	return SCREEN_NOTHING;
+}

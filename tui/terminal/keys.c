@@ -1,0 +1,214 @@
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "agent/base/util.h"
+#include "agent/query/filter_words.h"
+#include "keys.h"
+
+const struct keys keys_standard = { .rows = {
+	{ { KEYS_F(1), '?' }, ACTION_HELP, "help", "Help", "this help, and back" },
+	{ { KEYS_UP, 'k' }, ACTION_UP, "up", NULL, "one row up" },
+	{ { KEYS_DOWN, 'j' }, ACTION_DOWN, "down", NULL,
+		"one row down; the cursor follows its function" },
+	{ { KEYS_LEFT, 'h' }, ACTION_LEFT, "left", NULL, "the detail line, its beginning" },
+	{ { KEYS_RIGHT, 'l' }, ACTION_RIGHT, "right", NULL, "the detail line, further right" },
+	{ { KEYS_PAGE_UP }, ACTION_PAGE_UP, "page-up", NULL, "one page up" },
+	{ { KEYS_PAGE_DOWN }, ACTION_PAGE_DOWN, "page-down", NULL, "one page down" },
+	{ { KEYS_HOME, 'g' }, ACTION_TOP, "top", NULL, "first row; the cursor stays at the top" },
+	{ { KEYS_END, 'G' }, ACTION_BOTTOM, "bottom", NULL, "last row" },
+	{ { KEYS_F(3), '/' }, ACTION_SEARCH, "search", "Search", "search a name as you type" },
+	{ { 'n' }, ACTION_NEXT, "next", NULL, "next match" },
+	{ { 'N' }, ACTION_PREVIOUS, "previous", NULL, "previous match" },
+	{ { KEYS_F(4), '\\' }, ACTION_FILTER, "filter", "Filter",
+		"show only: " FILTER_WORDS },
+	{ { KEYS_F(6) }, ACTION_SORT, "sort", "Sort", "sort by the next column" },
+	{ { '<' }, ACTION_SORT_LEFT, "sort-left", NULL, "sort by the column to the left" },
+	{ { '>' }, ACTION_SORT_RIGHT, "sort-right", NULL, "sort by the column to the right" },
+	{ { 'I' }, ACTION_INVERT, "invert", NULL, "invert the order" },
+	{ { 'i' }, ACTION_IDLE, "idle", NULL,
+		"hide the row of idle time, and show it; shares stay" },
+	{ { 'd' }, ACTION_DISMISS, "dismiss", NULL, "put the remarks away until there are others" },
+	{ { KEYS_F(7), 'w' }, ACTION_WINDOW, "window", "Window",
+		"the last 1 s, 10 s, 60 s, or all" },
+	{ { KEYS_F(9), 's' }, ACTION_SNAPSHOT, "snapshot", "Snapshot",
+		"save the stacks to a folded file" },
+	{ { ' ' }, ACTION_RUN, "profile", "On/off", "start or stop profiling in the guest" },
+	{ { KEYS_TAB }, ACTION_NEXT_TAB, "next-tab", "Next", "the next machine's screen; that over all" },
+	{ { KEYS_BACK_TAB }, ACTION_PREVIOUS_TAB, "previous-tab", NULL, "the screen before" },
+	{ { 'q', KEYS_F(10), KEYS_CTRL('C') }, ACTION_QUIT, "quit", "Quit", "leave ktop" },
+	{ { 'z' }, ACTION_ZERO, "zero", "Zero", "count from now on; back takes all again" },
+	{ { 'Z' }, ACTION_FREEZE, "freeze", "Freeze",
+		"hold the picture, and let go; collection goes on" },
+	{ { KEYS_ESCAPE, KEYS_BACKSPACE }, ACTION_BACK, "back", NULL,
+		"back; takes off the filter, then the zero" },
+	{ { KEYS_CTRL('L') }, ACTION_REDRAW, "redraw", NULL, "draw the screen anew" },
+	{ { KEYS_CTRL('Z') }, ACTION_SUSPEND, "suspend", NULL,
+		"suspend ktop; `fg` brings it back" },
+} };
+
+bool keys_shown(const struct keys *keys, const struct key *row)
+{
+	bool tab = row->action == ACTION_NEXT_TAB || row->action == ACTION_PREVIOUS_TAB;
+
+	return keys->tabs || !tab;
+}
+
+enum action keys_action(const struct keys *keys, uint32_t code)
+{
+	if (code == 0)
+		return ACTION_NONE;
+	for (size_t i = 0; i < KEYS_ROWS; i++)
+		for (int j = 0; j < KEYS_PER_ROW; j++)
+			if (keys->rows[i].codes[j] == code)
+				return keys->rows[i].action;
+	return ACTION_NONE;
+}
+
+static const struct { uint32_t code; const char *name; } specials[] = {
+	{ ' ', "SPACE" }, { KEYS_ENTER, "Enter" }, { KEYS_ESCAPE, "Esc" },
+	{ KEYS_BACKSPACE, "Backspace" }, { KEYS_TAB, "Tab" }, { KEYS_BACK_TAB, "Shift-Tab" },
+	{ KEYS_UP, "Up" }, { KEYS_DOWN, "Down" }, { KEYS_LEFT, "Left" }, { KEYS_RIGHT, "Right" },
+	{ KEYS_PAGE_UP, "PgUp" }, { KEYS_PAGE_DOWN, "PgDn" },
+	{ KEYS_HOME, "Home" }, { KEYS_END, "End" },
+};
+enum { SPECIALS = sizeof specials / sizeof *specials, F_KEYS = 12 };
+
+static const char *special_name(uint32_t code)
+{
+	for (size_t i = 0; i < SPECIALS; i++)
+		if (specials[i].code == code)
+			return specials[i].name;
+	return NULL;
+}
+
+const char *keys_name(uint32_t code, char name[KEYS_NAME])
+{
+	const char *special = special_name(code);
+
+	if (special)
+		snprintf(name, KEYS_NAME, "%s", special);
+	else if (code > KEYS_F0)
+		snprintf(name, KEYS_NAME, "F%u", code - KEYS_F0);
+	else if (code < ' ')
+		snprintf(name, KEYS_NAME, "Ctrl-%c", (char)('@' + code));
+	else
+		snprintf(name, KEYS_NAME, "%c", code < 127 ? (char)code : '?');
+	return name;
+}
+
+/* KEYS_ROWS: none is called so. */
+static int row_named(const struct keys *keys, const char *name, size_t size)
+{
+	int row = 0;
+
+	while (row < KEYS_ROWS && (strncmp(keys->rows[row].name, name, size) != 0 ||
+			keys->rows[row].name[size]))
+		row++;
+	return row;
+}
+
+/* The key that stands for an action in a text. */
+static const char *first_name(const struct keys *keys, int row, char name[KEYS_NAME])
+{
+	uint32_t code = row < KEYS_ROWS ? keys->rows[row].codes[0] : 0;
+
+	return code ? keys_name(code, name) : "(no key)";
+}
+
+const char *keys_text(const struct keys *keys, const char *text, char filled[KEYS_TEXT])
+{
+	char name[KEYS_NAME];
+	size_t used = 0;
+
+	filled[0] = '\0';
+	while (*text && used < KEYS_TEXT) {
+		bool key = *text == '{';
+		size_t size = strcspn(text + key, key ? "}" : "{");
+
+		used += (size_t)snprintf(filled + used, KEYS_TEXT - used, "%.*s",
+			key ? KEYS_NAME : (int)size,
+			key ? first_name(keys, row_named(keys, text + 1, size), name) : text);
+		text += size + (key ? strlen("{}") : 0);
+	}
+	return filled;
+}
+
+/* A terminal sends Ctrl-H as Backspace, and Ctrl-J as Enter. */
+static uint32_t control_code(int letter)
+{
+	return letter >= 'A' && letter <= 'Z' && letter != 'H' && letter != 'J' ?
+		KEYS_CTRL((uint32_t)letter) : 0;
+}
+
+/* What keys_name calls so; 0: nothing. */
+static uint32_t code_named(const char *name)
+{
+	char called[KEYS_NAME];
+
+	for (size_t i = 0; i < SPECIALS; i++)
+		if (strcasecmp(specials[i].name, name) == 0)
+			return specials[i].code;
+	for (uint32_t n = 1; n <= F_KEYS; n++)
+		if (strcasecmp(keys_name(KEYS_F(n), called), name) == 0)
+			return KEYS_F(n);
+	if (strncasecmp(name, "Ctrl-", 5) == 0 && strlen(name) == 6)
+		return control_code(toupper((unsigned char)name[5]));
+	return name[0] > ' ' && name[0] < 127 && name[1] == '\0' ? (uint32_t)name[0] : 0;
+}
+
+/* The row has the key from now on, behind its others; no other row has it. */
+static void give(struct keys *keys, int row, uint32_t code)
+{
+	for (int i = 0; i < KEYS_ROWS; i++) {
+		uint32_t *codes = keys->rows[i].codes;
+		int kept = 0;
+
+		for (int j = 0; j < KEYS_PER_ROW; j++)
+			if (codes[j] != code)
+				codes[kept++] = codes[j];
+		while (kept < KEYS_PER_ROW)
+			codes[kept++] = 0;
+	}
+	for (int i = 0; i < KEYS_PER_ROW; i++)
+		if (keys->rows[row].codes[i] == 0) {
+			keys->rows[row].codes[i] = code;
+			return;
+		}
+}
+
+bool keys_set(struct keys *keys, const char *name, char *const *words, char **error)
+{
+	struct keys set = *keys;
+	int row = row_named(keys, name, strlen(name));
+	bool none = strcmp(words[0], "none") == 0 && !words[1];
+
+	if (row == KEYS_ROWS)
+		return util_fail(error, "no such action; `ktop config` lists them");
+	memset(set.rows[row].codes, 0, sizeof set.rows[row].codes);
+	for (int i = 0; words[i] && !none; i++) {
+		uint32_t code = code_named(words[i]);
+
+		if (i == KEYS_PER_ROW)
+			return util_fail(error, "too many keys; give up to %d", KEYS_PER_ROW);
+		if (code == 0)
+			return util_fail(error, "%.40s: no such key; give a character, Ctrl-A, F1, "
+				"or SPACE, Enter, Esc, Up, PgUp, Home and such", words[i]);
+		give(&set, row, code);
+	}
+	*keys = set;
+	return true;
+}
+
+void keys_write(const struct key *row, FILE *to)
+{
+	char name[KEYS_NAME];
+
+	if (row->codes[0] == 0)
+		fputs(" none", to);
+	for (int i = 0; i < KEYS_PER_ROW && row->codes[i]; i++)
+		fprintf(to, " %s", keys_name(row->codes[i], name));
+}

@@ -1,0 +1,309 @@
+#define NCURSES_NOMACROS 1
+
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <curses.h>
+#include <termcap.h>
+
+#include "agent/base/util.h"
+#include "canvas.h"
+#include "term.h"
+#include "term_keys.h"
+#include "theme.h"
+#include "tty.h"
+
+/* More than any terminal is; who says so is not believed. */
+enum { ROWS_MOST = 500, COLUMNS_MOST = 1000 };
+
+enum { CURSES_BYTES = 1 << 20 };	/* more than ncurses takes for most terminals */
+
+/* Bracketed paste of xterm, which others leave alone when they do not know it. */
+#define PASTE_ON "\033[?2004h"
+#define PASTE_OFF "\033[?2004l"
+
+/* The one terminal. */
+static struct {
+	SCREEN *screen;
+	const struct theme *theme;
+	struct canvas *shown;		/* what the terminal shows; NULL: unknown */
+	enum depth depth;
+} terminal;
+
+/* ncurses and libtinfo follow NULL where one of their allocations fails: it is looked before. */
+static bool has_memory(void)
+{
+	void *volatile room = malloc(CURSES_BYTES);
+	bool has = room;
+
+	free(room);
+	return has;
+}
+
+static bool fail_without_memory(char **error)
+{
+	return util_fail(error, "cannot open the screen: there is no memory for it; close others, "
+		"or use `ktop report`");
+}
+
+/* Of a type that it does not know it says the same as when memory was out: then it is asked again. */
+static bool is_known(const char *name)
+{
+	return tgetent(NULL, name) == 1 || tgetent(NULL, name) == 1;
+}
+
+bool term_possible(char **error)
+{
+	const char *name = getenv("TERM");
+	char move[] = "cm";
+	char *shown;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return util_fail(error, "cannot open the screen: this is no terminal; use "
+			"`ktop report`, or `ktop run --headless`");
+	if (!name || !*name)
+		return util_fail(error, "cannot open the screen: TERM is not set; set it, for "
+			"example to xterm, or use `ktop report`");
+	if (!has_memory())
+		return fail_without_memory(error);
+	shown = util_printable(name, strnlen(name, 64));
+	if (!is_known(name))
+		util_fail(error, "cannot open the screen: terminal type %s is not known; "
+			"set TERM, for example to xterm, or use `ktop report`", shown);
+	else if (!tgetstr(move, NULL))
+		util_fail(error, "cannot open the screen: terminal type %s cannot move its cursor; "
+			"set TERM, or use `ktop report`, or `ktop run --headless`", shown);
+	else
+		name = NULL;
+	free(shown);
+	return !name;
+}
+
+static enum depth depth_of_terminal(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	if ((no_color && *no_color) || !has_colors() || start_color() == ERR || COLORS < 8)
+		return DEPTH_NONE;
+	use_default_colors();
+	return COLORS >= 256 ? DEPTH_256 : COLORS >= 16 ? DEPTH_16 : DEPTH_8;
+}
+
+/* A style's pair; the one for its cursor row lies STYLES above. Pair 0 is the terminal's own. */
+static short pair_of(uint8_t style)
+{
+	return (short)(1 + (style & ~STYLE_CURSOR) + (style & STYLE_CURSOR ? STYLES : 0));
+}
+
+static void make_pairs(void)
+{
+	for (int i = 0; i < 2 * STYLES && terminal.depth != DEPTH_NONE; i++) {
+		uint8_t style = (uint8_t)(i < STYLES ? i : (i - STYLES) | STYLE_CURSOR);
+		struct look look = theme_look(terminal.theme, terminal.depth, style);
+
+		init_pair(pair_of(style), (short)look.fore, (short)look.back);
+	}
+}
+
+/* What takes back all that the screen sets; tputs gives it byte by byte. */
+static struct {
+	char bytes[128];
+	size_t size;
+} leaving;
+
+static int add_leaving(int byte)
+{
+	if (leaving.size < sizeof leaving.bytes)
+		leaving.bytes[leaving.size++] = (char)byte;
+	return byte;
+}
+
+/* First an end to whatever the terminal was in the middle of. */
+static void write_leaving(void)
+{
+	static const char *const names[] = { "op", "me", "ke", "ve" };
+	char name[3];
+	const char *mode;
+
+	leaving.size = 0;
+	tputs("\030" PASTE_OFF "\033[?1006l\033[?1000l", 1, add_leaving);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		mode = tgetstr(strcpy(name, names[i]), NULL);
+		if (mode)
+			tputs(mode, 1, add_leaving);
+	}
+	mode = tgetstr(strcpy(name, "te"), NULL);
+	if (!mode)
+		mode = tgetstr(strcpy(name, "cl"), NULL);
+	if (mode)
+		tputs(mode, 1, add_leaving);
+}
+
+/* Past ncurses: it knows nothing of these. */
+static void send(const char *mode)
+{
+	if (write(STDOUT_FILENO, mode, strlen(mode)) < 0)
+		terminal.shown = NULL;
+}
+
+static bool start_curses(void)
+{
+	terminal.screen = newterm(NULL, stdout, stdin);
+	if (!terminal.screen || !term_keys_open())
+		return false;
+	raw();
+	noecho();
+	nonl();
+	intrflush(stdscr, FALSE);
+	curs_set(0);
+	send(PASTE_ON);
+	terminal.depth = depth_of_terminal();
+	make_pairs();
+	return true;
+}
+
+bool term_open(const struct theme *theme, char **error)
+{
+	bool started;
+
+	if (!term_possible(error))
+		return false;
+	setlocale(LC_CTYPE, "");
+	terminal.theme = theme;
+	write_leaving();
+	if (!tty_open(leaving.bytes, leaving.size, error))
+		return false;
+	tty_begin();
+	started = start_curses();
+	tty_end();
+	if (started)
+		return true;
+	term_close();
+	return fail_without_memory(error);	/* of a type that is known, newterm fails for nothing else */
+}
+
+static void leave_curses(void)
+{
+	send(PASTE_OFF);
+	endwin();
+}
+
+void term_close(void)
+{
+	tty_begin();
+	if (terminal.screen && tty_ours())
+		leave_curses();
+	tty_end();
+	tty_close();
+	term_keys_close();
+	if (terminal.screen)
+		delscreen(terminal.screen);
+	canvas_free(terminal.shown);
+	terminal.shown = NULL;
+	terminal.screen = NULL;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+struct canvas *term_canvas(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col)
+		resize_term(least(size.ws_row, ROWS_MOST), least(size.ws_col, COLUMNS_MOST));
+	return canvas_new(getmaxy(stdscr), getmaxx(stdscr),
+		strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+}
+
+static attr_t attributes(struct look look)
+{
+	return (look.attributes & LOOK_BOLD ? A_BOLD : 0) |
+		(look.attributes & LOOK_DIM ? A_DIM : 0) |
+		(look.attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
+		(look.attributes & LOOK_REVERSE ? A_REVERSE : 0);
+}
+
+static void show_cell(const struct canvas *canvas, int row, int column)
+{
+	const struct cell *cell = canvas_cell(canvas, row, column);
+	const wchar_t text[2] = { (wchar_t)cell->code };
+	short pair = terminal.depth == DEPTH_NONE ? 0 : pair_of(cell->style);
+	cchar_t complex;
+
+	if (cell->code == 0)
+		return;
+	if (setcchar(&complex, text,
+		attributes(theme_look(terminal.theme, terminal.depth, cell->style)), pair,
+		NULL) == OK)
+		mvadd_wch(row, column, &complex);
+}
+
+static bool same_row(const struct canvas *canvas, int row)
+{
+	size_t columns = (size_t)canvas->columns, at = (size_t)row * columns;
+
+	return terminal.shown && terminal.shown->rows == canvas->rows &&
+		terminal.shown->columns == canvas->columns &&
+		memcmp(terminal.shown->cells + at, canvas->cells + at,
+			columns * sizeof *canvas->cells) == 0;
+}
+
+void term_show(const struct canvas *canvas)
+{
+	for (int row = 0; row < canvas->rows; row++)
+		for (int column = 0; column < canvas->columns && !same_row(canvas, row); column++)
+			show_cell(canvas, row, column);
+	tty_begin();
+	refresh();
+	tty_end();
+	if (!terminal.shown || terminal.shown->rows != canvas->rows ||
+		terminal.shown->columns != canvas->columns) {
+		canvas_free(terminal.shown);
+		terminal.shown = canvas_new(canvas->rows, canvas->columns, canvas->unicode);
+	}
+	memcpy(terminal.shown->cells, canvas->cells,
+		(size_t)canvas->rows * canvas->columns * sizeof *canvas->cells);
+}
+
+void term_redraw(void)
+{
+	canvas_free(terminal.shown);
+	terminal.shown = NULL;
+	clearok(stdscr, TRUE);
+}
+
+void term_resume(void)
+{
+	tty_begin();
+	reset_prog_mode();
+	send(PASTE_ON);
+	tty_end();
+	term_redraw();
+}
+
+bool term_suspend(void)
+{
+	def_prog_mode();
+	tty_begin();
+	leave_curses();
+	tty_end();
+	if (!tty_stop())
+		return false;
+	term_resume();
+	return true;
+}
+
+int term_fds(struct pollfd fds[TERM_FDS])
+{
+	fds[0] = (struct pollfd) { .fd = STDIN_FILENO, .events = POLLIN };
+	fds[1] = (struct pollfd) { .fd = tty_fd(), .events = POLLIN };
+	return TERM_FDS;
+}

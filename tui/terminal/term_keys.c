@@ -1,0 +1,166 @@
+#define NCURSES_NOMACROS 1
+
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include <curses.h>
+
+#include "agent/base/util.h"
+#include "input.h"
+#include "keys.h"
+#include "term.h"
+#include "term_keys.h"
+#include "tty.h"
+
+/* Above all of ncurses: the beginning and the end of what is pasted. */
+enum { KEY_PASTE = KEY_MAX + 1, KEY_PASTED };
+static const uint64_t paste_ns = 2000000000u;	/* one that nothing ends is over by then */
+
+static struct {
+	WINDOW *pad;			/* reading from a pad draws nothing */
+	mbstate_t partial;		/* of a character whose bytes come one by one */
+	uint64_t pasted;		/* when the last of a paste came; 0: none is under way */
+	bool gone;			/* the terminal was hung up */
+} keys;
+
+bool term_keys_open(void)
+{
+	keys.pad = newpad(1, 1);
+	if (!keys.pad)
+		return false;
+	keypad(keys.pad, TRUE);
+	nodelay(keys.pad, TRUE);
+	set_escdelay(25);
+	define_key("\033[200~", KEY_PASTE);
+	define_key("\033[201~", KEY_PASTED);
+	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	mouseinterval(0);
+	return true;
+}
+
+void term_keys_close(void)
+{
+	if (keys.pad)
+		delwin(keys.pad);
+	keys.pad = NULL;
+}
+
+bool term_gone(void)
+{
+	return keys.gone;
+}
+
+static bool read_event(struct input *input)
+{
+	static const enum input_kind kinds[] = {
+		[TTY_HANGUP] = INPUT_QUIT, [TTY_QUIT] = INPUT_QUIT, [TTY_STOP] = INPUT_SUSPEND,
+		[TTY_CONTINUE] = INPUT_CONTINUE, [TTY_RESIZE] = INPUT_RESIZE,
+	};
+	enum tty_event event = tty_event();
+
+	if (event == TTY_NOTHING)
+		return false;
+	keys.gone = keys.gone || event == TTY_HANGUP;
+	input->kind = kinds[event];
+	return true;
+}
+
+static bool read_mouse(struct input *input)
+{
+	MEVENT event;
+
+	if (getmouse(&event) != OK)
+		return true;
+	input->row = event.y;
+	input->column = event.x;
+	input->kind = event.bstate & BUTTON4_PRESSED ? INPUT_SCROLL_UP :
+		event.bstate & BUTTON5_PRESSED ? INPUT_SCROLL_DOWN : INPUT_CLICK;
+	return true;
+}
+
+static uint32_t code_of(int key)
+{
+	static const struct { int curses; uint32_t code; } codes[] = {
+		{ KEY_UP, KEYS_UP }, { KEY_DOWN, KEYS_DOWN },
+		{ KEY_LEFT, KEYS_LEFT }, { KEY_RIGHT, KEYS_RIGHT },
+		{ KEY_PPAGE, KEYS_PAGE_UP }, { KEY_NPAGE, KEYS_PAGE_DOWN },
+		{ KEY_HOME, KEYS_HOME }, { KEY_END, KEYS_END },
+		{ KEY_FIND, KEYS_HOME }, { KEY_SELECT, KEYS_END },
+		{ KEY_BTAB, KEYS_BACK_TAB }, { KEY_ENTER, KEYS_ENTER }, { KEY_BACKSPACE, KEYS_BACKSPACE },
+	};
+
+	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+		if (codes[i].curses == key)
+			return codes[i].code;
+	return key > KEY_F(0) && key <= KEY_F(12) ? (uint32_t)KEYS_F(key - KEY_F(0)) : 0;
+}
+
+/* A closed terminal is always readable and gives nothing: that ends the program, once. */
+static bool read_end(struct input *input)
+{
+	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	if (keys.gone || poll(&fd, 1, 0) <= 0 || !(fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
+		return false;
+	keys.gone = true;
+	input->kind = INPUT_QUIT;
+	return true;
+}
+
+/* A character as its last byte comes; 0: not yet, or none of this locale. */
+static uint32_t character(int byte)
+{
+	char one = (char)byte;
+	wchar_t wide;
+	size_t used = mbrtowc(&wide, &one, 1, &keys.partial);
+
+	if (used == (size_t)-1) {
+		memset(&keys.partial, 0, sizeof keys.partial);
+		used = mbrtowc(&wide, &one, 1, &keys.partial);
+	}
+	if (used == (size_t)-1)
+		memset(&keys.partial, 0, sizeof keys.partial);
+	return used <= 1 ? (uint32_t)wide : 0;
+}
+
+/* Of a paste only what belongs into a line is passed on. */
+static void read_pasted(struct input *input, int key)
+{
+	uint64_t now = util_now();
+
+	if (key == KEY_PASTE || key == KEY_PASTED) {
+		keys.pasted = key == KEY_PASTE ? now : 0;
+		input->code = 0;
+	} else if (keys.pasted && now - keys.pasted > paste_ns) {
+		keys.pasted = 0;
+	} else if (keys.pasted) {
+		keys.pasted = now;
+		input->kind = INPUT_PASTE;
+		if (input->code >= KEYS_UP || input->code == KEYS_BACKSPACE ||
+				(input->code && input->code < ' '))
+			input->code = ' ';
+	}
+}
+
+bool term_read(struct input *input)
+{
+	int key;
+
+	*input = (struct input) { .kind = INPUT_KEY };
+	if (read_event(input))
+		return true;
+	key = wgetch(keys.pad);
+	if (key == ERR)
+		return read_end(input);
+	if (key == KEY_MOUSE)
+		return read_mouse(input);
+	input->code = key >= KEY_MIN ? code_of(key) : character(key);
+	if (input->code == '\n')
+		input->code = KEYS_ENTER;
+	if (input->code == '\b')
+		input->code = KEYS_BACKSPACE;
+	read_pasted(input, key);
+	return true;
+}

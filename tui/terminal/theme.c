@@ -1,0 +1,244 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "canvas.h"
+#include "theme.h"
+
+enum { NONE = -1, BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, BRIGHT };
+enum { BOLD = LOOK_BOLD, DIM = LOOK_DIM, UNDERLINE = LOOK_UNDERLINE, REVERSE = LOOK_REVERSE };
+
+const struct theme theme_standard = { .entries = {
+	[STYLE_TEXT] = { "text", .rich = { NONE, NONE, 0 }, .base = { NONE, NONE, 0 } },
+	[STYLE_DIM] = { "dim", .rich = { 245, NONE, 0 }, .base = { NONE, NONE, DIM }, .mono = DIM },
+	[STYLE_TITLE] = { "title", .rich = { 231, NONE, BOLD },
+		.base = { NONE, NONE, BOLD }, .mono = BOLD },
+	[STYLE_GOOD] = { "good", .rich = { 78, NONE, BOLD },
+		.base = { GREEN, NONE, BOLD }, .mono = BOLD },
+	[STYLE_WARN] = { "warn", .rich = { 221, NONE, BOLD },
+		.base = { YELLOW, NONE, BOLD }, .mono = BOLD },
+	[STYLE_BAD] = { "bad", .rich = { 231, 160, BOLD },
+		.base = { WHITE, RED, BOLD }, .mono = REVERSE },
+	[STYLE_KERNEL] = { "kernel", .rich = { 209, NONE, 0 }, .base = { RED, NONE, 0 } },
+	[STYLE_USER] = { "user", .rich = { 114, NONE, 0 }, .base = { GREEN, NONE, 0 } },
+	[STYLE_IDLE] = { "idle", .rich = { 110, NONE, 0 }, .base = { BRIGHT + BLUE, NONE, 0 } },
+	[STYLE_HOT] = { "hot", .rich = { 203, NONE, BOLD },
+		.base = { BRIGHT + RED, NONE, 0 }, .mono = BOLD },
+	[STYLE_WARM] = { "warm", .rich = { 221, NONE, 0 }, .base = { YELLOW, NONE, 0 } },
+	[STYLE_HEAD] = { "head", .rich = { 252, 238, 0 },
+		.base = { BLACK, CYAN, 0 }, .mono = REVERSE },
+	[STYLE_SORTED] = { "sorted", .rich = { 231, 61, BOLD },
+		.base = { BLACK, WHITE, 0 }, .mono = REVERSE | BOLD },
+	[STYLE_MATCH] = { "match", .rich = { 16, 221, 0 },
+		.base = { BLACK, YELLOW, 0 }, .mono = UNDERLINE },
+	[STYLE_KEY] = { "key", .rich = { 231, NONE, BOLD },
+		.base = { NONE, NONE, BOLD }, .mono = BOLD },
+	[STYLE_LABEL] = { "label", .rich = { 252, 238, 0 },
+		.base = { BLACK, CYAN, 0 }, .mono = REVERSE },
+	[STYLE_PROMPT] = { "prompt", .rich = { 231, 61, 0 },
+		.base = { BLACK, WHITE, 0 }, .mono = REVERSE },
+} };
+
+static const char *const colours[2 * BRIGHT] = {
+	"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
+	"bright-black", "bright-red", "bright-green", "bright-yellow",
+	"bright-blue", "bright-magenta", "bright-cyan", "bright-white",
+};
+enum { PALETTE = 256 };
+
+static const struct { const char *name; unsigned bit; } attributes[] = {
+	{ "bold", BOLD }, { "dim", DIM }, { "underline", UNDERLINE }, { "reverse", REVERSE },
+};
+enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
+
+static bool take_attribute(const char *word, unsigned *bits)
+{
+	for (size_t i = 0; i < ATTRIBUTES; i++)
+		if (strcmp(word, attributes[i].name) == 0) {
+			*bits |= attributes[i].bit;
+			return true;
+		}
+	return false;
+}
+
+static bool take_colour(const char *word, int *colour)
+{
+	char *end;
+	unsigned long number = strtoul(word, &end, 10);
+
+	for (int i = 0; i < 2 * BRIGHT; i++)
+		if (strcmp(word, colours[i]) == 0) {
+			*colour = i;
+			return true;
+		}
+	if (strcmp(word, "default") == 0) {
+		*colour = NONE;
+		return true;
+	}
+	*colour = (int)number;
+	return isdigit((unsigned char)*word) && *end == '\0' && number < PALETTE;
+}
+
+/*
+ * The words of one look, up to the end or a "/"; *words is moved there. One colour at most for the
+ * text, and one behind "on".
+ */
+static bool take_look(struct look *look, char *const **words, char **error)
+{
+	bool given[2] = { false, false }, on = false;
+
+	*look = (struct look) { .fore = NONE, .back = NONE };
+	for (; **words && strcmp(**words, "/") != 0; (*words)++) {
+		const char *word = **words;
+
+		if (take_attribute(word, &look->attributes))
+			continue;
+		if (strcmp(word, "on") == 0 && !on) {
+			on = true;
+			continue;
+		}
+		if (!take_colour(word, on ? &look->back : &look->fore))
+			return util_fail(error, "%.40s: neither a colour nor an attribute; give "
+				"default, red, bright-red or 0 to 255; bold, dim, underline, "
+				"reverse", word);
+		if (given[on])
+			return util_fail(error, "%.40s: a second colour; give one for the text, and "
+				"one behind on", word);
+		given[on] = true;
+	}
+	return given[1] || !on || util_fail(error, "on: no colour behind it; give one: on blue");
+}
+
+static bool is_base(struct look look)
+{
+	return look.fore < 2 * BRIGHT && look.back < 2 * BRIGHT;
+}
+
+bool theme_set(struct theme *theme, const char *name, char *const *words, char **error)
+{
+	struct theme_entry *entry = theme->entries, set;
+
+	while (entry < theme->entries + STYLES && strcmp(entry->name, name) != 0)
+		entry++;
+	if (entry == theme->entries + STYLES)
+		return util_fail(error, "no such style; `ktop config` lists them");
+	set = *entry;
+	if (!take_look(&set.rich, &words, error))
+		return false;
+	if (is_base(set.rich))
+		set.base = set.rich;
+	if (*words && (words++, !take_look(&set.base, &words, error)))
+		return false;
+	if (*words)
+		return util_fail(error, "more than one /; give one look, or two");
+	if (!is_base(set.base))
+		return util_fail(error, "behind the / are 16 colours; give a name, or 0 to 15");
+	*entry = set;
+	return true;
+}
+
+static void write_colour_word(FILE *to, int colour)
+{
+	if (colour < 2 * BRIGHT)
+		fprintf(to, " %s", colour < 0 ? "default" : colours[colour]);
+	else
+		fprintf(to, " %d", colour);
+}
+
+static void write_look_words(FILE *to, struct look look)
+{
+	write_colour_word(to, look.fore);
+	if (look.back != NONE) {
+		fputs(" on", to);
+		write_colour_word(to, look.back);
+	}
+	for (size_t i = 0; i < ATTRIBUTES; i++)
+		if (look.attributes & attributes[i].bit)
+			fprintf(to, " %s", attributes[i].name);
+}
+
+void theme_write(const struct theme_entry *entry, FILE *to)
+{
+	write_look_words(to, entry->rich);
+	fputs(" /", to);
+	write_look_words(to, entry->base);
+}
+
+static struct look of_depth(const struct theme_entry *entry, enum depth depth)
+{
+	struct look look = depth == DEPTH_256 ? entry->rich : entry->base;
+
+	if (depth == DEPTH_NONE)
+		return (struct look) { .fore = NONE, .back = NONE, .attributes = entry->mono };
+	if (depth == DEPTH_8 && look.fore >= BRIGHT) {
+		look.fore -= BRIGHT;
+		look.attributes |= BOLD;
+	}
+	if (depth == DEPTH_8 && look.back >= BRIGHT)
+		look.back -= BRIGHT;
+	return look;
+}
+
+struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style)
+{
+	struct look look = of_depth(&theme->entries[(style & ~STYLE_CURSOR) % STYLES], depth);
+
+	if (!(style & STYLE_CURSOR))
+		return look;
+	look.attributes = (look.attributes & ~(unsigned)DIM) | BOLD;
+	if (depth != DEPTH_256)
+		look.attributes ^= REVERSE;
+	else if (look.back == NONE)
+		look.back = 24;
+	return look;
+}
+
+static void write_colour(FILE *to, int base, int colour)
+{
+	if (colour >= 2 * BRIGHT)
+		fprintf(to, ";%d;5;%d", base + 8, colour);
+	else if (colour >= BRIGHT)
+		fprintf(to, ";%d", base + 60 + colour - BRIGHT);
+	else if (colour >= BLACK)
+		fprintf(to, ";%d", base + colour);
+}
+
+static void write_look(FILE *to, struct look look)
+{
+	fputs("\033[0", to);
+	if (look.attributes & BOLD)
+		fputs(";1", to);
+	if (look.attributes & DIM)
+		fputs(";2", to);
+	if (look.attributes & UNDERLINE)
+		fputs(";4", to);
+	if (look.attributes & REVERSE)
+		fputs(";7", to);
+	write_colour(to, 30, look.fore);
+	write_colour(to, 40, look.back);
+	fputc('m', to);
+}
+
+char *theme_dump(const struct canvas *canvas, enum depth depth)
+{
+	char *text = NULL, bytes[CELL_BYTES];
+	size_t size;
+	FILE *to = util_text_open(&text, &size);
+
+	for (int row = 0; row < canvas->rows; row++) {
+		int style = -1;
+
+		for (int column = 0; column < canvas->columns; column++) {
+			const struct cell *cell = canvas_cell(canvas, row, column);
+
+			if (cell->style != style)
+				write_look(to, theme_look(&theme_standard, depth, cell->style));
+			style = cell->style;
+			fputs(canvas_utf8(cell, bytes), to);
+		}
+		fputs("\033[0m\n", to);
+	}
+	return util_text_close(to, &text);
+}

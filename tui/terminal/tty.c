@@ -1,0 +1,312 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "signals.h"
+#include "tty.h"
+
+enum { LEAVE_MAX = 256, ERRORS_MAX = 65536 };
+
+enum { EVENTS = TTY_RESIZE + 1 };
+
+/* Signal handlers read all of it, and write what is volatile. */
+static struct {
+	volatile sig_atomic_t came[EVENTS];
+	volatile sig_atomic_t writing;	/* the main thread may wait in a write */
+	volatile sig_atomic_t diverted;	/* standard output goes to nowhere */
+	volatile sig_atomic_t up;	/* the screen's modes are set */
+	int wake;			/* an eventfd */
+	int out, nowhere;		/* the terminal, /dev/null */
+	int error, errors;		/* standard error, and what was meant for it; -1: neither */
+	char leave[LEAVE_MAX];
+	size_t leave_size;
+	struct termios modes;
+	struct sigaction before[NSIG];
+	sigset_t ends, faults;		/* as signals.h */
+	sigset_t mask;			/* before */
+	bool open;
+} tty = { .wake = -1, .out = -1, .nowhere = -1, .error = -1, .errors = -1 };
+
+/* ---- what a signal handler may do ---- */
+
+static bool in_foreground(void)
+{
+	pid_t group = tcgetpgrp(tty.out);
+
+	return group < 0 || group == getpgrp();
+}
+
+static bool has_room(void)
+{
+	struct pollfd fd = { .fd = tty.out, .events = POLLOUT };
+
+	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT);
+}
+
+/* A terminal that takes nothing loses what it has not taken: the way back goes first. */
+static void give_back(void)
+{
+	if (!tty.up || !in_foreground())
+		return;
+	tty.up = 0;
+	if (!has_room())
+		tcflush(tty.out, TCOFLUSH);
+	if (has_room() && write(tty.out, tty.leave, tty.leave_size) < 0)
+		errno = 0;
+	tcsetattr(tty.out, TCSANOW, &tty.modes);
+}
+
+static void tell_errors(void)
+{
+	off_t end = tty.errors < 0 ? 0 : lseek(tty.errors, 0, SEEK_CUR), at = 0;
+	char bytes[4096];
+
+	if (tty.errors < 0)
+		return;
+	dup2(tty.error, STDERR_FILENO);
+	for (ssize_t got; at < end; at += got) {
+		size_t left = (size_t)(end - at);
+
+		got = pread(tty.errors, bytes, left < sizeof bytes ? left : sizeof bytes, at);
+		if (got <= 0 || write(STDERR_FILENO, bytes, (size_t)got) != got)
+			break;
+	}
+	lseek(tty.errors, 0, SEEK_SET);
+}
+
+static void divert(void)
+{
+	if (!tty.diverted)
+		dup2(tty.nowhere, STDOUT_FILENO);
+	tty.diverted = 1;
+}
+
+static enum tty_event event_of(int number)
+{
+	switch (number) {
+	case SIGHUP:
+		return TTY_HANGUP;
+	case SIGTSTP:
+		return TTY_STOP;
+	case SIGCONT:
+		return TTY_CONTINUE;
+	case SIGWINCH:
+		return TTY_RESIZE;
+	default:
+		return sigismember(&tty.ends, number) > 0 ? TTY_QUIT : TTY_NOTHING;
+	}
+}
+
+static bool is_end(enum tty_event event)
+{
+	return event == TTY_HANGUP || event == TTY_QUIT;
+}
+
+static void on_event(int number)
+{
+	static const uint64_t one = 1;
+	enum tty_event event = event_of(number);
+	int kept = errno;
+
+	tty.came[event] = 1;
+	if (is_end(event) && tty.writing)
+		divert();
+	if (write(tty.wake, &one, sizeof one) < 0)
+		errno = 0;
+	errno = kept;
+}
+
+/* The signal's own action follows. */
+static void on_crash(int number)
+{
+	static const char words[] = "ktop: ktop ended: a fault of its own; start it again, and "
+		"report what was done\n";
+
+	divert();
+	give_back();
+	tell_errors();
+	if (write(STDERR_FILENO, words, sizeof words - 1) < 0)
+		errno = 0;
+	raise(number);
+}
+
+/* ---- opening and closing ---- */
+
+static void catch(int number, void (*handler)(int), int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(number, NULL, &tty.before[number]);
+	if (tty.before[number].sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
+static void catch_all(void)
+{
+	signals_ending(&tty.ends);
+	signals_faults(&tty.faults);
+	memset((void *)tty.came, 0, sizeof tty.came);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&tty.faults, number) > 0)
+			catch(number, on_crash, SA_RESETHAND | SA_NODEFER);
+		else if (event_of(number) != TTY_NOTHING)
+			catch(number, on_event, is_end(event_of(number)) ? 0 : SA_RESTART);
+	pthread_sigmask(SIG_UNBLOCK, &tty.ends, &tty.mask);
+}
+
+static void catch_none(void)
+{
+	pthread_sigmask(SIG_SETMASK, &tty.mask, NULL);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&tty.faults, number) > 0 || event_of(number) != TTY_NOTHING)
+			sigaction(number, &tty.before[number], NULL);
+}
+
+/* Room that is there from the start and cannot grow: who writes more than that is cut. */
+static void keep_errors(void)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	tty.errors = memfd_create("ktop-stderr", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	tty.error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (tty.errors >= 0 && tty.error >= 0 && ftruncate(tty.errors, ERRORS_MAX) == 0)
+		fcntl(tty.errors, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK);
+	if (tty.errors >= 0 && tty.error >= 0)
+		dup2(tty.errors, STDERR_FILENO);
+}
+
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void close_all(void)
+{
+	close_one(&tty.wake);
+	close_one(&tty.out);
+	close_one(&tty.nowhere);
+	close_one(&tty.error);
+	close_one(&tty.errors);
+}
+
+/* At exit and quick_exit, which any thread may call. */
+static void leave(void)
+{
+	if (tty.up)
+		divert();
+	give_back();
+	tell_errors();
+}
+
+bool tty_open(const char *leaving, size_t size, char **error)
+{
+	tty.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	tty.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	tty.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (tty.wake < 0 || tty.nowhere < 0 || tty.out < 0 ||
+			tcgetattr(tty.out, &tty.modes) != 0 || atexit(leave) != 0 ||
+			at_quick_exit(leave) != 0) {
+		util_fail(error, "cannot open the screen: %s; use `ktop report`", strerror(errno));
+		close_all();
+		return false;
+	}
+	tty.leave_size = size < LEAVE_MAX ? size : LEAVE_MAX;
+	memcpy(tty.leave, leaving, tty.leave_size);
+	tty.diverted = tty.writing = 0;
+	keep_errors();
+	catch_all();
+	tty.up = tty.open = true;
+	return true;
+}
+
+void tty_close(void)
+{
+	if (!tty.open)
+		return;
+	if (tty.diverted)
+		give_back();
+	tty.up = tty.open = false;
+	catch_none();
+	dup2(tty.out, STDOUT_FILENO);
+	tell_errors();
+	close_all();
+}
+
+/* ---- while it is open ---- */
+
+static bool is_to_end(void)
+{
+	return tty.came[TTY_HANGUP] || tty.came[TTY_QUIT];
+}
+
+void tty_begin(void)
+{
+	tty.writing = 1;
+	if (is_to_end())
+		divert();
+}
+
+void tty_end(void)
+{
+	tty.writing = 0;
+}
+
+bool tty_ours(void)
+{
+	return tty.up && !tty.diverted && in_foreground();
+}
+
+/* Stops this process alone, as the terminal's own Ctrl-Z would. */
+bool tty_stop(void)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL }, ours;
+
+	tty.up = 0;
+	sigaction(SIGTSTP, &standard, &ours);
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &ours, NULL);
+	for (int event = TTY_STOP; event < EVENTS; event++)
+		tty.came[event] = 0;
+	tty.up = !is_to_end();
+	return tty.up;
+}
+
+static enum tty_event next_event(void)
+{
+	for (int i = TTY_HANGUP; i < EVENTS; i++) {
+		enum tty_event event = (enum tty_event)i;
+
+		if (tty.came[event]) {
+			tty.came[event] = is_end(event);
+			return event;
+		}
+	}
+	return TTY_NOTHING;
+}
+
+enum tty_event tty_event(void)
+{
+	enum tty_event event = next_event();
+	uint64_t count;
+
+	if (event != TTY_NOTHING || read(tty.wake, &count, sizeof count) < 0)
+		return event;
+	return next_event();
+}
+
+int tty_fd(void)
+{
+	return tty.wake;
+}

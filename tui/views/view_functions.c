@@ -1,0 +1,408 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/query/query.h"
+#include "agent/session/picture.h"
+#include "tui/frame/emptiness.h"
+#include "tui/frame/scope.h"
+#include "tui/frame/view.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/theme.h"
+#include "column.h"
+#include "config.h"
+#include "view_functions.h"
+
+enum { DETAIL = 2048, DETAIL_STEP = 16, HEADS_FROM = 5, DETAIL_FROM = 6 };
+
+struct function_view {
+	const struct keys *keys;
+	const struct columns *columns;
+	struct picture *picture;
+	const struct scope *scope;
+	uint64_t boot;			/* of the picture's rows */
+	struct filter filter;		/* likewise */
+	struct row idle;		/* taken out of the picture's table, if `hidden` */
+	bool hidden;
+	struct list list;
+	enum table_column sort;
+	bool invert;
+	char match[128];		/* what was searched last, "" when it is no longer marked */
+	int detail_from;		/* first column of the detail line that is shown */
+	struct area area, rows;		/* as drawn last: all of it, the rows of the table */
+};
+
+static const struct table *table_of(const struct function_view *self)
+{
+	static const struct table none = { .count = 0 };
+
+	return self->picture && self->picture->table ? self->picture->table : &none;
+}
+
+static uint32_t row_key(const void *context, size_t row)
+{
+	return table_of(context)->rows[row].function;
+}
+
+static const char *row_name(const void *context, size_t row)
+{
+	const struct function_view *self = context;
+
+	return symbols_get(self->picture->symbols, row_key(context, row))->name;
+}
+
+static struct list_rows rows_of(const struct function_view *self)
+{
+	return (struct list_rows) {
+		.context = self, .count = table_of(self)->count, .key = row_key, .name = row_name,
+	};
+}
+
+static const struct row *selected(const struct function_view *self)
+{
+	const struct table *table = table_of(self);
+
+	return self->list.cursor < table->count ? &table->rows[self->list.cursor] : NULL;
+}
+
+static void sort_rows(struct function_view *self)
+{
+	struct list_rows rows = rows_of(self);
+
+	if (rows.count != 0)
+		table_sort(self->picture->table, self->picture->symbols, self->sort, self->invert);
+	list_update(&self->list, &rows, self->list.height);
+}
+
+static void *functions_new(const struct config *config)
+{
+	struct function_view *self = util_alloc(sizeof *self);
+
+	self->keys = &config->keys;
+	self->columns = &config->columns;
+	self->sort = config->sort;
+	return self;
+}
+
+static bool is_idle(const struct symbols *symbols, const struct row *row)
+{
+	const struct function *function = symbols_get(symbols, row->function);
+
+	return !function->address && !*function->object && strcmp(function->name, "[idle]") == 0;
+}
+
+/* Takes the row of idle time out of the table, or puts it back. */
+static void hide_idle(struct function_view *self)
+{
+	struct table *table = self->picture->table;
+	size_t i = 0;
+
+	if (!table)
+		return;
+	if (self->hidden)
+		table->rows[table->count++] = self->idle;
+	self->hidden = false;
+	while (i < table->count && !is_idle(self->picture->symbols, &table->rows[i]))
+		i++;
+	if (self->scope->no_idle && i < table->count) {
+		self->idle = table->rows[i];
+		self->hidden = true;
+		table->rows[i] = table->rows[--table->count];
+	}
+}
+
+static bool is_same(const struct filter *a, const struct filter *b)
+{
+	return a->cpu == b->cpu && a->modes == b->modes && strcmp(a->thread, b->thread) == 0 &&
+		strcmp(a->pattern, b->pattern) == 0;
+}
+
+/* The rows of another boot, or of another filter, are looked at from their beginning. */
+static void rewind_list(struct function_view *self)
+{
+	const struct picture *picture = self->picture;
+	struct list_rows rows = rows_of(self);
+
+	if (!picture->table)
+		return;
+	if (self->boot != picture->boot)
+		list_rewind(&self->list, NULL);
+	else if (!is_same(&self->filter, &picture->filter))
+		list_rewind(&self->list, &rows);
+	self->boot = picture->boot;
+	self->filter = picture->filter;
+}
+
+static void functions_show(void *context, struct picture *picture, const struct scope *scope)
+{
+	struct function_view *self = context;
+	bool again = self->picture == picture;
+
+	self->picture = picture;
+	self->scope = scope;
+	self->hidden = again && self->hidden;
+	hide_idle(self);
+	if (!again)
+		rewind_list(self);
+	sort_rows(self);
+}
+
+static void draw_rows(struct function_view *self, struct canvas *canvas, struct area area,
+	const struct column_layout *layout)
+{
+	struct list_rows rows = rows_of(self);
+
+	list_update(&self->list, &rows, (size_t)area.rows);
+	for (int i = 0; i < area.rows && self->list.top + (size_t)i < rows.count; i++) {
+		size_t index = self->list.top + (size_t)i;
+		struct place place = { area.row + i, area.column, area.columns };
+		struct column_row row = {
+			.picture = self->picture,
+			.row = &table_of(self)->rows[index],
+			.match = self->match,
+		};
+
+		column_row(canvas, place, layout, &row);
+		if (index == self->list.cursor) {
+			canvas_put(canvas, place, STYLE_TITLE, '>');
+			canvas_restyle(canvas, place, STYLE_CURSOR);
+		}
+	}
+}
+
+static void draw_emptiness(const struct function_view *self, struct canvas *canvas,
+	struct area area)
+{
+	struct emptiness empty = emptiness(self->picture, self->scope);
+	char what_to_do[KEYS_TEXT];
+	int taken = (int)table_of(self)->count, needed, used;
+	struct area at = { area.row + taken, area.column + 2, area.rows - taken, area.columns - 3 };
+
+	if (!empty.why)
+		return;
+	keys_text(self->keys, empty.what_to_do, what_to_do);
+	needed = canvas_rows(canvas, empty.why, at.columns) +
+		canvas_rows(canvas, what_to_do, at.columns);
+	if (needed < at.rows) {
+		at.row++;
+		at.rows--;
+	}
+	used = canvas_wrap(canvas, at, STYLE_WARN, empty.why);
+	at.row += used;
+	at.rows -= used;
+	canvas_wrap(canvas, at, STYLE_TEXT, what_to_do);
+}
+
+static void write_inlined(FILE *to, const struct picture *picture, const struct row *row)
+{
+	if (picture->selected != row->function || picture->inlined_count == 0)
+		return;
+	fputs("  inlined: ", to);
+	for (size_t i = 0; i < picture->inlined_count; i++)
+		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
+			symbols_get(picture->symbols, picture->inlined[i].function)->name,
+			100.0 * (double)picture->inlined[i].weight / (double)picture->inlined_of);
+}
+
+static void write_callers(FILE *to, const struct picture *picture, const struct row *row)
+{
+	if (picture->selected != row->function || picture->caller_count == 0)
+		return;
+	fputs("  callers: ", to);
+	for (size_t i = 0; i < picture->caller_count; i++) {
+		const struct caller *caller = &picture->callers[i];
+
+		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
+			symbols_get(picture->symbols, caller->function)->name,
+			row->total ? 100.0 * (double)caller->weight / (double)row->total : 0);
+	}
+}
+
+/* Which machines its total time is of. */
+static void write_machines(FILE *to, const struct picture *picture, const struct row *row)
+{
+	const char *before = "  on: ";
+
+	if (picture->selected != row->function || row->total == 0)
+		return;
+	for (size_t i = 0; i < picture->machine_count; i++) {
+		const struct picture_machine *machine = &picture->machines[i];
+
+		if (machine->total == 0)
+			continue;
+		fprintf(to, "%s%s %.0f%%", before, machine->name,
+			100.0 * (double)machine->total / (double)row->total);
+		before = ", ";
+	}
+}
+
+static void write_detail(const struct function_view *self, const struct row *row, char text[DETAIL])
+{
+	const struct picture *picture = self->picture;
+	const struct function *function = symbols_get(picture->symbols, row->function);
+	const char *source = column_source(picture, row->function);
+	char self_share[COLUMN_SHARE], total_share[COLUMN_SHARE];
+	FILE *to = fmemopen(text, DETAIL, "w");
+
+	text[0] = '\0';
+	if (!to)
+		return;
+	fputs(function->name, to);
+	if (source && *source)
+		fprintf(to, "  %s", source);
+	fprintf(to, "  self %s%% total %s%%", column_self(picture->table, row, self_share),
+		column_total(picture->table, row, total_share));
+	write_inlined(to, picture, row);
+	(picture->machines ? write_machines : write_callers)(to, picture, row);
+	if (*function->object)
+		fprintf(to, "  %s", function->object);
+	if (function->address && !picture->machines)
+		fprintf(to, " 0x%" PRIx64, function->address);
+	fclose(to);
+	text[DETAIL - 1] = '\0';
+}
+
+static void draw_detail(struct function_view *self, struct canvas *canvas, struct place place)
+{
+	const struct row *row = selected(self);
+	char text[DETAIL];
+
+	if (!row)
+		return;
+	write_detail(self, row, text);
+	while (self->detail_from > 0 &&
+		canvas_width(canvas, text) - self->detail_from < place.width / 2)
+		self->detail_from -= DETAIL_STEP;
+	if (self->detail_from < 0)
+		self->detail_from = 0;
+	place.column++;
+	place.width--;
+	canvas_text(canvas, place, STYLE_TITLE, canvas_skip(canvas, text, self->detail_from));
+}
+
+/* The heads stand above the rows, the detail line below them, where there is room for that. */
+static struct area rows_area(struct area area)
+{
+	int heads = area.rows >= HEADS_FROM ? 1 : 0, detail = area.rows >= DETAIL_FROM ? 1 : 0;
+
+	area.row += heads;
+	area.rows -= heads + detail;
+	return area;
+}
+
+static void functions_draw(void *context, struct canvas *canvas, struct area area)
+{
+	struct function_view *self = context;
+	struct column_layout layout = column_layout(self->columns, area.columns);
+	struct place last = { area.row + area.rows - 1, area.column, area.columns };
+
+	self->area = area;
+	self->rows = rows_area(area);
+	if (!self->picture || self->rows.rows < 1)
+		return;
+	if (self->rows.row > area.row)
+		column_heads(canvas, (struct place) { area.row, area.column, area.columns },
+			&layout, self->sort, self->invert, self->picture->machines);
+	draw_rows(self, canvas, self->rows, &layout);
+	draw_emptiness(self, canvas, self->rows);
+	if (area.rows >= DETAIL_FROM)
+		draw_detail(self, canvas, last);
+}
+
+static void sort_by(struct function_view *self, enum table_column column)
+{
+	self->invert = self->sort == column ? !self->invert : false;
+	self->sort = column;
+	sort_rows(self);
+}
+
+static bool functions_act(void *context, enum action action)
+{
+	struct function_view *self = context;
+	struct column_layout layout = column_layout(self->columns, self->area.columns);
+	struct list_rows rows = rows_of(self);
+
+	switch (action) {
+	case ACTION_SORT:
+	case ACTION_SORT_RIGHT:
+		sort_by(self, column_next(&layout, self->sort, 1));
+		return true;
+	case ACTION_SORT_LEFT:
+		sort_by(self, column_next(&layout, self->sort, -1));
+		return true;
+	case ACTION_INVERT:
+		sort_by(self, self->sort);
+		return true;
+	case ACTION_LEFT:
+		self->detail_from =
+			self->detail_from > DETAIL_STEP ? self->detail_from - DETAIL_STEP : 0;
+		return true;
+	case ACTION_RIGHT:
+		self->detail_from += DETAIL_STEP;
+		return true;
+	case ACTION_BACK:
+		if (self->match[0] == '\0')
+			return false;
+		self->match[0] = '\0';
+		return true;
+	default:
+		return list_act(&self->list, &rows, action);
+	}
+}
+
+static void functions_click(void *context, int row, int column)
+{
+	struct function_view *self = context;
+	struct column_layout layout = column_layout(self->columns, self->area.columns);
+	struct list_rows rows = rows_of(self);
+	enum table_column head = column_at(&layout, column - self->area.column);
+	int line = row - self->rows.row;
+
+	if (row == self->area.row && line == -1 && head != TABLE_COLUMNS)
+		sort_by(self, head);
+	else if (line >= 0 && (size_t)line < self->list.height &&
+		self->list.top + (size_t)line < rows.count)
+		list_select(&self->list, &rows, self->list.top + (size_t)line);
+}
+
+static enum view_found functions_search(void *context, const char *pattern, enum list_search where)
+{
+	struct function_view *self = context;
+	struct list_rows rows = rows_of(self);
+
+	if (pattern[0] != '\0' || where == LIST_HERE)
+		snprintf(self->match, sizeof self->match, "%s", pattern);
+	if (self->match[0] == '\0')
+		return VIEW_NOT_SEARCHED;
+	return list_search(&self->list, &rows, self->match, where) ? VIEW_FOUND : VIEW_NOT_FOUND;
+}
+
+static void functions_needs(const void *context, struct view_needs *needs)
+{
+	const struct function_view *self = context;
+	const struct table *table = table_of(self);
+	const struct row *row = selected(self);
+	size_t most = sizeof needs->visible / sizeof *needs->visible;
+
+	*needs = (struct view_needs) { .selected = row ? row->function : FUNCTION_NONE };
+	for (size_t i = self->list.top; i < table->count && needs->visible_count < most &&
+			i < self->list.top + self->list.height; i++)
+		needs->visible[needs->visible_count++] = table->rows[i].function;
+}
+
+const struct view view_functions = {
+	.name = "Functions",
+	.new = functions_new,
+	.free = free,
+	.show = functions_show,
+	.draw = functions_draw,
+	.act = functions_act,
+	.click = functions_click,
+	.search = functions_search,
+	.needs = functions_needs,
+};
