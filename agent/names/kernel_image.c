@@ -52,7 +52,8 @@ static void retire(struct kernel_image *kernel, struct image *file)
 {
 	if (!file)
 		return;
-	kernel->retired = util_grow(kernel->retired, kernel->retired_count + 1, sizeof(struct image *));
+	kernel->retired =
+		util_grow(kernel->retired, kernel->retired_count + 1, sizeof(struct image *));
 	kernel->retired[kernel->retired_count++] = file;
 }
 

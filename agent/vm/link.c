@@ -23,153 +23,39 @@
 enum {
 	OPENING_MS = 3000,
 	DISCOVER_MS = 10000,
-	PLUG_MS = 10000,
-	BACK_MS = 1000,
 	PAUSED_MS = 200,		/* nobody lets a controller go then */
 	ERRAND_MS = 10,			/* between two looks whether one is done */
 	NS_PER_MS = 1000000,
 };
 
-#define PORT_OPTIONS "-device virtio-serial-pci " \
-	"-chardev socket,id=ktop,path=ktop.sock,server=on,wait=off " \
-	"-device virtserialport,chardev=ktop,name=org.ktop.0"
-
-static void enter(struct link *link, enum link_stage stage)
+void link_enter(struct link *link, enum link_stage stage)
 {
 	link->stage = stage;
 	link->news++;
 }
 
 /* The try is over; what is missing is tried again later. */
-static void rest(struct link *link, uint64_t now)
+void link_rest(struct link *link, uint64_t now)
 {
-	enter(link, STAGE_NOTHING);
+	link_enter(link, STAGE_NOTHING);
 	link->retry_at = now + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
 }
 
 /* Takes the text. What fails after the port was connected once, others tell of. */
-static void fail(struct link *link, char *why, uint64_t now)
+void link_fail(struct link *link, char *why, uint64_t now)
 {
 	free(link->why);
 	link->why = link->was_connected ? NULL : why;
 	if (link->was_connected)
 		free(why);
-	rest(link, now);
+	link_rest(link, now);
 }
 
-static bool has_foreign_port(const struct link *link)
-{
-	return link->facts.port_present && !link->facts.port_plugged;
-}
-
-/* A machine that does not run, or is yet to come by migration, must not be changed. */
-static bool awaits_vm(const struct link *link)
-{
-	return link->plug && !link_port_path(link) && link_vm(link) != VM_RUNNING &&
-		!has_foreign_port(link);
-}
-
-/* ---- the port ---- */
-
-static void connected(struct link *link, struct source *source, uint64_t now)
-{
-	free(link->why);
-	link->why = NULL;
-	link->source = source;
-	link->was_connected = true;
-	rest(link, now);
-}
-
-static void take_port(struct link *link, uint64_t now)
-{
-	char *error = NULL;
-	struct source *source = source_connect(link_port_path(link), &error);
-
-	link->heard = false;
-	link->heard_at = now;
-	if (source)
-		connected(link, source, now);
-	else
-		fail(link, error, now);
-}
-
-static void begin_plug(struct link *link, uint64_t now)
-{
-	plug_begin(&link->plugging, link->qmp, now, PLUG_MS);
-	enter(link, STAGE_PLUGGING);
-}
-
-static void seek(struct link *link, const char *path, int own_fd)
+void link_seek(struct link *link, const char *path, int own_fd)
 {
 	link->wanted = path;
 	link->seek = peer_search(path, own_fd, -1);
-	enter(link, STAGE_SEEKING);
-}
-
-/* Before our own first connection it is looked whether the port has a client. */
-static void begin_port(struct link *link, uint64_t now)
-{
-	const char *path = link_port_path(link);
-
-	if (path && link->was_connected)
-		take_port(link, now);
-	else if (path)
-		seek(link, path, -1);
-	else if (has_foreign_port(link))
-		fail(link, util_format("port org.ktop.0: its chardev is not a listening unix socket; "
-			"give QEMU -chardev socket,id=...,path=...,server=on,wait=off"), now);
-	else if (!link->plug)
-		fail(link, util_format("port org.ktop.0: %s has none; start QEMU with " PORT_OPTIONS,
-			link->facts.name ? link->facts.name : "this VM"), now);
-	else if (link->plug_refused)
-		rest(link, now);
-	else
-		begin_plug(link, now);
-}
-
-static void take_holder_of_port(struct link *link, const char *client, uint64_t now)
-{
-	if (client || (!link->port_path && link->facts.port_taken))
-		fail(link, util_format("port %s: taken by %s: QEMU serves one client at a time; end "
-			"that one, or name the VM by --qmp when it is a ktop", link_port_path(link),
-			client ? client : "another program"), now);
-	else
-		take_port(link, now);
-}
-
-/* What was plugged in in vain is taken out again, if QEMU still says anything. */
-static void end_plug(struct link *link, uint64_t now)
-{
-	struct qmp_plug *plug = &link->plugging;
-	bool back = plug->talk.error && plug->given && qmp_state(link->qmp) != VM_GONE;
-
-	if (!plug->talk.error) {
-		link->plugged = plug->plugged;
-		link->deletions = qmp_deletions(link->qmp);
-		link->facts.port_present = link->facts.port_plugged = true;
-		link->heard = false;
-		link->heard_at = now;
-		connected(link, source_from_fd(plug->fd), now);
-		plug->fd = -1;
-	} else {
-		link->plug_refused = plug->refused;
-		fail(link, util_format("%s", plug->talk.error), now);
-	}
-	plug_clear(plug);
-	if (back) {
-		unplug_begin(plug, link->qmp, now, BACK_MS);
-		enter(link, STAGE_PLUGGING_BACK);
-	}
-}
-
-static void end_unplug(struct link *link, uint64_t now)
-{
-	struct qmp_plug *plug = &link->plugging;
-
-	link->stays = plug->kept ? STAYS_CONTROLLER : plug->talk.error ? STAYS_UNKNOWN : STAYS_NOTHING;
-	link->plugged = (struct qmp_plugged){ 0 };
-	plug_clear(plug);
-	rest(link, now);
+	link_enter(link, STAGE_SEEKING);
 }
 
 /* ---- QMP ---- */
@@ -181,25 +67,25 @@ static void open_qmp(struct link *link, uint64_t now)
 
 	link->opening = qmp_connect(link->qmp_path, OPENING_MS, &taken, &error);
 	if (link->opening) {
-		enter(link, STAGE_OPENING);
+		link_enter(link, STAGE_OPENING);
 	} else if (taken && !link->was_connected) {
 		free(error);
-		seek(link, link->qmp_path, -1);
+		link_seek(link, link->qmp_path, -1);
 	} else {
-		fail(link, error, now);
+		link_fail(link, error, now);
 	}
 }
 
 static void take_holder_of_qmp(struct link *link, const char *client, uint64_t now)
 {
 	if (link->opening)
-		fail(link, client ? util_format("QMP socket %s: no greeting in %d ms: QEMU serves one "
-			"client at a time, and %s has it; end that one, or give QEMU a second -qmp "
+		link_fail(link, client ? util_format("QMP socket %s: no greeting in %d ms: QEMU "
+			"serves one client at a time, and %s has it; end that one, or give QEMU a second -qmp "
 			"socket", link->qmp_path, OPENING_MS, client) :
 			util_format("%s", qmp_error(link->opening)), now);
 	else
-		fail(link, util_format("QMP socket %s: taken by %s, and others wait; end them, or give "
-			"QEMU a second -qmp socket", link->qmp_path,
+		link_fail(link, util_format("QMP socket %s: taken by %s, and others wait; end them, or "
+			"give QEMU a second -qmp socket", link->qmp_path,
 			client ? client : "another client"), now);
 	qmp_free(link->opening);
 	link->opening = NULL;
@@ -208,7 +94,7 @@ static void take_holder_of_qmp(struct link *link, const char *client, uint64_t n
 static void begin_discovery(struct link *link, struct qmp *qmp, uint64_t now)
 {
 	discover_begin(&link->discovery, qmp, now, DISCOVER_MS);
-	enter(link, STAGE_DISCOVERING);
+	link_enter(link, STAGE_DISCOVERING);
 }
 
 static void step_opening(struct link *link, uint64_t now)
@@ -220,9 +106,9 @@ static void step_opening(struct link *link, uint64_t now)
 	if (qmp_phase(link->opening) == QMP_READY) {
 		begin_discovery(link, link->opening, now);
 	} else if (qmp_mute(link->opening) && !link->was_connected) {
-		seek(link, link->qmp_path, qmp_fd(link->opening));
+		link_seek(link, link->qmp_path, qmp_fd(link->opening));
 	} else if (qmp_phase(link->opening) == QMP_FAILED) {
-		fail(link, util_format("%s", qmp_error(link->opening)), now);
+		link_fail(link, util_format("%s", qmp_error(link->opening)), now);
 		qmp_free(link->opening);
 		link->opening = NULL;
 	}
@@ -246,11 +132,11 @@ static void end_discovery(struct link *link, uint64_t now)
 		link->plug_refused = false;
 	}
 	if (!good)
-		fail(link, util_format("%s", discovery->talk.error), now);
-	else if (link->source || awaits_vm(link))
-		rest(link, now);
+		link_fail(link, util_format("%s", discovery->talk.error), now);
+	else if (link->source || port_awaits_vm(link))
+		link_rest(link, now);
 	else
-		begin_port(link, now);
+		port_begin(link, now);
 	qmp_free(link->opening);
 	link->opening = NULL;
 	discover_clear(discovery);
@@ -265,12 +151,12 @@ static void begin(struct link *link, uint64_t now)
 		return;
 	if (link->qmp_path && !link->qmp)
 		open_qmp(link, now);
-	else if (link->source || awaits_vm(link))
+	else if (link->source || port_awaits_vm(link))
 		return;
 	else if (link->qmp && !link->was_connected)
 		begin_discovery(link, link->qmp, now);
 	else
-		begin_port(link, now);
+		port_begin(link, now);
 }
 
 static void step_seeking(struct link *link, uint64_t now)
@@ -283,7 +169,7 @@ static void step_seeking(struct link *link, uint64_t now)
 	if (link->wanted == link->qmp_path)
 		take_holder_of_qmp(link, found.client, now);
 	else
-		take_holder_of_port(link, found.client, now);
+		port_take_holder(link, found.client, now);
 	free(found.client);
 }
 
@@ -304,9 +190,9 @@ static void step_talk(struct link *link, uint64_t now)
 	if (link->stage == STAGE_DISCOVERING)
 		end_discovery(link, now);
 	else if (link->stage == STAGE_PLUGGING)
-		end_plug(link, now);
+		port_end_plug(link, now);
 	else
-		end_unplug(link, now);
+		port_end_unplug(link, now);
 }
 
 static void step_stage(struct link *link, uint64_t now)
@@ -377,7 +263,7 @@ uint64_t link_news(const struct link *link)
 bool link_settled(const struct link *link)
 {
 	return link->was_connected || link->why ||
-		(link->qmp && link->stage == STAGE_NOTHING && awaits_vm(link));
+		(link->qmp && link->stage == STAGE_NOTHING && port_awaits_vm(link));
 }
 
 const char *link_failure(const struct link *link)
@@ -406,7 +292,7 @@ static void drop_stage(struct link *link)
 		plug_clear(&link->plugging);
 	qmp_free(link->opening);
 	link->opening = NULL;
-	enter(link, STAGE_NOTHING);
+	link_enter(link, STAGE_NOTHING);
 }
 
 void link_leave(struct link *link, uint64_t now, int timeout_ms)
@@ -419,7 +305,7 @@ void link_leave(struct link *link, uint64_t now, int timeout_ms)
 	link->left = true;
 	if (plugged && link->qmp && qmp_state(link->qmp) != VM_GONE) {
 		unplug_begin(&link->plugging, link->qmp, now, most);
-		enter(link, STAGE_UNPLUGGING);
+		link_enter(link, STAGE_UNPLUGGING);
 	}
 }
 

@@ -68,6 +68,21 @@ struct link {
 
 const char *link_port_path(const struct link *link);	/* NULL: the port has no socket */
 
+/* ---- stages (link.c) ---- */
+
+void link_enter(struct link *link, enum link_stage stage);
+void link_rest(struct link *link, uint64_t now);	/* the try is over, the next one comes later */
+void link_fail(struct link *link, char *why, uint64_t now);	/* takes the text; and rests */
+void link_seek(struct link *link, const char *path, int own_fd);	/* who has this socket? */
+
+/* ---- the port (link_port.c) ---- */
+
+bool port_awaits_vm(const struct link *link);	/* a port is to be plugged in when the VM runs */
+void port_begin(struct link *link, uint64_t now);
+void port_take_holder(struct link *link, const char *client, uint64_t now);	/* that was sought */
+void port_end_plug(struct link *link, uint64_t now);
+void port_end_unplug(struct link *link, uint64_t now);
+
 /* ---- silence (link_silence.c) ---- */
 
 void silence_watch(struct link *link, uint64_t now);

@@ -1,0 +1,123 @@
+/* The port: connected to, plugged in where the VM has none, taken out. */
+#include <stdlib.h>
+
+#include "agent/base/peer.h"
+#include "agent/base/util.h"
+#include "link.h"
+#include "link_state.h"
+#include "source.h"
+
+enum {
+	PLUG_MS = 10000,
+	BACK_MS = 1000,
+};
+
+#define PORT_OPTIONS "-device virtio-serial-pci " \
+	"-chardev socket,id=ktop,path=ktop.sock,server=on,wait=off " \
+	"-device virtserialport,chardev=ktop,name=org.ktop.0"
+
+static bool has_foreign_port(const struct link *link)
+{
+	return link->facts.port_present && !link->facts.port_plugged;
+}
+
+/* A machine that does not run, or is yet to come by migration, must not be changed. */
+bool port_awaits_vm(const struct link *link)
+{
+	return link->plug && !link_port_path(link) && link_vm(link) != VM_RUNNING &&
+		!has_foreign_port(link);
+}
+
+static void connected(struct link *link, struct source *source, uint64_t now)
+{
+	free(link->why);
+	link->why = NULL;
+	link->source = source;
+	link->was_connected = true;
+	link_rest(link, now);
+}
+
+static void take_port(struct link *link, uint64_t now)
+{
+	char *error = NULL;
+	struct source *source = source_connect(link_port_path(link), &error);
+
+	link->heard = false;
+	link->heard_at = now;
+	if (source)
+		connected(link, source, now);
+	else
+		link_fail(link, error, now);
+}
+
+static void begin_plug(struct link *link, uint64_t now)
+{
+	plug_begin(&link->plugging, link->qmp, now, PLUG_MS);
+	link_enter(link, STAGE_PLUGGING);
+}
+
+/* Before our own first connection it is looked whether the port has a client. */
+void port_begin(struct link *link, uint64_t now)
+{
+	const char *path = link_port_path(link);
+
+	if (path && link->was_connected)
+		take_port(link, now);
+	else if (path)
+		link_seek(link, path, -1);
+	else if (has_foreign_port(link))
+		link_fail(link, util_format("port org.ktop.0: its chardev is not a listening unix "
+			"socket; give QEMU -chardev socket,id=...,path=...,server=on,wait=off"), now);
+	else if (!link->plug)
+		link_fail(link, util_format("port org.ktop.0: %s has none; start QEMU with "
+			PORT_OPTIONS, link->facts.name ? link->facts.name : "this VM"), now);
+	else if (link->plug_refused)
+		link_rest(link, now);
+	else
+		begin_plug(link, now);
+}
+
+void port_take_holder(struct link *link, const char *client, uint64_t now)
+{
+	if (client || (!link->port_path && link->facts.port_taken))
+		link_fail(link, util_format("port %s: taken by %s: QEMU serves one client at a "
+			"time; end that one, or name the VM by --qmp when it is a ktop", link_port_path(link),
+			client ? client : "another program"), now);
+	else
+		take_port(link, now);
+}
+
+/* What was plugged in in vain is taken out again, if QEMU still says anything. */
+void port_end_plug(struct link *link, uint64_t now)
+{
+	struct qmp_plug *plug = &link->plugging;
+	bool back = plug->talk.error && plug->given && qmp_state(link->qmp) != VM_GONE;
+
+	if (!plug->talk.error) {
+		link->plugged = plug->plugged;
+		link->deletions = qmp_deletions(link->qmp);
+		link->facts.port_present = link->facts.port_plugged = true;
+		link->heard = false;
+		link->heard_at = now;
+		connected(link, source_from_fd(plug->fd), now);
+		plug->fd = -1;
+	} else {
+		link->plug_refused = plug->refused;
+		link_fail(link, util_format("%s", plug->talk.error), now);
+	}
+	plug_clear(plug);
+	if (back) {
+		unplug_begin(plug, link->qmp, now, BACK_MS);
+		link_enter(link, STAGE_PLUGGING_BACK);
+	}
+}
+
+void port_end_unplug(struct link *link, uint64_t now)
+{
+	struct qmp_plug *plug = &link->plugging;
+
+	link->stays = plug->kept ? STAYS_CONTROLLER : plug->talk.error ? STAYS_UNKNOWN : STAYS_NOTHING;
+	link->plugged = (struct qmp_plugged){ 0 };
+	plug_clear(plug);
+	link_rest(link, now);
+}
