@@ -196,8 +196,8 @@ $(SCARCE:%=build/check/%): build/check/scarce_%: build/check/tests/fuzz/fuzz_%.o
 $(SCARCE:%=build/check/%) $(SCARCE_UNIT:%=build/check/tests/unit/%): WRAP = -Wl,--wrap=budget_take
 $(SCARCE:%=build/check/%) $(SCARCE_UNIT:%=build/check/tests/unit/%): build/check/tests/unit/fakes/scarce.o
 build/check/tests/unit/fakes/scarce.o: OWN = -fno-sanitize=all	# it runs before the sanitizer does
-build/check/fuzz_session: build/check/tests/fuzz/flood.o
-build/fuzz/fuzz_session: build/fuzz/tests/fuzz/flood.o
+build/check/fuzz_session: build/check/tests/fuzz/flood.o build/check/tests/fuzz/judge.o
+build/fuzz/fuzz_session: build/fuzz/tests/fuzz/flood.o build/fuzz/tests/fuzz/judge.o
 
 $(THREADED:%=build/tsan/tests/unit/%): %: %.o build/tsan/libfakes.a build/tsan/libhook.a
 	$(call link,$(CC),-fsanitize=thread,-lcmocka)
