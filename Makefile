@@ -23,7 +23,7 @@ AGENT = $(addprefix agent/, \
 		util_file) \
 	$(addprefix wire/, decode metadata payload record record_writer) \
 	$(addprefix vm/qmp/, qmp qmp_buses qmp_discover qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
-	$(addprefix vm/, launch launch_folder link link_port link_remark link_silence source) \
+	$(addprefix vm/, launch launch_folder link link_port link_remark link_silence port_socket) \
 	$(addprefix store/, arrivals cells cpus run span stack_cache stacks store) \
 	$(addprefix names/files/, debug_file debuginfod demangle image line_worker sym_dwarf \
 		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_text symbol_table sysroot) \
@@ -60,7 +60,7 @@ UNIT = $(addprefix kernel-hook/test_, control drain grid keys meta overflow ring
 	$(addprefix agent/base/test_, options recent util) \
 	$(addprefix agent/wire/test_, decode record) \
 	$(addprefix agent/vm/qmp/test_, qmp) \
-	$(addprefix agent/vm/test_, launch link plug source) \
+	$(addprefix agent/vm/test_, launch link plug port_socket) \
 	$(addprefix agent/store/test_, run stack_cache stacks store) \
 	$(addprefix agent/names/files/test_, absurd_files debug_file debuginfod demangle line_worker sym_dwarf \
 		sym_elf sym_text) \

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "agent/vm/source.h"
+#include "agent/vm/port_socket.h"
 #include "tests/unit/fakes/packets.h"
 #include "intake.h"
 #include "setup.h"
@@ -53,16 +53,16 @@ static void *read_nothing(int fd, uint8_t *buffer)
 static void *read_ktop(int fd, uint8_t *buffer)
 {
 	struct intake *intake = intake_new(NULL);
-	struct source *source = source_from_fd(dup(fd));
-	struct pollfd ready = { .fd = source_fd(source), .events = POLLIN };
+	struct port_socket *socket = port_socket_from_fd(dup(fd));
+	struct pollfd ready = { .fd = port_socket_fd(socket), .events = POLLIN };
 	ssize_t got = 1;
 
 	while (got >= 0) {
 		poll(&ready, 1, -1);
-		for (int i = 0; i < READS && (got = source_read(source, buffer, READ)) > 0; i++)
+		for (int i = 0; i < READS && (got = port_socket_read(socket, buffer, READ)) > 0; i++)
 			intake_feed(intake, buffer, (size_t)got);
 	}
-	source_free(source);
+	port_socket_free(socket);
 	return intake;
 }
 

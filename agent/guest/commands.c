@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/vm/source.h"
+#include "agent/vm/port_socket.h"
 #include "commands.h"
 
 enum { WAITING_MAX = 256, NS_PER_MS = 1000000 };
@@ -45,20 +45,20 @@ static bool is_line(const char *line)
 	return size > strspn(line, " ") && size <= COMMANDS_LINE_MAX;
 }
 
-void commands_send(struct commands *commands, struct source *source, const char *line,
+void commands_send(struct commands *commands, struct port_socket *socket, const char *line,
 	struct command_sink sink, uint64_t now)
 {
 	char *bytes = util_format("%s\n", line);
 
 	if (!is_line(line))
 		answer(sink, false, "not sent: not a control line; the word `help` gives the list");
-	else if (!source)
+	else if (!socket)
 		answer(sink, false, "not sent: ktop is not connected to the guest's port; try again when "
 			"it is");
 	else if (commands->count == WAITING_MAX)
 		answer(sink, false, "not sent: too many lines wait for the guest; try again when it has "
 			"answered");
-	else if (!source_send(source, bytes, strlen(bytes)))
+	else if (!port_socket_send(socket, bytes, strlen(bytes)))
 		answer(sink, false, "not sent: the guest's port takes no more lines; try again when the "
 			"guest reads them");
 	else

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct commands;
-struct source;
+struct port_socket;
 
 enum { COMMANDS_LINE_MAX = 79, COMMANDS_ANSWER_MS = 3000 };
 
@@ -21,7 +21,7 @@ struct commands *commands_new(void);
 void commands_free(struct commands *commands);
 
 /* Sends a line. The sink is called once: with the guest's answer, or with why there is none. */
-void commands_send(struct commands *commands, struct source *source, const char *line,
+void commands_send(struct commands *commands, struct port_socket *socket, const char *line,
 	struct command_sink sink, uint64_t now);
 
 void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size);

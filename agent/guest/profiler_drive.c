@@ -162,7 +162,7 @@ static void send_line(struct profiler_drive *drive, const struct profiler_guest 
 {
 	const struct command_sink sink = { .context = drive, .answered = line_answered };
 
-	commands_send(guest->commands, link_source(guest->link),
+	commands_send(guest->commands, link_socket(guest->link),
 		drive->profiler.on ? "start" : "stop", sink, util_now());
 }
 

@@ -13,7 +13,7 @@
 #include "agent/names/programs.h"
 #include "agent/names/symbols.h"
 #include "agent/vm/link.h"
-#include "agent/vm/source.h"
+#include "agent/vm/port_socket.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/record.h"
 #include "mailbox.h"
@@ -31,7 +31,7 @@ enum {
 /* The guest tells all of itself again. */
 void session_greet(struct session *session)
 {
-	commands_send(session->commands, link_source(session->link), "hello",
+	commands_send(session->commands, link_socket(session->link), "hello",
 		(struct command_sink){ 0 }, util_now());
 }
 
@@ -154,13 +154,13 @@ static bool feed(struct session *session)
 }
 
 /* Reads on when all that was read is decoded. False: the port was closed. */
-static bool take_bytes(struct session *session, struct source *source)
+static bool take_bytes(struct session *session, struct port_socket *socket)
 {
 	turn_begin(&session->turn, util_now());
 	if (turn_pause(&session->turn, util_now()))
 		return true;
 	for (int i = 0; i < READS_PER_STEP && feed(session); i++) {
-		ssize_t got = source_read(source, session->buffer, READ_BYTES);
+		ssize_t got = port_socket_read(socket, session->buffer, READ_BYTES);
 
 		session->got = session->fed = 0;
 		if (got <= 0)
@@ -173,9 +173,9 @@ static bool take_bytes(struct session *session, struct source *source)
 
 static void read_port(struct session *session)
 {
-	struct source *source = link_source(session->link);
+	struct port_socket *socket = link_socket(session->link);
 
-	if (source && !(take_bytes(session, source) && source_flush(source)))
+	if (socket && !(take_bytes(session, socket) && port_socket_flush(socket)))
 		lose_port(session);
 	measure(session);
 }
@@ -289,14 +289,14 @@ static void drive_profiler(struct session *session)
 
 static void wait_for_something(struct session *session, int timeout_ms)
 {
-	struct source *source = link_source(session->link);
+	struct port_socket *socket = link_socket(session->link);
 	uint64_t now = util_now(), due = session_picture_due(session), link = link_due(session->link, now);
 	bool held = session->fed < session->got || decode_held(session->decode);
 	short wanted = (short)((held ? 0 : POLLIN) |
-		(source && source_wants_write(source) ? POLLOUT : 0));
+		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
 	struct pollfd ready[] = {
 		{ .fd = mailbox_order_fd(session->mailbox), .events = POLLIN },
-		{ .fd = source && wanted ? source_fd(source) : -1, .events = wanted },
+		{ .fd = socket && wanted ? port_socket_fd(socket) : -1, .events = wanted },
 		{ .fd = link_fd(session->link), .events = POLLIN },
 	};
 	uint64_t wait;

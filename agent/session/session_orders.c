@@ -45,7 +45,7 @@ static void tell_reply(void *context, bool ok, const char *text)
 
 void session_ask(struct session *session, const char *line, const struct command_sink *sink)
 {
-	commands_send(session->commands, link_source(session->link), line, *sink, util_now());
+	commands_send(session->commands, link_socket(session->link), line, *sink, util_now());
 }
 
 void session_profile(struct session *session, bool on, const struct command_sink *sink)

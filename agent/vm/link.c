@@ -18,7 +18,7 @@
 #include "agent/base/util.h"
 #include "link.h"
 #include "link_state.h"
-#include "source.h"
+#include "port_socket.h"
 
 enum {
 	OPENING_MS = 3000,
@@ -133,7 +133,7 @@ static void end_discovery(struct link *link, uint64_t now)
 	}
 	if (!good)
 		link_fail(link, util_format("%s", discovery->talk.error), now);
-	else if (link->source || port_awaits_vm(link))
+	else if (link->socket || port_awaits_vm(link))
 		link_rest(link, now);
 	else
 		port_begin(link, now);
@@ -151,7 +151,7 @@ static void begin(struct link *link, uint64_t now)
 		return;
 	if (link->qmp_path && !link->qmp)
 		open_qmp(link, now);
-	else if (link->source || port_awaits_vm(link))
+	else if (link->socket || port_awaits_vm(link))
 		return;
 	else if (link->qmp && !link->was_connected)
 		begin_discovery(link, link->qmp, now);
@@ -228,7 +228,7 @@ static void step_qmp(struct link *link, uint64_t now)
 
 bool link_step(struct link *link, uint64_t now)
 {
-	struct source *before;
+	struct port_socket *before;
 
 	step_qmp(link, now);
 	silence_watch(link, now);
@@ -236,9 +236,9 @@ bool link_step(struct link *link, uint64_t now)
 		link_lost_port(link);
 		link->retry_at = 0;
 	}
-	before = link->source;
+	before = link->socket;
 	step_stage(link, now);
-	return link->source && !before;
+	return link->socket && !before;
 }
 
 int link_fd(const struct link *link)
@@ -321,7 +321,7 @@ void link_free(struct link *link)
 	drop_stage(link);
 	silence_end(link);
 	qmp_free(link->qmp);
-	source_free(link->source);
+	port_socket_free(link->socket);
 	qmp_facts_clear(&link->facts);
 	free(link->why);
 	free(link->qmp_path);
@@ -339,9 +339,9 @@ struct qmp *link_qmp(const struct link *link)
 	return link->qmp;
 }
 
-struct source *link_source(const struct link *link)
+struct port_socket *link_socket(const struct link *link)
 {
-	return link->source;
+	return link->socket;
 }
 
 const struct qmp_facts *link_facts(const struct link *link)
@@ -355,14 +355,14 @@ enum vm_state link_vm(const struct link *link)
 		return VM_HANGS;
 	if (link->qmp)
 		return qmp_state(link->qmp);
-	return link->qmp_path && !link->source && link->was_connected ? VM_GONE : VM_UNKNOWN;
+	return link->qmp_path && !link->socket && link->was_connected ? VM_GONE : VM_UNKNOWN;
 }
 
 enum link_state link_port_state(const struct link *link)
 {
-	if (link->source && link->heard)
+	if (link->socket && link->heard)
 		return LINK_NO_HELLO;
-	if (link->source)
+	if (link->socket)
 		return link->holder ? LINK_TAKEN : LINK_NOT_OPENED;
 	if (link->qmp && !link->facts.port_present && !link->port_path)
 		return LINK_NO_PORT;
@@ -388,6 +388,6 @@ void link_heard(struct link *link)
 
 void link_lost_port(struct link *link)
 {
-	source_free(link->source);
-	link->source = NULL;
+	port_socket_free(link->socket);
+	link->socket = NULL;
 }

@@ -13,7 +13,7 @@
 #include "agent/vm/qmp/qmp.h"
 
 struct link;
-struct source;
+struct port_socket;
 
 /* Why there may be nothing to see, in the order in which things come up. */
 enum link_state {
@@ -67,7 +67,7 @@ bool link_leaving(const struct link *link);
 const char *link_stays(const struct link *link);
 
 struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
-struct source *link_source(const struct link *link);	/* NULL: not connected */
+struct port_socket *link_socket(const struct link *link);	/* NULL: not connected */
 const struct qmp_facts *link_facts(const struct link *link);
 enum vm_state link_vm(const struct link *link);
 

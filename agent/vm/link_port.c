@@ -5,7 +5,7 @@
 #include "agent/base/util.h"
 #include "link.h"
 #include "link_state.h"
-#include "source.h"
+#include "port_socket.h"
 
 enum {
 	PLUG_MS = 10000,
@@ -28,11 +28,11 @@ bool port_awaits_vm(const struct link *link)
 		!has_foreign_port(link);
 }
 
-static void connected(struct link *link, struct source *source, uint64_t now)
+static void connected(struct link *link, struct port_socket *socket, uint64_t now)
 {
 	free(link->why);
 	link->why = NULL;
-	link->source = source;
+	link->socket = socket;
 	link->was_connected = true;
 	link_rest(link, now);
 }
@@ -40,12 +40,12 @@ static void connected(struct link *link, struct source *source, uint64_t now)
 static void take_port(struct link *link, uint64_t now)
 {
 	char *error = NULL;
-	struct source *source = source_connect(link_port_path(link), &error);
+	struct port_socket *socket = port_socket_connect(link_port_path(link), &error);
 
 	link->heard = false;
 	link->heard_at = now;
-	if (source)
-		connected(link, source, now);
+	if (socket)
+		connected(link, socket, now);
 	else
 		link_fail(link, error, now);
 }
@@ -99,7 +99,7 @@ void port_end_plug(struct link *link, uint64_t now)
 		link->facts.port_present = link->facts.port_plugged = true;
 		link->heard = false;
 		link->heard_at = now;
-		connected(link, source_from_fd(plug->fd), now);
+		connected(link, port_socket_from_fd(plug->fd), now);
 		plug->fd = -1;
 	} else {
 		link->plug_refused = plug->refused;

@@ -4,7 +4,7 @@
 #include "agent/base/peer.h"
 #include "agent/base/util.h"
 #include "link_state.h"
-#include "source.h"
+#include "port_socket.h"
 
 enum {
 	LOOK_MS = 1000,			/* into a silence */
@@ -39,7 +39,7 @@ static void take_answer(struct link *link)
 static void look_into_silence(struct link *link, uint64_t now)
 {
 	const char *path = link_port_path(link);
-	int fd = source_fd(link->source);
+	int fd = port_socket_fd(link->socket);
 
 	link->look = peer_search(link->heard ? NULL : path, fd,
 		path ? fd : link->qmp ? qmp_fd(link->qmp) : -1);
@@ -80,7 +80,7 @@ void silence_watch(struct link *link, uint64_t now)
 	enum vm_state vm = link_vm(link);
 	uint64_t asked = link->qmp ? qmp_asked(link->qmp) : 0;
 
-	if (!link->source || vm == VM_PAUSED || vm == VM_SHUTDOWN)
+	if (!link->socket || vm == VM_PAUSED || vm == VM_SHUTDOWN)
 		link->heard_at = now;
 	if (now < link->heard_at + (uint64_t)LINK_SILENT_MS * NS_PER_MS) {
 		silence_end(link);
@@ -97,7 +97,7 @@ void silence_watch(struct link *link, uint64_t now)
 /* A controller that was asked for goes with a reset, and our port with it; or somebody took it out. */
 bool silence_is_of_lost_port(const struct link *link)
 {
-	return link->source && link->plugged.bus[0] && link->qmp && link->stage == STAGE_NOTHING &&
+	return link->socket && link->plugged.bus[0] && link->qmp && link->stage == STAGE_NOTHING &&
 		qmp_deletions(link->qmp) != link->deletions;
 }
 

@@ -38,7 +38,7 @@ struct link {
 	struct qmp_facts facts;		/* of the last VM that told */
 	enum vm_state last;		/* of a QMP that was closed */
 
-	struct source *source;
+	struct port_socket *socket;
 	bool was_connected;		/* the port, at some time */
 	bool heard;			/* bytes came since it was connected */
 

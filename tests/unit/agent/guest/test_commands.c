@@ -12,13 +12,13 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
-#include "agent/vm/source.h"
+#include "agent/vm/port_socket.h"
 
 enum { ANSWERS_MAX = 8 };
 
 struct world {
 	struct commands *commands;
-	struct source *source;
+	struct port_socket *socket;
 	int guest;
 	char *answers[ANSWERS_MAX];
 	int count;
@@ -30,7 +30,7 @@ static struct world begin(void)
 	int ends[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	world.source = source_from_fd(ends[0]);
+	world.socket = port_socket_from_fd(ends[0]);
 	world.guest = ends[1];
 	return world;
 }
@@ -40,7 +40,7 @@ static void end(struct world *world)
 	for (int i = 0; i < world->count; i++)
 		free(world->answers[i]);
 	commands_free(world->commands);
-	source_free(world->source);
+	port_socket_free(world->socket);
 	close(world->guest);
 }
 
@@ -57,7 +57,7 @@ static void send_line(struct world *world, const char *line)
 {
 	const struct command_sink sink = { .context = world, .answered = keep };
 
-	commands_send(world->commands, world->source, line, sink, util_now());
+	commands_send(world->commands, world->socket, line, sink, util_now());
 }
 
 static void reply(struct world *world, const char *text)

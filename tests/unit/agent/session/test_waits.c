@@ -102,9 +102,9 @@ static int count_answers(void)
 	int count;
 
 	begin(&watched, FAKE_FAIR, 0);
-	for (int i = 0; i < STEPS && !link_source(watched.link); i++)
+	for (int i = 0; i < STEPS && !link_socket(watched.link); i++)
 		step(&watched, 0);
-	assert_non_null(link_source(watched.link));
+	assert_non_null(link_socket(watched.link));
 	leave(&watched, "a fair one", 0);
 	assert_null(link_stays(watched.link));
 	count = fake_qmp_answered(watched.fake);
@@ -155,7 +155,7 @@ static void test_left_at_every_answer(void **state)
 
 		begin(&watched, FAKE_SILENT, from);
 		for (int i = 0; i < STEPS && fake_qmp_answered(watched.fake) < from &&
-				!link_source(watched.link); i++)
+				!link_socket(watched.link); i++)
 			step(&watched, 0);
 		leave(&watched, "left at", from);
 		end(&watched);
@@ -424,7 +424,7 @@ static void test_a_silence(void **state)
 	struct watched watched = { .link = link_new(NULL, path, false) };
 
 	(void)state;
-	for (int i = 0; i < STEPS && !link_source(watched.link); i++)
+	for (int i = 0; i < STEPS && !link_socket(watched.link); i++)
 		step(&watched, 0);
 	for (int i = 0; i < 100; i++) {
 		fake_guest_step(guest);

@@ -11,7 +11,7 @@
 
 #include "agent/base/util.h"
 #include "agent/vm/link.h"
-#include "agent/vm/source.h"
+#include "agent/vm/port_socket.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/scratch.h"
@@ -72,7 +72,7 @@ static struct vm begin_with(const struct fake_answer *answers)
 		poll(NULL, 0, 1);
 		link_step(vm.link, util_now());
 	}
-	if (!link_source(vm.link))
+	if (!link_socket(vm.link))
 		fail_msg("%s", link_failure(vm.link));
 	fake_guest_step(vm.guest);
 	free(port);
@@ -102,8 +102,8 @@ static bool step(struct vm *vm)
 	char bytes[4096];
 	ssize_t got = 0;
 
-	while (link_source(vm->link) &&
-			(got = source_read(link_source(vm->link), bytes, sizeof(bytes))) > 0)
+	while (link_socket(vm->link) &&
+			(got = port_socket_read(link_socket(vm->link), bytes, sizeof(bytes))) > 0)
 		link_heard(vm->link);
 	if (got < 0)
 		link_lost_port(vm->link);
@@ -168,7 +168,7 @@ static void test_a_vm_is_waited_for(void **state)
 	assert_int_equal(link_vm(vm.link), VM_UNKNOWN);
 	check_remark(&vm, LINK_CONNECTING, "late.port: not connected: No such file or directory");
 	vm.guest = fake_guest_new(vm.port_path);
-	for (int i = 0; i < STEPS && !link_source(vm.link); i++)
+	for (int i = 0; i < STEPS && !link_socket(vm.link); i++)
 		await_step(&vm);
 	assert_int_equal(link_port_state(vm.link), LINK_NOT_OPENED);
 	check_remark(&vm, LINK_NOT_OPENED, NULL);
@@ -319,7 +319,7 @@ static void test_qmp_that_goes_and_comes_back(void **state)
 	hear(&vm);
 	fake_qmp_free(vm.qmp);
 	await_vm(&vm, VM_UNKNOWN);
-	assert_non_null(link_source(vm.link));
+	assert_non_null(link_socket(vm.link));
 	check_remark(&vm, LINK_UP, "QMP was closed");
 	unlink(vm.qmp_path);
 	vm.qmp = listen_qmp(vm.qmp_path, machine);
@@ -362,14 +362,14 @@ static void test_the_end_of_qemu(void **state)
 static void test_a_port_that_another_took(void **state)
 {
 	struct vm vm = begin(true);
-	struct source *other;
+	struct port_socket *other;
 	char *error = NULL, *me = util_format("(pid %d)", (int)getpid());
 
 	(void)state;
 	hear(&vm);
 	fake_guest_hang_up(vm.guest);
 	step(&vm);
-	other = source_connect(vm.port_path, &error);
+	other = port_socket_connect(vm.port_path, &error);
 	assert_non_null(other);
 	fake_guest_step(vm.guest);
 	for (int i = 0; i < STEPS && !step(&vm); i++)
@@ -385,7 +385,7 @@ static void test_a_port_that_another_took(void **state)
 		check_remark(&vm, LINK_TAKEN, me);
 	}
 	vm.later = 0;
-	source_free(other);
+	port_socket_free(other);
 	hear(&vm);
 	check_remark(&vm, LINK_UP, NULL);
 	free(me);

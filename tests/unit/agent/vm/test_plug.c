@@ -363,7 +363,7 @@ static void test_a_link_plugs(void **state)
 	assert_true(machine.port && machine.plugged);
 	assert_string_equal(link_plugged(link, line, sizeof(line)), "the port org.ktop.0 is plugged "
 		"in, with a virtio-serial controller on bus pci.0");
-	assert_non_null(link_source(link));
+	assert_non_null(link_socket(link));
 	assert_int_equal(link_port_state(link), LINK_NOT_OPENED);
 	link_step(link, util_now() + 3000000000);
 	assert_non_null(strstr(link_remark(link, LINK_NOT_OPENED, line, sizeof(line)),

@@ -8,25 +8,25 @@
 
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
-#include "source.h"
+#include "port_socket.h"
 
 enum { QUEUE_SIZE = 65536 };
 
-struct source {
+struct port_socket {
 	int fd;
 	bool gone;
 	size_t queued;
 	char queue[QUEUE_SIZE];
 };
 
-struct source *source_from_fd(int fd)
+struct port_socket *port_socket_from_fd(int fd)
 {
-	struct source *source = util_alloc(sizeof(*source));
+	struct port_socket *socket = util_alloc(sizeof(*socket));
 	int flags = fcntl(fd, F_GETFL);
 
-	source->fd = fd;
-	source->gone = flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0;
-	return source;
+	socket->fd = fd;
+	socket->gone = flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0;
+	return socket;
 }
 
 static const char *advice(int why)
@@ -45,12 +45,12 @@ static const char *advice(int why)
 	}
 }
 
-struct source *source_connect(const char *path, char **error)
+struct port_socket *port_socket_connect(const char *path, char **error)
 {
 	int fd = unix_socket_connect(path);
 
 	if (fd >= 0)
-		return source_from_fd(fd);
+		return port_socket_from_fd(fd);
 	if (errno == ENAMETOOLONG)
 		util_fail(error, "%s: not connected: the path is longer than %zu bytes; "
 			"use a shorter one", path,
@@ -60,17 +60,17 @@ struct source *source_connect(const char *path, char **error)
 	return NULL;
 }
 
-void source_free(struct source *source)
+void port_socket_free(struct port_socket *socket)
 {
-	if (!source)
+	if (!socket)
 		return;
-	close(source->fd);
-	free(source);
+	close(socket->fd);
+	free(socket);
 }
 
-int source_fd(const struct source *source)
+int port_socket_fd(const struct port_socket *socket)
 {
-	return source->fd;
+	return socket->fd;
 }
 
 static bool is_only_later(int why)
@@ -78,48 +78,48 @@ static bool is_only_later(int why)
 	return why == EAGAIN || why == EINTR;
 }
 
-ssize_t source_read(struct source *source, void *to, size_t size)
+ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size)
 {
 	ssize_t got;
 
 	if (size == 0)
 		return 0;
-	got = read(source->fd, to, size);
+	got = read(socket->fd, to, size);
 	if (got > 0)
 		return got;
 	return got < 0 && is_only_later(errno) ? 0 : -1;
 }
 
-bool source_flush(struct source *source)
+bool port_socket_flush(struct port_socket *socket)
 {
 	size_t sent = 0;
 
-	while (sent < source->queued && !source->gone) {
-		ssize_t went = send(source->fd, source->queue + sent, source->queued - sent, MSG_NOSIGNAL);
+	while (sent < socket->queued && !socket->gone) {
+		ssize_t went = send(socket->fd, socket->queue + sent, socket->queued - sent, MSG_NOSIGNAL);
 
 		if (went > 0)
 			sent += (size_t)went;
 		else if (is_only_later(errno))
 			break;
 		else
-			source->gone = true;
+			socket->gone = true;
 	}
-	source->queued -= sent;
-	memmove(source->queue, source->queue + sent, source->queued);
-	return !source->gone;
+	socket->queued -= sent;
+	memmove(socket->queue, socket->queue + sent, socket->queued);
+	return !socket->gone;
 }
 
-bool source_send(struct source *source, const void *bytes, size_t size)
+bool port_socket_send(struct port_socket *socket, const void *bytes, size_t size)
 {
-	if (!source_flush(source) || size > sizeof(source->queue) - source->queued)
+	if (!port_socket_flush(socket) || size > sizeof(socket->queue) - socket->queued)
 		return false;
 	if (size)
-		memcpy(source->queue + source->queued, bytes, size);
-	source->queued += size;
-	return source_flush(source);
+		memcpy(socket->queue + socket->queued, bytes, size);
+	socket->queued += size;
+	return port_socket_flush(socket);
 }
 
-bool source_wants_write(const struct source *source)
+bool port_socket_wants_write(const struct port_socket *socket)
 {
-	return source->queued > 0 && !source->gone;
+	return socket->queued > 0 && !socket->gone;
 }

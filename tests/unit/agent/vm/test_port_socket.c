@@ -13,53 +13,53 @@
 
 #include <cmocka.h>
 
-#include "agent/vm/source.h"
+#include "agent/vm/port_socket.h"
 #include "tests/unit/fakes/scratch.h"
 
-static struct source *pair(int *far)
+static struct port_socket *pair(int *far)
 {
 	int ends[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	*far = ends[1];
-	return source_from_fd(ends[0]);
+	return port_socket_from_fd(ends[0]);
 }
 
 static void test_reads(void **state)
 {
 	char bytes[8];
 	int far;
-	struct source *source = pair(&far);
+	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	assert_int_equal(source_read(source, bytes, sizeof(bytes)), 0);	/* nothing now; no wait */
+	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), 0);	/* nothing now; no wait */
 	assert_int_equal(write(far, "packet", 6), 6);
-	assert_int_equal(source_read(source, bytes, 0), 0);
-	assert_int_equal(source_read(source, bytes, 4), 4);
-	assert_int_equal(source_read(source, bytes, sizeof(bytes)), 2);
+	assert_int_equal(port_socket_read(socket, bytes, 0), 0);
+	assert_int_equal(port_socket_read(socket, bytes, 4), 4);
+	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), 2);
 	assert_memory_equal(bytes, "et", 2);
-	assert_int_equal(source_read(source, bytes, sizeof(bytes)), 0);
+	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), 0);
 	assert_int_equal(write(far, "end", 3), 3);
 	close(far);
-	assert_int_equal(source_read(source, bytes, sizeof(bytes)), 3);	/* what is left comes first */
-	assert_int_equal(source_read(source, bytes, sizeof(bytes)), -1);
-	source_free(source);
-	source_free(NULL);
+	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), 3);	/* what is left comes first */
+	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), -1);
+	port_socket_free(socket);
+	port_socket_free(NULL);
 }
 
 static void test_sends(void **state)
 {
 	char bytes[8];
 	int far;
-	struct source *source = pair(&far);
+	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	assert_true(source_send(source, "start\n", 6));
-	assert_false(source_wants_write(source));
+	assert_true(port_socket_send(socket, "start\n", 6));
+	assert_false(port_socket_wants_write(socket));
 	assert_int_equal(read(far, bytes, sizeof(bytes)), 6);
 	assert_memory_equal(bytes, "start\n", 6);
 	close(far);
-	source_free(source);
+	port_socket_free(socket);
 }
 
 /* To a side that does not read: whole lines are queued or refused, and come in order later. */
@@ -67,19 +67,19 @@ static void test_queue(void **state)
 {
 	char line[100], got[100];
 	int far, lines = 0, size = 4096;
-	struct source *source = pair(&far);
+	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	assert_int_equal(setsockopt(source_fd(source), SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)), 0);
+	assert_int_equal(setsockopt(port_socket_fd(socket), SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)), 0);
 	for (;; lines++) {
 		assert_true(lines < 100000);
 		memset(line, 'a' + lines % 26, sizeof(line));
-		if (!source_send(source, line, sizeof(line)))
+		if (!port_socket_send(socket, line, sizeof(line)))
 			break;
 	}
-	assert_true(source_wants_write(source));
+	assert_true(port_socket_wants_write(socket));
 	assert_true(lines * sizeof(line) > 65536 - sizeof(line));
-	assert_true(source_flush(source));
+	assert_true(port_socket_flush(socket));
 	for (int i = 0; i < lines; i++) {
 		memset(line, 'a' + i % 26, sizeof(line));
 		for (size_t have = 0; have < sizeof(got);) {
@@ -87,15 +87,15 @@ static void test_queue(void **state)
 
 			assert_true(part > 0);
 			have += (size_t)part;
-			assert_true(source_flush(source));
+			assert_true(port_socket_flush(socket));
 		}
 		assert_memory_equal(got, line, sizeof(line));
 	}
-	assert_false(source_wants_write(source));
-	assert_true(source_send(source, "more", 4));
-	assert_false(source_send(source, NULL, 70000));
+	assert_false(port_socket_wants_write(socket));
+	assert_true(port_socket_send(socket, "more", 4));
+	assert_false(port_socket_send(socket, NULL, 70000));
 	close(far);
-	source_free(source);
+	port_socket_free(socket);
 }
 
 /* No SIGPIPE: this program would end. */
@@ -103,15 +103,15 @@ static void test_other_side_gone(void **state)
 {
 	char byte;
 	int far;
-	struct source *source = pair(&far);
+	struct port_socket *socket = pair(&far);
 
 	(void)state;
 	close(far);
-	assert_false(source_send(source, "start\n", 6));
-	assert_false(source_send(source, "start\n", 6));
-	assert_false(source_wants_write(source));
-	assert_int_equal(source_read(source, &byte, 1), -1);
-	source_free(source);
+	assert_false(port_socket_send(socket, "start\n", 6));
+	assert_false(port_socket_send(socket, "start\n", 6));
+	assert_false(port_socket_wants_write(socket));
+	assert_int_equal(port_socket_read(socket, &byte, 1), -1);
+	port_socket_free(socket);
 }
 
 static int listen_at(const char *path)
@@ -129,19 +129,19 @@ static void test_connects(void **state)
 {
 	int listener = listen_at(scratch_path("port")), far;
 	char *error = NULL, byte = 0;
-	struct source *source = source_connect(scratch_path("port"), &error);
+	struct port_socket *socket = port_socket_connect(scratch_path("port"), &error);
 	struct pollfd wait = { .events = POLLIN };
 
 	(void)state;
-	assert_non_null(source);
+	assert_non_null(socket);
 	far = accept(listener, NULL, NULL);
 	assert_true(far >= 0);
 	assert_int_equal(write(far, "x", 1), 1);
-	wait.fd = source_fd(source);
+	wait.fd = port_socket_fd(socket);
 	assert_int_equal(poll(&wait, 1, 10000), 1);
-	assert_int_equal(source_read(source, &byte, 1), 1);
+	assert_int_equal(port_socket_read(socket, &byte, 1), 1);
 	assert_int_equal(byte, 'x');
-	source_free(source);
+	port_socket_free(socket);
 	close(far);
 	close(listener);
 }
@@ -150,27 +150,27 @@ static void test_cannot_connect(void **state)
 {
 	char *error = NULL, *path = util_format("%s/%0200d", scratch_path("."), 0);
 	int listener = listen_at(scratch_path("taken"));
-	struct source *first, *second;
+	struct port_socket *first, *second;
 
 	(void)state;
-	assert_null(source_connect(scratch_path("none"), &error));
+	assert_null(port_socket_connect(scratch_path("none"), &error));
 	assert_non_null(strstr(error, "none: not connected: No such file"));
 	free(error);
-	assert_null(source_connect(path, &error));
+	assert_null(port_socket_connect(path, &error));
 	assert_non_null(strstr(error, "longer than 107 bytes"));
 	free(error);
 
-	first = source_connect(scratch_path("taken"), &error);
+	first = port_socket_connect(scratch_path("taken"), &error);
 	assert_non_null(first);
-	second = source_connect(scratch_path("taken"), &error);	/* one waits already; no wait here */
+	second = port_socket_connect(scratch_path("taken"), &error);	/* one waits already; no wait here */
 	assert_null(second);
 	assert_non_null(strstr(error, "another program"));
 	free(error);
 	close(listener);
-	assert_null(source_connect(scratch_path("taken"), &error));
+	assert_null(port_socket_connect(scratch_path("taken"), &error));
 	assert_non_null(strstr(error, "is the virtual machine running?"));
 	free(error);
-	source_free(first);
+	port_socket_free(first);
 	free(path);
 }
 
