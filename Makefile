@@ -70,7 +70,7 @@ UNIT = $(addprefix kernel-hook/test_, control drain grid keys meta overflow ring
 	$(addprefix agent/export/test_, export) \
 	$(addprefix agent/session/test_, memory session session_files turn waits) \
 	$(addprefix agent/fleet/test_, fleet) \
-	$(addprefix agent/report/test_, report) \
+	$(addprefix agent/report/test_, report report_guest report_others) \
 	$(addprefix agent/service/test_, control_socket private) \
 	$(addprefix tui/terminal/test_, canvas keymap signals) \
 	$(addprefix tui/frame/test_, header list prompt) \
@@ -80,7 +80,7 @@ THREADED = kernel-hook/test_ring_threads kernel-hook/test_pace_threads kernel-ho
 WEAK = kernel-hook/test_ring_barriers kernel-hook/test_sampler_barriers kernel-hook/test_table_barriers kernel-hook/virtio/test_virtq_barriers
 SCARCE_UNIT = agent/session/test_scarce
 FAKES = counts decode_log fake_guest fake_host fake_machine fake_port fake_qmp fake_serial fake_smp golden \
-	hand_picture no_waits packets query_world safe_canvas session_fixture sheet stage
+	hand_picture no_waits packets query_world report_fixture safe_canvas session_fixture sheet stage
 STAND_INS = fake_session fake_symbols	# each in the place of the real one
 FUZZ = fuzz_decode fuzz_qmp fuzz_elf fuzz_dwarf fuzz_nm fuzz_demangle fuzz_control fuzz_service fuzz_screen fuzz_session
 # The same, each allocation refused in turn; the hook allocates nothing, floods take too long.

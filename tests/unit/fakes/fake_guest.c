@@ -213,3 +213,16 @@ bool fake_guest_got(struct fake_guest *guest, const char *line)
 	memmove(guest->lines, guest->lines + size + 1, strlen(guest->lines + size + 1) + 1);
 	return true;
 }
+
+void fake_guest_obey(struct fake_guest *guest)
+{
+	if (fake_guest_got(guest, "start")) {
+		fake_guest_status(guest, true);
+		fake_guest_reply(guest, true, "started");
+	}
+	if (fake_guest_got(guest, "stop")) {
+		fake_guest_status(guest, false);
+		fake_guest_counts(guest);
+		fake_guest_reply(guest, true, "stopped");
+	}
+}

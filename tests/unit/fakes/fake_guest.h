@@ -47,4 +47,7 @@ void fake_guest_step(struct fake_guest *guest);
 /* Takes the first line if it is this one. */
 bool fake_guest_got(struct fake_guest *guest, const char *line);
 
+/* Does what the first line says, if that is start or stop. */
+void fake_guest_obey(struct fake_guest *guest);
+
 #endif

@@ -203,15 +203,7 @@ static void obey(struct fake_guest *guest)
 {
 	if (fake_guest_got(guest, "hello"))
 		tell(guest);
-	if (fake_guest_got(guest, "start")) {
-		fake_guest_status(guest, true);
-		fake_guest_reply(guest, true, "started");
-	}
-	if (fake_guest_got(guest, "stop")) {
-		fake_guest_status(guest, false);
-		fake_guest_counts(guest);
-		fake_guest_reply(guest, true, "stopped");
-	}
+	fake_guest_obey(guest);
 	for (int i = 0; guest->running && i < 5; i++)
 		fake_guest_sample(guest, (uint32_t)i % 2, 1, i ? HOT : COLD, CALLER);
 	fake_guest_beat(guest, 50);

@@ -1,0 +1,282 @@
+/* A report, and what its guest and VM do meanwhile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/report/report.h"
+#include "agent/session/session.h"
+#include "agent/wire/decode.h"
+#include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/report_fixture.h"
+#include "tests/unit/fakes/session_fixture.h"
+
+/* What was sampled is not lost because the guest does not stop. */
+static void test_report_survives_a_guest_that_does_not_stop(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run(&fixture);
+
+	(void)state;
+	report_cut(report, "interrupted");
+	report_step(report);
+	fixture_await_line(&fixture, "stop");
+	fake_guest_reply(fixture.guest, false, "not now");
+	report_fixture_finish(&fixture, report);
+	assert_true(report->table->samples > 0);
+	assert_non_null(strstr(report->note, "cut short: interrupted; "));
+	assert_non_null(strstr(report->note, "not now"));
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* Somebody waits: a guest that says nothing more is left, and told to go on as before. */
+static void test_report_that_is_cut_leaves_a_silent_guest(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run(&fixture);
+	uint64_t late = util_now() + 60000000000;
+
+	(void)state;
+	report_cut(report, "interrupted");
+	while (util_now() < late && report_step(report) < REPORT_DONE)
+		fixture_step(&fixture);
+	assert_int_equal(report->state, REPORT_DONE);
+	assert_string_equal(report->note, "cut short: interrupted; the guest has not confirmed `stop`, "
+		"as it was before; `ktop ctl stop` tells it again");
+	assert_true(report->table->samples > 0);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+static void test_report_of_a_profiler_that_somebody_stops(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run(&fixture);
+
+	(void)state;
+	fake_guest_status(fixture.guest, false);
+	fake_guest_counts(fixture.guest);
+	report_fixture_finish(&fixture, report);
+	assert_non_null(strstr(report->note, "somebody has stopped the profiler"));
+	assert_non_null(strstr(report->error, "cut short: somebody has stopped the profiler; "));
+	assert_int_equal(report->table->samples,
+		fixture.guest->taken[0] + fixture.guest->taken[1]);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* What the books of the next boot say is not said of this one. */
+static void test_report_of_a_guest_that_restarts(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run_at(&fixture, 500);
+	char *text = NULL, *error = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	packets_boot(fixture.guest->packets, 2);
+	fake_guest_facts(fixture.guest, NULL, 0);
+	fake_guest_status(fixture.guest, false);
+	report_fixture_finish(&fixture, report);
+	/* The new boot is as it is: nothing of it was borrowed. */
+	fake_guest_step(fixture.guest);
+	assert_string_equal(fixture.guest->lines, "hello\n");
+	assert_true(report_write(report, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, "lost unknown"));
+	assert_non_null(strstr(text, "the guest restarted"));
+	assert_null(strstr(text, "has not confirmed"));
+	assert_non_null(strstr(text, " hot "));
+	free(text);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* Nobody drives the session after it: the guest has its line all the same. */
+static void test_report_that_is_given_up_stops_the_guest(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run(&fixture);
+
+	(void)state;
+	report_free(report);
+	fake_guest_step(fixture.guest);
+	assert_true(fake_guest_got(fixture.guest, "stop"));
+	fixture_end(&fixture);
+}
+
+/* Nobody drives the session after it: the guest has its lines all the same. */
+static void test_report_that_is_given_up_gives_back(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	request.rate = 500;
+	request.sampler = SAMPLER_NMI;
+	report = report_fixture_begin(&fixture, &request);
+	report_free(report);
+	fake_guest_step(fixture.guest);
+	assert_true(fake_guest_got(fixture.guest, "stop"));
+	assert_true(fake_guest_got(fixture.guest, "rate 997"));
+	assert_true(fake_guest_got(fixture.guest, "mode timer"));
+	fixture_end(&fixture);
+}
+
+static void await_failure(struct fixture *fixture, const char *why)
+{
+	struct report_request request = report_default;
+	struct report *report;
+
+	request.wait_ns = 50000000;
+	report = report_new(fixture->session, &request);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
+		fixture_step(fixture);
+	assert_int_equal(report->state, REPORT_FAILED);
+	if (!strstr(report->error, why))
+		fail_msg("%s", report->error);
+	report_free(report);
+}
+
+/* A guest that never speaks, and one that never says who it is: a bounded wait, and the reason. */
+static void test_report_of_a_silent_guest_says_why(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	await_failure(&fixture, "in 0.05 s: it has not opened the port");
+	fake_guest_beat(fixture.guest, 1);
+	fixture_await_link(&fixture, LINK_NO_HELLO);
+	await_failure(&fixture, "in 0.05 s: it sends, but not who it is");
+	fixture_end(&fixture);
+}
+
+/* What came before its clock stood still is shown, and that it did is an error. */
+static void test_report_of_a_guest_that_stands_still(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run(&fixture);
+
+	(void)state;
+	report->request.wait_ns = 50000000;
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) == REPORT_RUNNING; i++)
+		fixture_step(&fixture);
+	assert_int_equal(report->state, REPORT_STOPPING);
+	report_fixture_finish(&fixture, report);
+	assert_true(report->table->samples > 0);
+	assert_non_null(strstr(report->error, "cut short: the guest's clock stands still for 0.05 s"));
+	assert_non_null(strstr(report->note, "the guest's clock stands still"));
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* A guest that stands still hears later that its rate is as before; the report says so. */
+static void test_report_tells_what_a_still_guest_keeps(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	request.rate = 500;
+	report = report_fixture_begin(&fixture, &request);
+	report->request.wait_ns = 50000000;
+	for (int i = 0; i < 3 * FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
+		fixture_step(&fixture);
+	assert_int_equal(report->state, REPORT_DONE);
+	assert_non_null(strstr(report->note, "the guest has not confirmed `rate 997`"));
+	fixture_step(&fixture);
+	assert_non_null(strstr(fixture.guest->lines, "rate 997\n"));
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* It goes on where the port comes back; what was on the way is lost, and in the books. */
+static void test_report_outlives_its_connection(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run(&fixture);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fake_guest_hang_up(fixture.guest);
+		fixture_await_link(&fixture, LINK_LOST);
+		assert_int_equal(report_step(report), REPORT_RUNNING);
+		fixture_await_line(&fixture, "hello");
+		fake_guest_status(fixture.guest, true);
+		fake_guest_reply(fixture.guest, true, "hello");
+		report_fixture_live(fixture.guest);
+		fixture_await_link(&fixture, LINK_UP);
+	}
+	report_cut(report, "interrupted");
+	report_fixture_finish(&fixture, report);
+	assert_null(report->error);
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		struct books books =
+			decode_books(session_decode(fixture.session), STREAM_SAMPLES, cpu);
+
+		assert_int_equal(fixture.guest->taken[cpu], books.received + books.lost);
+	}
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+static void test_report_of_a_lost_port_ends(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run(&fixture);
+
+	(void)state;
+	report->request.wait_ns = 50000000;
+	close(fixture.guest->listener);
+	fixture.guest->listener = -1;
+	fake_guest_hang_up(fixture.guest);
+	for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
+		fixture_step(&fixture);
+	assert_int_equal(report->state, REPORT_DONE);
+	assert_non_null(strstr(report->error, "the guest's port is lost for 0.05 s"));
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+static void test_report_of_a_silent_vm_ends(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_new(fixture.session, &report_default);
+
+	(void)state;
+	report_cut(report, "interrupted");
+	assert_int_equal(report_step(report), REPORT_FAILED);
+	assert_string_equal(report->error, "no report: interrupted before it began; ask again");
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
+		cmocka_unit_test(test_report_that_is_cut_leaves_a_silent_guest),
+		cmocka_unit_test(test_report_of_a_profiler_that_somebody_stops),
+		cmocka_unit_test(test_report_of_a_guest_that_restarts),
+		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),
+		cmocka_unit_test(test_report_that_is_given_up_gives_back),
+		cmocka_unit_test(test_report_of_a_silent_guest_says_why),
+		cmocka_unit_test(test_report_of_a_guest_that_stands_still),
+		cmocka_unit_test(test_report_tells_what_a_still_guest_keeps),
+		cmocka_unit_test(test_report_outlives_its_connection),
+		cmocka_unit_test(test_report_of_a_lost_port_ends),
+		cmocka_unit_test(test_report_of_a_silent_vm_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* A report, and who else profiles the guest: a person, other reports. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/report/report.h"
+#include "agent/session/session.h"
+#include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/report_fixture.h"
+#include "tests/unit/fakes/session_fixture.h"
+
+/* What a person does meanwhile, by a line or by the key of the screen, is not undone at the end. */
+static void test_what_a_person_sets_stays(void **state)
+{
+	(void)state;
+	for (int by_key = 0; by_key < 2; by_key++) {
+		struct fixture fixture = fixture_begin(NULL);
+		struct report *report = report_fixture_run(&fixture);
+
+		if (by_key) {
+			session_run_profiler(fixture.session, true);
+			fixture_await_message(&fixture, false, "profiling on (already)");
+		} else {
+			session_command(fixture.session, "start");
+			fixture_await_line(&fixture, "start");
+			fake_guest_reply(fixture.guest, true, "started");
+			fixture_await_message(&fixture, false, "started");
+		}
+		report_cut(report, "interrupted");
+		report_fixture_finish(&fixture, report);
+		report_free(report);
+		fixture_step(&fixture);
+		assert_true(fixture.guest->running);
+		assert_false(fake_guest_got(fixture.guest, "stop"));
+		fixture_end(&fixture);
+	}
+}
+
+static void test_a_rate_that_a_person_sets_stays(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report_request request = report_default;
+	struct report *report;
+
+	(void)state;
+	request.duration_ns = 3600000000000;
+	request.rate = 500;
+	request.sampler = SAMPLER_NMI;
+	report = report_fixture_begin(&fixture, &request);
+	session_command(fixture.session, "rate 250");
+	fixture_await_line(&fixture, "rate 250");
+	fake_guest_reply(fixture.guest, true, "rate 250");
+	fixture_await_message(&fixture, false, "rate 250");
+	session_command(fixture.session, "mode nmi");
+	fixture_await_line(&fixture, "mode nmi");
+	fake_guest_reply(fixture.guest, true, "mode nmi");
+	fixture_await_message(&fixture, false, "mode nmi");
+	report_cut(report, "interrupted");
+	report_fixture_finish(&fixture, report);
+	report_free(report);
+	fixture_step(&fixture);
+	assert_string_equal(fixture.guest->lines, "");
+	fixture_end(&fixture);
+}
+
+enum { TOGETHER = 3 };
+
+struct pack {
+	struct fixture fixture;
+	struct report *reports[TOGETHER];
+	int starts, stops;		/* lines that the guest got */
+};
+
+static int lines_of(const struct fake_guest *guest, const char *line)
+{
+	int count = 0;
+
+	for (const char *at = guest->lines; (at = strstr(at, line)); at++)
+		count++;
+	return count;
+}
+
+static bool step_pack(struct pack *pack)
+{
+	bool done = true;
+
+	fixture_step(&pack->fixture);
+	pack->starts += lines_of(pack->fixture.guest, "start\n");
+	pack->stops += lines_of(pack->fixture.guest, "stop\n");
+	report_fixture_live(pack->fixture.guest);
+	for (int i = 0; i < TOGETHER; i++)
+		if (pack->reports[i] && report_step(pack->reports[i]) < REPORT_DONE)
+			done = false;
+	return done;
+}
+
+static void run_pack(struct pack *pack)
+{
+	for (int i = 0; i < 4 * FIXTURE_STEPS && !step_pack(pack); i++)
+		;
+	for (int i = 0; i < TOGETHER; i++)
+		if (pack->reports[i] && pack->reports[i]->state != REPORT_DONE)
+			fail_msg("report %d: state %d: %s", i, pack->reports[i]->state,
+				pack->reports[i]->error ? pack->reports[i]->error : "");
+}
+
+static void end_pack(struct pack *pack)
+{
+	for (int i = 0; i < TOGETHER; i++)
+		report_free(pack->reports[i]);
+	fixture_end(&pack->fixture);
+}
+
+/* Beside a profiler that was off: it goes off when the last has ended, and each has its rows. */
+static void test_reports_at_once_share_the_profiler(void **state)
+{
+	struct pack pack = { .fixture = fixture_begin(NULL) };
+	struct report_request request = report_default;
+
+	(void)state;
+	fixture_bring_up(&pack.fixture);
+	for (int i = 0; i < TOGETHER; i++) {
+		request.duration_ns = 500000000u * (unsigned)(i + 1);
+		pack.reports[i] = report_new(pack.fixture.session, &request);
+	}
+	run_pack(&pack);
+	assert_false(pack.fixture.guest->running);
+	assert_int_equal(pack.starts, 1);
+	assert_int_equal(pack.stops, 1);
+	for (int i = 0; i < TOGETHER; i++) {
+		const struct report *report = pack.reports[i];
+
+		/* 5 samples in 25 ms, and slices of 250 ms at both ends. */
+		assert_in_range(report->table->samples, 100 * (i + 1) - 55, 100 * (i + 1) + 55);
+		assert_string_equal(report->note, "");
+	}
+	end_pack(&pack);
+}
+
+/* One that comes while another's books are being closed has a profile of its own. */
+static void test_report_behind_another(void **state)
+{
+	struct pack pack = { .fixture = fixture_begin(NULL) };
+	struct report_request request = report_default;
+	uint64_t taken;
+
+	(void)state;
+	request.duration_ns = 500000000;
+	fixture_bring_up(&pack.fixture);
+	pack.reports[0] = report_new(pack.fixture.session, &request);
+	for (int i = 0; i < FIXTURE_STEPS && pack.reports[0]->state < REPORT_STOPPING; i++)
+		step_pack(&pack);
+	pack.reports[1] = report_new(pack.fixture.session, &request);
+	while (pack.reports[0]->state < REPORT_DONE)
+		step_pack(&pack);
+	taken = pack.reports[0]->table->samples;
+	run_pack(&pack);
+	assert_int_equal(pack.starts, 2);
+	assert_int_equal(pack.stops, 2);
+	assert_int_equal(pack.reports[0]->table->samples, taken);
+	assert_true(taken > 50);
+	assert_int_equal(pack.reports[1]->table->samples + taken,
+		pack.fixture.guest->taken[0] + pack.fixture.guest->taken[1]);
+	end_pack(&pack);
+}
+
+/* Two that want different rates cannot both have theirs: the second is told so. */
+static void test_reports_of_different_rates(void **state)
+{
+	struct pack pack = { .fixture = fixture_begin(NULL) };
+	struct report_request request = report_default;
+
+	(void)state;
+	request.duration_ns = 500000000;
+	request.rate = 500;
+	fixture_bring_up(&pack.fixture);
+	pack.reports[0] = report_new(pack.fixture.session, &request);
+	for (int i = 0; i < FIXTURE_STEPS && pack.reports[0]->state < REPORT_RUNNING; i++)
+		step_pack(&pack);
+	request.rate = 600;
+	pack.reports[1] = report_new(pack.fixture.session, &request);
+	for (int i = 0; i < FIXTURE_STEPS && pack.reports[1]->state < REPORT_DONE; i++)
+		step_pack(&pack);
+	assert_int_equal(pack.reports[1]->state, REPORT_FAILED);
+	assert_non_null(strstr(pack.reports[1]->error, "--rate: another report has set it otherwise"));
+	assert_true(pack.fixture.guest->running);
+	report_cut(pack.reports[0], "enough");
+	for (int i = 0; i < FIXTURE_STEPS && pack.reports[0]->state < REPORT_DONE; i++) {
+		step_pack(&pack);
+		if (fake_guest_got(pack.fixture.guest, "rate 997"))
+			fake_guest_reply(pack.fixture.guest, true, "rate 997");
+	}
+	assert_int_equal(pack.reports[0]->state, REPORT_DONE);
+	assert_string_equal(pack.reports[0]->note, "cut short: enough");
+	end_pack(&pack);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_a_person_sets_stays),
+		cmocka_unit_test(test_a_rate_that_a_person_sets_stays),
+		cmocka_unit_test(test_reports_at_once_share_the_profiler),
+		cmocka_unit_test(test_report_behind_another),
+		cmocka_unit_test(test_reports_of_different_rates),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
