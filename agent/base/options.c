@@ -96,7 +96,10 @@ static void refuse_value(const struct option_row *row, const char *value, char *
 {
 	char *takes = taken_by(row);
 
-	util_fail(error, "--%s %s: not understood: it takes %s", row->name, value, takes);
+	if (*value)
+		util_fail(error, "--%s %s: not understood: it takes %s", row->name, value, takes);
+	else
+		util_fail(error, "--%s: its value is empty: it takes %s", row->name, takes);
 	free(takes);
 }
 

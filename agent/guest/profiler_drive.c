@@ -26,37 +26,34 @@ static void add(struct profiler_drive *drive, const struct profiler_want *want)
 	drive->wants[drive->want_count++] = *want;
 }
 
-/* A sink may want the next thing from inside the call: these are out of the way before. */
-static void finish(struct profiler_drive *drive, bool ok)
+/* Tells all who want something. With `keeps`, a wish that is kept is well, and goes on waiting. */
+static void answer_all(struct profiler_drive *drive, bool keeps, bool ok)
 {
 	struct profiler_want *wants = drive->wants;
 	size_t count = drive->want_count;
 	char text[sizeof(drive->profiler.text)];
 
+	/* A sink may want the next thing from inside the call: these are out of the way before. */
 	strcpy(text, drive->profiler.text);
 	drive->wants = NULL;
 	drive->want_count = 0;
-	for (size_t i = 0; i < count; i++)
-		answer(&wants[i], ok, text);
-	free(wants);
-}
-
-/* Whose wish is not to be kept has its answer; the others go on waiting. */
-static void tell_kept(struct profiler_drive *drive)
-{
-	struct profiler_want *wants = drive->wants;
-	size_t count = drive->want_count;
-	char text[sizeof(drive->profiler.text)];
-
-	strcpy(text, drive->profiler.text);
-	drive->wants = NULL;
-	drive->want_count = 0;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; keeps && i < count; i++)
 		if (wants[i].keep)
 			add(drive, &wants[i]);
 	for (size_t i = 0; i < count; i++)
-		answer(&wants[i], wants[i].keep, text);
+		answer(&wants[i], keeps ? wants[i].keep : ok, text);
 	free(wants);
+}
+
+static void finish(struct profiler_drive *drive, bool ok)
+{
+	answer_all(drive, false, ok);
+}
+
+/* Whose wish is not to be kept has its answer. */
+static void tell_kept(struct profiler_drive *drive)
+{
+	answer_all(drive, true, false);
 }
 
 /* Who asks again knows of what it asked for before. */

@@ -92,27 +92,26 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 static void add_memory(struct line *line, const struct epoch *epoch)
 {
 	const struct query_inputs *inputs = &epoch->inputs;
+	const struct { bool now; uint64_t count; const char *what; } rows[] = {
+		{ false, store_given_up(inputs->store), "ticks not kept" },
+		{ false, store_forgotten(inputs->store), "old ticks without their thread and CPU" },
+		{ false, stacks_refused(inputs->stacks), "samples without their stack" },
+		{ true, query_refused(epoch->query), "calls not counted" },
+		{ true, symbols_refused(inputs->symbols), "addresses without their function" },
+		{ true, symbols_told_refused(inputs->symbols),
+			"functions of the guest's not kept" },
+		{ true, threads_refused(inputs->threads), "names not kept" },
+		{ false, symbols_spaces_refused(inputs->symbols),
+			"samples of programs without their names" },
+		{ false, symbols_lines_refused(inputs->symbols), "source lines not read" },
+		{ false, epoch->cpus_refused, "news of further CPUs not taken" },
+	};
+	char what[128];
 
-	add_loss(line, store_given_up(inputs->store),
-		"ticks not kept: memory is full; give more by --memory");
-	add_loss(line, store_forgotten(inputs->store),
-		"old ticks without their thread and CPU: memory is full; give more by --memory");
-	add_loss(line, stacks_refused(inputs->stacks),
-		"samples without their stack: memory is full; give more by --memory");
-	add_count(line, query_refused(epoch->query),
-		"calls not counted: memory is full; give more by --memory");
-	add_count(line, symbols_refused(inputs->symbols),
-		"addresses without their function: memory is full; give more by --memory");
-	add_count(line, symbols_told_refused(inputs->symbols),
-		"functions of the guest's not kept: memory is full; give more by --memory");
-	add_count(line, threads_refused(inputs->threads),
-		"names not kept: memory is full; give more by --memory");
-	add_loss(line, symbols_spaces_refused(inputs->symbols),
-		"samples of programs without their names: memory is full; give more by --memory");
-	add_loss(line, symbols_lines_refused(inputs->symbols),
-		"source lines not read: memory is full; give more by --memory");
-	add_loss(line, epoch->cpus_refused,
-		"news of further CPUs not taken: memory is full; give more by --memory");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(what, sizeof(what), "%s: memory is full; give more by --memory", rows[i].what);
+		(rows[i].now ? add_count : add_loss)(line, rows[i].count, what);
+	}
 }
 
 const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between, char *text,

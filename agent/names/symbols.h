@@ -95,7 +95,7 @@ uint32_t symbols_space(struct symbols *symbols, uint32_t process);
 /* The function at an address of a space; resolved once, then cached. Never FUNCTION_NONE. */
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address);
 
-/* Functions that are not code: [idle], [missed], [unknown]... made once per name. */
+/* Functions that are not code: [idle], [unknown]... made once per name. */
 uint32_t symbols_special(struct symbols *symbols, const char *name);
 
 /* A function that other symbols have, under its name and object; copied, and not looked for. */

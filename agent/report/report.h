@@ -74,7 +74,7 @@ struct report {
 	struct question question;
 	struct table *table;		/* sorted */
 	double seconds;			/* guest time profiled */
-	double missed;			/* share of the CPUs' time that is in gaps */
+	double missed;			/* share of the time in which the CPUs were not run */
 };
 
 struct report *report_new(struct session *session, const struct report_request *request);

@@ -36,12 +36,13 @@ static void print_facts(const struct report *report, FILE *out)
 	if (status->sampler_cpu != EVENT_NONE)
 		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
 	fprintf(out,
-		": %" PRIu64 " samples, weight %" PRIu64 ", missed %" PRIu64 " (%.1f%%), lost %s\n",
+		": %" PRIu64 " samples, weight %" PRIu64 ", CPUs not run %" PRIu64 " (%.1f%%), lost %s\n",
 		table->samples, table->weight, table->missed, 100 * report->missed, lost);
-	fprintf(out, "kernel %.1f%%, user %.1f%%, idle %.1f%%\n",
-		percent(table->mode[MODE_KERNEL], table->weight),
-		percent(table->mode[MODE_USER], table->weight),
-		percent(table->mode[MODE_IDLE], table->weight));
+	if (table->weight)
+		fprintf(out, "kernel %.1f%%, user %.1f%%, idle %.1f%%\n",
+			percent(table->mode[MODE_KERNEL], table->weight),
+			percent(table->mode[MODE_USER], table->weight),
+			percent(table->mode[MODE_IDLE], table->weight));
 	if (status->sampler == SAMPLER_TIMER)
 		fprintf(out, "code that runs with interrupts off is not seen by the timer "
 			"sampler: its time is counted where they come back on\n");

@@ -74,8 +74,23 @@ static struct emptiness of_filter(const struct picture *picture, const struct sc
 		"{filter} changes the filter, an empty one shows all." };
 }
 
+/* There is nothing before the window: it begins with the boot. */
+static bool is_whole(const struct picture *picture, const struct scope *scope)
+{
+	return !picture->machines && (!scope->window_ns || picture->now <= scope->window_ns);
+}
+
 static struct emptiness of_range(const struct picture *picture, const struct scope *scope)
 {
+	bool whole = is_whole(picture, scope);
+
+	if (!picture->running && !scope->until_ns && whole &&
+			!scope->zero_ns)
+		return (struct emptiness) { "Profiling is off in the guest.",
+			"{profile} starts it." };
+	if (!picture->running && !scope->until_ns && scope->zero_ns)
+		return (struct emptiness) { "Profiling is off in the guest.",
+			"{profile} starts it; {back} takes all again." };
 	if (!picture->running && !scope->until_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it; {window} takes a longer window, "
@@ -86,6 +101,9 @@ static struct emptiness of_range(const struct picture *picture, const struct sco
 	if (scope->zero_ns)
 		return (struct emptiness) { "No sample since the count was zeroed.",
 			"{back} takes all again." };
+	if (whole)
+		return (struct emptiness) { "No sample since the guest booted.",
+			"If this lasts: does `ktop ctl status` say that its CPUs are on?" };
 	return (struct emptiness) { "No sample in this window yet.",
 		"If this lasts, {window} takes a longer window." };
 }

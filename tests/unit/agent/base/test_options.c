@@ -113,6 +113,8 @@ static void test_refusals(void **state)
 	refuses("-x", "-x: no such option");
 	refuses("--json=1", "takes no value");
 	refuses("--cpu", "its value is missing");
+	refuses("--thread=", "--thread: its value is empty: it takes NAME");
+	refuses("--cpu=", "--cpu: its value is empty: it takes N");
 	refuses("--cpu 1x", "--cpu 1x: not understood");
 	refuses("--cpu -1", "not understood");
 	refuses("--cpu 4294967295", "not understood");
@@ -125,7 +127,7 @@ static void test_refusals(void **state)
 	refuses("--seconds 1e99", "not understood");
 	refuses("--mode ker", "it takes kernel|user|idle");
 	refuses("--mode kernel|user", "not understood");
-	refuses("--mode=", "not understood");
+	refuses("--mode=", "--mode: its value is empty: it takes kernel|user|idle");
 	refuses("--folded=", "not understood");
 }
 

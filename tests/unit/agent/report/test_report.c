@@ -251,12 +251,18 @@ static void test_a_filter_that_nothing_passes_is_told(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
 	struct report *report = report_fixture_run(&fixture);
+	char *text;
 
 	(void)state;
 	report->request.thread = "nosuch";
 	report_cut(report, "enough");
 	report_fixture_finish(&fixture, report);
 	assert_non_null(strstr(report->note, "no sample passes --thread; leave one out, or give more --seconds"));
+	text = report_fixture_text(report);
+	assert_non_null(strstr(text, "no sample passes --thread"));
+	assert_non_null(strstr(text, "CPUs not run 0 (0.0%)"));
+	assert_null(strstr(text, "kernel 0.0%"));	/* no share of nothing */
+	free(text);
 	report_free(report);
 	fixture_end(&fixture);
 }

@@ -301,6 +301,28 @@ static void test_reset(void **state)
 	stage_strike(&stage);
 }
 
+/* What is advised is of use: no longer window where there is nothing before this one. */
+static void test_advice_on_an_empty_table(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	off_and_empty(picture);
+	stage_raise(&stage, picture);
+	stage_holds(&stage, "SPACE starts it; F7 takes a longer window", true);
+	stage_press(&stage, 'z');
+	stage_holds(&stage, "SPACE starts it; Esc takes all again.", true);
+	picture = hand_picture(symbols, functions);
+	off_and_empty(picture);
+	picture->now = 2 * second;			/* a reset: less than the window ago */
+	stage_show(&stage, picture);
+	stage_holds(&stage, "Profiling is off in the guest.", true);
+	stage_holds(&stage, "SPACE starts it.", true);
+	stage_holds(&stage, "longer window", false);
+	stage_strike(&stage);
+}
+
 static void test_before_the_first_picture(void **state)
 {
 	struct stage stage;
@@ -344,6 +366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_advice_on_an_empty_table),
 		cmocka_unit_test(test_before_the_first_picture),
 	};
 	int failed;
