@@ -128,7 +128,7 @@ static void test_refusals(void **state)
 	refuses("--mode ker", "it takes kernel|user|idle");
 	refuses("--mode kernel|user", "not understood");
 	refuses("--mode=", "--mode: its value is empty: it takes kernel|user|idle");
-	refuses("--folded=", "not understood");
+	refuses("--folded=", "--folded: its value is empty: it takes the name of a file");
 }
 
 /* What a report is asked for beside a live ktop: the same request comes out at the other side. */
