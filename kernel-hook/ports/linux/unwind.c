@@ -14,6 +14,14 @@ static void put(uint8_t *frames, uint32_t index, uint64_t address)
 	memcpy(frames + 8 * index, &address, sizeof(address));
 }
 
+/* Has it come to the registers of a program? Below them the kernel has nothing. */
+static bool at_program(struct unwind_state *state)
+{
+	struct pt_regs *regs = unwind_get_entry_regs(state, NULL);
+
+	return regs && user_mode(regs);
+}
+
 /*
  * The unwinder begins with the caller. Where it comes to registers they tell of an interrupted PC,
  * all else of return addresses. Returns the registers that it came to last, NULL behind others.
@@ -26,7 +34,7 @@ static const struct pt_regs *walk(const struct pt_regs *regs, struct ktop_wire_s
 
 	for (unwind_start(&state, current, (struct pt_regs *)regs, NULL); !unwind_done(&state);
 			unwind_next_frame(&state)) {
-		unsigned long pc = unwind_get_return_address(&state);
+		unsigned long pc = at_program(&state) ? 0 : unwind_get_return_address(&state);
 
 		if (!pc || *count == KTOP_FRAMES_MAX)
 			break;
@@ -35,7 +43,7 @@ static const struct pt_regs *walk(const struct pt_regs *regs, struct ktop_wire_s
 			sample->exact |= 1ull << *count;
 		put(frames, (*count)++, pc);
 	}
-	if (unwind_error(&state) || !unwind_done(&state))
+	if (unwind_error(&state) || !(unwind_done(&state) || at_program(&state)))
 		sample->flags |= KTOP_KERNEL_CUT;
 	return last;
 }
