@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # ktop. `make` builds build/ktop; `make demo` and `make check` also install what they need.
 # Everything that is made goes to build/. A short line is printed for each file; V=1 prints the commands.
 
@@ -88,7 +89,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZ
 TOOLS = pty liar harmless odd_qemu refuse.so slow_disk.so	# of tests/e2e
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal
-CHECKS = bench layers messages message-table manual completion install cpus barriers
+CHECKS = bench licence layers messages message-table manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
 E2E = tiny port books linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo linux_debug cost boot plug report \
 	screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl machines suspend demo config

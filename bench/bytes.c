@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `bytes FILE name=value...`: what such a guest sends, as a file. */
 #include <stdio.h>
 

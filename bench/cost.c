@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `cost name=value...`: what one sample costs to take in, and one picture to make, a tenth of a
  * second of the guest's time after the one before, of the last ten seconds. Prints ns, ms and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `first KTOP NAMES RUNS`: milliseconds from the start of the live screen to its first table, the
  * median; on a guest that sends at once.

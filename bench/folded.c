@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `folded BYTES NAMES FILE`: a guest's bytes to folded stacks, as ktop does it. */
 #include <fcntl.h>
 #include <inttypes.h>

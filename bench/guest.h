@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A made-up guest behind a socket, in a process of its own: takes one host after the other. */
 #ifndef GUEST_H
 #define GUEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes from a unix socket to the store on one core, against reading them and doing nothing; what
  * writes them has the other core. Rounds of both in turn, the median of each: by the reader's

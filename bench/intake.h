@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes to a store, as the session does it: decoder and epoch, without a screen. */
 #ifndef INTAKE_H
 #define INTAKE_H

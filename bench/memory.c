@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `memory KTOP NAMES [MILLIONS]`: the most memory that the live screen had after so many million
  * samples (100) in an hour of the guest's time, and what a further hour adds.

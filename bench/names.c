@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `names COUNT nm|elf FILE`: the symbols of a made-up kernel. Symbol i is function i of the world,
  * and names are as long as Linux's are.

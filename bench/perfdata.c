@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `perfdata FILE SAMPLES`: a perf.data with the samples of the traffic, as perf record would have
  * written them for such a kernel, for `perf report` to read.

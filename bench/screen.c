@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `screen KTOP NAMES`: what the live screen costs and how soon it answers, in a terminal, on a
  * guest that sends at three rates.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a program of the bench is to do: `name=value` words; without any, a million samples of
  * 100,000 stacks.

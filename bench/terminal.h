@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program in a terminal of its own, and what it costs and shows there. */
 #ifndef TERMINAL_H
 #define TERMINAL_H

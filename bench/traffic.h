@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a hook on a made-up guest sends: samples of a world, in the packets of wire.h, with facts,
  * names, status and heartbeats. Guest time goes on by turns, as fast as they are asked for.

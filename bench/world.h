@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a made-up guest may be found doing: distinct stacks of one depth out of one call tree, drawn
  * evenly or by Zipf's law. The same shape is the same world.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The header of the CPU that this is compiled for: all in the hook that another CPU has otherwise. */
 #ifndef KTOP_ARCH_H
 #define KTOP_ARCH_H

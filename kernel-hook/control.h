@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines of text from the host, and keys, become what the samplers and trace points read. */
 #ifndef KTOP_CONTROL_H
 #define KTOP_CONTROL_H

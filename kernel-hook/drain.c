@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rings and meta become packets, packets fill the transport's buffers: a bounded number a call. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * When samples are due: a grid of exact periods, each point put off by a random part of a whole
  * one, so that each moment is as likely as any other, also where the kernel's own ticks have this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Words to the compiler, for what runs at each sample: there a call takes as long as its work. */
 #ifndef KTOP_HINTS_H
 #define KTOP_HINTS_H

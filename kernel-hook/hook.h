@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The inside of struct ktop, for the hook's own files. */
 #ifndef KTOP_HOOK_H
 #define KTOP_HOOK_H

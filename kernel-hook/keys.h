@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The keys that start and stop profiling, as PS/2 set-1 codes. */
 #ifndef KTOP_KEYS_H
 #define KTOP_KEYS_H

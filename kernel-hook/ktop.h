@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a kernel calls. Each function names the contexts from which it may be called:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is so, in place of what happened: sent anew to each host, and again when it changes. */
 #ifndef KTOP_META_H
 #define KTOP_META_H

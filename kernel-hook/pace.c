@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The CPU set aside counts what is due on the others and sends each an NMI, one at a time: a second
  * would find nothing due, and the kernel would take it for a stranger.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Packs events into whole packets in one transport buffer. The drainer's alone.
  * By construction: begin <= each event <= end <= the next begin of these books.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a kernel gives: the functions that the hook calls, and memcpy and memset, which compilers
  * call. "NMI" means that the function is called there too: it takes no lock, faults never, and does

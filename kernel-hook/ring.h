@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A ring of whole events: one CPU writes, the drainer reads.
  *

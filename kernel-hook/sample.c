@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The two samplers: each CPU's own timer, or NMIs, from one CPU that is set aside (pace.c) or from
  * the overflows of each CPU's own counter. The timer is masked where the kernel masks interrupts, so

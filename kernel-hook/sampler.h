@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which sampler is in force. The wish is set at once; the sampler follows it by way of none, so
  * that each sample ring has one writer. All for the drainer alone.

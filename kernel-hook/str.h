@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bounded text without a libc. */
 #ifndef KTOP_STR_H
 #define KTOP_STR_H

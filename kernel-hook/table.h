@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A table of names: rows that hold one encoded event each, found by a key. One writer at a time
  * (serial), which an interrupt may stop half-way; the drainer reads beside it and never waits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The way out: a byte stream in whole buffers, and a byte stream in. Used by the drainer alone
  * (thread, one caller); no call waits.

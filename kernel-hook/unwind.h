@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kernel's stack by frame pointers: a frame record is { saved frame pointer, return pc }, where
  * and how wide arch.h says. NMI. Nothing is read outside the bounds that the port gave, and no walk turns back, so that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program's stack by frame pointers. NMI. No walk turns back, so that garbage ends it and marks it
  * cut. Frames go straight into the sample, at any alignment.

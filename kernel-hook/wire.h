@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What travels from the hook to the host: CTF 1.8 packets of little-endian, byte-aligned events
  * (Common Trace Format 1.8.3, sections 5 and 6). Shared by both sides; nothing else is.

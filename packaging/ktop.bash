@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Completion for bash. What there is to complete, the program says itself: by its --help.
 
 _ktop_help() {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory that everything shares which grows with what comes from outside: counted before it is
  * taken. Who is refused gives something up, and counts that. Any thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Work that may take long, a file's or the kernel's, done once by a thread of its own. Who began it
  * never waits for it: it looks now and then, or leaves it, and then it goes by itself when it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An index by hash over things that are kept elsewhere in a dense array: gives the positions whose
  * hash agrees, and the caller compares. Seeded at random, since the keys come from the guest.

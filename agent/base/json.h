@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How cJSON gets its memory: as everything that is small and bounded here. */
 #ifndef JSON_H
 #define JSON_H

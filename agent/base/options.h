@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options of a command as tables: one row is parsing, usage and help. */
 #ifndef OPTIONS_H
 #define OPTIONS_H

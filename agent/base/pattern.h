@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How people find a name: by a part of it; a pattern without capitals finds any case (ASCII). */
 #ifndef PATTERN_H
 #define PATTERN_H

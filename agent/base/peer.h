@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who is at the other end of a unix socket. Best effort, by what the host's kernel tells. */
 #ifndef PEER_H
 #define PEER_H

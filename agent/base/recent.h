@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ids that were met of late, each with a slot for what is known of it. A guest starts threads
  * and processes without end and does not say which have ended, so that an id which was neither told

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A file that can be read only once, as `--symbols <(nm kernel)` gives one, kept in memory. */
 #ifndef SPOOL_H
 #define SPOOL_H

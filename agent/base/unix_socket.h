@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Addresses of unix sockets, and connecting to one. */
 #ifndef UNIX_SOCKET_H
 #define UNIX_SOCKET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Small things that several files need. */
 #ifndef UTIL_H
 #define UTIL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file that appears under its name only when complete: write to util_file_open's stream, then
  * commit (flush, fsync, name) or discard. Mode 0600. A link is followed; what is there and no

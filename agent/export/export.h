@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files made from a query, which appear when they are complete. */
 #ifndef EXPORT_H
 #define EXPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Many machines as one: a picture over all, made of the newest picture of each. Rows of functions
  * that have one name and object are one row, those of kernels with different names not. Times are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions of many machines under common ids: those of one name and object are one. */
 #ifndef FLEET_NAMES_H
 #define FLEET_NAMES_H

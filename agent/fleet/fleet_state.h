@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the fleet share. */
 #ifndef FLEET_STATE_H
 #define FLEET_STATE_H

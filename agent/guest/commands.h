@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Control lines that went to the guest and wait for their answers, which come in the same order. */
 #ifndef COMMANDS_H
 #define COMMANDS_H

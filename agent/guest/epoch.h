@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One boot of the guest: what it told of itself, and what was sampled. Addresses, threads and times
  * of one boot are never mixed with those of another. Pictures refer to its texts and hold it by a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What reports have borrowed of one guest: its profiler on, a rate, a sampler. Several share it; the
  * last one that has it gives it back. What a person sets meanwhile is nobody's loan any more: it stays.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How fast samples really come on a CPU, by the guest's own counts: over the last seconds of its
  * time, a minute at most. When they arrive here does not matter.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Starting and stopping the guest's profiler: by key where a key can arrive; when no status
  * confirms that in time, by a line on the port. A wish of somebody who stays is kept while the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What profiler.h decides, done to one guest: keys by QMP, lines by the port, its end told. */
 #ifndef PROFILER_DRIVE_H
 #define PROFILER_DRIVE_H

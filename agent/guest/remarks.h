@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stands in the way of trusting an epoch's numbers and names: losses first, then names. */
 #ifndef REMARKS_H
 #define REMARKS_H

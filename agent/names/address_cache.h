@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which function an address of a space was resolved to: bounded, forgets everything when full. */
 #ifndef ADDRESS_CACHE_H
 #define ADDRESS_CACHE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is known of a function: who makes one says how long its texts live. */
 #ifndef FUNCTION_H
 #define FUNCTION_H

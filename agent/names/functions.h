@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The functions that have been met, by dense ids. They never move: functions_get is for any thread
  * that was handed the id; all else is for one owner.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kernel's functions as the guest itself tells of them, one by one and again to each new host,
  * at run addresses. What is told later takes the place of what it overlaps: modules come and go.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The file of the guest's kernel, and where that kernel runs: its slide, told by an anchor (a symbol
  * of which the guest says where it is) or else by the bias of the kernel's object. One owner.

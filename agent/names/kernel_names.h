@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The file with the kernel's names, that the user gives or QMP tells of: read beside, for it may be
  * large, on a slow disk, or a pipe whose writer takes its time. Each boot has what was read; whether

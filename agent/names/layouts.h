@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Address spaces, told apart by what is mapped in them: processes that run the same program share
  * one, so that a thousand runs of it give one set of stacks. A space never changes; a process that

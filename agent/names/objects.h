@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Objects of the guest: which file lies at which addresses. The same in many processes is one. What
  * the guest says is a hint: a file is only looked for by its base name in folders that the caller

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files of the programs that the guest names, found and read beside: they may be large, or on a disk
  * that does not answer. A few threads do it, and nobody waits for them. What was read, or refused,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the compiler's DWARF says of functions and addresses: lines, and what was inlined; read by a
  * worker, and NULL or false until it is known. One owner.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Functions that are not code, by name and object: "[idle]", "[unknown]" of a program. One owner. */
 #ifndef SPECIALS_H
 #define SPECIALS_H

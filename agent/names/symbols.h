@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names for addresses. Symbol tables belong to objects (kernel, programs); an object is mapped into
  * an address space at a bias. A function id is dense, starts at 0, and stands for ever; texts of a

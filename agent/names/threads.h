@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names of processes and threads, also of those that have ended: of about the last 128 Ki that were
  * told, sampled or asked for (recent.h). A text lives until threads_free, even when its thread is

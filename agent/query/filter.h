@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The part of a filter (query.h) that decides about counts; the pattern decides about rows. */
 #ifndef FILTER_H
 #define FILTER_H

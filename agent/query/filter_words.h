@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The language of filters, as people type them: words divided by spaces, all of which must agree.
  * cpu:N, thread:NAME and mode:kernel|user|idle say which samples count, each at most once; what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The function of every node of a call tree, looked up once and again when symbols come. */
 #ifndef NAMING_H
 #define NAMING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sums over stacks: per function, and per pair of caller and callee. What the counts of one slice,
  * or of many, come to under a filter. One that is trimmed has left of it only the functions' self.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One question to the store: a range, a filter; and its answer: a table of functions. All that a
  * person sees or saves comes from here. Weights are in sampling periods; percentages are shares of

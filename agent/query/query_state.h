@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the query share. */
 #ifndef QUERY_STATE_H
 #define QUERY_STATE_H

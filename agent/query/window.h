@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What makes the next, similar question cheap: a profile of each of the newest slices of a range,
  * made anew only when the slice has changed; and one profile of all before them, to which slices

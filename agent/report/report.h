@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One window of profiling and its answer: sets up the guest, starts its profiler when it is off,
  * waits for the window (in guest time, so that a repeatable guest gives a repeatable report), stops

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The folded file of a report, written beside: a slow disk holds up nothing else. */
 #ifndef REPORT_FILE_H
 #define REPORT_FILE_H

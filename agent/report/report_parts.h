@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of a report share; for nobody else. */
 #ifndef REPORT_PARTS_H
 #define REPORT_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who asks a live ktop by its control socket. */
 #ifndef CONTROL_CLIENT_H
 #define CONTROL_CLIENT_H

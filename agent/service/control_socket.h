@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A private socket of a live ktop, by which other ktops of the same user work beside it: QEMU
  * serves one client a socket. It lies in a folder of mode 0700, named by the QMP socket's device

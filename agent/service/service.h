@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a live ktop does for others by its control socket: ctl WORDS, report OPTIONS,
  * vm (which one it has). A report that

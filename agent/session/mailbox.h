@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What crosses between the ingest thread and the others, under one short lock: wishes and orders
  * one way, pictures and messages the other. Nobody waits for anybody.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * All that the screen shows at one moment, made by the ingest thread, owned by whoever holds it.
  * Names in it are texts of symbols.h and threads.h, which outlive it.

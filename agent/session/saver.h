@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Writes snapshots, one after the other, in a thread of its own: a slow disk holds up nothing but
  * them. What is saved is fixed by the call; how each went, be it that it was not taken, is told as

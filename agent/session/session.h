@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Knows every stage and wires them: QMP, port, decoder, recording, epochs (store, stacks, symbols),
  * queries. Holds no logic of its own. One thread drives it with session_step; other threads use the

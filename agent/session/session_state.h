@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a session knows: for session.c, which wires the stages, and for those that it has its parts in. */
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H

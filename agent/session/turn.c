@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "turn.h"
 
 #define NS_PER_MS UINT64_C(1000000)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How much of what a guest sends is decoded before others have their turn: whoever wants to end the
  * program, or a picture. And how often it may boot: each boot makes much anew, and a guest that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What came to the store and is in no slice yet, in order of arrival: some ten thousand samples, in
  * memory of a fixed size. Sorting them all at once is cheaper than finding a place for each, in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How time is cut into cells: fine ones near "now", coarse ones behind, and one, from 0, for all
  * that is older than `ancient`. Cells of one width nest in those of the next, so what is in one is

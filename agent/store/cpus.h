@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What was sampled on each CPU in one slice of time: weights. Kept in blocks, so that a CPU costs
  * no more for its number, which is the guest's to choose.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counts in order of stack, packed: what a time slice of the store consists of. Each key is told by
  * its distance from the one before, and a count of one sample with weight 1 by nothing more: most

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which slices of a store a range of time means. */
 #ifndef SPAN_H
 #define SPAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * In front of stacks.h: the leaf nodes of the stacks that were met of late, found by the words of a
  * sample as they come from the wire, without a walk through the tree. It may forget, and the tree

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * All stacks of one epoch as one call tree of raw addresses. Interning the same stack again is one
  * hash look-up. Node and stack ids are dense, start at 0 and are never reused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What was sampled, as it came: time slices on the guest's own axis, each a count of
  * (stack, cpu, thread, mode). Slices are a quarter of a second for the last two minutes, 1 s for

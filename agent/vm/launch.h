@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A QEMU of our own: the user's command line with a QMP socket and the port added, both in a
  * private temporary folder. It ends with us, whatever happens, and nothing else does.

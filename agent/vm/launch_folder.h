@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The private folder of one launch: sockets and output of its QEMU. Locked while we live, so that
  * the next launch knows what a killed ktop has left, and removes it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The machine: what is missing is made in this order, one stage at a time, and each ends by itself.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The two connections to one VM: QMP, and the port of its guest. Made by steps of the caller's loop,
  * and made anew when they break, at most twice a second. What the guest sends is for others; here it only counts that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The port: connected to, plugged in where the VM has none, taken out. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a link knows: for link.c, which drives it, and for those that it has its parts in. */
 #ifndef LINK_STATE_H
 #define LINK_STATE_H

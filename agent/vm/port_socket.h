@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A byte stream to and from the guest's port: a unix socket, non-blocking. */
 #ifndef PORT_SOCKET_H
 #define PORT_SOCKET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bytes from the port to events; they may come in any pieces. Every byte is hostile: a packet
  * counts when its sizes add up to the byte and no other packet begins inside it; else the reader

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the decoder makes of the wire: events with a full time, in the host's own types. */
 #ifndef EVENT_H
 #define EVENT_H

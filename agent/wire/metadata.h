@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The `metadata` text of a recording: TSDL (CTF 1.8.3, section 7) that tells any CTF reader how to
  * read the packets. Events are described by the descriptors that the guest has sent, else by the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The payload of one event, from the wire (kernel-hook/wire.h, the table) to the host's types. Used
  * by decode.c alone.

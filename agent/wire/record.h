@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A raw recording: a folder of CTF 1.8 traces, one per boot (and per state that a boot was put back
  * to), named by the boot id. In it one file per stream and CPU (meta_0, samples_0, trace_3), the

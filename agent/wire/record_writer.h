@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a recording writes, in a thread of its own, for a disk may be slow: the calls never wait, and
  * are obeyed in order. The first failure ends it; more than it may keep, when the disk is too slow,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * For i386 alone: 64 bits read and written in one, which is what compilers call where the CPU has no
  * single instruction for it. CMPXCHG8B is one, and with LOCK orders all that is around it.

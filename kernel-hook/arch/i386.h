@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * 32-bit x86, from the Pentium on; arch/i386.c goes with it. Each header in arch/ has these same names. Any context.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For CPUs without I/O ports: nothing answers there. */
 #ifndef KTOP_ARCH_NO_PORTS_H
 #define KTOP_ARCH_NO_PORTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* I/O ports, as all x86 have them. Any context. */
 #ifndef KTOP_ARCH_PORTS_H
 #define KTOP_ARCH_PORTS_H

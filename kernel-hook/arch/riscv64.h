@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * RISC-V with 64 bits. Each header in arch/ has these same names. Any context.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64. Each header in arch/ has these same names. Any context.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PCI configuration space. Registers are 32 bits, at multiples of 4. The first two functions are in
  * pci_ports.c: by mechanism 1 (PCI Local Bus 3.0, section 3.2.2.3.2), whose two ports nobody else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A virtio device, whatever bus it is on: what its transport can do, and what every driver does
  * first. Sections are those of Virtual I/O Device 1.2. One caller at a time; nothing waits but

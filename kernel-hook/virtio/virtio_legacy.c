@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The interface from before version 1: registers in I/O ports (4.1.4.10). */
 #include <stdbool.h>
 #include <stdint.h>

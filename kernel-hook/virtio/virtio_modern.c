@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The interface of version 1: registers in memory, found by PCI capabilities (4.1.4). Where memory
  * cannot be had, the same registers are reached one at a time through a window in configuration

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* virtio devices on PCI (Virtual I/O Device 1.2, section 4.1), by either of two interfaces. */
 #ifndef KTOP_VIRTIO_PCI_H
 #define KTOP_VIRTIO_PCI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The two queues of one port (Virtual I/O Device 1.2, section 5.3.6), through which its bytes go.
  * Which port it is, and whether it has a host, is the business of virtio_serial.c. One caller at a

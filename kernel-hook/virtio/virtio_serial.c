@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The drainer alone calls in here, and what is shared with the device is the rings and buffers of
  * four queues: two of control, by which device and driver tell each other of ports, and two of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A named port of a virtio-serial controller (Virtual I/O Device 1.2, section 5.3) as the hook's
  * transport. Nothing waits: the handshake goes on with each connected(), so that port and host may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A split virtqueue (Virtual I/O Device 1.2, section 2.7) that is polled. Its buffers stay: each
  * descriptor names one of them for ever, and chains are not used. One caller at a time.

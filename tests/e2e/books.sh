@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The books of a machine from three sides, for tests/e2e/books and tests/soak; sourced after lib.sh.
 #
 # A machine's guest prints its own counts (books=on). `ktop report --json --raw` has ktop's, and makes a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads what a program sent to a terminal of type ktop-strict (tests/e2e/hostile) and ROWS rows of
  * COLUMNS columns, and says where it is anything but the few sequences that this type has, and

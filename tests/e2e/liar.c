@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A VM whose every text is a trick upon the terminal: its kernel, what it calls its functions,
  * objects and threads, its notes and answers, and what QMP says. Usage: liar DIR N. Serves DIR/qmp

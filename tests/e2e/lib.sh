@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For the tests that boot machines; sourced with the count of results, where it is known: `. tests/e2e/lib.sh 7`.
 # Speaks TAP. Each test works in its own folder, $dir, which goes away when all is well.
 set -u

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For the tests that boot Debian's own Linux kernel; sourced after lib.sh, which is sourced without
 # a count: the plan is said here, `. tests/e2e/linux.sh 7`, or that all is skipped.
 ktop=build/ktop

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Live screens in tmux, servers that misbehave, and what the guest's own work says of its speed; sourced after lib.sh.
 ktop=$PWD/build/ktop
 export XDG_RUNTIME_DIR=$dir		# no other live ktop of this user is in the way

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What a program left of a terminal's modes, by all that it sent, which is in $dir/log; sourced after lib.sh.
 
 # modes_off [begun]: behind whatever was switched on it was switched off: screen, cursor, mouse, paste, keypad.

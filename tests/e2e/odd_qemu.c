@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A QEMU whose QMP is odd from one of its answers on: usage: odd_qemu SOCKET silent|drips|lies N.
  * The greeting is answer 0; its machine has no port, so that a ktop plugs one in. Serves one client

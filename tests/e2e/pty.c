@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A terminal to test with: runs a program on a new pty as a shell's foreground job, and does what
  * the lines of standard input say. What needs an answer prints one line. Usage: pty LOG PROGRAM...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Loaded before the program's other libraries (LD_PRELOAD): allocation number REFUSE, from 0, fails,
  * once. The way to it is written to the file REFUSED, so that this is there when one was refused.

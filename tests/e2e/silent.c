@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `silent FOLDER`: a file system (FUSE) in that folder, whose one file `program` has 8 KiB: code, which loops for
  * ever, and before it a head, which this server never gives out. It runs that code, and serves it until it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a hostile guest sends, in few bytes: floods of events whose fields run through patterns.
  * Sequence numbers and clocks are those of a guest that is believed; nothing else has to make sense.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the fuzz targets share. Each is one function that takes any bytes and must come back; it is
  * linked with libFuzzer (`make fuzz`) or with replay.c, which gives it the committed corpus.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a host, and its device, can do to the hook: control lines, messages of ports, lies in the
  * rings, and all that at any time between the hook's own work. What the hook sends while nobody

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a guest sends: as it stands, or as the contents of packets that are whole, which is how the
  * input gets beyond the decoder. All that is behind it takes part: the epoch with its store,

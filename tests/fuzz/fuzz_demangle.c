@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any name: to what a person wrote, and to what a terminal may see. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any bytes as an ELF file with DWARF: lines, and what is inlined, at its symbols and beside. */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any bytes as an ELF file: its symbols and its build-id. */
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Any bytes as a list of symbols. */
 #include "agent/names/files/sym_text.h"
 #include "agent/names/files/symbol_table.h"

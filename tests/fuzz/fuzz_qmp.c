@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a QEMU says, each piece before a zero byte in one read, so that the input says which bytes
  * come together, and which answer comes before which question; then the connection ends.

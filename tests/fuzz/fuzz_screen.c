@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Texts that a guest, its files and QEMU could have brought onto the screen, behind all that makes
  * them harmless: the canvas alone must. The first bytes are the state and the size; then pieces

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What others ask a live ktop by its control socket: pieces that end before a zero byte. The first
  * byte of a piece names one of its clients, the rest is sent; a piece without a rest is the end of

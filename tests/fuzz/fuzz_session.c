@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sessions, one or several as on one screen, and guests that do what they like: many boots, little
  * memory, jumps of time, floods (flood.h). Nothing may break, what a person reads is harmless, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Holds what a guest's bytes cost ktop, in processor time, to a bound. What the ingest thread does is
  * judged step by step, by the step's own bytes. What other threads do, free earlier boots above all,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gives a target each file of tests/fuzz/corpus/TARGET once, or the files that are named; TAP. */
 #include <dirent.h>
 #include <errno.h>

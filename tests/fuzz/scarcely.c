@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Gives a target each file of its corpus, or the files that are named, again and again, each time
  * with another allocation refused: RUNS of a file, spread over it, or all with `all`; TAP.

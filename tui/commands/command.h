@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The commands: what main chooses from, and what they share. */
 #ifndef COMMAND_H
 #define COMMAND_H

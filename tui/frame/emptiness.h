@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Why there is nothing to see, and what to do about it. */
 #ifndef EMPTINESS_H
 #define EMPTINESS_H

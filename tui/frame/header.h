@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The top of every screen: what am I looking at, is it live, can I trust it; and a bar and a
  * histogram per CPU, which fold into a summary when all would take more than a third of the rows.

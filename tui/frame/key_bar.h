@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The last line of the screen: keys with their labels, as many as fit; each can be clicked. */
 #ifndef KEY_BAR_H
 #define KEY_BAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "agent/base/pattern.h"
 #include "list.h"
 

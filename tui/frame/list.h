@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A list of rows with a cursor that follows what it stands on: when rows are sorted anew, the
  * cursor goes where its row goes. While that row is gone, the cursor stays in its place, or at the

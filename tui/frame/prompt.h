@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A line that is typed at the bottom of the screen: what to search, what to show. */
 #ifndef PROMPT_H
 #define PROMPT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The remarks of a picture, each in its turn, whole: a long one takes two rows, and is cut behind
  * them. Those that were put away stay so while they say the same, whatever their numbers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which part of the profile is looked at: the window, its beginning and end, the filter. */
 #ifndef SCOPE_H
 #define SCOPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 
 #include "agent/base/util.h"
 #include "tui/terminal/canvas.h"

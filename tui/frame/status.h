@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The status line: what a command did, for 3 s; what failed, until a key is pressed; and else a
  * standing remark. Times are those of util_now, given by the caller.

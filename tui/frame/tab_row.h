@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The first line of a screen with many machines: a tab for each, the current one reversed. Where
  * room is short, words go first, then counts, then names are cut; at last as many numbers are shown

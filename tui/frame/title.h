@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The words at the top of the screen. They flow over as few lines as they need: one when all fit,
  * else the machine's on the first and the profile's from the second on. Where room is short, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A view: one way to look at a picture. It draws in the area that it is given, and knows neither
  * the terminal nor the session nor other views. `self` is what its `new` gave.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The screen's loop: keyboard, pictures and messages of sessions to a terminal. */
 #ifndef APP_H
 #define APP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a screen's pictures and messages come from, and where what it wants goes to. */
 #ifndef FEED_H
 #define FEED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One of the machines that a ktop shows: its session as seen by those who may look at it, of which
  * one does at a time. Each gets the pictures that were made for it; a machine that nobody looks at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* All machines as one, for the screen over all: its pictures, and what it wants of each of them. */
 #ifndef OVERVIEW_H
 #define OVERVIEW_H

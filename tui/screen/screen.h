@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The whole screen without a terminal: pictures and messages of a feed come in, input comes in,
  * a canvas goes out. Times are those of util_now, given by the caller.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the screen share: its state, and what one of them does for the others. */
 #ifndef SCREEN_STATE_H
 #define SCREEN_STATE_H

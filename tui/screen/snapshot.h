@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of snapshot files. */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * All that is on the terminal: a screen for each machine, where there are many one over all of
  * them, and the row of tabs that chooses between them. Each keeps its own cursor, window and filter.

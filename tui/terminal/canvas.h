@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A screen as cells in memory. Everything is drawn here; term.c alone brings it to a terminal, and
  * tests read it back. Drawing is clipped, so that nothing can be drawn outside, at any size.

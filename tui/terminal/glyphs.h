@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bars, histograms and marks: block elements where the canvas may hold them, else ASCII. */
 #ifndef GLYPHS_H
 #define GLYPHS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a person does at a terminal. */
 #ifndef INPUT_H
 #define INPUT_H

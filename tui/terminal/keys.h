@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One table of keys: what is pressed, what it does, what the key bar and the help say about it.
  * One key has one meaning in every view.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which signals end a program. */
 #ifndef SIGNALS_H
 #define SIGNALS_H

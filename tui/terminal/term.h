@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The terminal; it and term_keys.c alone know ncurses. There is one, used by the main thread. The
  * signals of tty.h become input.

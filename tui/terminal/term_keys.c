@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #define NCURSES_NOMACROS 1
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Keys, mouse, what is pasted: term_read of term.h. For term.c, while ncurses is up. */
 #ifndef TERM_KEYS_H
 #define TERM_KEYS_H

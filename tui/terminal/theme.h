@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a thing on the screen means, and how that looks with 256, 16, 8 or no colours. Colour is a
  * second channel: whatever a style says is also said by a word, a place or a glyph.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The terminal's device, below ncurses: how it was, the signals that concern it, and a way back
  * that takes no more than a signal handler may. There is one, of the main thread.

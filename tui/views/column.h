@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The columns of the function table: their heads and widths, which of them there is room for, and
  * what a row says in each.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a person may set about the screen: colours, keys, columns, order, window. */
 #ifndef CONFIG_H
 #define CONFIG_H

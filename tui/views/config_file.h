@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The file in which a person keeps settings. */
 #ifndef CONFIG_FILE_H
 #define CONFIG_FILE_H

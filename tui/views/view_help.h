@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The keys, as their table has them, and how to read the screen. */
 #ifndef VIEW_HELP_H
 #define VIEW_HELP_H

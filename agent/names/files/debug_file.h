@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where the debug file of an object lies: the one with its DWARF, by build-id. What the guest says
  * is a hint: a file is only looked for in folders that the user has, and taken only when it is of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Debug files from the servers in $DEBUGINFOD_URLS, by debuginfod-find(1): a process of its own, so
  * that what a server does is not done in ours, and can be ended at any time. Never waits: who wants

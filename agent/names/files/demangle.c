@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mangled C++ and Rust names (legacy and v0) to what a person wrote. */
 #ifndef KTOP_DEMANGLE_H
 #define KTOP_DEMANGLE_H

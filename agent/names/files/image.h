@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A file with symbols, as read from the host: an ELF file or a list of symbols. */
 #ifndef IMAGE_H
 #define IMAGE_H

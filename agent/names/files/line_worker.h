@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A thread that reads source lines and inlined functions, so that nobody waits for DWARF, or for
  * the file that has it. One owner asks and takes; the thread starts with the first question.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <endian.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Source lines and inlined functions at addresses, from DWARF. One thread per handle. */
 #ifndef SYM_DWARF_H
 #define SYM_DWARF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <elfutils/libdwfl.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of sym_dwarf.h share. */
 #ifndef SYM_DWARF_STATE_H
 #define SYM_DWARF_STATE_H

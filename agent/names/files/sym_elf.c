@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <gelf.h>
 #include <libelf.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Function symbols and build-ids of ELF files. The only file that knows libelf. */
 #ifndef SYM_ELF_H
 #define SYM_ELF_H

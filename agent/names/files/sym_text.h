@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Lists of symbols as text: nm, nm -CS, System.map, and /proc/kallsyms with its [module] column.
  * A line is `address [size] type name [TAB [module]]`, address and size in hexadecimal, the type

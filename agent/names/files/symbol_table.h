@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The code symbols of one object, sorted by link address: filled, sorted once, then only read.
  * Symbols at the same address are aliases: one of them answers, the others can be found by name.

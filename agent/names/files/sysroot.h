@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A folder with a copy of the guest's files, at their paths. Its links are the guest's. */
 #ifndef SYSROOT_H
 #define SYSROOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A QMP client (QEMU Machine Protocol, docs/interop/qmp-spec): greeting, capabilities, requests
  * with ids, events. Never waits: the caller's loop steps it. All that QEMU says is untrusted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The buses of a machine that a port, or its controller, could be plugged into; by their names. A
  * part of a dialogue (qmp_talk.h): folders of devices are listed, then the devices, then their buses.

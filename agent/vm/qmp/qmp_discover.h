@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Asks QEMU what a machine is: a dialogue (qmp_talk.h). */
 #ifndef QMP_DISCOVER_H
 #define QMP_DISCOVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Plugs the port org.ktop.0 into a machine that has none, and takes it out again; each is a dialogue
  * (qmp_talk.h). QEMU gets one end of a socket pair for it: no path, so nobody else can connect,

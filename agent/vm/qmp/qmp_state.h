@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How QEMU's words for a machine's state map to ours (qapi/run-state.json). */
 #ifndef QMP_STATE_H
 #define QMP_STATE_H

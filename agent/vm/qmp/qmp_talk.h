@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A dialogue with QEMU: questions in a row, each of which is sent when the one before is answered. A
  * state machine that the caller's loop drives, and that never waits. Its state is the function that

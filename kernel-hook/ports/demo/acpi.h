@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the machine says of itself in ACPI's tables. */
 #ifndef ACPI_H
 #define ACPI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The interrupt controllers: each CPU's own, with its timer (Intel SDM 3A, chapter 10), and the one
  * for devices (Intel 82093AA).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ktop's books as this kernel sees them, told by another way than ktop's own. With books=on the
  * console shows once a second, of all that was counted since the boot:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From the loader to C. The first CPU arrives in 32-bit protected mode (the Xen PVH boot protocol:
  * EBX is the address of its start information), the others in real mode at TRAMPOLINE. Both meet

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * System calls: number in RAX, arguments in RDI, RSI, RDX and R10, result in RAX; SYSCALL destroys
  * RCX and R11. A negative result is a failure. Shared with the programs.

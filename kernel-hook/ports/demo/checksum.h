@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checksums: both take what they gave for the bytes before, or 0 and 1. */
 #ifndef CHECKSUM_H
 #define CHECKSUM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Time: the clock is the TSC, in ticks since the machine started; alarms are the local APIC's
  * timer, one shot at a time, for whatever is due first on this CPU: a turn of the scheduler, a

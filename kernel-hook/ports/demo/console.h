@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The first serial port, as a line printer. */
 #ifndef CONSOLE_H
 #define CONSOLE_H

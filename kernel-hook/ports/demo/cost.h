@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a sample costs this machine, measured on the first CPU. The console shows, in clock ticks,
  * which are instructions where those are the clock:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each CPU has for itself. */
 #ifndef CPU_H
 #define CPU_H

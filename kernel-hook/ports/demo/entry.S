@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ways into the kernel. All leave a struct frame, then call C.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files of made-up content on a made-up disk, behind a cache of pages. */
 #ifndef FILE_H
 #define FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the entry stubs leave on the stack: the same for interrupts, exceptions and system calls.
  * An entry from user mode always starts at the top of the thread's kernel stack.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The PS/2 controller: keyboard and mouse (IBM PS/2 Technical Reference; scan code set 1). */
 #ifndef KEYBOARD_H
 #define KEYBOARD_H

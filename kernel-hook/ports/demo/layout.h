@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where things are. Only macros: the assembler reads this too.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A small kernel for x86-64 machines of many CPUs, and ktop's reference port. A tour:
  *

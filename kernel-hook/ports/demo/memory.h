@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Addresses: physical memory as the kernel sees it. */
 #ifndef MEMORY_H
 #define MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Work like a real machine's day: its character changes every ten seconds. */
 #ifndef MIX_H
 #define MIX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading: files come through the cache, and are checked, indexed and searched. */
 #include <stdbool.h>
 #include <stdint.h>

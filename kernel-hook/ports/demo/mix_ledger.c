@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Contended locks: accounts under one spin lock, their journal under one sleeping lock. */
 #include <stddef.h>
 #include <stdint.h>

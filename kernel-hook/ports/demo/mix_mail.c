@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages: even workers write packets, odd ones read them, find their routes and check them. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Allocation pressure: a search tree of small objects that comes and goes, and blocks of pages. */
 #include <stddef.h>
 #include <stdint.h>

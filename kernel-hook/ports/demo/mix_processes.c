@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Short-lived programs, one after another, and the kernel's work of making and ending them. */
 #include <stddef.h>
 #include <stdint.h>

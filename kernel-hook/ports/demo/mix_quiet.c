@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The night: somebody looks at the house now and then. */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "mutex.h"
 #include "sched.h"
 #include "spin.h"

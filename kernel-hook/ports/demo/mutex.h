@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A lock that is waited for asleep. It is handed to the first in the queue. */
 #ifndef MUTEX_H
 #define MUTEX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Work whose profile is known: the truth that ktop's numbers are held against. On each CPU a pinned
  * thread goes through the shapes below in turn, each for its share of a period of about 17 ms, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Built with tail calls as jumps, as no other file is: walks see oracle_jump()'s caller instead. */
 #include <stdint.h>
 

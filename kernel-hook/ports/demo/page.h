@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Pages: blocks of 2^order of them, aligned to their size, split and joined in pairs ("buddies";
  * Knuth, The Art of Computer Programming 1, section 2.5).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The end, for a fault of the kernel's own. */
 #ifndef PANIC_H
 #define PANIC_H

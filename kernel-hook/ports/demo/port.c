@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What ktop's hook wants of this kernel (port.h), as far as the template does not have it. */
 #include <stdbool.h>
 #include <stddef.h>

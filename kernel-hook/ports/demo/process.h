@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes: a program in an address space of its own, run by one thread. */
 #ifndef PROCESS_H
 #define PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ktop in this kernel: its life, and the names that it is told. port.c is the other direction. */
 #ifndef PROFILE_H
 #define PROFILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The programs, whole ELF files within the kernel's image. */
 #ifndef PROGRAM_H
 #define PROGRAM_H

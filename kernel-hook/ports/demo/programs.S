@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The programs' files, and the table of them (program.h). The assembler is told their folder. */
 
 .macro program name

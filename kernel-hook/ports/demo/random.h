@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers that look random, the same in each run: Marsaglia's xorshift64* (Vigna, 2014). */
 #ifndef RANDOM_H
 #define RANDOM_H

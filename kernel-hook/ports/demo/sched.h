@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Who runs: each CPU has a queue of ready threads, which take turns of 10 ms. An idle CPU takes
  * from the longest queue. The CPU that ktop has set aside runs nothing but the pacing.

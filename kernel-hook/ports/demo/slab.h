@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Objects of one size, cut from pages; a page goes back when its last object does. */
 #ifndef SLAB_H
 #define SLAB_H

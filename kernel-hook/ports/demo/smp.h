@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The other CPUs. */
 #ifndef SMP_H
 #define SMP_H

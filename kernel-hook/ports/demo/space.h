@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Address spaces: four levels of page tables (Intel SDM 3A, section 4.5). The upper half is the
  * kernel's and the same in all; a space is named by the physical address of its top table.

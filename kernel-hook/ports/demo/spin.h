@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Locks that are waited for by turning round. The holder is not preempted. A lock that interrupts
  * take as well is always taken with interrupts off.

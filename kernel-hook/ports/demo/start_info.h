@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the loader leaves for the kernel: Xen's PVH start information, version 1
  * (xen/arch-x86/hvm/start_info.h).

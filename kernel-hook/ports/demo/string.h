@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes and texts. The compiler calls the first four by itself. */
 #ifndef STRING_H
 #define STRING_H

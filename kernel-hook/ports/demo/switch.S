@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * thread_switch(uint64_t *save, uint64_t load): puts the caller's registers on its stack and the
  * stack pointer into *save, then takes up the thread whose stack pointer is `load`. Interrupts off.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* System calls from the programs (call.h). */
 #ifndef SYSCALL_H
 #define SYSCALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads: their making and ending. Who runs when is the scheduler's (sched.h). */
 #ifndef THREAD_H
 #define THREAD_H

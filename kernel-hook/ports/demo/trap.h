@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interrupts and exceptions. */
 #ifndef TRAP_H
 #define TRAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Instructions that C has no word for. */
 #ifndef X86_H
 #define X86_H

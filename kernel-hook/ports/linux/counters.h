@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Each CPU's counter of cycles, by the kernel's perf: its overflow is an NMI, which also sees code
  * that runs with interrupts off. Thread, but for what the NMI calls.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <linux/i8042.h>
 #include <linux/printk.h>
 

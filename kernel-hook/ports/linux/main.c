@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* ktop.ko: the hook in a Linux kernel. Loaded, it serves the port until it is unloaded. */
 #include <linux/buildid.h>
 #include <linux/err.h>
@@ -221,5 +222,5 @@ static void __exit end(void)
 
 module_init(begin);
 module_exit(end);
-MODULE_LICENSE("GPL");
+MODULE_LICENSE("Dual MIT/GPL");
 MODULE_DESCRIPTION("ktop: samples this kernel for the live screen on QEMU's host");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A user of this machine may serve a file (FUSE) and never answer, or keep what goes with the end of a
  * process: nothing here reads a file, faults, waits for a lock, or takes down an address space.

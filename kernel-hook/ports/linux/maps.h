@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Which files a process has mapped as code, and where. The drainer. */
 #ifndef KTOP_LINUX_MAPS_H
 #define KTOP_LINUX_MAPS_H

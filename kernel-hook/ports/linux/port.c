@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What the hook asks of its kernel, of Linux. */
 #include <linux/irqflags.h>
 #include <linux/percpu.h>

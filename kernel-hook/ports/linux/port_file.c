@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>

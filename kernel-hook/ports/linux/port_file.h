@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The way to the host: the virtio console port of the given name, which the kernel's own driver
  * serves as a file. That file reads and writes user memory only, so the drainer's thread has an

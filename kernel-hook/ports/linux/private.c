@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A kprobe is asked for by name and tells the address: the one way left to kallsyms_lookup_name(),
  * which finds all others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Functions and addresses of the kernel that it does not export to modules, found by name. Thread.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <linux/buildid.h>
 #include <linux/elf.h>
 #include <linux/err.h>

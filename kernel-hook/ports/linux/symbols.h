@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The kernel's names for its own code, and its modules as they come and go. Thread. */
 #ifndef KTOP_LINUX_SYMBOLS_H
 #define KTOP_LINUX_SYMBOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <linux/hash.h>
 #include <linux/hashtable.h>
 #include <linux/irq_work.h>

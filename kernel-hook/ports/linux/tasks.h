@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Who is sampled: names of threads and processes, and what programs they have mapped. Only of those
  * is told that show up in samples.

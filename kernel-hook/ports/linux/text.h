@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Kinds of the kernel's code that its unwinder does not know its way in. */
 #ifndef KTOP_LINUX_TEXT_H
 #define KTOP_LINUX_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The sampling timer: one pinned hrtimer for each CPU that is on, asked for through
  * ktop_port_timer(). Its interrupt is the one caller of ktop_tick() on its CPU. And what else samples.

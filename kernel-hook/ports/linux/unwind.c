@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <asm/unwind.h>

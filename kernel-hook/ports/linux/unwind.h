@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The kernel's stack by the unwinder that this Linux has, ORC or frame pointers; takes the place of
  * the hook's. It follows interrupt and exception stacks by itself, and knows where a stack ends.

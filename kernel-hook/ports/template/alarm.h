@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One timer of one shot, two that want to be called: the kernel, and ktop's sampler. Each has one
  * wish, a clock value, and the timer is set for the earlier one. The rules:

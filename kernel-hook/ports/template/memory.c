@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory for the hook and the port, and how devices see it. Who replaces all of it leaves this out. */
 #include <stdbool.h>
 #include <stddef.h>

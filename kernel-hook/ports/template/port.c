@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ten functions of port.h, each weak, as template.h lists them; ktop_port_current: current.c. */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What compilers call, for a kernel that has none of its own. */
 #include <stddef.h>
 #include <stdint.h>

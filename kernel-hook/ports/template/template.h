@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What most kernels take as it is: compile the .c files of this folder beside the hook's. All that
  * is called "default" is weak: a function of that name in your kernel takes its place. port.h has

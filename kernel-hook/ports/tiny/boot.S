@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From the loader to C, and the two places where C has no word: the interrupt, the switch. The
  * loader comes in 32-bit protected mode (the Xen PVH boot protocol); all memory stays where it is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A kernel of one CPU, one timer and three threads, to copy a port from: main.c is the kernel,
  * boot.S the instructions that C has no word for, profile.c ktop.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ktop in this kernel: all that the template leaves open. */
 #include <stdint.h>
 

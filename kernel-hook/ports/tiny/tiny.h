@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What main.c and profile.c know of each other. */
 #ifndef TINY_H
 #define TINY_H

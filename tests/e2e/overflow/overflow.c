@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * For tests/e2e/linux_nmi, where there is no PMU: each NMI from outside is an overflow of ktop.ko's
  * counter on that CPU. A thread on CPU 0 is at work with interrupts off for half of its time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The counts of a slice, out of all its runs: each key once, by stack and then by who_compare. */
 #ifndef COUNTS_H
 #define COUNTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What came out of a decoder, or should: a list of events. Each is kept as the hash of its payload,
  * for which the decoded event is written back to wire form.

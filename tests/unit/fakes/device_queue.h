@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The device's side of a split virtqueue, for tests: written from the specification (Virtual I/O
  * Device 1.2, section 2.7), not from kernel-hook/virtio/virtq.h. Addresses are plain pointers.

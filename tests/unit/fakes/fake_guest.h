@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The guest's side of a port, driven by the test: a listening socket, what a hook would send, and
  * the lines that it gets.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The far side of a transport, for the hook's tests: takes packets apart without the agent's
  * decoder, asserts what wire.h promises of each, and keeps the books as a reader would.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A machine behind a fake QMP that takes devices, as far as plugging the port in asks for it. */
 #ifndef FAKE_MACHINE_H
 #define FAKE_MACHINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel that is settable in every respect, for the hook's tests. */
 #ifndef FAKE_PORT_H
 #define FAKE_PORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A QMP server of a table of answers, in a thread of its own. What it says can be cut into pieces,
  * mixed with events and garbage, withheld, sent a byte now and then, or be a lie.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A virtio-serial controller in plain memory, written from the specification (Virtual I/O Device
  * 1.2, section 5.3) and with the habits of QEMU's: it looks at a queue only when notified, drops control

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A session that remembers what it was asked, in the place of the real one. */
 #ifndef FAKE_SESSION_H
 #define FAKE_SESSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A machine whose CPUs are threads, for the hook's tests: SIGUSR1 is a CPU's timer interrupt, which
  * ktop_port_irq_save() masks; SIGUSR2 is its NMI. The sanitizer holds signals back while it runs a

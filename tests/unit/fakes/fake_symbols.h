@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * symbols.h without files: a function is 256 bytes of a space, "k2" at 0x200 of the kernel, "p7_2" of
  * process 7; a space can be without symbols for a while. In the upper half of a function "i2" is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Screens as files: tests/golden/NAME.txt. GOLDEN=write in the environment writes them. */
 #ifndef GOLDEN_H
 #define GOLDEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A picture made by hand, always the same: 4 CPUs, eight functions, 10 s of samples. */
 #ifndef HAND_PICTURE_H
 #define HAND_PICTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One sample's stack, asked for alone. */
 #ifndef INTERN_H
 #define INTERN_H

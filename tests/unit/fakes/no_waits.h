@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Calls of the C library that may wait, watched (the linker's --wrap puts these in their place): in
  * a thread that is under watch, each is a failure, by its name. One poll with a time in each watched

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Builds the bytes that a hook would send, for tests of what reads them. Sequence numbers and the
  * counts of events and discarded events are kept as a true hook keeps them.

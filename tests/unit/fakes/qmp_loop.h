@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The small loop around a QMP client: until it is ready, until a dialogue is over. */
 #ifndef QMP_LOOP_H
 #define QMP_LOOP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A guest's samples go into the stages and, as they are, into a list; each answer of the query is
  * held against what the list gives when it is walked from end to end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reports of a fixture's session, of a guest that does what it is told. */
 #ifndef REPORT_FIXTURE_H
 #define REPORT_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Is a screen harmless to the terminal that it goes to? */
 #ifndef SAFE_CANVAS_H
 #define SAFE_CANVAS_H

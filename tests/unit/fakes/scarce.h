@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory that is refused once: linked into a program, each of its allocations has a number, that of
  * the C library's functions (whoever calls them) and that of what is taken from a budget alike.

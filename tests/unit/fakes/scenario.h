@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Parts of the hook at once on a weak memory, again and again: for tests of barriers, each of which
  * fails when one side of its pair is taken out (tests/check-barriers does so).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A scratch folder with files and small programs in it, for tests of what reads files. */
 #ifndef SCRATCH_H
 #define SCRATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A session on the port of a fake guest, driven step by step; what is awaited has to come. */
 #ifndef SESSION_FIXTURE_H
 #define SESSION_FIXTURE_H

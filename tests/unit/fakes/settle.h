@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is read beside is awaited, with a bound. */
 #ifndef SETTLE_H
 #define SETTLE_H

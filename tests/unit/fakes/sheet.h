@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A screen in all its looks as one text, for a golden file. */
 #ifndef SHEET_H
 #define SHEET_H

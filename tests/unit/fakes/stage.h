@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A screen on a stage: before a session that remembers what it was asked, on a canvas to look at. */
 #ifndef STAGE_H
 #define STAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A memory as weak as C11 allows, for files compiled with -fsanitize=thread: it is what they call
  * in place of the sanitizer's library. Threads are coroutines, switched at random between any two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rings to packets to buffers, and the books: fake_host.c asserts the shape of every packet. */
 #include <setjmp.h>
 #include <stdarg.h>

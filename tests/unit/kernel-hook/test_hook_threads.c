@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The whole hook at once: CPUs that trace, tick, take NMIs and pace, one thread that names things,
  * and the drainer with a host that asks for changes, reads late, goes and comes. For

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names, facts and status as the host hears them; settings and memory. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sampling by overflows of a CPU's own counter: whose time is charged to whom, and when there are none. */
 #include <setjmp.h>
 #include <stdarg.h>

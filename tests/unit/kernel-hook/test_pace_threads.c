@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pacer and a CPU that answers, as real threads, with starts in between: for ThreadSanitizer,
  * and for the sum of what is due.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ring's barriers: a writer, an interrupt and the drainer. */
 #include <setjmp.h>
 #include <stdarg.h>

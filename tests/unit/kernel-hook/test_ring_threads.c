@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One ring between real threads: a CPU that writes and a drainer that reads, for ThreadSanitizer
  * and for a look at what arrives.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Timer and NMI samplers: what they write into the rings, and when. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The barriers of samplers and trace points: a CPU, the one set aside, and the drainer. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The barriers of a table of names: who names things, and the drainer. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Trace points: what they write into the rings, and when. */
 #include <setjmp.h>
 #include <stdarg.h>

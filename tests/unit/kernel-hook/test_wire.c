@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* docs/wire.md says what wire.h says: each event's row, word for word. */
 #include <setjmp.h>
 #include <stdarg.h>

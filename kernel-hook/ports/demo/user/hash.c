@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads some of a file and hashes it, here and in the kernel. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counts the primes below the argument, by sieve and by trial. */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a program can ask the kernel for (../call.h). */
 #ifndef PROGRAM_H
 #define PROGRAM_H

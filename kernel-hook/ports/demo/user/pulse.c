@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Beats for ever: a little work, fifty times a second. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* In how many ways stand so many queens on a board? Deep recursion. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fills an array, sorts it, and looks whether it is sorted. */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a program begins: the argument is in RDI, and walks by frame pointers end here. */
 	.text
 	.globl _start

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The work of the demo guest, each kind by its name: `files`, `processes`, `pipes`, `loopback`, `memory`, links
  * to this program, which keeps its symbols. Each goes on until it is ended; what fails ends it with a word.

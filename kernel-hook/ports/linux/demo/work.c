@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Work whose share in each function is known: `work getppid`, `work zero`, `work fault`, until it is
  * ended; and `work mix`, which is the same each time, and prints how many ns it took.

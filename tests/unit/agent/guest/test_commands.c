@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which answer belongs to which line, when the guest stood still and others had asked before. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a guest tells of its own functions, alone and as symbols.c makes names of it. */
 #include <setjmp.h>
 #include <stdarg.h>

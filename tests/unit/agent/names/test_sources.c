@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines and inlined functions through symbols.h: which file they come from, and for which address. */
 #include <unistd.h>
 

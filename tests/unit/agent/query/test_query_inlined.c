@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was inlined in a function, by the weight of the samples that found it there. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The order of a table's rows, against what it means. */
 #include <setjmp.h>
 #include <stdarg.h>

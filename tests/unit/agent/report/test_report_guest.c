@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A report, and what its guest and VM do meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>

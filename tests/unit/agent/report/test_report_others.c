@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A report, and who else profiles the guest: a person, other reports. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a live ktop makes is its user's alone, whatever the umask; and no network hears of it. */
 #include <dirent.h>
 #include <ftw.h>

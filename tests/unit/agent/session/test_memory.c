@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The program itself, without sanitizers, against a guest that sends what costs most: it stays
  * below its limit, and says what it gave up.

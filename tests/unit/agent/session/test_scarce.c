@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A session from its start to its end, again and again, each time with another allocation refused:
  * RUNS of them, or all with `all`. What came while memory was short is there, or is counted; what

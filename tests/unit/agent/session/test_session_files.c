@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The files that a session reads names from, and writes. */
 #include <fcntl.h>
 #include <setjmp.h>

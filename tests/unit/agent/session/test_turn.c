@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How much of what a guest sends is decoded at a time, and how often it may boot. */
 #include <setjmp.h>
 #include <stdarg.h>

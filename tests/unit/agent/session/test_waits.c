@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Nothing in the thread that reads the port waits, whatever QEMU, the guest or the disk does. */
 #include <poll.h>
 #include <setjmp.h>

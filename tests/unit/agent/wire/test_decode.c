@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The decoder against streams whose contents are known. What came out is written back to wire form,
  * and held against what went in.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Recordings, judged by another reader: babeltrace2 must see the same events, and complain of
  * nothing but what was lost.

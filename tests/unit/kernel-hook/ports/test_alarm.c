@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The template's alarm, against arithmetic of 128 bits and a timer that is turned by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The defaults of the template that do not touch the machine. */
 #include <setjmp.h>
 #include <stdarg.h>

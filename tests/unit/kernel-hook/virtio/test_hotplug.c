@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A controller that comes when the kernel runs: on a PCI bus of our own, where it has no address, and
  * its registers are seen by the window in its configuration alone (Virtual I/O Device 1.2, 4.1.4.9).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The driver of the port, over a controller in memory. */
 #include <setjmp.h>
 #include <stdarg.h>

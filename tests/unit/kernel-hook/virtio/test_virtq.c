@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The driver's side of a virtqueue against a device's side written from the specification. */
 #include <setjmp.h>
 #include <stdarg.h>

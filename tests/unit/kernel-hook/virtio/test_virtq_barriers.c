@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The barriers of a virtqueue: the driver, and a device as the specification wants it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The screen in every state that it can be in. Each is a golden file, tests/golden/state_NAME.txt. */
 #include <inttypes.h>
 #include <locale.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A screen that moves is still to be read: what keeps its place, whatever the numbers do. */
 #include <locale.h>
 #include <setjmp.h>

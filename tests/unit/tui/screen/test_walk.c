@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A walk over the screen: keys, clicks, resizes, pastes and what a guest, its link and its VM may do,
  * by chance. Beside it goes a model of what the screen's state should be; after each step what the

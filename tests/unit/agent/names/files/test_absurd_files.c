@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files of symbols that claim what cannot be: an error or a remark, and no memory for the claim. */
 #include <elf.h>
 #include <fcntl.h>

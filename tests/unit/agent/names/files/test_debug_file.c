@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Debug files: where they are looked for, and that none of another build is ever taken. */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Debug files from servers: a real debuginfod, and such as never answer, send what is no debug
  * file, or that of another build. All are on this machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The thread that reads DWARF for others, and what is kept of its answers. */
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The reader against nm, on this very program; and on small programs that are compiled here. */
 #include <fcntl.h>
 #include <unistd.h>
