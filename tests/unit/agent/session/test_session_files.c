@@ -67,6 +67,53 @@ static void test_snapshot_outlives_the_session(void **state)
 	free(path);
 }
 
+/* So many characters behind an "a"; to be freed. */
+static char *wide_name(size_t characters)
+{
+	static const char character[] = "\xe5\x90\x8d";
+	char *name = util_alloc(2 + characters * 3);
+
+	name[0] = 'a';
+	for (size_t i = 0; i < characters; i++)
+		memcpy(name + 1 + i * 3, character, 3);
+	return name;
+}
+
+/* Names of files and of the guest are any bytes, and are cut where they are too long. */
+static void test_stacks_are_utf8_whatever_names_are(void **state)
+{
+	char *wide = wide_name(2000);
+	char *names = util_format("0000000000001000 T _start\n0000000000001100 T main\xff\xc3;loop\n"
+		"0000000000001200 T %s\n0000000000001400 T _end\n", wide);
+	char *list = util_format("%s", scratch_text("odd_names", names));
+	char *path = util_format("%s", scratch_path("odd.folded")), *text;
+	struct fixture fixture = fixture_begin(&(struct session_options) { .symbols = list });
+	struct folded_options options = { .kernel_mark = true, .root = "\xe5\x90\x8d" };
+	size_t size, whole = 0, next;
+	uint32_t point;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_symbol(fixture.guest, 0x800, 0x100, "told\xe5\x90 \x80");
+	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
+	fake_guest_sample(fixture.guest, 0, 4, 0x810, 0x1120);
+	picture_free(fixture_picture(&fixture));
+	session_snapshot(fixture.session, path, options);
+	session_step(fixture.session, 0);
+	fixture_end(&fixture);
+	text = scratch_read(path, &size);
+	while ((next = util_utf8(text + whole, size - whole, &point)))
+		whole += next;
+	assert_int_equal(whole, size);
+	assert_non_null(strstr(text, "\xe5\x90\x8d;main??:loop_[k];a\xe5\x90\x8d\xe5\x90\x8d"));
+	assert_non_null(strstr(text, "\xe5\x90\x8d;main??:loop_[k];told??_?_[k] 4\n"));
+	free(text);
+	free(path);
+	free(list);
+	free(names);
+	free(wide);
+}
+
 /*
  * As many at once as somebody's finger on a key gives: each is a file of its own, or is counted in
  * what is said last.
@@ -246,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_snapshot_that_cannot_be_written),
 		cmocka_unit_test(test_snapshot_outlives_the_session),
+		cmocka_unit_test(test_stacks_are_utf8_whatever_names_are),
 		cmocka_unit_test(test_a_thousand_snapshots),
 		cmocka_unit_test(test_names_from_a_pipe),
 		cmocka_unit_test(test_names_that_do_not_come),

@@ -278,6 +278,30 @@ static void test_orders_to_one_and_to_all(void **state)
 	close_theatre(&theatre);
 }
 
+/* The root of a machine's stacks is its name, cut between two characters. */
+static void test_stacks_of_a_machine_with_a_long_name(void **state)
+{
+	struct theatre theatre;
+	struct picture *picture;
+	const char *root = theatre.sessions[1].root;
+	size_t whole = 0, next;
+	uint32_t point;
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	picture = give(&theatre, 1);
+	picture->name[0] = 'a';
+	for (size_t i = 1; i + 3 < sizeof picture->name; i += 3)
+		memcpy(picture->name + i, "\xe5\x90\x8d", 4);
+	draw(&theatre);
+	press(&theatre, 's');
+	while ((next = util_utf8(root + whole, strlen(root) - whole, &point)))
+		whole += next;
+	assert_int_equal(whole, strlen(root));
+	assert_true(whole + 4 > sizeof theatre.sessions[1].root);
+	close_theatre(&theatre);
+}
+
 /* What is on is known of the marks: a picture of a tab that was not looked at is old. */
 static void test_orders_do_not_rest_on_old_pictures(void **state)
 {
@@ -439,6 +463,7 @@ int main(void)
 		cmocka_unit_test(test_each_keeps_its_own),
 		cmocka_unit_test(test_zero_over_all),
 		cmocka_unit_test(test_orders_to_one_and_to_all),
+		cmocka_unit_test(test_stacks_of_a_machine_with_a_long_name),
 		cmocka_unit_test(test_orders_do_not_rest_on_old_pictures),
 		cmocka_unit_test(test_who_is_not_there_is_not_ordered),
 		cmocka_unit_test(test_messages_name_the_machine),
