@@ -24,7 +24,7 @@ AGENT = $(addprefix agent/, \
 		util_file) \
 	$(addprefix wire/, decode metadata payload record record_writer) \
 	$(addprefix vm/qmp/, qmp qmp_buses qmp_discover qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
-	$(addprefix vm/, launch launch_folder link link_port link_remark link_silence port_socket) \
+	$(addprefix vm/, launch launch_folder link link_port link_remark link_silence port_socket stand_in) \
 	$(addprefix store/, arrivals cells cpus run span stack_cache stacks store) \
 	$(addprefix names/files/, debug_file debuginfod demangle image line_worker sym_dwarf \
 		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_text symbol_table sysroot) \

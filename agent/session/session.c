@@ -293,7 +293,8 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	struct port_socket *socket = link_socket(session->link);
 	uint64_t now = util_now(), due = session_picture_due(session), link = link_due(session->link, now);
 	bool held = session->fed < session->got || decode_held(session->decode);
-	short wanted = (short)((held ? 0 : POLLIN) |
+	bool listens = socket && !held;
+	short wanted = (short)((listens ? POLLIN : 0) |
 		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
 	struct pollfd ready[] = {
 		{ .fd = mailbox_order_fd(session->mailbox), .events = POLLIN },
@@ -311,8 +312,14 @@ static void wait_for_something(struct session *session, int timeout_ms)
 		wait = (turn_pause(&session->turn, now) + NS_PER_MS - 1) / NS_PER_MS;
 	if (profiler_drive_waits(&session->profiler) && wait > 10)
 		wait = 10;
+	if (listens)
+		port_socket_busy(socket, false);
+	if (listens && port_socket_has(socket))
+		wait = 0;
 	poll(ready, sizeof(ready) / sizeof(ready[0]),
 		wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
+	if (socket)
+		port_socket_busy(socket, true);
 }
 
 /* There is memory again. */

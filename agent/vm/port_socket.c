@@ -5,16 +5,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "agent/base/unix_socket.h"
 #include "agent/base/util.h"
 #include "port_socket.h"
+#include "stand_in.h"
 
 enum { QUEUE_SIZE = 65536 };
 
 struct port_socket {
-	int fd;
+	int fd;				/* the reader's */
+	struct stand_in *reader;
 	bool gone;
 	size_t queued;
 	char queue[QUEUE_SIZE];
@@ -27,6 +28,7 @@ struct port_socket *port_socket_from_fd(int fd)
 
 	socket->fd = fd;
 	socket->gone = flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0;
+	socket->reader = stand_in_new(fd);
 	return socket;
 }
 
@@ -65,13 +67,23 @@ void port_socket_free(struct port_socket *socket)
 {
 	if (!socket)
 		return;
-	close(socket->fd);
+	stand_in_leave(socket->reader);
 	free(socket);
 }
 
 int port_socket_fd(const struct port_socket *socket)
 {
 	return socket->fd;
+}
+
+void port_socket_busy(struct port_socket *socket, bool busy)
+{
+	stand_in_busy(socket->reader, busy);
+}
+
+bool port_socket_has(struct port_socket *socket)
+{
+	return stand_in_has(socket->reader);
 }
 
 static bool is_only_later(int why)
@@ -85,7 +97,7 @@ ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size)
 
 	if (size == 0)
 		return 0;
-	got = read(socket->fd, to, size);
+	got = stand_in_read(socket->reader, to, size);
 	if (got > 0)
 		return got;
 	return got < 0 && is_only_later(errno) ? 0 : -1;

@@ -16,6 +16,13 @@ void port_socket_free(struct port_socket *socket);
 
 int port_socket_fd(const struct port_socket *socket);
 
+/*
+ * Busy: with something else, so that for longer than a moment what comes is read beside, and kept until it
+ * is asked for (stand_in.h); then there is something, whatever the descriptor says.
+ */
+void port_socket_busy(struct port_socket *socket, bool busy);
+bool port_socket_has(struct port_socket *socket);
+
 /* Bytes read; 0: nothing now; -1: the other side closed or failed. */
 ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size);
 

@@ -19,6 +19,7 @@
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/vm/link.h"
+#include "agent/vm/stand_in.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/record.h"
 #include "agent/wire/record_writer.h"
@@ -218,6 +219,35 @@ static void test_port_beside_an_odd_qmp(void **state)
 		fake_qmp_free(fake);
 		unlink(path);
 	}
+}
+
+/* What takes long in the thread itself: the guest goes on to send, and nothing of it is lost. */
+static void test_port_beside_long_work(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	uint64_t before, late = util_now() + PATIENCE_NS;
+	size_t sent;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	for (int i = 0; i < 5; i++)
+		fixture_step(&fixture);
+	before = bytes_of(&fixture);
+	sent = fixture.guest->sent;
+	while (fixture.guest->packets->size - sent < STAND_IN_ROOM / 2)
+		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	while (fixture.guest->sent < fixture.guest->packets->size) {	/* and no step is made */
+		fake_guest_step(fixture.guest);
+		poll(NULL, 0, 1);
+		assert_true(util_now() < late);
+	}
+	sent = fixture.guest->sent - sent;
+	for (int i = 0; i < STEPS && bytes_of(&fixture) < before + sent; i++)
+		watched_step(&fixture);
+	assert_true(bytes_of(&fixture) >= before + sent);
+	assert_int_equal(decode_counts(session_decode(fixture.session)).skipped_bytes, 0);
+	check_no_waits("long work", 0);
+	fixture_end(&fixture);
 }
 
 /* ---- files ---- */
@@ -443,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_every_answer),
 		cmocka_unit_test(test_left_at_every_answer),
 		cmocka_unit_test(test_port_beside_an_odd_qmp),
+		cmocka_unit_test(test_port_beside_long_work),
 		cmocka_unit_test(test_files_are_written_beside),
 		cmocka_unit_test(test_programs_on_a_dead_disk),
 		cmocka_unit_test(test_recording_on_a_dead_disk),

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "agent/vm/port_socket.h"
+#include "agent/vm/stand_in.h"
 #include "tests/unit/fakes/scratch.h"
 
 static struct port_socket *pair(int *far)
@@ -175,9 +176,119 @@ static void test_cannot_connect(void **state)
 	free(path);
 }
 
+/* ---- a user who is busy ---- */
+
+enum { PATIENCE_MS = 20000, LITTLE_MS = 10, MORE_MS = 500 };
+
+static uint8_t nth_byte(size_t n)
+{
+	return (uint8_t)(n * 31 + n / 251);
+}
+
+/* As much of the bytes from `at` to `end` as is taken: a little more is waited for so long. */
+static size_t send_all(int far, size_t at, size_t end, int patience_ms)
+{
+	struct pollfd ready = { .fd = far, .events = POLLOUT };
+
+	while (at < end && poll(&ready, 1, patience_ms) > 0) {
+		uint8_t bytes[1000];
+		size_t size = end - at < sizeof(bytes) ? end - at : sizeof(bytes);
+		ssize_t went;
+
+		for (size_t i = 0; i < size; i++)
+			bytes[i] = nth_byte(at + i);
+		went = send(far, bytes, size, MSG_DONTWAIT);
+		at += went > 0 ? (size_t)went : 0;
+	}
+	return at;
+}
+
+/* All up to `end`, each byte in its place. */
+static void read_all(struct port_socket *socket, size_t at, size_t end)
+{
+	for (int tries = 0; at < end; tries++) {
+		uint8_t bytes[3000];
+		ssize_t got = port_socket_read(socket, bytes,
+			end - at < sizeof(bytes) ? end - at : sizeof(bytes));
+
+		assert_true(got >= 0 && tries < 10000000);
+		for (ssize_t i = 0; i < got; i++)
+			assert_int_equal(bytes[i], nth_byte(at + (size_t)i));
+		at += (size_t)got;
+	}
+	assert_int_equal(at, end);
+}
+
+/* Nobody asks for a byte, and all are taken; then they come in order, with those that come meanwhile. */
+static void test_is_read_for_a_busy_user(void **state)
+{
+	const size_t most = STAND_IN_ROOM / 2;
+	int far;
+	struct port_socket *socket = pair(&far);
+
+	(void)state;
+	port_socket_busy(socket, true);
+	assert_int_equal(send_all(far, 0, most, PATIENCE_MS), most);
+	assert_true(port_socket_has(socket));
+	read_all(socket, 0, most / 2);
+	assert_int_equal(send_all(far, most, 2 * most, PATIENCE_MS), 2 * most);
+	port_socket_busy(socket, false);
+	assert_true(port_socket_has(socket));
+	close(far);
+	read_all(socket, most / 2, 2 * most);
+	assert_int_equal(port_socket_read(socket, &far, 1), -1);
+	port_socket_free(socket);
+}
+
+/* No more is kept than there is room for; when some of it is taken, it goes on. */
+static void test_keeps_so_much(void **state)
+{
+	const size_t endless = SIZE_MAX / 2;
+	size_t first, second;
+	int far;
+	struct port_socket *socket = pair(&far);
+
+	(void)state;
+	port_socket_busy(socket, true);
+	first = send_all(far, 0, endless, MORE_MS);
+	assert_in_range(first, STAND_IN_ROOM / 2, 2 * STAND_IN_ROOM);
+	read_all(socket, 0, STAND_IN_ROOM / 2);
+	second = send_all(far, first, first + STAND_IN_ROOM / 4, PATIENCE_MS);
+	assert_int_equal(second, first + STAND_IN_ROOM / 4);
+	read_all(socket, STAND_IN_ROOM / 2, second);
+	port_socket_free(socket);			/* who is busy with it may be left */
+	assert_int_equal(read(far, &first, 1), 0);
+	close(far);
+}
+
+/* Who waits himself finds all in the socket. */
+static void test_leaves_it_to_its_user(void **state)
+{
+	struct pollfd ready = { .events = POLLIN };
+	char byte;
+	int far;
+	struct port_socket *socket = pair(&far);
+
+	(void)state;
+	ready.fd = port_socket_fd(socket);
+	for (int i = 0; i < 100; i++) {
+		port_socket_busy(socket, true);
+		port_socket_busy(socket, false);
+		assert_int_equal(write(far, "x", 1), 1);
+		poll(NULL, 0, i < 10 ? LITTLE_MS : 0);
+		assert_true(port_socket_has(socket) || poll(&ready, 1, 0) == 1);
+		assert_int_equal(port_socket_read(socket, &byte, 1), 1);
+	}
+	close(far);
+	port_socket_free(socket);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_is_read_for_a_busy_user),
+		cmocka_unit_test(test_keeps_so_much),
+		cmocka_unit_test(test_leaves_it_to_its_user),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_sends),
 		cmocka_unit_test(test_queue),

@@ -1,0 +1,212 @@
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "stand_in.h"
+
+enum { PIECE = 65536, NS_PER_MS = 1000000 };
+
+struct stand_in {
+	int fd;
+	bool alone;			/* there is no thread */
+
+	pthread_mutex_t lock;		/* of what follows, and of reading from fd */
+	pthread_cond_t changed;
+	bool left;			/* the thread frees all */
+	bool busy;			/* the user */
+	uint64_t user_at;		/* when he read last, or became busy */
+	char *kept;			/* STAND_IN_ROOM bytes, while there is something; or NULL */
+	size_t begin, end;		/* of what is in it */
+	bool closed;			/* the socket; `why`: errno, 0: by the other side */
+	int why;
+};
+
+static void free_all(struct stand_in *stand_in)
+{
+	close(stand_in->fd);
+	pthread_cond_destroy(&stand_in->changed);
+	pthread_mutex_destroy(&stand_in->lock);
+	free(stand_in->kept);
+	free(stand_in);
+}
+
+static bool has_kept(const struct stand_in *stand_in)
+{
+	return stand_in->begin < stand_in->end;
+}
+
+/* ---- the thread; the lock is held ---- */
+
+static uint64_t turn_at(const struct stand_in *stand_in)
+{
+	return stand_in->user_at + (uint64_t)STAND_IN_MS * NS_PER_MS;
+}
+
+/* The user does not read, for as long as that: nor does he while there is something kept to be taken. */
+static bool is_turn(const struct stand_in *stand_in, uint64_t now)
+{
+	return (stand_in->busy || has_kept(stand_in)) && now >= turn_at(stand_in) &&
+		!stand_in->closed && stand_in->end - stand_in->begin < STAND_IN_ROOM;
+}
+
+/* What is not known yet is looked for again later: nobody is woken up for it. */
+static void await_turn(struct stand_in *stand_in, uint64_t now)
+{
+	uint64_t due = turn_at(stand_in);
+	struct timespec until;
+
+	if (!stand_in->busy || due <= now)
+		due = now + (uint64_t)STAND_IN_MS * NS_PER_MS;
+	until = (struct timespec){ (time_t)(due / 1000000000), (long)(due % 1000000000) };
+	pthread_cond_timedwait(&stand_in->changed, &stand_in->lock, &until);
+}
+
+/* Room behind what is kept; false: there is no memory. */
+static bool have_room(struct stand_in *stand_in)
+{
+	if (!stand_in->kept)
+		stand_in->kept = malloc(STAND_IN_ROOM);
+	if (stand_in->end == STAND_IN_ROOM) {
+		stand_in->end -= stand_in->begin;
+		memmove(stand_in->kept, stand_in->kept + stand_in->begin, stand_in->end);
+		stand_in->begin = 0;
+	}
+	return stand_in->kept;
+}
+
+/* A piece; false: there is no more now. */
+static bool keep(struct stand_in *stand_in)
+{
+	size_t room = STAND_IN_ROOM - stand_in->end;
+	ssize_t got = recv(stand_in->fd, stand_in->kept + stand_in->end, room < PIECE ? room : PIECE,
+		MSG_DONTWAIT);
+
+	if (got > 0)
+		stand_in->end += (size_t)got;
+	stand_in->closed = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+	stand_in->why = got < 0 ? errno : 0;
+	return got > 0;
+}
+
+/* The lock is given back while it waits for more. */
+static void await_more(struct stand_in *stand_in)
+{
+	struct pollfd ready = { .fd = stand_in->fd, .events = POLLIN };
+
+	pthread_mutex_unlock(&stand_in->lock);
+	poll(&ready, 1, STAND_IN_MS);
+	pthread_mutex_lock(&stand_in->lock);
+}
+
+static void *run(void *context)
+{
+	struct stand_in *stand_in = context;
+	sigset_t signals;
+
+	sigfillset(&signals);			/* they are for the threads that expect them */
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	pthread_mutex_lock(&stand_in->lock);
+	while (!stand_in->left) {
+		uint64_t now = util_now();
+
+		if (!is_turn(stand_in, now) || !have_room(stand_in))
+			await_turn(stand_in, now);
+		else if (!keep(stand_in))
+			await_more(stand_in);
+	}
+	pthread_mutex_unlock(&stand_in->lock);
+	free_all(stand_in);
+	return NULL;
+}
+
+/* ---- the user ---- */
+
+struct stand_in *stand_in_new(int fd)
+{
+	struct stand_in *stand_in = util_alloc(sizeof(*stand_in));
+	pthread_condattr_t clock;
+	pthread_t thread;
+
+	stand_in->fd = fd;
+	pthread_mutex_init(&stand_in->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&stand_in->changed, &clock);
+	pthread_condattr_destroy(&clock);
+	stand_in->alone = pthread_create(&thread, NULL, run, stand_in) != 0;
+	if (!stand_in->alone)
+		pthread_detach(thread);
+	return stand_in;
+}
+
+void stand_in_leave(struct stand_in *stand_in)
+{
+	if (stand_in->alone) {
+		free_all(stand_in);
+		return;
+	}
+	pthread_mutex_lock(&stand_in->lock);
+	stand_in->left = true;
+	shutdown(stand_in->fd, SHUT_RDWR);	/* who waits for more wakes up, and the other side knows */
+	pthread_cond_signal(&stand_in->changed);
+	pthread_mutex_unlock(&stand_in->lock);
+}
+
+void stand_in_busy(struct stand_in *stand_in, bool busy)
+{
+	pthread_mutex_lock(&stand_in->lock);
+	stand_in->busy = busy;
+	if (!has_kept(stand_in))
+		stand_in->user_at = util_now();
+	pthread_mutex_unlock(&stand_in->lock);
+}
+
+bool stand_in_has(struct stand_in *stand_in)
+{
+	bool has;
+
+	pthread_mutex_lock(&stand_in->lock);
+	has = has_kept(stand_in) || stand_in->closed;
+	pthread_mutex_unlock(&stand_in->lock);
+	return has;
+}
+
+static size_t take_kept(struct stand_in *stand_in, void *to, size_t size)
+{
+	size_t kept = stand_in->end - stand_in->begin, got = kept < size ? kept : size;
+
+	memcpy(to, stand_in->kept + stand_in->begin, got);
+	stand_in->begin += got;
+	if (stand_in->begin == stand_in->end) {
+		free(stand_in->kept);
+		stand_in->kept = NULL;
+		stand_in->begin = stand_in->end = 0;
+	}
+	return got;
+}
+
+ssize_t stand_in_read(struct stand_in *stand_in, void *to, size_t size)
+{
+	ssize_t got;
+
+	pthread_mutex_lock(&stand_in->lock);
+	if (has_kept(stand_in)) {
+		got = (ssize_t)take_kept(stand_in, to, size);
+	} else if (stand_in->closed) {
+		got = stand_in->why ? -1 : 0;
+		errno = stand_in->why;
+	} else {
+		got = recv(stand_in->fd, to, size, MSG_DONTWAIT);
+		stand_in->user_at = util_now();
+	}
+	pthread_mutex_unlock(&stand_in->lock);
+	return got;
+}
