@@ -219,12 +219,12 @@ static struct program *new_program(struct objects *objects, struct text name,
 	return program;
 }
 
-static uint64_t hash_name(const struct hash *hash, struct text name)
+static uint64_t hash_bytes(const struct hash *hash, uint64_t value, const void *bytes, size_t size)
 {
-	uint64_t value = 0;
+	const uint8_t *byte = bytes;
 
-	for (size_t i = 0; i < name.size; i++)
-		value = hash_pair(hash, value, value + (unsigned char)name.bytes[i]);
+	for (size_t i = 0; i < size; i++)
+		value = hash_pair(hash, value, value + byte[i]);
 	return value;
 }
 
@@ -232,10 +232,11 @@ static uint64_t hash_name(const struct hash *hash, struct text name)
 static struct program *have_program(struct objects *objects, struct text name,
 	const struct build_id *id)
 {
-	uint64_t hash = hash_name(&objects->by_path, name);
 	struct program *program;
 	uint32_t at = 0, position;
+	uint64_t hash = hash_bytes(&objects->by_path, 0, name.bytes, name.size);
 
+	hash = hash_bytes(&objects->by_path, hash, id->bytes, id->size);
 	while ((position = hash_next(&objects->by_path, hash, &at)) != HASH_NONE)
 		if (is_named(objects->named[position], name, id))
 			return objects->named[position];
@@ -341,9 +342,7 @@ static uint64_t content_hash(const struct objects *objects, const struct mapping
 	uint64_t value = hash_pair(hash, mapping->start, mapping->end);
 
 	value = hash_pair(hash, value + mapping->bias, (uintptr_t)mapping->name);
-	for (size_t i = 0; i < mapping->build_id.size; i++)
-		value = hash_pair(hash, value, value + mapping->build_id.bytes[i]);
-	return value;
+	return hash_bytes(hash, value, mapping->build_id.bytes, mapping->build_id.size);
 }
 
 /* Room for one mapping more? */
