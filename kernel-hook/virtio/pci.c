@@ -13,7 +13,7 @@ enum {
 	HAS_CAPABILITIES = 0x100000,	/* of KTOP_PCI_COMMAND */
 };
 
-static bool present(uint32_t function)
+bool ktop_pci_present(uint32_t function)
 {
 	return (ktop_pci_read(function, KTOP_PCI_ID) & 0xffff) != 0xffff;
 }
@@ -23,7 +23,7 @@ static bool single(uint32_t function)
 {
 	uint32_t first = function & ~7u;
 
-	return !present(first) || !(ktop_pci_read(first, HEADER) & MANY_FUNCTIONS);
+	return !ktop_pci_present(first) || !(ktop_pci_read(first, HEADER) & MANY_FUNCTIONS);
 }
 
 bool ktop_pci_next(uint32_t *function, uint32_t *limit)
@@ -32,7 +32,7 @@ bool ktop_pci_next(uint32_t *function, uint32_t *limit)
 		--*limit;
 		if (*function & 7 && single(*function))
 			*function |= 7;
-		else if (present(*function))
+		else if (ktop_pci_present(*function))
 			return true;
 		else if (!(*function & 7))
 			*function |= 7;

@@ -29,6 +29,8 @@ enum {					/* command */
 uint32_t ktop_pci_read(uint32_t function, uint32_t at);
 void ktop_pci_write(uint32_t function, uint32_t at, uint32_t value);
 
+bool ktop_pci_present(uint32_t function);	/* something is there */
+
 /*
  * The next function from `*function` on that is there, on any bus that firmware has numbered. Looks
  * at no more than `*limit` functions, and counts them off there: each is at most 3 reads.

@@ -345,7 +345,7 @@ static bool known(const struct serial *self, uint32_t function)
 	return false;
 }
 
-/* One that cannot be driven, or was given up, keeps its place, and so is not tried again. */
+/* One that cannot be driven, or was given up, keeps its place as long as it is there: it is not tried again. */
 static void take(struct serial *self, struct ktop_virtio_pci *place, uint32_t function)
 {
 	struct controller *controller = &self->controllers[place - self->pci];
@@ -370,12 +370,22 @@ static bool look(struct serial *self, uint32_t limit)
 	return true;
 }
 
+/* The places of those that were given up, and are not there any more, are free. */
+static void forget_unplugged(struct serial *self)
+{
+	for (uint32_t i = 0; i < CONTROLLERS; i++)
+		if (!self->controllers[i].device && self->pci[i].function != KTOP_NO_FUNCTION &&
+				!ktop_pci_present(self->pci[i].function))
+			self->pci[i].function = KTOP_NO_FUNCTION;
+}
+
 /*
  * Until the port is found: some functions a call, over and over. A controller that comes late may be
  * the one that has it.
  */
 static void look_again(struct serial *self)
 {
+	forget_unplugged(self);
 	if (self->search.at >= self->search.end)
 		self->search.at = 0;
 	look(self, LOOK_AT_ONCE);

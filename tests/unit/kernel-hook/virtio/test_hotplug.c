@@ -253,6 +253,25 @@ static void one_that_cannot_be_driven_is_tried_once(void **state)
 	assert_int_equal(fake->resets, resets);
 }
 
+/* Each of them left its place in the list: after four there was none for a good one. */
+static void one_that_was_given_up_leaves_its_place(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2 * KTOP_VIRTIO_SERIAL_CONTROLLERS; i++) {
+		fake->refuses = true;
+		fill_space();
+		plugged = true;
+		rounds(2 * SLOTS);
+		plugged = false;
+		rounds(1);
+	}
+	fake->refuses = false;
+	fake->status = 0;
+	fill_space();
+	plugged = true;
+	assert_in_range(rounds(1000), 1, 2 * SLOTS + 20);
+}
+
 static void one_that_somebody_else_takes_is_left_to_him(void **state)
 {
 	uint32_t resets;
@@ -286,6 +305,7 @@ int main(void)
 		TEST(nothing_is_looked_for_once_there_is_the_port),
 		TEST(one_that_goes_and_comes_again_is_found_again),
 		TEST(one_that_cannot_be_driven_is_tried_once),
+		TEST(one_that_was_given_up_leaves_its_place),
 		TEST(one_that_somebody_else_takes_is_left_to_him),
 		TEST(without_leave_nobody_looks),
 	};
