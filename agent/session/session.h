@@ -112,6 +112,7 @@ struct session_message {
 	bool failed;			/* stays on the screen until a key */
 	bool reply;			/* the guest's answer to session_command */
 	bool profiler;			/* of starting or stopping, which may have happened since */
+	bool kept;			/* that wish waits for the guest: its end is told, too */
 	char text[512];
 };
 void session_say(struct session *session, bool failed, const char *text);	/* a message */

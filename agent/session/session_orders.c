@@ -25,7 +25,10 @@ void session_tell(struct session *session, bool failed, bool reply, const char *
 static void tell_done(void *context, bool ok, const char *text)
 {
 	struct session *session = context;
-	struct session_message message = { .failed = !ok, .profiler = true };
+	struct session_message message = {
+		.failed = !ok, .profiler = true,
+		.kept = profiler_drive_kept(&session->profiler) != KEPT_NONE,
+	};
 
 	if (ok)
 		loan_profiler_set(&session->loan, session->profiler.profiler.on);

@@ -14,7 +14,8 @@ struct feed {				/* each call is given `self`; as in session.h, "any thread" */
 	struct picture *(*picture)(void *self);
 	bool (*message)(void *self, struct session_message *message);
 	void (*wish)(void *self, const struct session_wish *wish);
-	bool (*running)(void *self);	/* the profiler, as far as is known now, before any picture */
+	/* The profiler, as was asked for last, until it is told how that went; then as is known now. */
+	bool (*running)(void *self);
 	void (*run_profiler)(void *self, bool on);
 	void (*snapshot)(void *self, const char *kernel);	/* of which kernel the file's name says it is */
 };

@@ -56,6 +56,7 @@ static bool take_marks(struct machine *machine, const struct picture *picture)
 
 	machine->known = true;
 	machine->running = picture->running;
+	machine->kept = picture->kept;
 	machine->link = picture->link;
 	machine->vm = picture->vm;
 	machine->lost = picture->lost_guest + picture->lost_host;
@@ -100,4 +101,30 @@ void machine_wish(struct machine *machine, enum reader reader, const struct sess
 	machine->wished[reader] = true;
 	if (machine->reader == reader)
 		send_wish(machine, reader);
+}
+
+void machine_run_profiler(struct machine *machine, bool on)
+{
+	machine->asked = on ? KEPT_ON : KEPT_OFF;
+	session_run_profiler(machine->session, on);
+}
+
+/* Who asks twice in a row wants the contrary the second time, though no picture shows the first. */
+bool machine_runs(const struct machine *machine)
+{
+	enum kept_wish wish = machine->asked ? machine->asked : machine->kept;
+
+	return wish ? wish == KEPT_ON : machine->running;
+}
+
+bool machine_message(struct machine *machine, struct session_message *message)
+{
+	if (!session_message(machine->session, message))
+		return false;
+	if (message->profiler && !message->kept) {
+		if (!message->failed)
+			machine->running = machine_runs(machine);
+		machine->asked = machine->kept = KEPT_NONE;
+	}
+	return true;
 }

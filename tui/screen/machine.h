@@ -23,10 +23,12 @@ struct machine {
 
 	/* as its newest picture has it */
 	bool known, running;
+	enum kept_wish kept;
 	enum link_state link;
 	enum vm_state vm;
 	uint64_t lost;
 
+	enum kept_wish asked;		/* of its profiler, until it is told how that went */
 	enum reader reader;		/* who looks at it */
 	struct session_wish wishes[READERS];	/* as sent last, if ever */
 	bool wished[READERS];
@@ -45,5 +47,9 @@ bool machine_step(struct machine *machine);
 
 struct picture *machine_picture(struct machine *machine, enum reader reader);	/* or NULL */
 void machine_wish(struct machine *machine, enum reader reader, const struct session_wish *wish);
+
+void machine_run_profiler(struct machine *machine, bool on);
+bool machine_runs(const struct machine *machine);	/* as was asked for last, else as is known */
+bool machine_message(struct machine *machine, struct session_message *message);	/* next, if any */
 
 #endif

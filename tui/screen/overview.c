@@ -105,7 +105,7 @@ bool overview_running(const struct overview *overview)
 	size_t running = 0;
 
 	for (size_t i = 0; i < overview->count; i++)
-		running += is_up(&overview->machines[i]) && overview->machines[i].running;
+		running += is_up(&overview->machines[i]) && machine_runs(&overview->machines[i]);
 	return running != 0 && running == are_up(overview);
 }
 
@@ -116,7 +116,7 @@ void overview_run_profiler(struct overview *overview, bool on)
 	begin_order(overview);
 	for (size_t i = 0; i < overview->count; i++)
 		if (is_up(&overview->machines[i]) || !any)
-			session_run_profiler(overview->machines[i].session, on);
+			machine_run_profiler(&overview->machines[i], on);
 }
 
 void overview_snapshot(struct overview *overview)

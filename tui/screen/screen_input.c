@@ -21,11 +21,9 @@ static void paste(struct screen *screen, const struct input *input, uint64_t now
 		screen_say(screen, now, "a paste is not taken for keys; open a line for it, by {search} or {filter}");
 }
 
-/* A wish that is kept is taken back; else it is the contrary of what is so now. */
 static void run(struct screen *screen, uint64_t now)
 {
-	enum kept_wish kept = screen->picture->kept;
-	bool on = kept ? kept == KEPT_OFF : !screen->feed.running(screen->feed.self);
+	bool on = !screen->feed.running(screen->feed.self);
 	char *text = util_format("asking %s to %s profiling",
 		screen->picture->machines ? "all guests" : "the guest", on ? "start" : "stop");
 

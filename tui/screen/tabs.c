@@ -62,7 +62,7 @@ static bool page_running(void *self)
 {
 	const struct page *page = self;
 
-	return page->machine ? page->machine->running : overview_running(page->tabs->overview);
+	return page->machine ? machine_runs(page->machine) : overview_running(page->tabs->overview);
 }
 
 static void page_run_profiler(void *self, bool on)
@@ -70,7 +70,7 @@ static void page_run_profiler(void *self, bool on)
 	struct page *page = self;
 
 	if (page->machine)
-		session_run_profiler(page->machine->session, on);
+		machine_run_profiler(page->machine, on);
 	else
 		overview_run_profiler(page->tabs->overview, on);
 }
@@ -97,7 +97,7 @@ static bool page_message(void *self, struct session_message *message)
 		struct machine *machine = &tabs->machines[i];
 		struct session_message said;
 
-		if (!session_message(machine->session, message))
+		if (!machine_message(machine, message))
 			continue;
 		said = *message;
 		if (!page->machine)

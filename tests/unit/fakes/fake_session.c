@@ -17,7 +17,7 @@ struct picture *session_picture(struct session *session)
 
 	session->next = NULL;
 	if (picture)
-		session->running = picture->running;
+		session->running = picture->kept ? picture->kept == KEPT_ON : picture->running;
 	return picture;
 }
 

@@ -320,6 +320,44 @@ static void test_orders_do_not_rest_on_old_pictures(void **state)
 	close_theatre(&theatre);
 }
 
+/* The second SPACE takes the first back, though nothing is known of that yet; and so on. */
+static void test_asking_twice_is_off_again(void **state)
+{
+	static const struct session_message kept = { .profiler = true, .kept = true, .text = "later" };
+	static const struct session_message done = { .profiler = true, .text = "profiling off" };
+	struct theatre theatre;
+	struct session *first = &theatre.sessions[0];
+
+	(void)state;
+	open_theatre(&theatre, MACHINES);
+	give_all(&theatre);
+	press(&theatre, KEYS_TAB);
+	give(&theatre, 0)->running = false;
+	draw(&theatre);
+	for (int i = 1; i < 5; i++) {
+		press(&theatre, ' ');
+		assert_int_equal(first->runs, i);
+		assert_int_equal(first->ran_on, i % 2);
+	}
+	press(&theatre, ' ');
+	first->message = kept;
+	draw(&theatre);
+	press(&theatre, ' ');
+	assert_int_equal(first->runs, 6);
+	assert_false(first->ran_on);
+	first->message = done;
+	draw(&theatre);
+	press(&theatre, ' ');
+	assert_true(first->ran_on);
+	press(&theatre, KEYS_BACK_TAB);			/* over all: what runs there is to run */
+	press(&theatre, ' ');
+	assert_false(first->ran_on);
+	press(&theatre, ' ');
+	for (int i = 0; i < MACHINES; i++)
+		assert_true(theatre.sessions[i].ran_on);
+	close_theatre(&theatre);
+}
+
 /* One that is not there is not asked, and does not keep the others from being stopped. */
 static void test_who_is_not_there_is_not_ordered(void **state)
 {
@@ -465,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_orders_to_one_and_to_all),
 		cmocka_unit_test(test_stacks_of_a_machine_with_a_long_name),
 		cmocka_unit_test(test_orders_do_not_rest_on_old_pictures),
+		cmocka_unit_test(test_asking_twice_is_off_again),
 		cmocka_unit_test(test_who_is_not_there_is_not_ordered),
 		cmocka_unit_test(test_messages_name_the_machine),
 		cmocka_unit_test(test_clicks),

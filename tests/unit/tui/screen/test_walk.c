@@ -139,7 +139,7 @@ static bool feed_running(void *self)
 {
 	const struct walk *walk = self;
 
-	return walk->shown && walk->shown->running;
+	return walk->shown && (walk->shown->kept ? walk->shown->kept == KEPT_ON : walk->shown->running);
 }
 
 static void feed_run(void *self, bool on)
