@@ -345,7 +345,7 @@ static bool known(const struct serial *self, uint32_t function)
 	return false;
 }
 
-/* One that cannot be driven, or was given up, keeps its place as long as it is there: it is not tried again. */
+/* One that cannot be driven, or was given up, keeps its place while it is there, and is not tried again. */
 static void take(struct serial *self, struct ktop_virtio_pci *place, uint32_t function)
 {
 	struct controller *controller = &self->controllers[place - self->pci];
