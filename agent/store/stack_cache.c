@@ -29,6 +29,8 @@ struct set {
 
 _Static_assert(sizeof(struct set) == 64, "a set is a line");
 
+enum { PAIR = 2 * sizeof(struct set) };		/* sets that help each other out */
+
 struct stack_cache {
 	struct budget *budget;
 	bool keyed;			/* there were random numbers */
@@ -50,10 +52,10 @@ static bool fill_random(void *memory, size_t size)
 	return true;
 }
 
-/* One set more than are used, so that there are lines to begin at. */
+/* A pair more than is used, so that there are pairs to begin at. */
 static size_t bytes_of(uint32_t count)
 {
-	return ((size_t)count + 1) * sizeof(struct set);
+	return (size_t)count * sizeof(struct set) + PAIR;
 }
 
 static uint32_t count_for(const struct budget *budget)
@@ -69,7 +71,6 @@ static uint32_t count_for(const struct budget *budget)
 static bool make_sets(struct stack_cache *cache)
 {
 	uint32_t count = count_for(cache->budget);
-	uintptr_t line;
 
 	if (!cache->keyed || !budget_take(cache->budget, bytes_of(count)))
 		return false;
@@ -78,8 +79,7 @@ static bool make_sets(struct stack_cache *cache)
 		budget_give(cache->budget, bytes_of(count));
 		return false;
 	}
-	line = ((uintptr_t)cache->memory + sizeof(struct set) - 1) / sizeof(struct set);
-	cache->sets = (struct set *)(line * sizeof(struct set));
+	cache->sets = (struct set *)(((uintptr_t)cache->memory + PAIR - 1) / PAIR * PAIR);
 	cache->count = count;
 	return true;
 }
@@ -111,14 +111,15 @@ struct sums {
 	uint64_t words;
 };
 
-static void add(struct sums *sums, const uint64_t *keys, uint64_t a, uint64_t b)
+static inline void add(struct sums *sums, const uint64_t *keys, uint64_t a, uint64_t b)
 {
 	sums->products += (unsigned __int128)(a + keys[0]) * (b + keys[1]);
 	sums->words += a + b;
 }
 
 /* An odd one is paired with 0: how many there are is in the head. */
-static void add_walk(struct sums *sums, const uint64_t *keys, const void *frames, uint32_t count)
+static inline void add_walk(struct sums *sums, const uint64_t *keys, const void *frames,
+	uint32_t count)
 {
 	uint32_t i = 0;
 
@@ -148,6 +149,12 @@ static struct set *set_of(const struct stack_cache *cache, uint32_t spread)
 	return &cache->sets[spread & (cache->count - 1)];
 }
 
+/* The line beside it: where a stack goes that finds its own set full. */
+static struct set *next_to(const struct stack_cache *cache, uint32_t spread)
+{
+	return set_of(cache, spread ^ 1);
+}
+
 struct stack_print stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
 	uint32_t space)
 {
@@ -168,26 +175,41 @@ struct stack_print stack_cache_print(const struct stack_cache *cache, const stru
 
 void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print *print)
 {
-	if (cache->count)
-		__builtin_prefetch(set_of(cache, print->spread));
+	if (!cache->count)
+		return;
+	__builtin_prefetch(set_of(cache, print->spread));
+	__builtin_prefetch(next_to(cache, print->spread));
 }
 
-/* Without a branch on which of them it is: nobody can foresee that. */
-uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print)
+/* Without a branch on which of them it is: nobody can foresee that. A node + 1; 0: not there. */
+static inline uint32_t find_in(const struct set *set, const struct stack_print *print)
 {
-	const struct set *set;
 	uint32_t node = 0;
 
-	if (cache->count == 0)
-		return STACKS_NONE;
-	set = set_of(cache, print->spread);
 	for (uint32_t i = 0; i < WAYS; i++) {
 		uint64_t differ = (set->prints[i].low ^ print->low) |
 			(set->prints[i].high ^ print->high);
 
 		node |= set->nodes[i] & -(uint32_t)(differ == 0);
 	}
+	return node;
+}
+
+uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print)
+{
+	uint32_t node;
+
+	if (cache->count == 0)
+		return STACKS_NONE;
+	node = find_in(set_of(cache, print->spread), print);
+	if (!node)
+		node = find_in(next_to(cache, print->spread), print);
 	return node - 1;
+}
+
+static bool is_full(const struct set *set)
+{
+	return set->nodes[set->oldest] != 0;
 }
 
 void stack_cache_keep(struct stack_cache *cache, const struct stack_print *print, uint32_t node)
@@ -197,6 +219,8 @@ void stack_cache_keep(struct stack_cache *cache, const struct stack_print *print
 	if (cache->count == 0 && !make_sets(cache))
 		return;
 	set = set_of(cache, print->spread);
+	if (is_full(set) && !is_full(next_to(cache, print->spread)))
+		set = next_to(cache, print->spread);
 	set->prints[set->oldest] = (struct print){ print->low, print->high };
 	set->nodes[set->oldest] = node + 1;
 	set->oldest = (set->oldest + 1) % WAYS;

@@ -6,9 +6,9 @@
  *
  * Frames are not compared: 128 bits stand for them, made by NH (Black and others, UMAC, 1999) under
  * secret random keys. Any two different samples agree with a probability of at most 2^-64. The set
- * in which to look is chosen by a key of its own, so that a look-up compares three samples which
+ * in which to look is chosen by a key of its own, so that a look-up compares six samples which
  * have nothing to do with those bits: a guest that sends ten million samples a second for ten
- * years, of whatever words, has one of them charged to a wrong stack with a chance below 1 in
+ * years, of whatever words, has one of them charged to a wrong stack with a chance of about 1 in
  * 1,000. To compare would take as many words from memory as stacks have frames, which is most of
  * what the cache saves.
  */
@@ -42,7 +42,7 @@ void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print
 /* STACKS_NONE: not kept, or not any more. */
 uint32_t stack_cache_find(const struct stack_cache *cache, const struct stack_print *print);
 
-/* For a print that was not found; another one of its set makes room. */
+/* For a print that was not found; where all of its places are taken, another one makes room. */
 void stack_cache_keep(struct stack_cache *cache, const struct stack_print *print, uint32_t node);
 
 #endif

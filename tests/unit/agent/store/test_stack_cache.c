@@ -148,6 +148,28 @@ static void what_is_found_was_kept(void **state)
 	stack_cache_free(cache);
 }
 
+/* Half of the places are taken: a set that is full is helped out, and next to none is forgotten. */
+static void few_are_forgotten_before_it_is_full(void **state)
+{
+	struct stack_cache *cache = stack_cache_new(NULL);
+	const uint64_t some = STACK_CACHE_BYTES / 64 * 3 / 2;
+	uint64_t found = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < some; i++) {
+		struct stack_print print = print_of(cache, &i);
+
+		stack_cache_keep(cache, &print, (uint32_t)i);
+	}
+	for (uint64_t i = 0; i < some; i++) {
+		struct stack_print print = print_of(cache, &i);
+
+		found += stack_cache_find(cache, &print) == i;
+	}
+	assert_true(found > some - some / 32);
+	stack_cache_free(cache);
+}
+
 static void it_is_paid_for(void **state)
 {
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
@@ -259,6 +281,7 @@ int main(void)
 		cmocka_unit_test(a_print_stands_for_all_that_decides),
 		cmocka_unit_test(a_print_stands_for_nothing_else),
 		cmocka_unit_test(what_is_found_was_kept),
+		cmocka_unit_test(few_are_forgotten_before_it_is_full),
 		cmocka_unit_test(it_is_paid_for),
 		cmocka_unit_test(it_comes_when_memory_is_back),
 		cmocka_unit_test(it_changes_no_result),
