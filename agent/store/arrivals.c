@@ -16,6 +16,7 @@ enum {
 	KIND_BITS = 15, STACK_BITS = 32, SLICE_BITS = 12,
 	DIGIT_BITS = 10, DIGITS = 6,		/* of a word that is sorted by */
 	BUCKETS = 1 << DIGIT_BITS,
+	KIND_SLOTS = 2 * ARRIVALS_MAX,
 };
 _Static_assert(1 << KIND_BITS >= ARRIVALS_MAX, "each arrival may be of its own kind");
 _Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
@@ -33,7 +34,8 @@ struct arrivals {
 
 	struct kind *kinds;			/* ARRIVALS_MAX; in order of arrival, then sorted */
 	uint32_t kind_count;
-	struct hash by_kind;
+	uint16_t *by_kind;			/* KIND_SLOTS: by hash; + 1; 0: empty */
+	struct hash seed;
 
 	uint32_t *place;			/* ARRIVALS_MAX: of each kind, in a list that is made */
 	uint64_t *seen;				/* a bit each: it is in that list */
@@ -53,16 +55,17 @@ struct arrivals *arrivals_new(void)
 	arrivals->kinds = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->kinds));
 	arrivals->place = util_alloc(ARRIVALS_MAX * sizeof(*arrivals->place));
 	arrivals->seen = util_alloc(SEEN_WORDS * sizeof(*arrivals->seen));
-	hash_init(&arrivals->by_kind, NULL);
+	arrivals->by_kind = util_alloc(KIND_SLOTS * sizeof(*arrivals->by_kind));
+	hash_init(&arrivals->seed, NULL);
 	return arrivals;
 }
 
 void arrivals_free(struct arrivals *arrivals)
 {
-	hash_clear(&arrivals->by_kind);
 	free(arrivals->list);
 	free(arrivals->other);
 	free(arrivals->kinds);
+	free(arrivals->by_kind);
 	free(arrivals->place);
 	free(arrivals->seen);
 	free(arrivals);
@@ -78,25 +81,30 @@ size_t arrivals_count(const struct arrivals *arrivals)
 	return arrivals->count;
 }
 
-/* By its fields, as they were written: a copy of it would wait for them. */
+/* By its fields, as they were written: a copy of it would wait for them. One branch for all. */
 static bool is_kind(const struct kind *kind, const struct who *who, uint32_t weight)
 {
-	return kind->who.process == who->process && kind->who.thread == who->thread &&
-		kind->who.cpu == who->cpu && kind->who.mode == who->mode && kind->weight == weight;
+	return ((kind->who.process ^ who->process) | (kind->who.thread ^ who->thread) |
+		(uint32_t)(kind->who.cpu ^ who->cpu) | (uint32_t)(kind->who.mode ^ who->mode) |
+		(kind->weight ^ weight)) == 0;
 }
 
+/* The slots are so many that few kinds meet. */
 static uint32_t have_kind(struct arrivals *arrivals, const struct who *who, uint32_t weight)
 {
-	uint64_t hash = hash_pair(&arrivals->by_kind, (uint64_t)who->process << 32 | who->thread,
+	uint64_t hash = hash_pair(&arrivals->seed, (uint64_t)who->process << 32 | who->thread,
 		(uint64_t)weight << 32 | (uint64_t)who->cpu << 8 | who->mode);
-	uint32_t at = 0, position;
+	uint32_t slot = (uint32_t)hash % KIND_SLOTS, kind;
 
-	while ((position = hash_next(&arrivals->by_kind, hash, &at)) != HASH_NONE)
-		if (is_kind(&arrivals->kinds[position], who, weight))
-			return position;
-	hash_add(&arrivals->by_kind, hash, arrivals->kind_count);
-	arrivals->kinds[arrivals->kind_count] = (struct kind){ *who, weight };
-	return arrivals->kind_count++;
+	for (; arrivals->by_kind[slot]; slot = (slot + 1) % KIND_SLOTS) {
+		kind = arrivals->by_kind[slot] - 1u;
+		if (is_kind(&arrivals->kinds[kind], who, weight))
+			return kind;
+	}
+	kind = arrivals->kind_count++;
+	arrivals->by_kind[slot] = (uint16_t)(kind + 1);
+	arrivals->kinds[kind] = (struct kind){ *who, weight };
+	return kind;
 }
 
 void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,
@@ -326,5 +334,5 @@ void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
 			make_run(arrivals, budget, &part), part.weight);
 	}
 	arrivals->count = arrivals->kind_count = 0;
-	hash_clear(&arrivals->by_kind);
+	memset(arrivals->by_kind, 0, KIND_SLOTS * sizeof(*arrivals->by_kind));
 }
