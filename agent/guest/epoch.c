@@ -355,10 +355,6 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 static void take_event(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
 {
-	struct epoch_cpu *cpu = cpu_at(epoch, event->cpu);
-
-	if (cpu && event->id < EPOCH_IDS)
-		cpu->events[event->id]++;
 	if (event->kind == EVENT_SAMPLE)
 		take_sample(epoch, event, stack);
 	else if (event->kind == EVENT_MISSED)
@@ -367,10 +363,21 @@ static void take_event(struct epoch *epoch, const struct event *event,
 		take_fact(epoch, event);
 }
 
+/* All are of one CPU. */
+static void count_events(struct epoch *epoch, const struct event *events, size_t count)
+{
+	struct epoch_cpu *cpu = cpu_at(epoch, events[0].cpu);
+
+	for (size_t i = 0; cpu && i < count; i++)
+		if (events[i].id < EPOCH_IDS)
+			cpu->events[events[i].id]++;
+}
+
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 {
 	struct stack_key stacks[DECODE_EVENTS];
 
+	count_events(epoch, events, count);
 	for (size_t i = 0; i < count; i++)
 		if (events[i].kind == EVENT_SAMPLE)
 			stacks[i] = stacks_key(epoch->inputs.stacks, &events[i].sample,

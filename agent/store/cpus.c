@@ -4,13 +4,11 @@
 #include "agent/base/budget.h"
 #include "cpus.h"
 
-enum { BLOCK = 16 };			/* CPUs */
-
 void cpus_clear(struct cpus *cpus, struct budget *budget)
 {
 	for (uint32_t i = 0; i < cpus->block_count; i++)
 		budget_free(budget, cpus->blocks[i],
-			cpus->blocks[i] ? BLOCK * sizeof(struct cpu_sums) : 0);
+			cpus->blocks[i] ? CPUS_BLOCK * sizeof(struct cpu_sums) : 0);
 	budget_free(budget, cpus->blocks, cpus->block_count * sizeof(*cpus->blocks));
 	*cpus = (struct cpus){ 0 };
 }
@@ -33,12 +31,12 @@ static bool have_place(struct cpus *cpus, uint32_t block, struct budget *budget)
 
 struct cpu_sums *cpus_have(struct cpus *cpus, uint32_t cpu, struct budget *budget)
 {
-	const size_t size = BLOCK * sizeof(struct cpu_sums);
+	const size_t size = CPUS_BLOCK * sizeof(struct cpu_sums);
 	struct cpu_sums **block;
 
-	if (!have_place(cpus, cpu / BLOCK, budget))
+	if (!have_place(cpus, cpu / CPUS_BLOCK, budget))
 		return NULL;
-	block = &cpus->blocks[cpu / BLOCK];
+	block = &cpus->blocks[cpu / CPUS_BLOCK];
 	if (!*block) {
 		*block = budget_resize(budget, NULL, 0, size);
 		if (!*block)
@@ -47,12 +45,12 @@ struct cpu_sums *cpus_have(struct cpus *cpus, uint32_t cpu, struct budget *budge
 	}
 	if (cpu >= cpus->count)
 		cpus->count = cpu + 1;
-	return &(*block)[cpu % BLOCK];
+	return &(*block)[cpu % CPUS_BLOCK];
 }
 
 static void add_block(struct cpu_sums *to, const struct cpu_sums *from)
 {
-	for (int i = 0; i < BLOCK; i++) {
+	for (int i = 0; i < CPUS_BLOCK; i++) {
 		for (int mode = 0; mode < MODES; mode++)
 			to[i].mode[mode] += from[i].mode[mode];
 		to[i].missed += from[i].missed;
@@ -78,12 +76,4 @@ void cpus_merge(struct cpus *to, struct cpus *from)
 	}
 	if (from->count > to->count)
 		to->count = from->count;
-}
-
-const struct cpu_sums *cpus_get(const struct cpus *cpus, uint32_t cpu)
-{
-	const struct cpu_sums *block = cpu / BLOCK < cpus->block_count ?
-		cpus->blocks[cpu / BLOCK] : NULL;
-
-	return block ? &block[cpu % BLOCK] : NULL;
 }

@@ -19,6 +19,8 @@ struct cpu_sums {
 	uint64_t missed;
 };
 
+enum { CPUS_BLOCK = 16 };		/* CPUs */
+
 struct cpus {
 	uint32_t count;			/* those beyond it are zero */
 	uint32_t block_count;
@@ -34,6 +36,11 @@ struct cpu_sums *cpus_have(struct cpus *cpus, uint32_t cpu, struct budget *budge
 void cpus_merge(struct cpus *to, struct cpus *from);
 
 /* NULL: zero. */
-const struct cpu_sums *cpus_get(const struct cpus *cpus, uint32_t cpu);
+static inline struct cpu_sums *cpus_get(const struct cpus *cpus, uint32_t cpu)
+{
+	struct cpu_sums *block = cpu < cpus->count ? cpus->blocks[cpu / CPUS_BLOCK] : NULL;
+
+	return block ? &block[cpu % CPUS_BLOCK] : NULL;
+}
 
 #endif

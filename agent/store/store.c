@@ -250,7 +250,7 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 }
 
 /* It is store->last from then on. */
-static struct part *part_at(struct store *store, uint64_t time)
+static struct part *find_part(struct store *store, uint64_t time)
 {
 	struct part *part;
 	size_t position;
@@ -258,9 +258,6 @@ static struct part *part_at(struct store *store, uint64_t time)
 	if (time > INT64_MAX)
 		time = INT64_MAX;
 	store_advance(store, time);
-	part = store->last;
-	if (part && time >= part->cell.begin && time < part->cell.end)
-		return part;
 	position = position_of(store, time);
 	part = position < store->part_count ? store->parts[position] : NULL;
 	if (!part || time < part->cell.begin)
@@ -268,6 +265,16 @@ static struct part *part_at(struct store *store, uint64_t time)
 	store->last = part;
 	store->last_position = position;
 	return part;
+}
+
+/* Mostly the same as the last time. */
+static inline struct part *part_at(struct store *store, uint64_t time)
+{
+	struct part *last = store->last;
+
+	if (last && time <= store->now && time >= last->cell.begin && time < last->cell.end)
+		return last;
+	return find_part(store, time);
 }
 
 /* ---- the limit ---- */
@@ -343,7 +350,7 @@ void store_settle(struct store *store)
 }
 
 /* The part for a time and a CPU, where there is room for more; NULL when there can be none. */
-static struct part *part_with_room(struct store *store, uint64_t time, uint32_t cpu,
+static inline struct part *part_with_room(struct store *store, uint64_t time, uint32_t cpu,
 	struct cpu_sums **sums)
 {
 	struct part *part;
@@ -351,13 +358,15 @@ static struct part *part_with_room(struct store *store, uint64_t time, uint32_t 
 	if (arrivals_full(store->arrivals))
 		store_settle(store);
 	part = part_at(store, time);
-	if (!cpus_get(&part->cpus, cpu) && is_over(store)) {
+	*sums = cpus_get(&part->cpus, cpu);
+	if (!*sums && is_over(store)) {
 		store_settle(store);
 		part = part_at(store, time);
 	}
 	if (store->counts > store->counts_max || cpu >= EVENT_CPUS)
 		return NULL;
-	*sums = cpus_have(&part->cpus, cpu, store->budget);
+	if (!*sums)
+		*sums = cpus_have(&part->cpus, cpu, store->budget);
 	return *sums ? part : NULL;
 }
 

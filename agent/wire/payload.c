@@ -10,7 +10,7 @@ struct rest {
 	size_t left;
 };
 
-static bool take(struct rest *rest, void *to, size_t size)
+static inline bool take(struct rest *rest, void *to, size_t size)
 {
 	if (rest->left < size)
 		return false;
@@ -32,7 +32,7 @@ static bool take_text(struct rest *rest, struct text *text)
 	return true;
 }
 
-static bool take_frames(struct rest *rest, const void **frames, uint32_t *count)
+static inline bool take_frames(struct rest *rest, const void **frames, uint32_t *count)
 {
 	uint16_t size;
 
