@@ -32,6 +32,7 @@ AGENT = $(addprefix agent/, \
 		programs sources specials symbols threads) \
 	$(addprefix query/, filter filter_words naming profile query query_inlined query_stacks table window) \
 	$(addprefix guest/, commands epoch loan meter profiler profiler_drive remarks) \
+	$(addprefix source/, live) \
 	$(addprefix export/, export_folded) \
 	$(addprefix session/, mailbox picture saver session session_names session_orders session_picture turn) \
 	$(addprefix fleet/, fleet fleet_names fleet_picture) \

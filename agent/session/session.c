@@ -6,15 +6,14 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/files/debuginfod.h"
 #include "agent/names/function.h"
 #include "agent/names/kernel_names.h"
 #include "agent/names/programs.h"
 #include "agent/names/symbols.h"
-#include "agent/vm/link.h"
-#include "agent/vm/port_socket.h"
+#include "agent/source/live.h"
+#include "agent/source/source.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/record.h"
 #include "mailbox.h"
@@ -32,8 +31,7 @@ enum {
 /* The guest tells all of itself again. */
 void session_greet(struct session *session)
 {
-	commands_send(session->commands, link_socket(session->link), "hello",
-		(struct command_sink){ 0 }, util_now());
+	session->source->table->greet(session->source, NULL);
 }
 
 /* ---- epochs: what the decoder finds ---- */
@@ -42,12 +40,12 @@ void session_greet(struct session *session)
 static void begin_epoch(void *context, const uint8_t *boot_id)
 {
 	struct session *session = context;
-	const char *image = session->image ? session->image : link_facts(session->link)->kernel;
+	struct source *source = session->source;
+	const char *image = session->image ? session->image : source->table->facts(source).kernel;
 
 	turn_boot(&session->turn, util_now());
 	if (session->epoch) {
-		commands_drop(session->commands, "no answer: the guest was reset or put back; ask again");
-		session_greet(session);
+		source->table->greet(source, "no answer: the guest was reset or put back; ask again");
 		if (memcmp(session->epoch->boot_id, boot_id, sizeof(session->epoch->boot_id)) != 0)
 			loan_forget(&session->loan);
 	}
@@ -82,7 +80,7 @@ static void take_events(void *context, const struct event *events, size_t count)
 	epoch_events(session->epoch, events, count);
 	for (size_t i = 0; i < count; i++)
 		if (events[i].kind == EVENT_REPLY)
-			commands_reply(session->commands, events[i].reply.ok,
+			session->source->table->answered(session->source, events[i].reply.ok,
 				events[i].reply.text.bytes, events[i].reply.text.size);
 }
 
@@ -105,7 +103,7 @@ static void measure(struct session *session)
 		meter_clear(&session->meter);
 }
 
-/* ---- the connections ---- */
+/* ---- the source ---- */
 
 /* What the guest said of its profiler is over; it will tell again. */
 static void forget_status(struct session *session)
@@ -114,19 +112,11 @@ static void forget_status(struct session *session)
 		session->epoch->status_known = session->epoch->status.running = false;
 }
 
-static void cut_port(struct session *session)
+static void cut_source(struct session *session)
 {
 	forget_status(session);
 	decode_cut(session->decode);
 	session->got = session->fed = 0;
-}
-
-static void lose_port(struct session *session)
-{
-	cut_port(session);
-	commands_drop(session->commands, "no answer: the connection to the guest's port was lost; "
-		"ask again when it is back");
-	link_lost_port(session->link);
 }
 
 static void tell_plugged(struct session *session)
@@ -137,13 +127,17 @@ static void tell_plugged(struct session *session)
 		session_tell(session, false, false, text);
 }
 
-static void begin_port(struct session *session)
+/* `news`: of enum source_news. */
+static void heed(struct session *session, unsigned news)
 {
-	cut_port(session);
-	commands_drop(session->commands, "no answer: the guest's port was silent, and is connected anew; "
-		"ask again");
-	tell_plugged(session);
-	session_greet(session);
+	if (news & (SOURCE_BEGUN | SOURCE_LOST))
+		cut_source(session);
+	if (news & SOURCE_BEGUN) {
+		tell_plugged(session);
+		session_greet(session);
+	}
+	if (news & SOURCE_STOPPED)
+		forget_status(session);
 }
 
 /* What was read; false: not all of it in this turn. */
@@ -154,47 +148,29 @@ static bool feed(struct session *session)
 	return !decode_held(session->decode);
 }
 
-/* Reads on when all that was read is decoded. False: the port was closed. */
-static bool take_bytes(struct session *session, struct port_socket *socket)
+/* Reads on when all that was read is decoded. */
+static void take_bytes(struct session *session)
 {
+	struct source *source = session->source;
+
 	turn_begin(&session->turn, util_now());
 	if (turn_pause(&session->turn, util_now()))
-		return true;
+		return;
 	for (int i = 0; i < READS_PER_STEP && feed(session); i++) {
-		ssize_t got = port_socket_read(socket, session->buffer, READ_BYTES);
+		ssize_t got = source->table->read(source, session->buffer, READ_BYTES);
 
-		session->got = session->fed = 0;
+		session->fed = 0;
+		session->got = got > 0 ? (size_t)got : 0;
+		if (got < 0)
+			heed(session, SOURCE_LOST);
 		if (got <= 0)
-			return got == 0;
-		link_heard(session->link);
-		session->got = (size_t)got;
+			return;
 	}
-	return true;
-}
-
-static void read_port(struct session *session)
-{
-	struct port_socket *socket = link_socket(session->link);
-
-	if (socket && !(take_bytes(session, socket) && port_socket_flush(socket)))
-		lose_port(session);
-	measure(session);
-}
-
-static void handle_resets(struct session *session)
-{
-	const struct qmp *qmp = link_qmp(session->link);
-	uint64_t resets = qmp ? qmp_resets(qmp) : 0;
-
-	/* Who closes its port reboots, or has let its hook go: neither goes on sampling. */
-	if (resets > session->resets || link_closed(session->link))
-		forget_status(session);
-	session->resets = resets;
 }
 
 enum link_state session_link(const struct session *session)
 {
-	enum link_state state = link_port_state(session->link);
+	enum link_state state = session->source->table->facts(session->source).state;
 
 	return state == LINK_NO_HELLO && session->epoch && session->epoch->known ? LINK_UP : state;
 }
@@ -202,7 +178,8 @@ enum link_state session_link(const struct session *session)
 const char *session_trouble(const struct session *session, char *text, size_t size)
 {
 	if (!session_awaits_names(session))
-		return link_remark(session->link, session_shown_link(session), text, size);
+		return session->source->table->remark(session->source, session_shown_link(session), text,
+			size);
 	if (kernel_names_error(session->names))
 		util_print(text, size, "%s", kernel_names_error(session->names));
 	else
@@ -213,45 +190,46 @@ const char *session_trouble(const struct session *session, char *text, size_t si
 
 const char *session_plugged(const struct session *session, char *text, size_t size)
 {
-	return link_plugged(session->link, text, size);
+	return session->source->table->plugged(session->source, text, size);
 }
 
 void session_leave(struct session *session, int timeout_ms)
 {
+	struct source *source = session->source;
 	uint64_t now = util_now(), all = (uint64_t)timeout_ms * NS_PER_MS;
 	uint64_t heard = now + all * 2 / 3, late = now + all;
 	char text[SESSION_TROUBLE];
 
 	session_finish_orders(session);
 	/* What the guest was told last, to stop above all, has to come to it through the port. */
-	while (session_plugged(session, text, sizeof(text))[0] && commands_wait(session->commands)
-			&& util_now() < heard)
+	while (session_plugged(session, text, sizeof(text))[0] && source->table->waits(source) &&
+			util_now() < heard)
 		session_step(session, SOON_MS);
 	session->left_running = session->left_running ||
 		(session_link(session) == LINK_UP && session->epoch->status.running);
 	now = util_now();
-	link_leave(session->link, now, now < late ? (int)((late - now) / NS_PER_MS) : 0);
-	while (link_leaving(session->link))
+	source->table->leave(source, now, now < late ? (int)((late - now) / NS_PER_MS) : 0);
+	while (source->table->leaving(source))
 		session_step(session, SOON_MS);
 }
 
 const char *session_stays(const struct session *session)
 {
-	return link_stays(session->link);
+	return session->source->table->stays(session->source);
 }
 
 bool session_settled(const struct session *session)
 {
 	if (session_awaits_names(session))
 		return kernel_names_error(session->names);
-	return session->patient || link_settled(session->link);
+	return session->patient || session->source->table->facts(session->source).settled;
 }
 
 const char *session_failure(const struct session *session)
 {
 	if (session_awaits_names(session))
 		return kernel_names_error(session->names);
-	return session->patient ? NULL : link_failure(session->link);
+	return session->patient ? NULL : session->source->table->facts(session->source).failure;
 }
 
 bool session_reads_names(const struct session *session)
@@ -266,7 +244,7 @@ bool session_fetches(const struct session *session)
 
 enum vm_state session_vm(const struct session *session)
 {
-	return link_vm(session->link);
+	return session->source->table->facts(session->source).vm;
 }
 
 struct loan *session_loan(struct session *session)
@@ -274,52 +252,38 @@ struct loan *session_loan(struct session *session)
 	return &session->loan;
 }
 
-static void drive_profiler(struct session *session)
+static void serve(struct session *session)
 {
-	const struct profiler_guest guest = {
-		.epoch = session->epoch,
-		.link = session->link,
-		.commands = session->commands,
-		.state = session_link(session),
-	};
+	struct source *source = session->source;
+	const struct source_guest guest = { .epoch = session->epoch, .state = session_link(session) };
 
-	profiler_drive_step(&session->profiler, &guest);
+	heed(session, source->table->serve(source, &guest, util_now()));
 }
 
 /* ---- the whole ---- */
 
 static void wait_for_something(struct session *session, int timeout_ms)
 {
-	struct port_socket *socket = link_socket(session->link);
-	uint64_t now = util_now(), due = session_picture_due(session), link = link_due(session->link, now);
+	const struct source_table *table = session->source->table;
+	uint64_t now = util_now(), due = session_picture_due(session);
+	uint64_t names = now + (uint64_t)NAMES_MS * NS_PER_MS;
 	bool held = session->fed < session->got || decode_held(session->decode);
-	bool listens = socket && !held;
-	short wanted = (short)((listens ? POLLIN : 0) |
-		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
-	struct pollfd ready[] = {
+	struct pollfd ready[1 + SOURCE_FDS] = {
 		{ .fd = mailbox_order_fd(session->mailbox), .events = POLLIN },
-		{ .fd = socket && wanted ? port_socket_fd(socket) : -1, .events = wanted },
-		{ .fd = link_fd(session->link), .events = POLLIN },
 	};
+	struct source_wait source = { .fds = ready + 1 };
 	uint64_t wait;
 
-	if (session->names && kernel_names_reading(session->names))
-		link = now + (uint64_t)NAMES_MS * NS_PER_MS;
-	due = link < due ? link : due;
+	table->await(session->source, !held, now, &source);
+	if (session->names && kernel_names_reading(session->names) && names < due)
+		due = names;
+	due = source.due < due ? source.due : due;
 	wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
 
 	if (held && wait > turn_pause(&session->turn, now) / NS_PER_MS + 1)
 		wait = (turn_pause(&session->turn, now) + NS_PER_MS - 1) / NS_PER_MS;
-	if (profiler_drive_waits(&session->profiler) && wait > 10)
-		wait = 10;
-	if (listens)
-		port_socket_busy(socket, false);
-	if (listens && port_socket_has(socket))
-		wait = 0;
-	poll(ready, sizeof(ready) / sizeof(ready[0]),
-		wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
-	if (socket)
-		port_socket_busy(socket, true);
+	poll(ready, (nfds_t)(1 + source.count), wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);
+	table->woken(session->source);
 }
 
 /* There is memory again. */
@@ -334,13 +298,12 @@ void session_step(struct session *session, int timeout_ms)
 {
 	wait_for_something(session, timeout_ms);
 	session_step_names(session);
-	if (!session_awaits_names(session) && link_step(session->link, util_now()))
-		begin_port(session);
-	handle_resets(session);
-	read_port(session);
+	if (!session_awaits_names(session))
+		heed(session, session->source->table->step(session->source, util_now()));
+	take_bytes(session);
+	measure(session);
 	session_take_orders(session);
-	drive_profiler(session);
-	commands_expire(session->commands, util_now());
+	serve(session);
 	if (session->epoch && epoch_retry(session->epoch, util_now()))
 		retry(session);
 	if (session_picture_due(session) <= util_now())
@@ -363,7 +326,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 	session->given = names;
 	if (names)
 		session->names = kernel_names_new(names, session->budget);
-	session->link = link_new(options->qmp, options->port, !options->no_plug);
+	session->source = live_new(options->qmp, options->port, !options->no_plug);
 	session->decode = decode_new(&sink);
 	if (options->record)
 		session->record = record_new(options->record, error);
@@ -387,7 +350,6 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->programs = programs_new(session->budget);
 	session->mailbox = mailbox_new();
 	session->saver = saver_new(session->mailbox);
-	session->commands = commands_new();
 	session->buffer = util_alloc(READ_BYTES);
 	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
 	session->sysroot = options->sysroot ? util_format("%s", options->sysroot) : NULL;
@@ -411,10 +373,9 @@ void session_free(struct session *session)
 		return;
 	session_finish_orders(session);
 	session_close_recording(session, NULL);
-	link_free(session->link);
+	if (session->source)
+		session->source->table->free(session->source);
 	decode_free(session->decode);
-	commands_free(session->commands);
-	profiler_drive_clear(&session->profiler);
 	saver_free(session->saver);
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);

@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/kernel_names.h"
 #include "agent/names/symbols.h"
-#include "agent/vm/link.h"
+#include "agent/source/source.h"
 #include "session_state.h"
 
 /* What the user gave is read before anything is connected: what is wrong with it is said then. */
@@ -18,7 +17,7 @@ bool session_awaits_names(const struct session *session)
 /* Without a file of the user's: of the image that QMP tells of. */
 static void follow_names(struct session *session)
 {
-	const char *path = link_facts(session->link)->kernel;
+	const char *path = session->source->table->facts(session->source).kernel;
 
 	if (session->given || !path || (session->names &&
 			strcmp(kernel_names_path(session->names), path) == 0))

@@ -5,7 +5,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
-#include "agent/vm/link.h"
+#include "agent/source/source.h"
 #include "mailbox.h"
 #include "saver.h"
 #include "session_state.h"
@@ -27,11 +27,11 @@ static void tell_done(void *context, bool ok, const char *text)
 	struct session *session = context;
 	struct session_message message = {
 		.failed = !ok, .profiler = true,
-		.kept = profiler_drive_kept(&session->profiler) != KEPT_NONE,
+		.kept = session->source->table->facts(session->source).kept != KEPT_NONE,
 	};
 
 	if (ok)
-		loan_profiler_set(&session->loan, session->profiler.profiler.on);
+		loan_profiler_set(&session->loan, session->wanted);
 	util_print(message.text, sizeof(message.text), "%s", text);
 	mailbox_message(session->mailbox, &message);
 }
@@ -49,18 +49,17 @@ static void tell_reply(void *context, bool ok, const char *text)
 
 void session_ask(struct session *session, const char *line, const struct command_sink *sink)
 {
-	commands_send(session->commands, link_socket(session->link), line, *sink, util_now());
+	session->source->table->ask(session->source, line, sink);
 }
 
 void session_profile(struct session *session, bool on, const struct command_sink *sink)
 {
-	profiler_drive_want(&session->profiler, on, false, sink);
+	session->source->table->run(session->source, on, false, sink);
 }
 
 void session_forget(struct session *session, const void *context)
 {
-	commands_forget(session->commands, context);
-	profiler_drive_forget(&session->profiler, context);
+	session->source->table->forget(session->source, context);
 }
 
 static void save_snapshot(struct session *session, const char *path, struct folded_options options)
@@ -83,7 +82,8 @@ static void obey(struct session *session, const struct order *order)
 
 	switch (order->kind) {
 	case ORDER_PROFILER:
-		profiler_drive_want(&session->profiler, order->on, true, &done);
+		session->wanted = order->on;
+		session->source->table->run(session->source, order->on, true, &done);
 		break;
 	case ORDER_SNAPSHOT:
 		save_snapshot(session, order->text, order->options);

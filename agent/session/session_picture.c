@@ -3,7 +3,7 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/vm/link.h"
+#include "agent/source/source.h"
 #include "agent/wire/decode.h"
 #include "mailbox.h"
 #include "picture.h"
@@ -22,7 +22,8 @@ enum link_state session_shown_link(const struct session *session)
 {
 	enum link_state state = session_link(session);
 
-	return state == LINK_UP && link_silent(session->link) ? LINK_SILENT : state;
+	return state == LINK_UP && session->source->table->facts(session->source).silent ?
+		LINK_SILENT : state;
 }
 
 /*
@@ -31,9 +32,9 @@ enum link_state session_shown_link(const struct session *session)
  */
 uint64_t session_picture_due(const struct session *session)
 {
+	struct source_facts facts = session->source->table->facts(session->source);
 	bool changed = session->changed || session->shown_link != session_shown_link(session) ||
-		session->shown_vm != link_vm(session->link) ||
-		session->shown_news != link_news(session->link);
+		session->shown_vm != facts.vm || session->shown_news != facts.news;
 	bool brief = session->wish.brief;
 	bool soon = session->wish_is_new || (!session->begun && !brief);
 	uint64_t pause = (uint64_t)(soon ? SOON_MS : brief ? BRIEF_MS : PICTURE_MS) * NS_PER_MS;
@@ -47,6 +48,7 @@ uint64_t session_picture_due(const struct session *session)
 void session_make_picture(struct session *session)
 {
 	uint64_t begin = util_now();
+	struct source_facts facts = session->source->table->facts(session->source);
 	char trouble[SESSION_TROUBLE];
 	struct picture *picture;
 	struct picture_inputs inputs = {
@@ -56,10 +58,10 @@ void session_make_picture(struct session *session)
 		.wish = &session->wish,
 		.link = session_shown_link(session),
 		.trouble = session_trouble(session, trouble, sizeof(trouble)),
-		.vm = link_vm(session->link),
-		.kept = profiler_drive_kept(&session->profiler),
+		.vm = facts.vm,
+		.kept = facts.kept,
 		.boot = session->epochs,
-		.name = link_facts(session->link)->name,
+		.name = facts.machine,
 		.generation = ++session->generation,
 	};
 
@@ -69,7 +71,7 @@ void session_make_picture(struct session *session)
 	session->wish_is_new = session->changed = false;
 	session->shown_link = inputs.link;
 	session->shown_vm = inputs.vm;
-	session->shown_news = link_news(session->link);
+	session->shown_news = facts.news;
 	session->pictured = util_now();
 	session->picture_took = session->pictured - begin;
 }

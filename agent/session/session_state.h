@@ -9,7 +9,6 @@
 
 #include "agent/guest/loan.h"
 #include "agent/guest/meter.h"
-#include "agent/guest/profiler_drive.h"
 #include "session.h"
 #include "turn.h"
 
@@ -17,9 +16,8 @@ enum { SESSION_TROUBLE = 256 };		/* bytes of a remark */
 
 struct session {
 	struct budget *budget;
-	struct link *link;
+	struct source *source;		/* owned */
 	struct decode *decode;
-	struct commands *commands;
 	struct record *record;		/* NULL: none */
 	struct mailbox *mailbox;
 	struct saver *saver;
@@ -32,9 +30,8 @@ struct session {
 	struct kernel_names *names;	/* NULL: nobody has told of a file yet */
 	bool given, named;		/* that is the user's; it was read once */
 	bool patient;			/* the VM may come later */
-	uint64_t resets;		/* of the VM, as far as handled */
 
-	struct profiler_drive profiler;
+	bool wanted;			/* the profiler on, or off, by the last order */
 	struct loan loan;
 
 	bool left_running;		/* the profiler was on when the guest was left */
@@ -48,7 +45,7 @@ struct session {
 	uint64_t epochs;		/* so many there were */
 	enum link_state shown_link;
 	enum vm_state shown_vm;
-	uint64_t shown_news;		/* of the link */
+	uint64_t shown_news;		/* of the source */
 
 	char *buffer;			/* READ_BYTES, of which: */
 	size_t got, fed;		/* what was read, and went to the decoder */

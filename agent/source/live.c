@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include <poll.h>
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/commands.h"
+#include "agent/guest/profiler_drive.h"
+#include "agent/vm/port_socket.h"
+#include "live.h"
+#include "source.h"
+
+enum {
+	ANSWER_MS = 10,			/* between two looks whether the guest has started or stopped */
+	NS_PER_MS = 1000000,
+};
+
+struct live {
+	struct source source;
+	struct link *link;
+	struct commands *commands;
+	struct profiler_drive profiler;
+	uint64_t resets;		/* of the VM, as far as told */
+};
+
+static struct live *live_of(struct source *source)
+{
+	return (struct live *)source;
+}
+
+static const struct live *live_in(const struct source *source)
+{
+	return (const struct live *)source;
+}
+
+static void free_live(struct source *source)
+{
+	struct live *live = live_of(source);
+
+	link_free(live->link);
+	commands_free(live->commands);
+	profiler_drive_clear(&live->profiler);
+	free(live);
+}
+
+/* ---- what is waited for ---- */
+
+static void await(struct source *source, bool reads, uint64_t now, struct source_wait *wait)
+{
+	struct live *live = live_of(source);
+	struct port_socket *socket = link_socket(live->link);
+	bool listens = socket && reads;
+	short wanted = (short)((listens ? POLLIN : 0) |
+		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
+	uint64_t answer = now + (uint64_t)ANSWER_MS * NS_PER_MS;
+
+	wait->fds[0] = (struct pollfd){ .fd = wanted ? port_socket_fd(socket) : -1, .events = wanted };
+	wait->fds[1] = (struct pollfd){ .fd = link_fd(live->link), .events = POLLIN };
+	wait->count = 2;
+	wait->due = link_due(live->link, now);
+	if (profiler_drive_waits(&live->profiler) && answer < wait->due)
+		wait->due = answer;
+	if (listens)
+		port_socket_busy(socket, false);
+	if (listens && port_socket_has(socket))
+		wait->due = now;
+}
+
+static void woken(struct source *source)
+{
+	struct port_socket *socket = link_socket(live_of(source)->link);
+
+	if (socket)
+		port_socket_busy(socket, true);
+}
+
+/* ---- the connections ---- */
+
+static unsigned step(struct source *source, uint64_t now)
+{
+	struct live *live = live_of(source);
+	bool begun = link_step(live->link, now);
+	const struct qmp *qmp = link_qmp(live->link);
+	uint64_t resets = qmp ? qmp_resets(qmp) : 0;
+	/* Who closes its port reboots, or has let its hook go: neither goes on sampling. */
+	bool stopped = resets > live->resets || link_closed(live->link);
+
+	live->resets = resets;
+	if (begun)
+		commands_drop(live->commands, "no answer: the guest's port was silent, and is connected "
+			"anew; ask again");
+	return (begun ? SOURCE_BEGUN : 0) | (stopped ? SOURCE_STOPPED : 0);
+}
+
+static void lose_port(struct live *live)
+{
+	commands_drop(live->commands, "no answer: the connection to the guest's port was lost; "
+		"ask again when it is back");
+	link_lost_port(live->link);
+}
+
+static ssize_t read_port(struct source *source, void *to, size_t size)
+{
+	struct live *live = live_of(source);
+	struct port_socket *socket = link_socket(live->link);
+	ssize_t got = socket ? port_socket_read(socket, to, size) : 0;
+
+	if (got > 0)
+		link_heard(live->link);
+	if (got < 0)
+		lose_port(live);
+	return got;
+}
+
+static unsigned serve(struct source *source, const struct source_guest *guest, uint64_t now)
+{
+	struct live *live = live_of(source);
+	struct port_socket *socket = link_socket(live->link);
+	bool lost = socket && !port_socket_flush(socket);
+	const struct profiler_guest profiled = {
+		.epoch = guest->epoch,
+		.link = live->link,
+		.commands = live->commands,
+		.state = guest->state,
+	};
+
+	if (lost)
+		lose_port(live);
+	else
+		profiler_drive_step(&live->profiler, &profiled);
+	commands_expire(live->commands, now);
+	return lost ? SOURCE_LOST : 0;
+}
+
+static struct source_facts facts(const struct source *source)
+{
+	const struct live *live = live_in(source);
+	const struct qmp_facts *told = link_facts(live->link);
+
+	return (struct source_facts){
+		.machine = told->name,
+		.kernel = told->kernel,
+		.state = link_port_state(live->link),
+		.vm = link_vm(live->link),
+		.silent = link_silent(live->link),
+		.news = link_news(live->link),
+		.kept = profiler_drive_kept(&live->profiler),
+		.settled = link_settled(live->link),
+		.failure = link_failure(live->link),
+	};
+}
+
+static const char *remark(const struct source *source, enum link_state state, char *text, size_t size)
+{
+	return link_remark(live_in(source)->link, state, text, size);
+}
+
+/* ---- the guest ---- */
+
+static void run(struct source *source, bool on, bool keep, const struct command_sink *sink)
+{
+	profiler_drive_want(&live_of(source)->profiler, on, keep, sink);
+}
+
+static void ask(struct source *source, const char *line, const struct command_sink *sink)
+{
+	struct live *live = live_of(source);
+
+	commands_send(live->commands, link_socket(live->link), line, *sink, util_now());
+}
+
+static void answered(struct source *source, bool ok, const char *bytes, size_t size)
+{
+	commands_reply(live_of(source)->commands, ok, bytes, size);
+}
+
+static void greet(struct source *source, const char *why)
+{
+	if (why)
+		commands_drop(live_of(source)->commands, why);
+	ask(source, "hello", &(struct command_sink){ 0 });
+}
+
+static bool waits(const struct source *source)
+{
+	return commands_wait(live_in(source)->commands);
+}
+
+static void forget(struct source *source, const void *context)
+{
+	commands_forget(live_of(source)->commands, context);
+	profiler_drive_forget(&live_of(source)->profiler, context);
+}
+
+/* ---- what was plugged in ---- */
+
+static const char *plugged(const struct source *source, char *text, size_t size)
+{
+	return link_plugged(live_in(source)->link, text, size);
+}
+
+static void leave(struct source *source, uint64_t now, int timeout_ms)
+{
+	link_leave(live_of(source)->link, now, timeout_ms);
+}
+
+static bool leaving(const struct source *source)
+{
+	return link_leaving(live_in(source)->link);
+}
+
+static const char *stays(const struct source *source)
+{
+	return link_stays(live_in(source)->link);
+}
+
+struct source *live_new(const char *qmp, const char *port, bool plug)
+{
+	static const struct source_table table = {
+		.name = "hook",
+		.quality = "sampled inside the guest",
+		.free = free_live,
+		.await = await,
+		.woken = woken,
+		.step = step,
+		.serve = serve,
+		.read = read_port,
+		.facts = facts,
+		.remark = remark,
+		.run = run,
+		.ask = ask,
+		.answered = answered,
+		.greet = greet,
+		.waits = waits,
+		.forget = forget,
+		.plugged = plugged,
+		.leave = leave,
+		.leaving = leaving,
+		.stays = stays,
+	};
+	struct live *live = util_alloc(sizeof(*live));
+
+	live->source.table = &table;
+	live->link = link_new(qmp, port, plug);
+	live->commands = commands_new();
+	return &live->source;
+}
