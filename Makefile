@@ -72,7 +72,7 @@ UNIT = $(addprefix kernel-hook/test_, control drain grid keys meta overflow ring
 	$(addprefix agent/export/test_, export) \
 	$(addprefix agent/session/test_, memory session session_files turn waits) \
 	$(addprefix agent/fleet/test_, fleet) \
-	$(addprefix agent/report/test_, report report_guest report_others) \
+	$(addprefix agent/report/test_, growth report report_guest report_others) \
 	$(addprefix agent/service/test_, control_socket private) \
 	$(addprefix tui/terminal/test_, canvas keymap signals) \
 	$(addprefix tui/frame/test_, header list prompt) \

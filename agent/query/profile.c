@@ -94,7 +94,7 @@ static struct profile_sum *have_sum(struct profile *profile, uint32_t function)
 	memset(profile->cpus + (size_t)profile->sum_count * profile->words, 0,
 		profile->words * sizeof(*profile->cpus));
 	sum = &profile->sums[profile->sum_count++];
-	*sum = (struct profile_sum){ .function = function };
+	*sum = (struct profile_sum){ .function = function, .callers = PROFILE_NO_EDGE };
 	return sum;
 }
 
@@ -143,6 +143,7 @@ static struct profile_edge *have_edge(struct profile *profile, uint32_t callee, 
 {
 	uint64_t hash = hash_pair(&profile->by_pair, callee, caller);
 	struct profile_edge *edges;
+	struct profile_sum *sum;
 	uint32_t at = 0, position;
 
 	while ((position = hash_next(&profile->by_pair, hash, &at)) != HASH_NONE)
@@ -156,10 +157,22 @@ static struct profile_edge *have_edge(struct profile *profile, uint32_t callee, 
 	profile->edges = edges;
 	if (!hash_add(&profile->by_pair, hash, profile->edge_count))
 		return NULL;
+	sum = have_sum(profile, callee);
 	profile->edges[profile->edge_count] = (struct profile_edge){
-		.callee = callee, .caller = caller,
+		.callee = callee, .caller = caller, .next = sum->callers,
 	};
+	sum->callers = profile->edge_count;
 	return &profile->edges[profile->edge_count++];
+}
+
+const struct profile_edge *profile_edge_to(const struct profile *profile, uint32_t callee,
+	const struct profile_edge *last)
+{
+	const struct profile_sum *sum = last ? NULL : find_sum(profile, callee,
+		hash_pair(&profile->by_function, callee, 0));
+	uint32_t next = last ? last->next : sum ? sum->callers : PROFILE_NO_EDGE;
+
+	return next == PROFILE_NO_EDGE ? NULL : &profile->edges[next];
 }
 
 /* All of one stack in a run. */

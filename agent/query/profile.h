@@ -26,8 +26,11 @@ struct profile_input {			/* what turns a slice into sums; borrowed */
 	uint32_t idle, unknown;		/* functions for idle time, and for no stack at all */
 };
 
+enum { PROFILE_NO_EDGE = 0xffffffff };
+
 struct profile_sum {
 	uint32_t function;
+	uint32_t callers;		/* the edge that came last of those to it; PROFILE_NO_EDGE */
 	uint64_t stamp;			/* the stack that was counted last */
 	uint64_t self, total, samples;
 };
@@ -39,6 +42,7 @@ struct profile_self {
 
 struct profile_edge {
 	uint32_t callee, caller;
+	uint32_t next;			/* of the same callee; PROFILE_NO_EDGE */
 	uint64_t stamp;
 	uint64_t weight;		/* of stacks in which this caller called this callee */
 };
@@ -81,6 +85,10 @@ void profile_add(struct profile *profile, const struct profile_input *input,
 	const struct slice *slice);
 
 void profile_trim(struct profile *profile);
+
+/* The edges to a callee, one after the other, `last` being the one before; NULL: the first, and none. */
+const struct profile_edge *profile_edge_to(const struct profile *profile, uint32_t callee,
+	const struct profile_edge *last);
 
 uint64_t profile_self(const struct profile *profile, uint32_t function);
 

@@ -38,7 +38,12 @@ void query_free(struct query *query)
 /* No function stands anywhere yet. */
 static void clear_places(struct query *query)
 {
-	query->place_count = symbols_functions(query->window.inputs.symbols);
+	size_t count = symbols_functions(query->window.inputs.symbols);
+
+	if (!query->placed && query->place_count == count)
+		return;
+	query->placed = false;
+	query->place_count = count;
 	query->places = util_grow(query->places, query->place_count, sizeof(*query->places));
 	memset(query->places, 0xff, query->place_count * sizeof(*query->places));
 }
@@ -62,6 +67,7 @@ static struct row *have_row(struct query *query, struct table *table, uint32_t f
 	if (*place != NOWHERE)
 		return &table->rows[*place];
 	*place = (uint32_t)table->count;
+	query->placed = true;
 	return table_add(table, function);
 }
 
@@ -145,6 +151,7 @@ static void add_profiles(struct query *query, struct table *table, size_t first,
 static void place_rows(struct query *query, const struct table *table)
 {
 	clear_places(query);
+	query->placed = true;
 	for (size_t i = 0; i < table->count; i++)
 		query->places[table->rows[i].function] = (uint32_t)i;
 }
@@ -336,6 +343,7 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 	struct callers all = { 0 };
 	struct question wanted = *question;
 	const struct profile *profile;
+	const struct profile_edge *edge;
 
 	if (wanted.callers != CALLERS_ALL) {
 		wanted.callers = CALLERS_ONE;
@@ -344,9 +352,10 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 	window_update(&query->window, &wanted);
 	clear_places(query);
 	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++)
-		for (uint32_t k = 0; k < profile->edge_count; k++)
-			if (profile->edges[k].callee == function)
-				add_caller(query, &all, &profile->edges[k]);
+		for (edge = NULL; (edge = profile_edge_to(profile, function, edge)); )
+			add_caller(query, &all, edge);
+	for (size_t i = 0; i < all.count; i++)		/* a report asks this of each of its functions */
+		query->places[all.list[i].function] = NOWHERE;
 	if (all.count)
 		qsort(all.list, all.count, sizeof(*all.list), heavier);
 	if (size > all.count)
