@@ -43,14 +43,30 @@ static void add_count(struct line *line, uint64_t count, const char *what)
 }
 
 /* One that is told as long as the range has the moment at which it last grew. */
-static void add_loss(struct line *line, uint64_t count, const char *what)
+static bool grew_in_range(struct line *line, uint64_t count)
 {
 	struct epoch_loss *loss = &line->epoch->losses[line->losses++];
 
 	if (loss->count != count)
 		*loss = (struct epoch_loss){ count, epoch_now(line->epoch) };
-	if (loss->at >= line->from)
+	return loss->at >= line->from;
+}
+
+static void add_loss(struct line *line, uint64_t count, const char *what)
+{
+	if (grew_in_range(line, count))
 		add_count(line, count, what);
+}
+
+/* Of files: when one was told last. Of what is so now: as long as it is. */
+static void add_names(struct line *line, struct symbols *symbols)
+{
+	uint64_t told;
+	const char *note = symbols_note(symbols, &told);
+	bool recent = grew_in_range(line, told);
+
+	if (recent || !told)
+		add(line, note);
 }
 
 /* The least that would have held all, as the hook takes it. */
@@ -132,6 +148,6 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 	add(&line, epoch->told ? "" : epoch->remark);
 	add(&line, epoch->refused);
 	add(&line, epoch->note);
-	add(&line, symbols_note(epoch->inputs.symbols));
+	add_names(&line, epoch->inputs.symbols);
 	return text;
 }

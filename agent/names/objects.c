@@ -33,13 +33,16 @@ struct objects {
 	struct program *searched, **last;	/* those that are searched for, oldest first */
 	struct image *images[PROGRAMS_MAX];	/* that were found: a file has one, whatever its names */
 	size_t image_count;
-	uint32_t refused;
+	uint32_t nameless;		/* programs whose file was refused, and that have none since */
 	char *names[OBJECTS_NAMES_MAX];
 	uint32_t name_count;
 	struct hash by_name;		/* of names; as bounded as they are */
 	struct debug_folders folders;
 	char *version;			/* of the kernel; NULL: not told */
 	char note[256];
+	const struct program *noted;	/* of whose file it is; NULL: of a limit */
+	char *why;			/* that was refused; NULL: the note is of something else */
+	uint64_t told;			/* how often one was */
 };
 
 void objects_set_folders(struct objects *objects, const struct debug_folders *folders)
@@ -106,6 +109,7 @@ void objects_free(struct objects *objects)
 		budget_free(objects->budget, objects->mappings[i].debug,
 			objects->mappings[i].debug ? sizeof(struct debug_object) : 0);
 	free(objects->version);
+	free(objects->why);
 	hash_clear(&objects->by_content);
 	hash_clear(&objects->by_name);
 	hash_clear(&objects->by_path);
@@ -117,6 +121,11 @@ void objects_free(struct objects *objects)
 const char *objects_note(const struct objects *objects)
 {
 	return objects->note;
+}
+
+uint64_t objects_told(const struct objects *objects)
+{
+	return objects->told;
 }
 
 uint64_t objects_left_out(const struct objects *objects)
@@ -179,6 +188,20 @@ static void note(struct objects *objects, const char *format, ...)
 	printable = util_printable(text, strlen(text));
 	util_print(objects->note, sizeof(objects->note), "%s", printable);
 	free(printable);
+	objects->noted = NULL;
+}
+
+/* Of one that was reached, and is reached again by each that comes later. */
+__attribute__((format(printf, 2, 0)))
+static void note_limit(struct objects *objects, const char *format, uint32_t limit)
+{
+	char text[sizeof(objects->note)];
+
+	free(objects->why);
+	objects->why = NULL;
+	objects->told++;
+	snprintf(text, sizeof(text), format, limit);
+	note(objects, "%s", text);
 }
 
 /* ---- their files ---- */
@@ -207,7 +230,7 @@ static struct program *new_program(struct objects *objects, struct text name,
 		return NULL;
 	objects->named = named;
 	if (objects->program_count == OBJECTS_PROGRAMS_MAX) {
-		note(objects, "more than %d programs: the names of later ones are unknown",
+		note_limit(objects, "more than %u programs: the names of later ones are unknown",
 			OBJECTS_PROGRAMS_MAX);
 		return NULL;
 	}
@@ -282,10 +305,63 @@ static struct image *keep(struct objects *objects, struct image *image)
 	if (!same && objects->image_count < PROGRAMS_MAX)
 		return objects->images[objects->image_count++] = image;
 	if (!same)
-		note(objects, "more than %d programs: the names of later ones are unknown",
+		note_limit(objects, "more than %u programs: the names of later ones are unknown",
 			PROGRAMS_MAX);
 	image_free(image);
 	return same;
+}
+
+/* Those that have no names now; of which program was told last, if that is one of them still. */
+static void note_nameless(struct objects *objects)
+{
+	const struct program *noted = objects->noted;
+
+	if (objects->nameless && objects->why)
+		note(objects, "the functions of %u programs have no names; of the last: %s",
+			objects->nameless, objects->why);
+	else if (objects->nameless)
+		note(objects, "the functions of %u programs have no names", objects->nameless);
+	else
+		objects->note[0] = '\0';
+	objects->noted = noted;
+}
+
+/* Its file is there now: what was told of it is over. */
+static void settle(struct objects *objects, struct program *program)
+{
+	bool counted = program->nameless && objects->why;
+
+	objects->nameless -= program->nameless;
+	program->nameless = false;
+	if (objects->noted == program) {
+		objects->noted = NULL;
+		free(objects->why);
+		objects->why = NULL;
+		note_nameless(objects);
+	} else if (counted) {
+		note_nameless(objects);
+	}
+}
+
+/* Takes both texts, which may be NULL. */
+static void note_program(struct objects *objects, struct program *program, char *refused,
+	char *remark)
+{
+	if (!refused && !remark)
+		return;
+	objects->nameless += refused && !program->nameless;
+	program->nameless = program->nameless || refused;
+	free(objects->why);
+	objects->why = remark ? NULL : refused;
+	objects->told++;
+	if (remark)
+		note(objects, "%s", remark);
+	else
+		note_nameless(objects);
+	objects->noted = program;
+	if (remark)
+		free(refused);
+	free(remark);
 }
 
 static void take(struct objects *objects, struct program *program, struct program_found *found,
@@ -293,14 +369,10 @@ static void take(struct objects *objects, struct program *program, struct progra
 {
 	program->search = NULL;
 	program->image = found->image ? keep(objects, found->image) : NULL;
-	if (found->refused)
-		note(objects, "the functions of %u programs have no names; of the last: %s",
-			++objects->refused, found->refused);
-	if (found->note)
-		note(objects, "%s", found->note);
+	if (program->image)
+		settle(objects, program);
+	note_program(objects, program, found->refused, found->note);
 	*starved |= found->starved;
-	free(found->refused);
-	free(found->note);
 }
 
 bool objects_step(struct objects *objects, bool *starved)
@@ -380,7 +452,7 @@ static uint32_t have_mapping(struct objects *objects, const struct mapping *mapp
 		if (is_same(&objects->mappings[id], mapping))
 			return id;
 	if (!have_room(objects) || !hash_add(&objects->by_content, hash, objects->count)) {
-		note(objects, "more than %u mapped objects: the names of later ones are unknown",
+		note_limit(objects, "more than %u mapped objects: the names of later ones are unknown",
 			objects->count);
 		return OBJECTS_NONE;
 	}

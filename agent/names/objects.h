@@ -32,6 +32,7 @@ struct program {			/* a file that the guest names; lives until objects_free */
 	struct image *image;		/* NULL: none, or not yet */
 	struct program_search *search;	/* NULL: nothing is under way */
 	struct program *next;		/* that is searched for */
+	bool nameless;			/* its file was refused */
 	struct build_id build_id;
 	size_t size;			/* of the name */
 	char name[];			/* any bytes */
@@ -85,6 +86,7 @@ const struct mapping *objects_get(const struct objects *objects, uint32_t mappin
 
 /* A standing remark about files that were not taken or limits that were reached, "" if none. */
 const char *objects_note(const struct objects *objects);
+uint64_t objects_told(const struct objects *objects);	/* grows with each that is told */
 uint64_t objects_left_out(const struct objects *objects);	/* symbols of the files that were */
 
 #endif

@@ -86,10 +86,11 @@ uint64_t symbols_generation(const struct symbols *symbols)
 	return symbols->generation;
 }
 
-const char *symbols_note(struct symbols *symbols)
+const char *symbols_note(struct symbols *symbols, uint64_t *told)
 {
 	const char *note = objects_note(symbols->objects);
 
+	*told = *note ? objects_told(symbols->objects) : 0;
 	if (!*note)
 		note = layouts_note(symbols->layouts);
 	return *note ? note : sources_note(symbols->sources, symbols->note, sizeof(symbols->note));

@@ -81,8 +81,11 @@ bool symbols_reading(const struct symbols *symbols);
 void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name);
 bool symbols_being_told(const struct symbols *symbols);
 
-/* A standing remark about objects whose names are missing, "" if none. Good until the next. */
-const char *symbols_note(struct symbols *symbols);
+/*
+ * A remark about objects whose names are missing, "" if none. Good until the next. `told` grows with
+ * each that is told of a file or of a limit; 0: this one is of what is so now.
+ */
+const char *symbols_note(struct symbols *symbols, uint64_t *told);
 
 /* Symbols, or lines of a list, that make no sense: of all files that are read. */
 uint64_t symbols_left_out(const struct symbols *symbols);

@@ -26,4 +26,11 @@ static inline void settle(struct symbols *symbols)
 	}
 }
 
+static inline const char *note_of(struct symbols *symbols)
+{
+	uint64_t told;
+
+	return symbols_note(symbols, &told);
+}
+
 #endif

@@ -15,6 +15,7 @@
 #include "agent/store/stacks.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/intern.h"
+#include "tests/unit/fakes/settle.h"
 
 struct world {
 	struct objects *objects;
@@ -299,7 +300,7 @@ static void a_program_run_100000_times_is_one_set_of_stacks(void **state)
 	assert_int_equal(stacks_nodes(stacks), 3);
 	assert_string_equal(symbols_get(symbols, 0)->object, "sort");
 	assert_int_equal(symbols_generation(symbols), generation);
-	assert_string_equal(symbols_note(symbols), "");
+	assert_string_equal(note_of(symbols), "");
 	stacks_free(stacks);
 	symbols_free(symbols);
 }

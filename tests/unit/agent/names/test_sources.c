@@ -122,7 +122,7 @@ static void test_told_kernel(void **state)
 	assert_string_equal(await_inlined(symbols, deep), "inner ");
 	assert_string_equal(await_inlined(symbols, outer), "");
 	assert_string_equal(await_inlined(symbols, 0x1000), "");
-	assert_string_equal(symbols_note(symbols), "");
+	assert_string_equal(note_of(symbols), "");
 	symbols_free(symbols);
 }
 
@@ -136,7 +136,7 @@ static void test_another_build(void **state)
 	symbols = told(build_id, sizeof(build_id), "vmlinux");
 	assert_string_equal(await_line(symbols, address_of("vmlinux", "outer") + SLIDE), "");
 	assert_string_equal(await_inlined(symbols, address_of("vmlinux", "deep") + SLIDE), "");
-	assert_non_null(strstr(symbols_note(symbols), "vmlinux-6.1.0-test is of another build"));
+	assert_non_null(strstr(note_of(symbols), "vmlinux-6.1.0-test is of another build"));
 	symbols_free(symbols);
 }
 
@@ -209,7 +209,7 @@ static void test_stripped_program(void **state)
 		symbols_function(symbols, symbols_space(symbols, 7), 0x401000));
 	assert_string_equal(function->name, "outer");
 	assert_string_equal(function->object, "program");
-	assert_string_equal(symbols_note(symbols), "");
+	assert_string_equal(note_of(symbols), "");
 	symbols_free(symbols);
 }
 

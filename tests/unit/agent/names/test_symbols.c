@@ -6,6 +6,8 @@
 
 #include "agent/base/budget.h"
 #include "agent/names/files/sysroot.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/objects.h"
 #include "agent/names/symbols.h"
@@ -284,7 +286,7 @@ static void test_programs(void **state)
 	check(symbols, 1, 0x4ff000, "[unknown]", "one");
 	check(symbols, 1, 0x500000, "[unknown]", "");
 	assert_string_equal(await_line(symbols, one), "one.c:2");
-	assert_string_equal(symbols_note(symbols), "");
+	assert_string_equal(note_of(symbols), "");
 	symbols_free(symbols);
 }
 
@@ -362,8 +364,8 @@ static void test_notes_are_harmless(void **state)
 	object.build_id = (struct text){ .bytes = "\x01\x23\x45\x66", .size = 4 };
 	symbols_map(symbols, &object, NULL);
 	settle(symbols);
-	assert_non_null(strstr(symbols_note(symbols), "/evil?]0;title?"));
-	assert_null(strchr(symbols_note(symbols), '\x1b'));
+	assert_non_null(strstr(note_of(symbols), "/evil?]0;title?"));
+	assert_null(strchr(note_of(symbols), '\x1b'));
 	symbols_free(symbols);
 }
 
@@ -379,11 +381,36 @@ static void test_program_of_another_build(void **state)
 	object.build_id = (struct text){ .bytes = "\x01\x23\x45\x66", .size = 4 };
 	map(symbols, &object);
 	check(symbols, 1, spin, "[unknown]", "built");
-	assert_non_null(strstr(symbols_note(symbols), "built"));
+	assert_non_null(strstr(note_of(symbols), "built"));
 	object.build_id.bytes = "\x01\x23\x45\x67";
 	map(symbols, &object);
 	check(symbols, 1, spin, "spin", "built");
 	symbols_free(symbols);
+}
+
+/* Told while the range has the moment at which it was, and again when it is told again. */
+static void test_notes_of_files_age(void **state)
+{
+	static const uint8_t boot[16];
+	struct epoch *epoch = epoch_new(boot, NULL, NULL);
+	struct symbols *symbols = epoch->inputs.symbols;
+	struct object object = object_of(1, "aged", 0x400000, 0);
+	char text[REMARKS_SIZE];
+
+	(void)state;
+	build("aged", "-no-pie -Wl,--build-id=0x01234567");
+	object.build_id = (struct text){ .bytes = "\x01\x23\x45\x66", .size = 4 };
+	epoch->known = epoch->told = true;
+	epoch_ticks(epoch, 20000000000);
+	map(symbols, &object);
+	assert_non_null(strstr(remarks_text(epoch, 10000000000, "; ", text, sizeof(text)), "another build"));
+	epoch_ticks(epoch, 40000000000);
+	assert_string_equal(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "");
+	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "another build"));
+	object.build_id.bytes = "\x01\x23\x45\x65";
+	map(symbols, &object);
+	assert_non_null(strstr(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "another build"));
+	epoch_release(epoch);
 }
 
 /* A process is sampled, or shares its space, before the file it runs is told of or is there. */
@@ -530,7 +557,7 @@ static void test_limits(void **state)
 	check(symbols, OBJECTS_NAMES_MAX + 15, 0x10000, "[unknown]", "object5");
 	check(symbols, OBJECTS_MAX - 1, 0x10000, "[unknown]", "object3945");
 	check(symbols, OBJECTS_MAX, 0x10000, "[unknown]", "");
-	assert_non_null(strstr(symbols_note(symbols), "mapped objects"));
+	assert_non_null(strstr(note_of(symbols), "mapped objects"));
 	symbols_free(symbols);
 }
 
@@ -646,6 +673,7 @@ int main(void)
 		cmocka_unit_test(test_sysroot_gives_the_file_itself),
 		cmocka_unit_test(test_notes_are_harmless),
 		cmocka_unit_test(test_program_of_another_build),
+		cmocka_unit_test(test_notes_of_files_age),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_mapped_again),
 		cmocka_unit_test(test_kernel_module),
