@@ -16,6 +16,7 @@
 #include "counters.h"
 #include "keystrokes.h"
 #include "ktop.h"
+#include "orc.h"
 #include "port.h"
 #include "port_file.h"
 #include "private.h"
@@ -164,6 +165,7 @@ static int __init begin(void)
 	if (error)
 		return error;
 	text_init();
+	orc_init();
 	port_file = port_file_new(port);
 	if (IS_ERR(port_file))
 		return PTR_ERR(port_file);

@@ -4,6 +4,7 @@
 #include <asm/unwind.h>
 
 #include "ktop.h"
+#include "orc.h"
 #include "port.h"
 #include "text.h"
 #include "timer.h"
@@ -89,6 +90,8 @@ static uint32_t walk_all(struct ktop_wire_sample *sample, uint8_t *frames)
 uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_current *now,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {
+	uint32_t count;
+
 	put(frames, 0, regs->pc);
 	sample->exact = 1;
 	if (now->idle)
@@ -97,5 +100,6 @@ uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_curr
 		sample->flags |= KTOP_ENTRY;
 		return 1;
 	}
-	return walk_all(sample, frames);
+	count = orc_walk(timer_regs(), frames);
+	return count ? count : walk_all(sample, frames);
 }

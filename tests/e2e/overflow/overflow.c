@@ -2,6 +2,7 @@
 /*
  * For tests/e2e/linux_nmi, where there is no PMU: each NMI from outside is an overflow of ktop.ko's
  * counter on that CPU. A thread on CPU 0 is at work with interrupts off for half of its time.
+ * And each stack that ktop.ko walks by itself is walked by the kernel's unwinder, too.
  */
 #include <linux/err.h>
 #include <linux/kprobes.h>
@@ -15,6 +16,7 @@
 #include <asm/msr.h>
 #include <asm/nmi.h>
 #include <asm/tsc.h>
+#include <asm/unwind.h>
 
 static bool clock;
 module_param(clock, bool, 0444);
@@ -27,6 +29,11 @@ module_param(in_user, uint, 0444);
 module_param(in_entry, uint, 0444);
 module_param(in_ktop, uint, 0444);
 
+/* Stacks that ktop.ko walked by itself, and those of them of which the kernel's unwinder says otherwise. */
+static unsigned int walked, unlike;
+module_param(walked, uint, 0444);
+module_param(unlike, uint, 0444);
+
 /* Is the drainer's address space its own? The kernel charges what is mapped there to the owner. */
 static bool owned;
 module_param(owned, bool, 0444);
@@ -35,6 +42,7 @@ static unsigned long (*lookup)(const char *name);
 static struct module *(*module_at)(unsigned long address);
 static void (*overflow)(struct perf_event *event, struct perf_sample_data *data,
 	struct pt_regs *regs);
+static u32 (*orc_walk)(const struct pt_regs *interrupted, u8 *frames);
 static struct perf_event_attr *counted, before;
 static struct perf_event event;		/* that overflows */
 static struct module *ktop;		/* stays as long as this */
@@ -69,19 +77,59 @@ static int overflow_work(void *unused)
 	return 0;
 }
 
+/* The kernel's own walk: the same return addresses, and behind the last one the program's registers. */
+static bool alike(struct pt_regs *regs, const u8 *frames, u32 count)
+{
+	struct unwind_state state;
+
+	unwind_start(&state, current, regs, NULL);
+	for (u32 at = 1; !unwind_done(&state); at++) {
+		struct pt_regs *entry = unwind_get_entry_regs(&state, NULL);
+		unsigned long pc = unwind_get_return_address(&state);
+
+		if (entry || unwind_error(&state))
+			return entry && user_mode(entry) && !unwind_error(&state) && at == count;
+		if (at == count || memcmp(frames + 8 * at, &pc, sizeof(pc)) != 0)
+			return false;
+		unwind_next_frame(&state);
+	}
+	return false;
+}
+
+static void compare(struct pt_regs *regs)
+{
+	static u8 frames[8 * 64];	/* NMIs come to one CPU */
+	u32 count = orc_walk(regs, frames);
+
+	if (!count)
+		return;
+	walked++;
+	if (alike(regs, frames, count))
+		return;
+	unlike++;
+	pr_err("overflow: at %pS, %u frames: the kernel's unwinder says otherwise\n", (void *)regs->ip, count);
+}
+
+static bool in_entry_code(const struct pt_regs *regs)
+{
+	return entry_begin <= regs->ip && regs->ip < entry_end;
+}
+
 static void count(struct pt_regs *regs)
 {
 	const struct module *module = user_mode(regs) ? NULL : module_at(regs->ip);
 
 	nmis++;
 	in_user += user_mode(regs);
-	in_entry += regs->ip - entry_begin < entry_end - entry_begin;
+	in_entry += in_entry_code(regs);
 	in_ktop += module && strcmp(module->name, "ktop") == 0;
 }
 
 static int take_nmi(unsigned int type, struct pt_regs *regs)
 {
 	count(regs);
+	if (!user_mode(regs) && !in_entry_code(regs))
+		compare(regs);
 	if (!clock)
 		overflow(&event, NULL, regs);
 	return NMI_HANDLED;
@@ -98,11 +146,12 @@ static int find(void)
 	unregister_kprobe(&probe);
 	overflow = (void *)lookup("ktop:counter_overflow");
 	counted = (void *)lookup("ktop:counted");
+	orc_walk = (void *)lookup("ktop:orc_walk");
 	module_at = (void *)lookup("__module_address");
 	entry_begin = lookup("__entry_text_start");
 	entry_end = lookup("__entry_text_end");
 	drainer = (void *)lookup("ktop:drainer");
-	return overflow && counted && module_at && entry_begin && drainer ? 0 : -ENOENT;
+	return overflow && counted && orc_walk && module_at && entry_begin && drainer ? 0 : -ENOENT;
 }
 
 /* The counters to come. */

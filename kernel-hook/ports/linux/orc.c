@@ -1,0 +1,94 @@
+/*
+ * ORC's table tells of each place in the kernel's code where its caller's stack begins: mostly so many
+ * bytes above the stack or the frame pointer. A stack with a frame of any other kind is left to the
+ * kernel's unwinder.
+ */
+#include <linux/ptrace.h>
+#include <linux/objtool.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/string.h>
+#include <asm/orc_lookup.h>
+#include <asm/orc_types.h>
+
+#include "orc.h"
+#include "private.h"
+#include "wire.h"
+
+#ifndef ORC_TYPE_CALL			/* before Linux 6.4 */
+#define ORC_TYPE_CALL UNWIND_HINT_TYPE_CALL
+#define ORC_TYPE_REGS UNWIND_HINT_TYPE_REGS
+#endif
+
+/* Fixed after orc_init(). */
+static u64 text_begin, text_size;	/* 0: there is no table */
+static const int *places;		/* in order, each relative to where it lies */
+static const struct orc_entry *entries;	/* from each place to the next */
+static const u32 *blocks;		/* the entry at the begin of each block of the text */
+static u64 changed[2];			/* what tracers write over return addresses, which they keep */
+
+void orc_init(void)
+{
+	places = (void *)private_address("__start_orc_unwind_ip");
+	entries = (void *)private_address("__start_orc_unwind");
+	blocks = (void *)private_address("orc_lookup");
+	changed[0] = private_address("return_to_handler");
+	changed[1] = private_address("arch_rethook_trampoline");
+	text_begin = private_address("_stext");
+	if (places && entries && blocks)
+		text_size = private_address("_etext") - text_begin;
+}
+
+/* The last entry at or below a place in the text. */
+static __always_inline const struct orc_entry *find(u64 place)
+{
+	const u32 *block = &blocks[(place - text_begin) / LOOKUP_BLOCK_SIZE];
+	u32 low = block[0], high = block[1] + 1;
+
+	while (high - low > 1) {
+		u32 middle = (low + high) / 2;
+
+		if ((u64)(places + middle) + places[middle] <= place)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &entries[low];
+}
+
+u32 orc_walk(const struct pt_regs *interrupted, u8 *frames)
+{
+	struct pt_regs *program = task_pt_regs(current);
+	u64 low = (u64)task_stack_page(current), high = (u64)program;
+	u64 sp = interrupted->sp, fp = interrupted->bp, pc = interrupted->ip;
+	u64 place = pc;			/* of a call, the last byte of its instruction */
+
+	if (sp < low || sp > high || !user_mode(program))
+		return 0;
+	for (u32 at = 1; place - text_begin < text_size && at < KTOP_FRAMES_MAX; at++) {
+		const struct orc_entry *entry = find(place);
+		u64 saved;
+
+		low = sp;
+		if (entry->sp_reg == ORC_REG_BP)
+			sp = fp;
+		else if (entry->sp_reg != ORC_REG_SP)
+			return 0;
+		sp += entry->sp_offset;
+		if (entry->type == ORC_TYPE_REGS)
+			return sp == high ? at : 0;
+		saved = sp + entry->bp_offset;
+		if (entry->type != ORC_TYPE_CALL || sp < low + 8 || sp > high)
+			return 0;
+		if (entry->bp_reg == ORC_REG_PREV_SP && saved >= low && saved < sp)
+			fp = *(const u64 *)saved;
+		else if (entry->bp_reg != ORC_REG_UNDEFINED)
+			return 0;
+		pc = *(const u64 *)(sp - 8);
+		if (pc == changed[0] || pc == changed[1])
+			return 0;
+		memcpy(frames + 8 * at, &pc, sizeof(pc));
+		place = pc - 1;
+	}
+	return 0;
+}
