@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+# The kernels that carry the hook, as `make` builds them: demo and tiny from source, Linux from Debian's packages.
+# The Makefile at the top includes this.
+
+PORTS = kernel-hook/ports
+DEMO = $(call in,$(PORTS)/demo/,boot entry switch main command console string acpi cpu apic smp trap clock page \
+		slab space thread sched spin mutex program programs process syscall keyboard port profile books mix oracle_tail)
+DEMO_WORK = $(call in,$(PORTS)/demo/,oracle cost oracle_shapes checksum file mix_files mix_processes mix_memory \
+		mix_ledger mix_mail mix_quiet)
+DEMO_PROGRAMS = hash primes queens sort pulse
+TEMPLATE = $(call in,$(PORTS)/template/,alarm current memory port start string)
+DEMO_TEMPLATE = $(filter %/port %/start,$(TEMPLATE))
+TINY = $(call in,$(PORTS)/tiny/,boot main profile)
+
+QEMU = qemu-system-x86_64 -accel tcg -display none
+DEMO_GUEST = $(QEMU) -smp 4 -m 256 -kernel build/demo/demo.elf -append work=mix
+LINUX_GUEST = $(QEMU) -smp 2 -m 512 -kernel build/linux/vmlinuz -initrd build/linux/initramfs \
+	-append 'console=ttyS0 quiet tsc=reliable no_timer_check'
+
+# ---- demo and tiny: the hook as a kernel compiles it, and a kernel around it ----
+
+GUEST = -std=c11 $(WARN) -O2 -g -ffreestanding -nostdlib -fno-stack-protector -fno-pic -mno-red-zone \
+	-mgeneral-regs-only -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+	-fno-optimize-sibling-calls -fno-asynchronous-unwind-tables
+# gcc gives a function that calls nothing no frame, so that a walk from there misses its caller;
+# unless it is to be profiled: what remains of that is a NOP. And each function stays one, by its name.
+FRAMES = -fno-shrink-wrap -pg -mfentry -mnop-mcount -fno-ipa-icf -fno-ipa-sra -fno-ipa-cp -fno-partial-inlining
+GUEST_CPPFLAGS = -Ikernel-hook -I$(PORTS)/demo
+GUEST_LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1,-z,max-page-size=4096,-z,noexecstack
+
+# Work is seen by function: none is put into another; and one file is there for its tail call.
+$(DEMO_WORK:%=build/guest/%.o): SHAPE = -fno-inline
+build/guest/$(PORTS)/demo/oracle_tail.o: SHAPE = -foptimize-sibling-calls
+# The hook is built with what docs/porting.md says, no more.
+$(HOOK:%=build/guest/%.o) $(TEMPLATE:%=build/guest/%.o) build/guest/$(PORTS)/demo/port.o: FRAMES =
+
+build/guest/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -mcmodel=kernel $(SHAPE) -MMD -MP -c -o $@ $<
+build/guest/%.o: %.S
+	@mkdir -p $(@D)
+	$(call say,AS)$(CC) $(GUEST_CPPFLAGS) $(GUEST) -Wa,-Ibuild/demo -MMD -MP -c -o $@ $<
+
+build/demo/%: $(call in,$(PORTS)/demo/,user/%.c user/start.S user/program.h call.h)
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -fno-inline $(GUEST_LDFLAGS) -o $@ $(filter %.c %.S,$^)
+build/guest/$(PORTS)/demo/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
+
+build/demo/demo.elf: $(patsubst %,build/guest/%.o,$(DEMO) $(DEMO_WORK) $(DEMO_TEMPLATE) $(HOOK)) $(PORTS)/demo/link.ld
+build/tiny/tiny.elf: $(patsubst %,build/guest/%.o,$(TINY) $(TEMPLATE) $(HOOK)) $(PORTS)/tiny/link.ld
+build/demo/demo.elf build/tiny/tiny.elf:
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(GUEST_LDFLAGS) -T $(filter %.ld,$^) -o $@ $(filter %.o,$^)
+
+LINT_GUEST = $(wildcard $(patsubst %,%.c,$(DEMO) $(DEMO_WORK) $(TEMPLATE) $(TINY)))
+
+demo-kernel: build/demo/demo.elf build/tiny/tiny.elf
+
+# ---- Linux: ktop.ko for the newest of Debian's kernels whose headers are here, and a guest with it ----
+
+LINUX_HEADERS ?= /usr/src
+LINUX = $(shell ls $(LINUX_HEADERS) | sed -n 's/^linux-headers-\(.*[0-9]-amd64\)$$/\1/p' | sort -V | tail -1)
+LINUX_DIR = $(PORTS)/linux
+
+build/linux/version: FORCE
+	@mkdir -p $(@D)
+	@echo $(LINUX) | cmp -s - $@ || echo $(LINUX) >$@
+
+build/linux/ktop.ko: build/linux/version $(wildcard $(LINUX_DIR)/*.[ch] $(LINUX_DIR)/include/*.h) \
+		$(LINUX_DIR)/Kbuild $(LINUX_DIR)/Makefile $(HOOK:%=%.c) $(wildcard kernel-hook/*.h kernel-hook/*/*.h)
+	$(call say,MAKE)$(MAKE) -C $(LINUX_DIR) KDIR=$(LINUX_HEADERS)/linux-headers-$(LINUX) OUT=$(abspath build/linux) \
+		>build/linux/log 2>&1 || { cat build/linux/log; false; }
+
+build/linux/vmlinuz: build/linux/version
+	$(LINUX_DIR)/demo/fetch $(LINUX) build/linux
+
+build/linux/work build/linux/load: build/linux/%: $(LINUX_DIR)/demo/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -D_GNU_SOURCE $(CFLAGS) -O2 -fno-inline -static -o $@ $<
+
+build/linux/initramfs: build/linux/vmlinuz build/linux/ktop.ko build/linux/work build/linux/load \
+		$(wildcard $(LINUX_DIR)/demo/*)
+	$(LINUX_DIR)/demo/pack build/linux
+
+# For tests/e2e/linux_silent.
+build/linux/silent: tests/e2e/silent.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -D_GNU_SOURCE $(CFLAGS) -O2 -static -o $@ $<
+
+# For tests/e2e/linux_nmi.
+build/linux/overflow/overflow.ko: build/linux/version $(wildcard tests/e2e/overflow/*)
+	@mkdir -p $(@D)
+	ln -sf $(abspath $(wildcard tests/e2e/overflow/*)) $(@D)
+	$(MAKE) -C $(LINUX_HEADERS)/linux-headers-$(LINUX) M=$(abspath $(@D)) modules \
+		>$(@D)/log 2>&1 || { cat $(@D)/log; false; }

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+# What tests ktop: lists, and how each kind is built and run. The Makefile at the top includes this.
+
+# Unit tests: one program each, in tests/unit/, in the room of what it tests.
+UNIT = $(call in,kernel-hook/test_,control drain grid keys meta overflow ring sample trace unwind wire) \
+	$(call in,kernel-hook/virtio/test_,hotplug virtio_serial virtq) \
+	$(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
+	$(call in,agent/wire/test_,decode record) $(call in,agent/vm/qmp/test_,qmp) \
+	$(call in,agent/vm/test_,launch link plug port_socket) \
+	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
+		debug_file debuginfod demangle line_worker sym_dwarf sym_elf sym_text) \
+	$(call in,agent/names/test_,guest_symbols kernel_names layouts sources symbols threads) \
+	$(call in,agent/query/test_,filter_words query query_inlined table) \
+	$(call in,agent/guest/test_,commands profiler) $(call in,agent/export/test_,export) \
+	$(call in,agent/session/test_,memory session session_files turn waits scarce) \
+	$(call in,agent/fleet/test_,fleet) $(call in,agent/report/test_,growth report report_guest report_others) \
+	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
+	$(call in,tui/frame/test_,header list prompt) $(call in,tui/views/test_,config view_functions) \
+	$(call in,tui/screen/test_,screen states steady tabs walk)
+THREADED = $(call in,kernel-hook/test_,ring_threads pace_threads hook_threads)
+WEAK = $(call in,kernel-hook/test_,ring_barriers sampler_barriers table_barriers) \
+	$(call in,kernel-hook/virtio/test_,virtq_barriers)
+FAKES = counts decode_log fake_guest fake_host fake_machine fake_port fake_qmp fake_serial fake_smp golden \
+	hand_picture no_waits packets query_world report_fixture safe_canvas session_fixture sheet stage
+FUZZ = $(addprefix fuzz_,decode qmp elf dwarf nm demangle control service screen session)
+# The same, each allocation refused in turn; the hook allocates nothing, floods take too long.
+SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))
+TOOLS = pty liar harmless odd_qemu refuse.so slow_disk.so	# of tests/e2e
+CHECKS = bench licence layers messages message-table manual completion install cpus barriers
+# The short ones last, so that none is left alone for long.
+E2E = tiny port books linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
+	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
+	faults_port faults_files ctl machines suspend demo config
+ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
+
+UNIT_PROGRAMS = $(UNIT:%=build/check/tests/unit/%)
+FUZZ_PROGRAMS = $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%)
+TSAN_PROGRAMS = $(THREADED:%=build/tsan/tests/unit/%) $(WEAK:%=build/tsan/tests/unit/%)
+
+# ---- tests: the same files under sanitizers, the hook's as host code ----
+
+# Every test is linked alike. Some want a stand-in in place of the real session or symbols, or calls that they watch.
+$(UNIT_PROGRAMS): %: %.o $(call libraries,check)
+	$(call link,$(CC),$(SANITIZE) $(WATCHED:%=-Wl$(comma)--wrap=%),-lcmocka $(LIBS))
+# A fuzz target on the committed corpus alone; and again, each allocation refused in turn.
+$(FUZZ:%=build/check/%): build/check/%: $(call in,build/check/tests/fuzz/,%.o replay.o) $(call libraries,check)
+	$(call link,$(CC),$(SANITIZE),$(LIBS))
+$(SCARCE:%=build/check/%): build/check/scarce_%: $(call in,build/check/tests/fuzz/,fuzz_%.o scarcely.o) \
+		$(call libraries,check)
+	$(call link,$(CC),$(SANITIZE) $(WATCHED:%=-Wl$(comma)--wrap=%),$(LIBS))
+$(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz/%.o $(call libraries,fuzz)
+	$(call link,$(CLANG),-fsanitize=fuzzer$(comma)address$(comma)undefined,$(LIBS))
+$(THREADED:%=build/tsan/tests/unit/%): %: %.o build/tsan/libfakes.a build/tsan/libhook.a
+	$(call link,$(CC),-fsanitize=thread,-lcmocka)
+$(WEAK:%=build/tsan/tests/unit/%): %: %.o build/host/tests/unit/fakes/weak_memory.o build/tsan/libfakes.a \
+		build/tsan/libhook.a
+	$(call link,$(CC),,-lcmocka)
+# For tests/e2e: a terminal, VMs of tricks, what reads a terminal's bytes; and what is loaded before ktop.
+$(patsubst %,build/check/%,$(filter-out %.so,$(TOOLS))): build/check/%: build/check/tests/e2e/%.o \
+		$(call libraries,check)
+	$(call link,$(CC),$(SANITIZE),$(LIBS))
+build/check/%.so: tests/e2e/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -fPIC -shared -o $@ $<
+
+test = $(filter %/test_$1,$(UNIT_PROGRAMS))
+STAND_INS = build/check/tests/unit/fakes
+$(filter build/check/tests/unit/tui/%,$(UNIT_PROGRAMS)) build/check/fuzz_screen build/check/scarce_screen: \
+	$(STAND_INS)/fake_session.o
+build/fuzz/fuzz_screen: build/fuzz/tests/unit/fakes/fake_session.o
+$(filter build/check/tests/unit/agent/query/% %/test_export,$(UNIT_PROGRAMS)): $(STAND_INS)/fake_symbols.o
+$(call test,alarm): build/check/$(PORTS)/template/alarm.o
+$(call test,template): $(patsubst %,build/check/%.o,$(filter-out %/string,$(TEMPLATE)))
+$(call test,waits): WATCHED = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen \
+	open stat lstat fstatat access mkdir rename write realpath
+$(call test,scarce) $(SCARCE:%=build/check/%): WATCHED = budget_take
+$(call test,scarce) $(SCARCE:%=build/check/%): $(STAND_INS)/scarce.o
+$(STAND_INS)/scarce.o: OWN = -fno-sanitize=all	# it runs before the sanitizer does
+build/check/fuzz_session: $(call in,build/check/tests/fuzz/,flood.o judge.o)
+build/fuzz/fuzz_session: $(call in,build/fuzz/tests/fuzz/,flood.o judge.o)
+
+unit: build/ktop $(TOOLS:%=build/check/%) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS)
+
+# What was changed since this was last run without a fault, and the unit tests that it touches.
+unit-quick:
+	@tests/quick $(UNIT_PROGRAMS)
+
+# The tests of Linux are left out where its packages cannot be had.
+check: packages
+	$(MAKE) -j$(shell nproc) build/ktop demo-kernel unit build/lint
+	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
+	@./packages cpus
+	@tests/run $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) \
+		-- $(ALONE:%=tests/e2e/%)
+
+# Each allocation refused; all attacks on the memory at once; the books, for SOAK_MINUTES.
+SCARCE_ALL = $(SCARCE:%=build/check/%) $(call test,scarce)
+soak: packages
+	$(MAKE) build/ktop demo-kernel $(SCARCE_ALL) $(call test,memory) $(TOOLS:%=build/check/%)
+	for program in $(SCARCE_ALL) tests/e2e/refused; do $$program all || exit 1; done
+	$(call test,memory) soak
+	tests/soak
+
+# The tests of Linux on the kernel of Debian's backports.
+check-linux-newer: packages
+	./packages linux
+	tests/linux-newer
+
+FUZZ_SECONDS = 1800
+fuzz: packages
+	./packages fuzz
+	$(MAKE) $(FUZZ:%=build/fuzz/%)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZ)
