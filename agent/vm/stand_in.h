@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads a socket for a user who is busy with something else: from STAND_IN_MS on, what comes is kept, in
  * order, until he takes it. So whoever sends is read all the time, whatever takes long here. It has a thread
