@@ -236,6 +236,33 @@ static size_t whole_end(const char *text, size_t size)
 	return util_utf8(text + begin, size - begin, &point) == size - begin ? size : begin;
 }
 
+const char *util_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+void util_count(char *text, size_t size, uint64_t count, const char *form)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	while (*form && used < size) {
+		size_t plain = strcspn(form, "{"), one, many;
+		const char *choice = form + plain + 1;
+
+		util_print(text + used, size - used, "%.*s", (int)plain, form);
+		used += plain;
+		if (!form[plain] || used >= size)
+			return;
+		one = strcspn(choice, "|");
+		many = strcspn(choice + one, "}");
+		util_print(text + used, size - used, "%.*s", (int)(count == 1 ? one : many - 1),
+			count == 1 ? choice : choice + one + 1);
+		used += count == 1 ? one : many - 1;
+		form = choice + one + many + 1;
+	}
+}
+
 char *util_print(char *to, size_t size, const char *format, ...)
 {
 	va_list arguments;

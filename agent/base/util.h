@@ -44,6 +44,10 @@ char *util_join(char *const *words, size_t count, const char *between);
  * character: control, bidi, zero-width and combining ones among them, and every bad byte.
  */
 char *util_printable(const char *text, size_t size);
+
+/* Behind a word: "s", or "" for one. And a form with what suits the count of each "{one|many}" in it. */
+const char *util_plural(uint64_t count);
+void util_count(char *text, size_t size, uint64_t count, const char *form);
 char *util_printable_lines(const char *text, size_t size);	/* newlines stay */
 bool util_is_printable(uint32_t point);	/* would that keep it? */
 

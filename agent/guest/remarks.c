@@ -33,11 +33,13 @@ static void add(struct line *line, const char *part)
 	free(printable);
 }
 
+/* Of `what`, "{one|many}" is what suits the count. */
 static void add_count(struct line *line, uint64_t count, const char *what)
 {
-	char part[160];
+	char part[200], words[160];
 
-	snprintf(part, sizeof(part), "%" PRIu64 " %s", count, what);
+	util_count(words, sizeof(words), count, what);
+	snprintf(part, sizeof(part), "%" PRIu64 " %s", count, words);
 	if (count)
 		add(line, part);
 }
@@ -83,14 +85,14 @@ static uint64_t rows_for(const struct table_fill *table)
 static void add_tables(struct line *line, const struct epoch *epoch)
 {
 	static const struct { const char *what, *setting; } kinds[TABLES] = {
-		[TABLE_PROCESSES] = { "processes without a name", "processes" },
-		[TABLE_THREADS] = { "threads without a name", "threads" },
-		[TABLE_OBJECTS] = { "processes without their files", "objects" },
+		[TABLE_PROCESSES] = { "{process|processes} without a name", "processes" },
+		[TABLE_THREADS] = { "{thread|threads} without a name", "threads" },
+		[TABLE_OBJECTS] = { "{process without its|processes without their} files", "objects" },
 	};
 
 	for (int kind = 0; kind < TABLES; kind++) {
 		const struct table_fill *table = &epoch->tables[kind];
-		char what[128];
+		char what[160];
 
 		snprintf(what, sizeof(what), "%s: the guest keeps %" PRIu32 " %s, %s %s=%" PRIu64,
 			kinds[kind].what, table->size, kinds[kind].setting,
@@ -99,7 +101,7 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 		add_count(line, table->missing, what);
 	}
 	if (!epoch->tables_told)
-		add_loss(line, epoch->status.meta_lost, "facts lost: the guest's tables are full");
+		add_loss(line, epoch->status.meta_lost, "{fact|facts} lost: the guest's tables are full");
 }
 
 /*
@@ -110,20 +112,20 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 {
 	const struct query_inputs *inputs = &epoch->inputs;
 	const struct { bool now; uint64_t count; const char *what; } rows[] = {
-		{ false, store_given_up(inputs->store), "ticks not kept" },
-		{ false, store_forgotten(inputs->store), "old ticks without their thread and CPU" },
-		{ false, stacks_refused(inputs->stacks), "samples without their stack" },
-		{ true, query_refused(epoch->query), "calls not counted" },
-		{ true, symbols_refused(inputs->symbols), "addresses without their function" },
+		{ false, store_given_up(inputs->store), "{tick|ticks} not kept" },
+		{ false, store_forgotten(inputs->store), "old {tick without its|ticks without their} thread and CPU" },
+		{ false, stacks_refused(inputs->stacks), "{sample without its|samples without their} stack" },
+		{ true, query_refused(epoch->query), "{call|calls} not counted" },
+		{ true, symbols_refused(inputs->symbols), "{address without its|addresses without their} function" },
 		{ true, symbols_told_refused(inputs->symbols),
-			"functions of the guest's not kept" },
-		{ true, threads_refused(inputs->threads), "names not kept" },
+			"{function|functions} of the guest's not kept" },
+		{ true, threads_refused(inputs->threads), "{name|names} not kept" },
 		{ false, symbols_spaces_refused(inputs->symbols),
-			"samples of programs without their names" },
-		{ false, symbols_lines_refused(inputs->symbols), "source lines not read" },
-		{ false, epoch->cpus_refused, "news of further CPUs not taken" },
+			"{sample of a program without its|samples of programs without their} names" },
+		{ false, symbols_lines_refused(inputs->symbols), "source {line|lines} not read" },
+		{ false, epoch->cpus_refused, "{event|events} of further CPUs not taken" },
 	};
-	char what[128];
+	char what[160];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		snprintf(what, sizeof(what), "%s: memory is full; give more by --memory", rows[i].what);
@@ -140,11 +142,11 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 
 	text[0] = '\0';
 	add_memory(&line, epoch);
-	add_loss(&line, epoch->untimed, "ticks are in no table: they came before the guest said how "
-		"fast its clock runs");
+	add_loss(&line, epoch->untimed, "{tick is in no table: it|ticks are in no table: they} came before "
+		"the guest said how fast its clock runs");
 	add_tables(&line, epoch);
 	add_count(&line, symbols_left_out(epoch->inputs.symbols),
-		"symbols left out: their lines or names are damaged");
+		"{symbol left out: its line or name is|symbols left out: their lines or names are} damaged");
 	add(&line, epoch->told ? "" : epoch->remark);
 	add(&line, epoch->refused);
 	add(&line, epoch->note);

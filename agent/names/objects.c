@@ -315,12 +315,14 @@ static struct image *keep(struct objects *objects, struct image *image)
 static void note_nameless(struct objects *objects)
 {
 	const struct program *noted = objects->noted;
+	const char *plural = util_plural(objects->nameless);
 
 	if (objects->nameless && objects->why)
-		note(objects, "the functions of %u programs have no names; of the last: %s",
-			objects->nameless, objects->why);
+		note(objects, "the functions of %u program%s have no names; of the last: %s",
+			objects->nameless, plural, objects->why);
 	else if (objects->nameless)
-		note(objects, "the functions of %u programs have no names", objects->nameless);
+		note(objects, "the functions of %u program%s have no names", objects->nameless,
+			plural);
 	else
 		objects->note[0] = '\0';
 	objects->noted = noted;

@@ -386,7 +386,8 @@ static double missed_share(const struct report *report)
 
 static void note_unread(struct report *report, uint32_t count)
 {
-	char *what = util_format("at %" PRIu32 " addresses it is not known yet what is inlined", count);
+	char *what = util_format("what is inlined is not known yet at %" PRIu32 " place%s",
+		count, util_plural(count));
 
 	if (count)
 		report_note(report, what, "");

@@ -30,15 +30,16 @@ static void print_facts(const struct report *report, FILE *out)
 
 	if (report_has_books(report))
 		snprintf(lost, sizeof(lost), "%" PRIu64, books.lost);
-	fprintf(out, "%s %s %s, %" PRIu32 " CPUs: %.2f s of guest time\n", epoch->kernel,
-		epoch->version, epoch->arch, epoch->cpu_count, report->seconds);
+	fprintf(out, "%s %s %s, %" PRIu32 " CPU%s: %.2f s of guest time\n", epoch->kernel,
+		epoch->version, epoch->arch, epoch->cpu_count, util_plural(epoch->cpu_count),
+		report->seconds);
 	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
 		status->sampler == SAMPLER_NMI ? "nmi" : "timer", status->rate);
 	if (status->sampler_cpu != EVENT_NONE)
 		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
 	fprintf(out,
-		": %" PRIu64 " samples, weight %" PRIu64 ", CPUs not run %" PRIu64 " (%.1f%%), lost %s\n",
-		table->samples, table->weight, table->missed, 100 * report->missed, lost);
+		": %" PRIu64 " sample%s, weight %" PRIu64 ", CPUs not run %" PRIu64 " (%.1f%%), lost %s\n",
+		table->samples, util_plural(table->samples), table->weight, table->missed, 100 * report->missed, lost);
 	if (table->weight)
 		fprintf(out, "kernel %.1f%%, user %.1f%%, idle %.1f%%\n",
 			percent(table->mode[MODE_KERNEL], table->weight),
@@ -113,8 +114,8 @@ void report_text(const struct report *report, FILE *out)
 	if (report->table->count == 0)
 		fprintf(out, report->note[0] ? "(nothing to show)\n" : "(no sample was taken)\n");
 	if (rows < report->table->count)
-		fprintf(out, "(%zu more functions; --top 0 shows all)\n",
-			report->table->count - rows);
+		fprintf(out, "(%zu more function%s; --top 0 shows all)\n",
+			report->table->count - rows, util_plural(report->table->count - rows));
 	if (utf8) {
 		uselocale(before);
 		freelocale(utf8);

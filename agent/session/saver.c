@@ -68,8 +68,9 @@ static void write_file(struct saver *saver, const struct job *job)
 	char *error = NULL, *name = folded_write_new(job->folded, job->path, &result, &error);
 
 	if (name)
-		tell(saver, false, util_format("%s: %" PRIu64 " samples (weight %" PRIu64 ") in %"
-			PRIu64 " stacks", name, result.samples, result.weight, result.stacks));
+		tell(saver, false, util_format("%s: %" PRIu64 " sample%s (weight %" PRIu64
+			") in %" PRIu64 " stack%s", name, result.samples, util_plural(result.samples),
+			result.weight, result.stacks, util_plural(result.stacks)));
 	else
 		tell(saver, true, util_format("no snapshot: %s; files go to the folder in which ktop "
 			"was started", error));

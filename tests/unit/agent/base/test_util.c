@@ -21,6 +21,31 @@
 #include "agent/base/util_file.h"
 #include "tests/unit/fakes/scratch.h"
 
+/* ---- counts ---- */
+
+static void check_count(uint64_t count, const char *form, const char *wanted)
+{
+	char text[32];
+
+	util_count(text, sizeof(text), count, form);
+	assert_string_equal(text, wanted);
+}
+
+static void test_words_suit_the_count(void **state)
+{
+	(void)state;
+	check_count(1, "{tick is|ticks are} late", "tick is late");
+	check_count(2, "{tick is|ticks are} late", "ticks are late");
+	check_count(0, "old {tick without its|ticks without their} CPU", "old ticks without their CPU");
+	check_count(1, "old {tick|ticks}", "old tick");
+	check_count(1, "plain", "plain");
+	check_count(1, "", "");
+	check_count(1, "what is longer than there is room for {it|them}", "what is longer than there is ro");
+	check_count(2, "what does not fit here, {whole|halved}", "what does not fit here, halved");
+	assert_string_equal(util_plural(1), "");
+	assert_string_equal(util_plural(0), "s");
+}
+
 /* ---- printable ---- */
 
 static void check(const char *from, const char *to)
@@ -448,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_file_stays),
 		cmocka_unit_test(test_link_is_followed),
 		cmocka_unit_test(test_file_of_a_killed_program),
+		cmocka_unit_test(test_words_suit_the_count),
 		cmocka_unit_test(test_what_killed_programs_left_is_removed),
 		cmocka_unit_test(test_what_is_in_work_stays),
 		cmocka_unit_test(test_new_files_have_names_of_their_own),

@@ -366,6 +366,10 @@ static void test_losses_are_shown(void **state)
 	assert_string_equal(picture->note, "3 ticks are in no table: they came before the guest "
 		"said how fast its clock runs");
 	picture_free(picture);
+	session_epoch(fixture.session)->untimed = 1;
+	assert_string_equal(remarks_text(session_epoch(fixture.session), 0, "; ", text, sizeof(text)),
+		"1 tick is in no table: it came before the guest said how fast its clock runs");
+	session_epoch(fixture.session)->untimed = 3;
 
 	store_add(session_epoch(fixture.session)->inputs.store, 1, &damaged, 2);
 	session_epoch(fixture.session)->status.meta_lost = 1;
@@ -373,7 +377,7 @@ static void test_losses_are_shown(void **state)
 	assert_string_equal(picture->note, "2 ticks not kept: memory is full; give more by --memory\n"
 		"3 ticks are in no table: they came before the guest said how fast its clock "
 		"runs\n"
-		"1 facts lost: the guest's tables are full");
+		"1 fact lost: the guest's tables are full");
 	picture_free(picture);
 
 	/* A hook that tells which: the table, what it holds, the remedy; until they are gone. */
@@ -399,12 +403,12 @@ static void test_a_remark_goes_with_its_cause(void **state)
 	epoch_ticks(epoch, 20000000000);
 	epoch->cpus_refused = 2;
 	assert_string_equal(remarks_text(epoch, 10000000000, "; ", text, sizeof(text)),
-		"2 news of further CPUs not taken: memory is full; give more by --memory");
+		"2 events of further CPUs not taken: memory is full; give more by --memory");
 	epoch_ticks(epoch, 40000000000);
 	assert_string_equal(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "");
-	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "2 news"));
+	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "2 events"));
 	epoch->cpus_refused = 3;
-	assert_non_null(strstr(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "3 news"));
+	assert_non_null(strstr(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "3 events"));
 	epoch_release(epoch);
 }
 
