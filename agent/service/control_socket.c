@@ -21,10 +21,13 @@ enum {
 	HEAD_MAX = 32,			/* bytes of an answer's first line */
 };
 
+static const uint64_t patience_ns = CONTROL_PATIENCE_MS * 1000000ull;
+
 struct client {
 	int fd;				/* -1: free */
 	char request[REQUEST_MAX + 1];
 	size_t size;
+	uint64_t moved;			/* when it came, or something went over; ns; 0: since the last step */
 	bool asked;			/* a whole request came; the answer is on its way */
 	bool hurried;			/* and is wanted now */
 	char *answer;			/* NULL: not yet */
@@ -207,7 +210,7 @@ static void handle_request(struct control_socket *control, unsigned index)
 	control->sink.request(control->sink.context, index, words, count);
 }
 
-static void read_request(struct control_socket *control, unsigned index)
+static void read_request(struct control_socket *control, unsigned index, uint64_t now)
 {
 	struct client *client = &control->clients[index];
 	ssize_t got = recv(client->fd, client->request + client->size, REQUEST_MAX - client->size,
@@ -219,6 +222,7 @@ static void read_request(struct control_socket *control, unsigned index)
 			give_up(control, index);
 		return;
 	}
+	client->moved = now;
 	client->size += (size_t)got;
 	client->request[client->size] = '\0';
 	end = strchr(client->request, '\n');
@@ -246,18 +250,20 @@ static void watch(struct control_socket *control, unsigned index)
 	}
 }
 
-static void write_answer(struct client *client)
+static void write_answer(struct client *client, uint64_t now)
 {
 	ssize_t went = send(client->fd, client->answer + client->sent,
 		client->answer_size - client->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-	if (went > 0)
+	if (went > 0) {
 		client->sent += (size_t)went;
+		client->moved = now;
+	}
 	if (client->sent == client->answer_size || (went < 0 && errno != EAGAIN && errno != EINTR))
 		drop(client);
 }
 
-static void accept_clients(struct control_socket *control)
+static void accept_clients(struct control_socket *control, uint64_t now)
 {
 	bool more = true;
 
@@ -266,24 +272,47 @@ static void accept_clients(struct control_socket *control)
 			continue;
 		control->clients[i].fd =
 			accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		control->clients[i].moved = now;
 		more = control->clients[i].fd >= 0;
 	}
 }
 
-void control_socket_step(struct control_socket *control)
+static void fail(struct control_socket *control, unsigned index, const char *text)
 {
-	accept_clients(control);
+	control_socket_answer(control, index, false, text, strlen(text));
+	drop(&control->clients[index]);
+}
+
+/* Who neither asks nor takes its answer holds a place that others want. */
+static void dismiss_silent(struct control_socket *control, unsigned index, uint64_t now)
+{
+	struct client *client = &control->clients[index];
+
+	client->moved = client->moved ? client->moved : now;
+	if (client->fd < 0 || now - client->moved < patience_ns)
+		return;
+	if (client->answer)
+		drop(client);
+	else if (!client->asked)
+		fail(control, index, "not asked: no whole request came for a while, and the place "
+			"is for others; connect when there is one");
+}
+
+void control_socket_step(struct control_socket *control, uint64_t now)
+{
+	accept_clients(control, now);
 	for (unsigned i = 0; i < CONTROL_CLIENTS; i++) {
 		struct client *client = &control->clients[i];
 
 		if (client->fd < 0)
 			continue;
 		if (client->answer)
-			write_answer(client);
+			write_answer(client, now);
 		else if (client->asked)
 			watch(control, i);
 		else
-			read_request(control, i);
+			read_request(control, i, now);
+		dismiss_silent(control, i, now);
 	}
 }
 
@@ -301,5 +330,6 @@ void control_socket_answer(struct control_socket *control, unsigned client, bool
 	memcpy(to->answer, head, head_size);
 	memcpy(to->answer + head_size, text, size);
 	to->answer_size = head_size + size;
-	write_answer(to);
+	to->moved = 0;
+	write_answer(to, 0);
 }

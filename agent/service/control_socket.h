@@ -25,7 +25,10 @@ bool control_socket_is_live(const char *path);	/* somebody listens there */
 
 struct control_socket;
 
-enum { CONTROL_CLIENTS = 64 };		/* at once, numbered from 0; others wait to be taken */
+enum {
+	CONTROL_CLIENTS = 64,		/* at once, numbered from 0; others wait to be taken */
+	CONTROL_PATIENCE_MS = 5000,	/* with who sends no request, or does not take its answer */
+};
 
 struct control_sink {
 	void *context;
@@ -42,7 +45,7 @@ void control_socket_free(struct control_socket *control);	/* and removes it */
 const char *control_socket_at(const struct control_socket *control);
 bool control_socket_idle(const struct control_socket *control);	/* nobody is connected */
 
-void control_socket_step(struct control_socket *control);
+void control_socket_step(struct control_socket *control, uint64_t now);	/* host ns */
 void control_socket_answer(struct control_socket *control, unsigned client, bool ok,
 	const char *text, size_t size);
 

@@ -257,6 +257,6 @@ static void step_reports(struct service *service)
 void service_step(struct service *service)
 {
 	follow(service);
-	control_socket_step(service->control);
+	control_socket_step(service->control, util_now());
 	step_reports(service);
 }

@@ -45,6 +45,8 @@ static void on_gone(void *context, unsigned client)
 	((struct seen *)context)->ends++;
 }
 
+static uint64_t now = 1;
+
 static const struct control_sink sink = { .request = on_request };
 
 /* The control socket of a VM of this name; its folder is this test's own. */
@@ -172,7 +174,7 @@ static int asks(struct control_socket *control)
 
 	assert_int_equal(send(fd, "ctl\n", 4, 0), 4);
 	for (int i = 0; i < 3; i++)
-		control_socket_step(control);
+		control_socket_step(control, now);
 	return fd;
 }
 
@@ -192,8 +194,8 @@ static void test_a_hurry_is_no_end(void **state)
 	fd = asks(control);
 	assert_int_equal(seen.hurries, 0);
 	shutdown(fd, SHUT_WR);
-	control_socket_step(control);
-	control_socket_step(control);
+	control_socket_step(control, now);
+	control_socket_step(control, now);
 	assert_int_equal(seen.hurries, 1);
 	control_socket_answer(control, 0, true, "so far", 6);
 	assert_int_equal(recv(fd, text, sizeof(text) - 1, MSG_WAITALL), 11);
@@ -201,7 +203,7 @@ static void test_a_hurry_is_no_end(void **state)
 	close(fd);
 	assert_int_equal(seen.ends, 0);
 	close(asks(control));
-	control_socket_step(control);
+	control_socket_step(control, now);
 	assert_int_equal(seen.ends, 1);
 	assert_int_equal(seen.hurries, 1);
 	assert_true(control_socket_idle(control));
@@ -234,7 +236,7 @@ static void test_many_at_once(void **state)
 		assert_int_equal(send(fds[i], "word\n", 5, 0), 5);
 	}
 	for (int step = 0; step < MANY && left; step++) {
-		control_socket_step(control);
+		control_socket_step(control, now);
 		for (int i = 0; i < MANY; i++) {
 			char text[16] = "";
 
@@ -247,6 +249,89 @@ static void test_many_at_once(void **state)
 		}
 	}
 	assert_int_equal(left, 0);
+	control_socket_free(control);
+	free(mine);
+}
+
+/* As many as there are places: they lose them in a while, are told, and the next one is answered. */
+static void test_the_silent_lose_their_places(void **state)
+{
+	char *mine = path_of("mine"), *error = NULL, text[256] = "";
+	struct control_socket *control;
+	const struct control_sink answers = { .context = &control, .request = answer_one };
+	int silent[CONTROL_CLIENTS], fd;
+
+	(void)state;
+	control = control_socket_new(mine, &answers, &error);
+	assert_non_null(control);
+	for (int i = 0; i < CONTROL_CLIENTS; i++) {
+		silent[i] = unix_socket_connect_within(mine, 10000);
+		assert_true(silent[i] >= 0);
+		control_socket_step(control, now);
+	}
+	assert_int_equal(send(silent[0], "wor", 3, 0), 3);
+	fd = unix_socket_connect_within(mine, 10000);
+	assert_int_equal(send(fd, "word\n", 5, 0), 5);
+	now += CONTROL_PATIENCE_MS * 1000000ull - 1;
+	control_socket_step(control, now);
+	assert_int_equal(recv(silent[1], text, sizeof(text) - 1, MSG_DONTWAIT), -1);
+	for (int i = 0; i < 3; i++)
+		control_socket_step(control, ++now);
+	assert_true(recv(silent[1], text, sizeof(text) - 1, MSG_DONTWAIT) > 0);
+	assert_non_null(strstr(text, "no whole request came"));
+	assert_int_equal(recv(silent[1], text, sizeof(text) - 1, MSG_DONTWAIT), 0);
+	assert_int_equal(recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT), 9);
+	assert_memory_equal(text, "ok 4\nword", 9);
+	assert_int_equal(send(silent[0], "d\n", 2, 0), 2);	/* it was not silent all the time */
+	control_socket_step(control, now);
+	assert_int_equal(recv(silent[0], text, sizeof(text) - 1, MSG_DONTWAIT), 9);
+	assert_true(control_socket_idle(control));
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		close(silent[i]);
+	close(fd);
+	control_socket_free(control);
+	free(mine);
+}
+
+static char much[4 << 20];
+
+static void answer_much(void *context, unsigned client, char *const *words, size_t count)
+{
+	(void)words, (void)count;
+	control_socket_answer(*(struct control_socket **)context, client, true, much, sizeof(much));
+}
+
+/* Likewise one that asks, and does not take the answer; while that is made it waits as long as it likes. */
+static void test_who_does_not_listen_loses_its_place(void **state)
+{
+	char *mine = path_of("mine"), *error = NULL;
+	struct control_socket *control;
+	const struct control_sink answers = { .context = &control, .request = answer_much };
+	struct seen seen = { 0 };
+	const struct control_sink counts = { .context = &seen, .request = on_request, .gone = on_gone };
+	int fd;
+
+	(void)state;
+	control = control_socket_new(mine, &answers, &error);
+	fd = asks(control);
+	assert_false(control_socket_idle(control));
+	now += CONTROL_PATIENCE_MS * 1000000ull;
+	control_socket_step(control, now);
+	assert_true(control_socket_idle(control));
+	close(fd);
+	control_socket_free(control);
+	control = control_socket_new(mine, &counts, &error);
+	fd = asks(control);
+	now += 10 * CONTROL_PATIENCE_MS * 1000000ull;
+	control_socket_step(control, now);
+	control_socket_answer(control, 0, true, much, sizeof(much));
+	control_socket_step(control, now);
+	assert_false(control_socket_idle(control));
+	now += CONTROL_PATIENCE_MS * 1000000ull;
+	control_socket_step(control, now);
+	assert_true(control_socket_idle(control));
+	assert_int_equal(seen.ends, 0);
+	close(fd);
 	control_socket_free(control);
 	free(mine);
 }
@@ -290,6 +375,8 @@ int main(void)
 		cmocka_unit_test(test_half_an_answer_is_none),
 		cmocka_unit_test(test_a_hurry_is_no_end),
 		cmocka_unit_test(test_many_at_once),
+		cmocka_unit_test(test_the_silent_lose_their_places),
+		cmocka_unit_test(test_who_does_not_listen_loses_its_place),
 		cmocka_unit_test(test_service_follows_its_vm),
 	};
 
