@@ -254,9 +254,10 @@ static void cut(struct report *report, const char *why)
 	}
 }
 
-void report_cut(struct report *report, const char *why)
+void report_cut(struct report *report, const char *why, uint64_t late)
 {
-	report->awaited = true;
+	report->cut_at = util_now();
+	report->late = late;
 	cut(report, why);
 }
 

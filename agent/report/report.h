@@ -61,7 +61,7 @@ struct report {
 	bool closing;			/* it waits for the last count */
 	bool rate_taken, sampler_taken;	/* and is to be returned */
 	bool hurried;			/* it was cut: names are not waited for long */
-	bool awaited;			/* by somebody, who waits: a silent guest is not */
+	uint64_t cut_at, late;		/* somebody waits since, until then, host ns; 0: nobody does */
 	bool whole;			/* nobody else profiled meanwhile: all that came is its own */
 	uint64_t begin, end;		/* guest ns, of the window */
 	uint64_t told;			/* symbols_generation, while the guest's names come */
@@ -83,7 +83,9 @@ void report_free(struct report *report);	/* gives back what it has not yet */
 
 /* To be called after each session_step until it is REPORT_DONE or REPORT_FAILED. */
 enum report_state report_step(struct report *report);
-void report_cut(struct report *report, const char *why);	/* ends the window now */
+
+/* Ends the window now; who waits has what there is at `late` (util_now), whatever the guest says. */
+void report_cut(struct report *report, const char *why, uint64_t late);
 
 /*
  * The answer as people read it, or as programs do. False with `error` set when that, or the folded

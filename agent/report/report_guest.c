@@ -13,7 +13,6 @@
 
 enum {
 	LONG_NAMES_MS = 60000,		/* for names, and what was inlined, or servers are asked */
-	HURRY_MS = 200,			/* a guest that is silent for so long, while somebody waits */
 	NS_PER_MS = 1000000,
 };
 
@@ -117,13 +116,23 @@ void report_give_back(struct report *report)
 		set_back_unseen(report, &loan->sampler, sampler_line(loan->sampler.before));
 }
 
+/*
+ * Of the time that somebody waits, the first half is for the guest, a quarter for names; in the last one what was
+ * plugged in is taken out.
+ */
+static uint64_t quarters(const struct report *report, unsigned count)
+{
+	return report->late > report->cut_at ?
+		report->cut_at + (report->late - report->cut_at) / 4 * count : report->cut_at;
+}
+
 /* Nothing more is wanted of it, but that it is as before. */
 void report_leave_guest(struct report *report)
 {
 	report_give_back(report);
 	report_enter(report, REPORT_NAMING);
-	if (report->awaited)
-		report->deadline = util_now() + (uint64_t)HURRY_MS * NS_PER_MS;
+	if (report->late)
+		report->deadline = quarters(report, 3);
 	else if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
 		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
 }
@@ -131,10 +140,9 @@ void report_leave_guest(struct report *report)
 void report_leave_silent(struct report *report)
 {
 	const struct loan *loan = report_loan(report);
-	uint64_t bytes = decode_counts(session_decode(report->session)).bytes;
 
-	if (!report->awaited || report->state < REPORT_STOPPING || report->state >= REPORT_NAMING ||
-			!report_is_still(report, bytes, (uint64_t)HURRY_MS * NS_PER_MS))
+	if (!report->late || report->state < REPORT_STOPPING || report->state >= REPORT_NAMING ||
+			util_now() < quarters(report, 2))
 		return;
 	if (report->state == REPORT_STOPPING) {
 		session_ask(report->session, "stop", &(struct command_sink){ 0 });

@@ -10,7 +10,11 @@
 #include "control_socket.h"
 #include "service.h"
 
-enum { LOOK_MS = 500, TURN_MS = 20, NS_PER_MS = 1000000 };
+enum {
+	LOOK_MS = 500, TURN_MS = 20,
+	HURRY_MS = 200,			/* for a client that has had enough */
+	NS_PER_MS = 1000000,
+};
 
 struct job {				/* of one client */
 	struct service *service;
@@ -171,7 +175,8 @@ static void client_hurried(void *context, unsigned client)
 	struct service *service = context;
 
 	if (service->jobs[client].report)
-		report_cut(service->jobs[client].report, "interrupted");
+		report_cut(service->jobs[client].report, "interrupted",
+			util_now() + (uint64_t)HURRY_MS * NS_PER_MS);
 }
 
 static void client_gone(void *context, unsigned client)

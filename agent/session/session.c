@@ -193,24 +193,40 @@ const char *session_plugged(const struct session *session, char *text, size_t si
 	return session->source->table->plugged(session->source, text, size);
 }
 
-void session_leave(struct session *session, int timeout_ms)
+static int ms_until(uint64_t late)
+{
+	uint64_t now = util_now();
+
+	return now < late ? (int)((late - now) / NS_PER_MS) : 0;
+}
+
+/* Waits no longer than until then. */
+static void step_until(struct session *session, uint64_t late)
+{
+	int left = ms_until(late);
+
+	session_step(session, left < SOON_MS ? left : SOON_MS);
+}
+
+void session_leave(struct session *session, uint64_t late)
 {
 	struct source *source = session->source;
-	uint64_t now = util_now(), all = (uint64_t)timeout_ms * NS_PER_MS;
-	uint64_t heard = now + all * 2 / 3, late = now + all;
+	uint64_t now = util_now(), heard = now < late ? now + (late - now) * 2 / 3 : 0;
 	char text[SESSION_TROUBLE];
 
+	if (session->left)
+		return;
+	session->left = true;
 	session_finish_orders(session);
 	/* What the guest was told last, to stop above all, has to come to it through the port. */
 	while (session_plugged(session, text, sizeof(text))[0] && source->table->waits(source) &&
 			util_now() < heard)
-		session_step(session, SOON_MS);
+		step_until(session, heard);
 	session->left_running = session->left_running ||
 		(session_link(session) == LINK_UP && session->epoch->status.running);
-	now = util_now();
-	source->table->leave(source, now, now < late ? (int)((late - now) / NS_PER_MS) : 0);
+	source->table->leave(source, util_now(), ms_until(late));
 	while (source->table->leaving(source))
-		session_step(session, SOON_MS);
+		step_until(session, late);
 }
 
 const char *session_stays(const struct session *session)

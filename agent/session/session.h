@@ -68,10 +68,10 @@ const char *session_trouble(const struct session *session, char *text, size_t si
 const char *session_plugged(const struct session *session, char *text, size_t size);
 
 /*
- * Takes that out, in so long at most; then only session_free may follow. What stays, in a line; NULL:
- * nothing.
+ * Takes that out, and is over at `late` (util_now), whatever does not answer; once: later calls do nothing.
+ * Only files and session_free may follow. What stays, in a line; NULL: nothing.
  */
-void session_leave(struct session *session, int timeout_ms);
+void session_leave(struct session *session, uint64_t late);
 const char *session_stays(const struct session *session);
 bool session_left_running(const struct session *session);	/* the guest's profiler, as far as is known */
 

@@ -34,6 +34,7 @@ struct session {
 	bool wanted;			/* the profiler on, or off, by the last order */
 	struct loan loan;
 
+	bool left;			/* as session_leave does it */
 	bool left_running;		/* the profiler was on when the guest was left */
 
 	struct session_wish wish;

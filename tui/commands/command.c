@@ -14,7 +14,7 @@
 #include "tui/terminal/signals.h"
 #include "command.h"
 
-enum { STEP_MS = 50, LEAVE_MS = 2500, FILES_MS = 10 };
+enum { STEP_MS = 20, LEAVE_MS = 2500, FILES_MS = 10, NS_PER_MS = 1000000 };
 static const uint64_t MOMENT_NS = 500000000;
 
 #define OPTION(word, takes, member, text, ...) \
@@ -146,10 +146,15 @@ void command_release_signals(void)
 	pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
 }
 
-void command_give_up(struct session *session, char *why)
+uint64_t command_late(bool hurry)
+{
+	return util_now() + (uint64_t)(hurry ? COMMAND_HURRY_MS : LEAVE_MS) * NS_PER_MS;
+}
+
+void command_give_up(struct session *session, uint64_t late, char *why)
 {
 	command_tell(why);
-	session_leave(session, COMMAND_HURRY_MS);
+	session_leave(session, late);
 	command_release_signals();
 	_exit(COMMAND_FAILED);			/* somebody has it ignored */
 }
@@ -163,8 +168,8 @@ void command_await_files(struct session *session)
 
 	while (session_writes(session, text, sizeof(text))) {
 		if (command_stopped())
-			command_give_up(session, util_format("%s: not written: interrupted; take it "
-				"again", text));
+			command_give_up(session, command_late(true), util_format("%s: not written: "
+				"interrupted; take it again", text));
 		if (util_now() >= speak_at) {
 			command_tell(util_format("%s: still being written; Ctrl-C leaves that", text));
 			speak_at = UINT64_MAX;
@@ -206,14 +211,14 @@ struct session *command_attach_to(const struct session_options *options, char **
 		command_tell(util_format("%s, until ktop ends", text));
 	if (!session || (settled && !session_failure(session)))
 		return session;
-	session_leave(session, command_stopped() ? COMMAND_HURRY_MS : LEAVE_MS);
+	session_leave(session, command_late(command_stopped()));
 	session_free(session);
 	return NULL;
 }
 
 void command_detach(struct session *session)
 {
-	session_leave(session, command_stopped() ? COMMAND_HURRY_MS : LEAVE_MS);
+	session_leave(session, command_late(command_stopped()));
 	if (session_stays(session))
 		command_tell(util_format("%s", session_stays(session)));
 	session_free(session);

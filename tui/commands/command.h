@@ -61,7 +61,13 @@ struct config;
 struct session;
 struct session_options;
 
-enum { COMMAND_HURRY_MS = 220 };	/* for an end that somebody waits for */
+/*
+ * An end that somebody waits for is over after that time, counted from the key or the signal: all that is still
+ * to be done shares it. command_late: when that is (util_now), for an end that begins now; or later, when nobody
+ * waits.
+ */
+enum { COMMAND_HURRY_MS = 220 };
+uint64_t command_late(bool hurry);
 
 /*
  * Waits for the first try to connect, or a signal; tells of what is plugged into the VM. Detaching
@@ -76,8 +82,8 @@ void command_detach(struct session *session);
  */
 void command_await_files(struct session *session);
 
-/* By the signal that came last: takes out of the VM what it can in a moment, and ends the program. */
-void command_give_up(struct session *session, char *why);
+/* By the signal that came last: takes out of the VM what it can until then, and ends the program. */
+void command_give_up(struct session *session, uint64_t late, char *why);
 
 struct command_vm {
 	struct session *session;
@@ -97,7 +103,7 @@ struct command_start {
 int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
 	const struct config *config, const struct command_start *start);
 
-/* Profiles, writes the report to stdout. */
+/* Profiles, writes the report to stdout; the session is left then, and its files are written. */
 struct report_request;
 int command_profile(struct session *session, const struct report_request *request);
 

@@ -11,19 +11,24 @@
 #include "agent/session/session.h"
 #include "command.h"
 
-enum { STEP_MS = 50 };
+enum { STEP_MS = 20 };
 
-/* Steps until the report is there or has failed; a signal ends the window, a second one the report. */
-static bool wait_for_report(struct session *session, struct report *report)
+/*
+ * Steps until the report is there or has failed; a signal ends the window, and all is to be over at `late` from
+ * then on; a second one ends the report.
+ */
+static bool wait_for_report(struct session *session, struct report *report, uint64_t *late)
 {
 	int cut = 0;
 
 	while (report_step(report) < REPORT_DONE) {
 		session_step(session, STEP_MS);
 		if (command_stopped() && cut)
-			command_give_up(session, util_format("no report: interrupted twice; ask again"));
+			command_give_up(session, command_late(true),
+				util_format("no report: interrupted twice; ask again"));
 		if (command_stopped()) {
-			report_cut(report, "interrupted");
+			*late = command_late(true);
+			report_cut(report, "interrupted", *late);
 			cut = command_take_signal();
 		}
 	}
@@ -35,12 +40,14 @@ int command_profile(struct session *session, const struct report_request *reques
 {
 	struct report *report = report_new(session, request);
 	char *error = NULL;
+	uint64_t late = 0;
 
-	if (wait_for_report(session, report))
+	if (wait_for_report(session, report, &late))
 		report_write(report, stdout, &error);
 	if (report->error && !error)
 		error = util_copy(report->error, strlen(report->error));
 	report_free(report);
+	session_leave(session, late ? late : command_late(false));
 	command_await_files(session);
 	if (!session_close_recording(session, error ? NULL : &error) || error)
 		return command_fail(error);

@@ -12,13 +12,13 @@
 #include "tui/views/config.h"
 #include "command.h"
 
-enum { STEP_MS = 50 };
+enum { STEP_MS = 50, NS_PER_MS = 1000000 };
 
 struct ingest {				/* of one machine */
 	struct session *session;
 	struct service *service;	/* NULL: none */
 	pthread_t thread;
-	atomic_bool end;		/* the screen's thread sets it */
+	_Atomic uint64_t end;		/* the screen's thread sets it: when it has to be over; 0: it goes on */
 	const struct command_start *start;	/* not yet told to the guest; NULL: nothing is */
 };
 
@@ -48,7 +48,7 @@ static void *run_ingest(void *context)
 			start(ingest);
 	}
 	service_free(ingest->service);
-	session_leave(ingest->session, COMMAND_HURRY_MS);
+	session_leave(ingest->session, atomic_load(&ingest->end));
 	return NULL;
 }
 
@@ -79,27 +79,30 @@ static bool begin(struct ingest *ingest, const struct command_vm *vm,
 	return false;
 }
 
-static void end_all(struct ingest *ingests, size_t count)
+static void end_all(struct ingest *ingests, size_t count, uint64_t late)
 {
 	for (size_t i = 0; i < count; i++)
-		atomic_store(&ingests[i].end, true);
+		atomic_store(&ingests[i].end, late);
 	for (size_t i = 0; i < count; i++)
 		pthread_join(ingests[i].thread, NULL);
 }
 
+/* `late`: when the end that its user asked for has to be over. */
 static bool show(const struct command_vm *vms, size_t count, struct budget *budget,
-	const struct config *config, char **error)
+	const struct config *config, uint64_t *late, char **error)
 {
 	struct tabs_machine machines[FLEET_MOST] = { { NULL, NULL } };
 	struct config shown = *config;
 	struct tabs *tabs;
+	uint64_t asked;
 	bool good;
 
 	for (size_t i = 0; i < count; i++)
 		machines[i] = (struct tabs_machine) { vms[i].session, vms[i].label };
 	shown.keys.tabs = count > 1;
 	tabs = tabs_new(machines, count, budget, &shown);
-	good = app_run(tabs, &shown, error);
+	good = app_run(tabs, &shown, &asked, error);
+	*late = asked + (uint64_t)COMMAND_HURRY_MS * NS_PER_MS;
 	tabs_free(tabs);
 	return good;
 }
@@ -109,17 +112,18 @@ int command_screen(const struct command_vm *vms, size_t count, struct budget *bu
 {
 	struct ingest ingests[FLEET_MOST] = { { .session = NULL } };
 	char *error = NULL;
+	uint64_t late = command_late(true);
 	bool shown = false;
 	size_t begun = 0;
 
 	while (begun < count && begin(&ingests[begun], &vms[begun], start))
 		begun++;
 	if (begun == count)
-		shown = show(vms, count, budget, config, &error);
+		shown = show(vms, count, budget, config, &late, &error);
 	else
 		util_fail(&error,
 			"no thread for the guest's data: the system gives none; close others");
-	end_all(ingests, begun);
+	end_all(ingests, begun, late);
 	for (size_t i = 0; i < count; i++) {
 		command_await_files(vms[i].session);
 		if (!session_close_recording(vms[i].session, shown ? &error : NULL))

@@ -127,16 +127,18 @@ static void step(struct app *app)
 		draw(app);
 }
 
-bool app_run(struct tabs *tabs, const struct config *config, char **error)
+bool app_run(struct tabs *tabs, const struct config *config, uint64_t *asked, char **error)
 {
 	struct app app = { .tabs = tabs };
 
+	*asked = util_now();
 	if (!term_open(&config->theme, error))
 		return false;
 	app.canvas = term_canvas();
 	draw(&app);
 	while (!app.done)
 		step(&app);
+	*asked = util_now();
 	term_close();
 	canvas_free(app.canvas);
 	return !term_gone() || util_fail(error,

@@ -12,15 +12,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
 #include "no_waits.h"
 
 static _Thread_local bool watched;
 static _Thread_local int polls_left;
+static _Thread_local uint64_t polls_late;	/* 0: they are counted */
 static const char *seen;		/* of the thread of the tests */
 
 void no_waits_begin(int polls)
 {
 	polls_left = polls;
+	polls_late = 0;
+	watched = true;
+}
+
+void no_waits_until(uint64_t late)
+{
+	polls_late = late;
 	watched = true;
 }
 
@@ -51,7 +60,10 @@ int __real_poll(struct pollfd *fds, nfds_t count, int timeout);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
-	if (watched && timeout != 0 && polls_left-- == 0)
+	if (watched && polls_late && timeout > 0 &&
+			util_now() + (uint64_t)timeout * 1000000 > polls_late + 1000000)
+		note("poll beyond the end");
+	if (watched && (polls_late ? timeout < 0 : timeout != 0 && polls_left-- == 0))
 		note("poll");
 	return __real_poll(fds, count, timeout);
 }

@@ -7,8 +7,13 @@
 #ifndef NO_WAITS_H
 #define NO_WAITS_H
 
+#include <stdint.h>
+
 void no_waits_begin(int polls);		/* from here on, in this thread; so many polls may wait */
 void no_waits_end(void);
+
+/* Until then, and no longer, polls may wait, as many as there are (util_now). */
+void no_waits_until(uint64_t late);
 const char *no_waits_seen(void);	/* the first call that may have waited so far; NULL: none */
 
 /* From here on, until it is let go (NULL), whoever opens what begins with it waits; the text stays the caller's. */

@@ -88,3 +88,8 @@ char *report_fixture_text(struct report *report)
 	fclose(out);
 	return text;
 }
+
+uint64_t report_fixture_late(void)
+{
+	return util_now() + 60 * UINT64_C(1000000000);
+}

@@ -22,6 +22,7 @@ struct report *report_fixture_run_at(struct fixture *fixture, uint32_t rate);
 struct report *report_fixture_run(struct fixture *fixture);
 
 void report_fixture_finish(struct fixture *fixture, struct report *report);
+uint64_t report_fixture_late(void);	/* for what the guest does in its time: no loaded host is so late */
 char *report_fixture_text(struct report *report);	/* to be freed */
 
 #endif

@@ -166,7 +166,7 @@ static void test_report_tells_its_gaps(void **state)
 	report->request.mode = MODE_USER;
 	fake_guest_missed(fixture.guest, 0, fixture.guest->taken[0] + fixture.guest->taken[1]);
 	fixture_step(&fixture);
-	report_cut(report, "enough");
+	report_cut(report, "enough", report_fixture_late());
 	report_fixture_finish(&fixture, report);
 	assert_int_equal(report->table->weight, 0);
 	assert_true(report->missed > 0.4 && report->missed <= 0.5);
@@ -256,7 +256,7 @@ static void test_a_filter_that_nothing_passes_is_told(void **state)
 
 	(void)state;
 	report->request.thread = "nosuch";
-	report_cut(report, "enough");
+	report_cut(report, "enough", report_fixture_late());
 	report_fixture_finish(&fixture, report);
 	assert_non_null(strstr(report->note, "no sample passes --thread; leave one out, or give more --seconds"));
 	text = report_fixture_text(report);
@@ -279,7 +279,7 @@ static void test_stacks_are_written_whoever_reads(void **state)
 
 	(void)state;
 	report->request.folded = path;
-	report_cut(report, "enough");
+	report_cut(report, "enough", report_fixture_late());
 	report_fixture_finish(&fixture, report);
 	assert_non_null(full);
 	assert_false(report_write(report, full, &error));

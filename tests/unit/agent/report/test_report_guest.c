@@ -18,6 +18,8 @@
 #include "tests/unit/fakes/report_fixture.h"
 #include "tests/unit/fakes/session_fixture.h"
 
+static const uint64_t soon = 200000000;		/* ns, for who waits */
+
 /* What was sampled is not lost because the guest does not stop. */
 static void test_report_survives_a_guest_that_does_not_stop(void **state)
 {
@@ -25,7 +27,7 @@ static void test_report_survives_a_guest_that_does_not_stop(void **state)
 	struct report *report = report_fixture_run(&fixture);
 
 	(void)state;
-	report_cut(report, "interrupted");
+	report_cut(report, "interrupted", report_fixture_late());
 	report_step(report);
 	fixture_await_line(&fixture, "stop");
 	fake_guest_reply(fixture.guest, false, "not now");
@@ -45,13 +47,34 @@ static void test_report_that_is_cut_leaves_a_silent_guest(void **state)
 	uint64_t late = util_now() + 60000000000;
 
 	(void)state;
-	report_cut(report, "interrupted");
+	report_cut(report, "interrupted", util_now() + soon);
 	while (util_now() < late && report_step(report) < REPORT_DONE)
 		fixture_step(&fixture);
 	assert_int_equal(report->state, REPORT_DONE);
 	assert_string_equal(report->note, "cut short: interrupted; the guest has not confirmed `stop`, "
 		"as it was before; `ktop ctl stop` tells it again");
 	assert_true(report->table->samples > 0);
+	report_free(report);
+	fixture_end(&fixture);
+}
+
+/* Nor is one waited for that goes on and on, but does not what it is told. */
+static void test_report_that_is_cut_leaves_a_deaf_guest(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run(&fixture);
+	uint64_t late = util_now() + soon;
+	int steps = 0;
+
+	(void)state;
+	report_cut(report, "interrupted", late);
+	while (report_step(report) < REPORT_DONE && steps < 3) {
+		steps += util_now() >= late;		/* to leave it, to name, and to be done */
+		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+		fixture_step(&fixture);
+	}
+	assert_int_equal(report->state, REPORT_DONE);
+	assert_non_null(strstr(report->note, "the guest has not confirmed `stop`"));
 	report_free(report);
 	fixture_end(&fixture);
 }
@@ -218,7 +241,7 @@ static void test_report_outlives_its_connection(void **state)
 		report_fixture_live(fixture.guest);
 		fixture_await_link(&fixture, LINK_UP);
 	}
-	report_cut(report, "interrupted");
+	report_cut(report, "interrupted", report_fixture_late());
 	report_fixture_finish(&fixture, report);
 	assert_null(report->error);
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
@@ -255,7 +278,7 @@ static void test_report_of_a_silent_vm_ends(void **state)
 	struct report *report = report_new(fixture.session, &report_default);
 
 	(void)state;
-	report_cut(report, "interrupted");
+	report_cut(report, "interrupted", report_fixture_late());
 	assert_int_equal(report_step(report), REPORT_FAILED);
 	assert_string_equal(report->error, "no report: interrupted before it began; ask again");
 	report_free(report);
@@ -267,6 +290,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
 		cmocka_unit_test(test_report_that_is_cut_leaves_a_silent_guest),
+		cmocka_unit_test(test_report_that_is_cut_leaves_a_deaf_guest),
 		cmocka_unit_test(test_report_of_a_profiler_that_somebody_stops),
 		cmocka_unit_test(test_report_of_a_guest_that_restarts),
 		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),

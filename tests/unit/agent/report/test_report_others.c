@@ -32,7 +32,7 @@ static void test_what_a_person_sets_stays(void **state)
 			fake_guest_reply(fixture.guest, true, "started");
 			fixture_await_message(&fixture, false, "started");
 		}
-		report_cut(report, "interrupted");
+		report_cut(report, "interrupted", report_fixture_late());
 		report_fixture_finish(&fixture, report);
 		report_free(report);
 		fixture_step(&fixture);
@@ -61,7 +61,7 @@ static void test_a_rate_that_a_person_sets_stays(void **state)
 	fixture_await_line(&fixture, "mode nmi");
 	fake_guest_reply(fixture.guest, true, "mode nmi");
 	fixture_await_message(&fixture, false, "mode nmi");
-	report_cut(report, "interrupted");
+	report_cut(report, "interrupted", report_fixture_late());
 	report_fixture_finish(&fixture, report);
 	report_free(report);
 	fixture_step(&fixture);
@@ -190,7 +190,7 @@ static void test_reports_of_different_rates(void **state)
 	assert_int_equal(pack.reports[1]->state, REPORT_FAILED);
 	assert_non_null(strstr(pack.reports[1]->error, "--rate: another report has set it otherwise"));
 	assert_true(pack.fixture.guest->running);
-	report_cut(pack.reports[0], "enough");
+	report_cut(pack.reports[0], "enough", report_fixture_late());
 	for (int i = 0; i < FIXTURE_STEPS && pack.reports[0]->state < REPORT_DONE; i++) {
 		step_pack(&pack);
 		if (fake_guest_got(pack.fixture.guest, "rate 997"))

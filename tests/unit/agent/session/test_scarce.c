@@ -13,6 +13,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/json.h"
+#include "agent/base/util.h"
 #include "agent/fleet/fleet.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
@@ -360,7 +361,7 @@ static void plug_in(void *context)
 		session_step(fixture.session, FIXTURE_STEP_MS);
 		end_if_failed(fixture.session);
 	}
-	session_leave(fixture.session, 1000);
+	session_leave(fixture.session, util_now() + 1000 * UINT64_C(1000000));
 	scarce_end();
 	assert_null(session_stays(fixture.session));
 	session_free(fixture.session);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -40,6 +41,7 @@ static void check_no_waits(const char *what, int number)
 }
 
 static const uint64_t PATIENCE_NS = 30000000000;	/* for what has to come */
+static const uint64_t LEAVE_NS = 30000000;
 
 /* ---- every answer of every dialogue ---- */
 
@@ -162,6 +164,49 @@ static void test_left_at_every_answer(void **state)
 		leave(&watched, "left at", from);
 		end(&watched);
 	}
+}
+
+/* ---- a session is left, whatever does not answer ---- */
+
+/* The port is plugged in, the guest is to be told something, and QEMU says nothing from that answer on. */
+static void leave_session(int from)
+{
+	struct machine pc = machine_pc;
+	const char *path = scratch_path("left.qmp");
+	const struct fake_script script = { .greeting = fake_greeting, .machine = machine_answer,
+		.context = &pc, .odd = FAKE_SILENT, .odd_from = from };
+	struct fake_qmp *fake = fake_qmp_listen(&script, path);
+	struct session *session = session_new(&(struct session_options){ .qmp = path }, NULL);
+	uint64_t late = util_now() + PATIENCE_NS;
+	char text[256];
+
+	assert_non_null(session);
+	while (util_now() < late && fake_qmp_answered(fake) < from &&
+			!session_plugged(session, text, sizeof(text))[0])
+		session_step(session, 1);
+	session_ask(session, "stop", &(struct command_sink){ 0 });
+	late = util_now() + LEAVE_NS;
+	no_waits_until(late);
+	session_leave(session, late);
+	no_waits_end();
+	no_waits_begin(0);
+	session_leave(session, util_now() + LEAVE_NS);
+	no_waits_end();
+	check_no_waits("left", from);
+	session_free(session);
+	fake_qmp_free(fake);
+	unlink(path);
+	free(pc.text);
+}
+
+/* Nothing begins to wait for longer than until the end that all steps share. */
+static void test_all_share_one_end(void **state)
+{
+	int count = count_answers();
+
+	(void)state;
+	for (int from = 0; from <= count; from++)
+		leave_session(from);
 }
 
 /* ---- the port is read on ---- */
@@ -472,6 +517,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_answer),
 		cmocka_unit_test(test_left_at_every_answer),
+		cmocka_unit_test(test_all_share_one_end),
 		cmocka_unit_test(test_port_beside_an_odd_qmp),
 		cmocka_unit_test(test_port_beside_long_work),
 		cmocka_unit_test(test_files_are_written_beside),
