@@ -4,7 +4,7 @@
 #include "agent/names/threads.h"
 #include "agent/store/run.h"
 #include "filter.h"
-#include "query.h"
+#include "question.h"
 
 bool filter_passes(const struct filter *filter, struct threads *threads,
 	const struct who *who)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a filter (query.h) that decides about counts; the pattern decides about rows. */
+/* The part of a filter (question.h) that decides about counts; the pattern decides about rows. */
 #ifndef FILTER_H
 #define FILTER_H
 

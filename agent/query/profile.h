@@ -11,7 +11,7 @@
 
 #include "agent/base/hash.h"
 #include "agent/wire/event.h"
-#include "query.h"
+#include "question.h"
 
 struct budget;
 struct slice;

@@ -12,39 +12,10 @@
 #include <stdint.h>
 
 #include "agent/wire/event.h"
+#include "question.h"
 
 struct budget;
-
-struct query_inputs {			/* of one epoch; borrowed */
-	struct budget *budget;
-	struct store *store;
-	struct stacks *stacks;
-	struct symbols *symbols;
-	struct threads *threads;
-};
-
-/*
- * CPU, thread and mode decide which samples pass, and so what 100 % is. The pattern only chooses
- * the rows that are shown, as people expect of a top: shares, callers and stacks do not depend on
- * it.
- */
-struct filter {
-	char pattern[128];		/* part of a function's name (pattern.h); "": all */
-	uint32_t cpu;			/* EVENT_NONE: all */
-	char thread[64];		/* as threads_match takes it; "": all */
-	unsigned modes;			/* bits 1 << enum mode; 0: all */
-};
-
-enum kept_callers { CALLERS_NONE, CALLERS_ONE, CALLERS_ALL };
-
-struct question {
-	/* ns of guest time, by whole slices (span.h); to = UINT64_MAX: now, the window moves */
-	uint64_t from, to;
-	struct filter filter;
-	enum kept_callers callers;	/* kept for query_callers; that takes longer for others */
-	uint32_t callee;		/* with CALLERS_ONE: this function's */
-	bool inlined;			/* in stacks: frames of what was inlined, as far as it is known */
-};
+struct symbols;
 
 enum { TABLE_TREND = 60 };		/* trend columns, newest last, one second each */
 

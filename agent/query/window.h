@@ -13,7 +13,7 @@
 #include "agent/store/span.h"
 #include "naming.h"
 #include "profile.h"
-#include "query.h"
+#include "question.h"
 
 enum { WINDOW_SECONDS = 61 };		/* the whole seconds of a trend lie in them */
 

@@ -9,9 +9,10 @@
 #include <stdbool.h>
 
 #include "agent/export/export.h"
-#include "session.h"
+#include "wish.h"
 
 struct mailbox;
+struct picture;
 
 struct order {
 	enum order_kind { ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_COMMAND } kind;

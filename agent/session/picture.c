@@ -12,7 +12,7 @@
 #include "agent/names/symbols.h"
 #include "agent/wire/decode.h"
 #include "picture.h"
-#include "session.h"
+#include "wish.h"
 
 _Static_assert(sizeof(struct picture_cpu) <= EPOCH_PICTURE_CPU &&
 	sizeof(struct cpu_trend) <= EPOCH_PICTURE_TREND &&

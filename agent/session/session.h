@@ -14,6 +14,7 @@
 #include "agent/export/export.h"
 #include "agent/query/query.h"
 #include "picture.h"
+#include "wish.h"
 
 struct command_sink;
 struct decode;
@@ -85,18 +86,7 @@ void session_forget(struct session *session, const void *context);	/* sinks that
 
 /* ---- any thread ---- */
 
-/* What the screen wants to know; the picture follows within 100 ms. */
-struct session_wish {
-	uint64_t window_ns;		/* 0: all since zero_ns */
-	uint64_t zero_ns;		/* nothing before this guest time */
-	uint64_t until_ns;		/* nothing after it: a frozen picture; 0: live */
-	struct filter filter;
-	uint32_t visible[256];		/* functions whose trend and line are wanted */
-	size_t visible_count;
-	uint32_t selected;		/* function whose callers are wanted; FUNCTION_NONE */
-	uint32_t reader;		/* for whom it is: told again in the picture */
-	bool brief;			/* nobody looks at it: no table, no CPUs, seldom */
-};
+/* The picture for it follows within 100 ms. */
 void session_wish(struct session *session, const struct session_wish *wish);
 
 /* The newest picture, or NULL when there is none newer than the last; the caller frees it. */
@@ -108,13 +98,6 @@ void session_run_profiler(struct session *session, bool on);
 void session_snapshot(struct session *session, const char *path, struct folded_options options);
 void session_command(struct session *session, const char *line);	/* for the guest */
 
-struct session_message {
-	bool failed;			/* stays on the screen until a key */
-	bool reply;			/* the guest's answer to session_command */
-	bool profiler;			/* of starting or stopping, which may have happened since */
-	bool kept;			/* that wish waits for the guest: its end is told, too */
-	char text[512];
-};
 void session_say(struct session *session, bool failed, const char *text);	/* a message */
 bool session_message(struct session *session, struct session_message *message);	/* next, if any */
 

@@ -2,7 +2,6 @@
 #include <stddef.h>
 
 #include "cells.h"
-#include "store.h"
 
 #define SECOND 1000000000ull
 
@@ -10,7 +9,7 @@ static const struct {
 	uint64_t width;
 	uint64_t reach;			/* from now into the past */
 } widths[CELL_WIDTHS] = {
-	{ STORE_SLICE_NS, 120 * SECOND },
+	{ CELL_NS, 120 * SECOND },
 	{ SECOND, 600 * SECOND },
 	{ 10 * SECOND, 7200 * SECOND },
 	{ 60 * SECOND, 86400 * SECOND },

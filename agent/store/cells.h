@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CELL_WIDTHS = 4 };
+enum { CELL_WIDTHS = 4, CELL_NS = 250000000 };	/* a fine one */
 
 struct cells {
 	uint64_t limits[CELL_WIDTHS];	/* what ends at or before limits[i] is too old for width i */

@@ -8,7 +8,6 @@
 #include "agent/base/util.h"
 #include "agent/wire/event.h"
 #include "stack_cache.h"
-#include "stacks.h"
 
 enum {
 	WAYS = 3,

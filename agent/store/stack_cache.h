@@ -21,6 +21,8 @@ struct budget;
 struct sample;
 struct stack_cache;
 
+#define STACKS_NONE 0xffffffffu		/* no stack of stacks.h */
+
 enum { STACK_CACHE_BYTES = 4 << 20 };	/* at most; and at most a 64th of the budget */
 
 struct stack_print {

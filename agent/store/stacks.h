@@ -14,8 +14,6 @@ struct budget;
 struct sample;
 struct stacks;
 
-#define STACKS_NONE 0xffffffffu
-
 /* Frames at most; a quarter of the budget. A caller's id is lower than its callee's. */
 enum { STACKS_NODES_MAX = 2 << 20 };
 

@@ -10,6 +10,8 @@
 #include "cpus.h"
 #include "store.h"
 
+_Static_assert(STORE_SLICE_NS == CELL_NS, "a slice is a cell");
+
 /* A slice as it is kept: one cell in which something was. */
 struct part {
 	struct cell cell;

@@ -5,6 +5,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/term.h"
+#include "tui/terminal/term_keys.h"
 #include "tui/views/config.h"
 #include "app.h"
 #include "screen.h"
@@ -115,7 +116,7 @@ static void step(struct app *app)
 
 	await(app);
 	while (more && !app->done && !((app->changed || app->answering) && is_time(app))) {
-		more = term_read(&input);
+		more = term_keys_read(&input);
 		if (more)
 			take_input(app, &input);
 	}
@@ -141,6 +142,6 @@ bool app_run(struct tabs *tabs, const struct config *config, uint64_t *asked, ch
 	*asked = util_now();
 	term_close();
 	canvas_free(app.canvas);
-	return !term_gone() || util_fail(error,
+	return !term_keys_gone() || util_fail(error,
 		"the screen ended: its terminal is gone; start ktop again in another");
 }

@@ -11,12 +11,10 @@
 #include "theme.h"
 
 struct canvas;
-struct input;
 
 bool term_possible(char **error);	/* false: no terminal that could show a screen */
 bool term_open(const struct theme *theme, char **error);	/* the theme outlives it */
 void term_close(void);			/* the terminal is as it was */
-bool term_gone(void);			/* it has been hung up */
 
 struct canvas *term_canvas(void);	/* a new one, as large as the terminal is now */
 
@@ -29,6 +27,5 @@ void term_resume(void);				/* somebody else may have had the terminal */
 enum { TERM_FDS = 2 };
 struct pollfd;
 int term_fds(struct pollfd fds[TERM_FDS]);
-bool term_read(struct input *input);		/* false: nothing is there */
 
 #endif

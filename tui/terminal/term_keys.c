@@ -11,7 +11,6 @@
 #include "agent/base/util.h"
 #include "input.h"
 #include "keys.h"
-#include "term.h"
 #include "term_keys.h"
 #include "tty.h"
 
@@ -48,7 +47,7 @@ void term_keys_close(void)
 	keys.pad = NULL;
 }
 
-bool term_gone(void)
+bool term_keys_gone(void)
 {
 	return keys.gone;
 }
@@ -145,7 +144,7 @@ static void read_pasted(struct input *input, int key)
 	}
 }
 
-bool term_read(struct input *input)
+bool term_keys_read(struct input *input)
 {
 	int key;
 

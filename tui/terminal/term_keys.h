@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys, mouse, what is pasted: term_read of term.h. For term.c, while ncurses is up. */
+/* Keys, the mouse, and what is pasted, from the terminal. */
 #ifndef TERM_KEYS_H
 #define TERM_KEYS_H
 
 #include <stdbool.h>
 
-bool term_keys_open(void);
+struct input;
+
+bool term_keys_open(void);		/* for term.c, once ncurses is up */
 void term_keys_close(void);
+
+bool term_keys_read(struct input *input);	/* false: nothing is there */
+bool term_keys_gone(void);		/* the terminal has been hung up */
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "canvas.h"
 #include "theme.h"
 
 enum { NONE = -1, BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, BRIGHT };
@@ -194,52 +193,4 @@ struct look theme_look(const struct theme *theme, enum depth depth, uint8_t styl
 	else if (look.back == NONE)
 		look.back = 24;
 	return look;
-}
-
-static void write_colour(FILE *to, int base, int colour)
-{
-	if (colour >= 2 * BRIGHT)
-		fprintf(to, ";%d;5;%d", base + 8, colour);
-	else if (colour >= BRIGHT)
-		fprintf(to, ";%d", base + 60 + colour - BRIGHT);
-	else if (colour >= BLACK)
-		fprintf(to, ";%d", base + colour);
-}
-
-static void write_look(FILE *to, struct look look)
-{
-	fputs("\033[0", to);
-	if (look.attributes & BOLD)
-		fputs(";1", to);
-	if (look.attributes & DIM)
-		fputs(";2", to);
-	if (look.attributes & UNDERLINE)
-		fputs(";4", to);
-	if (look.attributes & REVERSE)
-		fputs(";7", to);
-	write_colour(to, 30, look.fore);
-	write_colour(to, 40, look.back);
-	fputc('m', to);
-}
-
-char *theme_dump(const struct canvas *canvas, enum depth depth)
-{
-	char *text = NULL, bytes[CELL_BYTES];
-	size_t size;
-	FILE *to = util_text_open(&text, &size);
-
-	for (int row = 0; row < canvas->rows; row++) {
-		int style = -1;
-
-		for (int column = 0; column < canvas->columns; column++) {
-			const struct cell *cell = canvas_cell(canvas, row, column);
-
-			if (cell->style != style)
-				write_look(to, theme_look(&theme_standard, depth, cell->style));
-			style = cell->style;
-			fputs(canvas_utf8(cell, bytes), to);
-		}
-		fputs("\033[0m\n", to);
-	}
-	return util_text_close(to, &text);
 }

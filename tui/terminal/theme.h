@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct canvas;
 
 enum style {
 	STYLE_TEXT, STYLE_DIM, STYLE_TITLE, STYLE_GOOD, STYLE_WARN, STYLE_BAD,
@@ -53,8 +52,5 @@ bool theme_set(struct theme *theme, const char *name, char *const *words, char *
 void theme_write(const struct theme_entry *entry, FILE *to);	/* such words, behind spaces */
 
 struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style);
-
-/* The canvas as text with SGR sequences (ECMA-48, 8.3.117), in the standard theme; to be freed. */
-char *theme_dump(const struct canvas *canvas, enum depth depth);
 
 #endif

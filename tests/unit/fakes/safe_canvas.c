@@ -4,6 +4,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "ansi.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
 #include "safe_canvas.h"
@@ -67,11 +68,11 @@ static void plain(char *text)
 static const char *output_trouble(const struct canvas *canvas)
 {
 	const char *trouble = NULL;
-	char *none = theme_dump(canvas, DEPTH_NONE);
+	char *none = ansi_text(canvas, DEPTH_NONE);
 
 	plain(none);
 	for (int depth = DEPTH_8; depth <= DEPTH_256; depth++) {
-		char *text = theme_dump(canvas, (enum depth)depth);
+		char *text = ansi_text(canvas, (enum depth)depth);
 
 		plain(text);
 		if (strcmp(text, none) != 0 || strchr(text, '\033'))

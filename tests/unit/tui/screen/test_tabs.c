@@ -14,6 +14,7 @@
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
 #include "agent/session/picture.h"
+#include "tests/unit/fakes/ansi.h"
 #include "tests/unit/fakes/fake_session.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/hand_picture.h"
@@ -481,7 +482,7 @@ static void test_golden_rows(void **state)
 		char *row, *more;
 
 		tab_row_draw(canvas, place, tabs, i % 2 ? 17 : 4, i % 2 ? 12 : 2);
-		row = theme_dump(canvas, DEPTH_NONE);
+		row = ansi_text(canvas, DEPTH_NONE);
 		more = util_format("%s%d\n%s\n", all, widths[i / 2], row);
 		free(row);
 		free(all);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/fakes/ansi.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/safe_canvas.h"
 #include "tui/terminal/canvas.h"
@@ -213,7 +214,7 @@ static void test_styles_in_every_depth(void **state)
 			"cursor");
 	}
 	for (int depth = DEPTH_NONE; depth <= DEPTH_256; depth++) {
-		char *text = theme_dump(canvas, (enum depth)depth);
+		char *text = ansi_text(canvas, (enum depth)depth);
 
 		golden_check_text(names[depth], text);
 		assert_true(depth != DEPTH_NONE || (!strstr(text, ";3") && !strstr(text, ";48")));
