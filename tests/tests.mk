@@ -73,6 +73,9 @@ $(call test,alarm): build/check/$(PORTS)/template/alarm.o
 $(call test,template): $(patsubst %,build/check/%.o,$(filter-out %/string,$(TEMPLATE)))
 $(call test,waits): WATCHED = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen \
 	open stat lstat fstatat access mkdir rename write realpath
+$(call test,walk): $(patsubst %,build/check/tests/unit/tui/screen/walk_%.o,acts check fleet guest list model numbers \
+	rows)
+$(call test,walk): WATCHED = fleet_wish fleet_picture
 $(call test,scarce) $(SCARCE:%=build/check/%): WATCHED = budget_take
 $(call test,scarce) $(SCARCE:%=build/check/%): $(STAND_INS)/scarce.o
 $(STAND_INS)/scarce.o: OWN = -fno-sanitize=all	# it runs before the sanitizer does

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* What happens in a walk: what a person does, what guests do, and what the tabs take of it. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/fleet/fleet.h"
+#include "agent/guest/epoch.h"
+#include "tui/frame/key_bar.h"
+#include "tui/frame/prompt.h"
+#include "tui/screen/machine.h"
+#include "tui/screen/tabs.h"
+#include "tui/terminal/canvas.h"
+#include "tui/terminal/input.h"
+#include "tui/views/column.h"
+#include "walk.h"
+#include "walk_fleet.h"
+
+/* ---- what the tabs take ---- */
+
+void walk_step(struct walk *walk)
+{
+	struct model *model = walk_model(walk);
+	const struct picture *taken = walk_is_all(walk) ? NULL : walk_guest(walk)->session.next;
+	struct session_message messages[WALK_MACHINES];
+
+	if (taken && taken->reader != READER_OWN)
+		taken = NULL;
+	for (size_t i = 0; i < walk->machines; i++)
+		messages[i] = walk->guests[i].session.message;
+	tabs_step(walk->tabs, walk->now);
+	if (walk_is_all(walk))
+		taken = walk_fleet_picture();
+	if (taken) {
+		model_took(model, taken);
+		cursor_update(model);
+	}
+	for (size_t i = 0; i < walk->machines; i++)
+		if (messages[i].text[0])
+			model_told(walk, &walk->guests[i], &messages[i]);
+}
+
+void walk_show(struct walk *walk)
+{
+	size_t one = random_below(&walk->random, 3 * WALK_MACHINES);	/* beyond: all of them */
+
+	for (size_t i = 0; i < walk->machines; i++)
+		if (i == one || one >= walk->machines)
+			guest_give(walk, &walk->guests[i]);
+	walk_step(walk);
+}
+
+/* ---- guests, links, VMs ---- */
+
+static void say(struct walk *walk, struct session *session, bool failed)
+{
+	if (walk->gathered > 4)
+		return;				/* All's line is to be seen whole */
+	strcpy(session->message.text, failed ? "profiling not turned on: no; try again" : "it was done");
+	session->message.failed = failed;
+	session->message.profiler = failed || random_below(&walk->random, 2);
+	walk_step(walk);
+}
+
+static void news(struct walk *walk)
+{
+	struct random *random = &walk->random;
+	struct walk_guest *guest = &walk->guests[random_below(random, walk->machines)];
+
+	switch (random_below(random, 40)) {
+	case 0:
+		guest->link = (enum link_state)random_below(random, LINK_LOST + 1);
+		break;
+	case 1: case 2: case 3:
+		guest->link = LINK_UP;
+		break;
+	case 4:
+		guest->vm = (enum vm_state)random_below(random, VM_GONE + 1);
+		break;
+	case 5: case 6: case 7:
+		guest->vm = VM_RUNNING;
+		break;
+	case 8:
+		guest->kept = (enum kept_wish)random_below(random, KEPT_OFF + 1);
+		break;
+	case 9: case 10:
+		guest->kept = KEPT_NONE;
+		break;
+	case 11: case 12:
+		if (guest->epoch->known)
+			guest_status(guest, random_below(random, 2));
+		break;
+	case 13:
+		if (random_below(random, 10) == 0)
+			guest_boot(walk, guest);
+		break;
+	case 14:
+	case 15:
+		say(walk, &guest->session, random_below(random, 2));
+		break;
+	default:
+		guest_goes_on(walk, guest);
+	}
+}
+
+/* ---- a person ---- */
+
+/* For the screen of that model, which has acted already: the table is sorted by the screen. */
+static void input(struct walk *walk, struct model *model, struct input input, bool quits)
+{
+	if (quits != (tabs_input(walk->tabs, &input, walk->now) == SCREEN_QUIT))
+		walk_fault(walk, quits ? "it does not quit" : "it quits", "");
+	cursor_update(model);
+	walk_check_snapshots(walk, model);
+}
+
+static void press(struct walk *walk, uint32_t code)
+{
+	enum action action = keys_action(&walk->config.keys, code);
+	struct model *model = walk_model(walk);
+	bool quits = action == ACTION_QUIT && !(model->open && prompt_takes(code));
+
+	if (quits)
+		model->failed = NULL;
+	else
+		model_key(walk, code);
+	input(walk, model, (struct input) { .kind = INPUT_KEY, .code = code }, quits);
+}
+
+static void paste(struct walk *walk, uint32_t code)
+{
+	model_paste(walk, code);
+	input(walk, walk_model(walk), (struct input) { .kind = INPUT_PASTE, .code = code }, false);
+}
+
+static void scroll(struct walk *walk, bool up)
+{
+	struct model *model = walk_model(walk);
+
+	for (int i = 0; i < 3 && !model->help; i++)
+		cursor_act(model, up ? ACTION_UP : ACTION_DOWN);
+	input(walk, model, (struct input) { .kind = up ? INPUT_SCROLL_UP : INPUT_SCROLL_DOWN }, false);
+}
+
+/* On a tab: another screen is there, as it was left. */
+static void click_tab(struct walk *walk)
+{
+	size_t page = random_below(&walk->random, walk->pages);
+	char text[WALK_TEXT], label[64];
+	struct input at = { .kind = INPUT_CLICK };
+	const char *found;
+
+	walk_row_text(walk, 0, text);
+	snprintf(label, sizeof label, page ? " %zu guest%zu " : " All ", page, page);
+	found = strstr(text, label);
+	if (!found)
+		return;
+	for (const char *byte = text; byte <= found; byte++)
+		at.column += ((unsigned char)*byte & 0xc0) != 0x80;
+	if (tabs_input(walk->tabs, &at, walk->now) != SCREEN_NOTHING)
+		walk_fault(walk, "a tab wants something", label);
+	walk->page = page;
+}
+
+/* The head of a column, or a row. */
+static void click_view(struct walk *walk, const struct input *at)
+{
+	struct model *model = walk_model(walk);
+	struct column_layout layout = column_layout(&columns_standard, model->columns);
+	enum table_column head = column_at(&layout, at->column);
+	int heads = walk_heads_row(walk), line = at->row - heads - 1;
+	size_t row = walk_top(walk) + (size_t)line;
+
+	if (heads < 0 || model->help)
+		return;
+	if (line == -1 && head != TABLE_COLUMNS)
+		sort_by(model, head);
+	else if (line >= 0 && (size_t)line < model->cursor.height && row < model_rows(model).count)
+		cursor_select(model, row);
+}
+
+/* Anywhere but on tabs; where no heads are, rows cannot be told: it is the key bar then. */
+static void click(struct walk *walk)
+{
+	struct random *random = &walk->random;
+	const struct canvas *canvas = walk->canvas;
+	int tabs = walk_has_tab_row(walk, canvas->rows);
+	bool has_bar = canvas->rows - tabs >= 10, bar = random_below(random, 2);
+	struct input at = { .kind = INPUT_CLICK,
+		.column = (int)random_below(random, (uint64_t)canvas->columns + 4) - 2 };
+	enum action action = ACTION_NONE;
+	struct model *model = walk_model(walk);
+
+	if (tabs && random_below(random, 4) == 0) {
+		click_tab(walk);
+		return;
+	}
+	if (!bar && walk_heads_row(walk) >= 0)
+		at.row = tabs + (int)random_below(random, (uint64_t)(canvas->rows - tabs));
+	else if (has_bar)
+		at.row = canvas->rows - 1;
+	else
+		return;
+	model->failed = NULL;
+	if (has_bar && at.row == canvas->rows - 1) {
+		action = key_bar_action(&walk->config.keys, canvas->columns, at.column);
+		model_click_bar(walk, action);
+	} else {
+		click_view(walk, &at);
+	}
+	input(walk, model, at, action == ACTION_QUIT);
+}
+
+static void resize(struct walk *walk)
+{
+	static const struct { int rows, columns; } sizes[] = {
+		{ WALK_TALL, WALK_WIDE }, { WALK_TALL, WALK_WIDE }, { WALK_TALL, WALK_WIDE },
+		{ 24, 80 }, { 10, 40 }, { 5, 20 }, { 2, 10 }, { 16, 90 },
+	};
+	size_t i = random_below(&walk->random, sizeof sizes / sizeof *sizes);
+
+	canvas_free(walk->canvas);
+	walk->canvas = canvas_new(sizes[i].rows, sizes[i].columns, random_below(&walk->random, 4) != 0);
+}
+
+/* Keys of all actions, and what may be typed into a line. */
+static uint32_t any_key(struct walk *walk)
+{
+	static const char *const pieces[] = { "cpu:1", "cpu:0 ", "cpu:7", "mode:kernel", "mode:idle ",
+		"thread:init", "thread:", "pid:5", "alpha", "_", "spin", "zz", "no::such", " " };
+	struct random *random = &walk->random;
+	struct model *model = walk_model(walk);
+
+	if (model->open && strlen(model->text) > WALK_LINE)
+		return KEYS_CTRL('U');			/* all of it is to be seen */
+	if (model->open && *walk->piece)
+		return (unsigned char)*walk->piece++;
+	walk->piece = "";
+	if (model->open && random_below(random, 2)) {
+		walk->piece = pieces[random_below(random, sizeof pieces / sizeof *pieces)];
+		return (unsigned char)*walk->piece++;
+	}
+	if (model->open && random_below(random, 6) == 0)
+		return KEYS_CTRL('U');
+	if (model->open && random_below(random, 3) == 0)
+		return random_below(random, 3) ? KEYS_ENTER : KEYS_ESCAPE;
+	if (random_below(random, 30) == 0)
+		return (uint32_t)random_below(random, 128);
+	if (model->help && random_below(random, 2))
+		return KEYS_ESCAPE;
+	return walk->config.keys.rows[random_below(random, KEYS_ROWS)].codes[random_below(random, 2)];
+}
+
+/* How far a page goes is not known where nothing is drawn. */
+static bool may_be_pressed(const struct walk *walk, uint32_t code)
+{
+	enum action action = keys_action(&walk->config.keys, code);
+
+	return walk->canvas->rows >= SCREEN_LEAST_ROWS ||
+		(action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN);
+}
+
+static void press_any(struct walk *walk)
+{
+	uint32_t code = any_key(walk);
+
+	if (may_be_pressed(walk, code))
+		press(walk, code);
+}
+
+void walk_do_something(struct walk *walk)
+{
+	struct random *random = &walk->random;
+
+	switch (random_below(random, 24)) {
+	case 0:
+		walk_draw(walk);			/* what is clicked on is seen */
+		click(walk);
+		break;
+	case 1:
+		scroll(walk, random_below(random, 2));
+		break;
+	case 2:
+		if (random_below(random, 8) == 0)
+			resize(walk);
+		break;
+	case 3:
+		paste(walk, 'a' + (uint32_t)random_below(random, 26));
+		break;
+	case 4: case 5: case 6: case 7: case 8:
+		news(walk);
+		break;
+	case 9: case 10: case 11: case 12:
+		walk_show(walk);
+		break;
+	default:
+		press_any(walk);
+	}
+}

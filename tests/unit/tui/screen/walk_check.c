@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* What the screen says and asks for, against the model. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/names/function.h"
+#include "agent/query/filter_words.h"
+#include "tests/unit/fakes/safe_canvas.h"
+#include "tui/frame/scope.h"
+#include "tui/screen/machine.h"
+#include "tui/screen/tabs.h"
+#include "tui/terminal/canvas.h"
+#include "walk.h"
+#include "walk_fleet.h"
+
+enum { HARMLESS_EVERY = 25 };
+
+void walk_row_text(const struct walk *walk, int row, char text[WALK_TEXT])
+{
+	char bytes[CELL_BYTES];
+	size_t used = 0;
+
+	for (int column = 0; column < walk->canvas->columns && used + CELL_BYTES < WALK_TEXT; column++) {
+		const struct cell *cell = canvas_cell(walk->canvas, row, column);
+
+		if (cell && cell->code - 1 < 127)
+			text[used++] = (char)cell->code;
+		else if (cell)
+			for (const char *byte = canvas_utf8(cell, bytes); *byte; byte++)
+				text[used++] = *byte;
+	}
+	text[used] = '\0';
+}
+
+void walk_fault(const struct walk *walk, const char *what, const char *wanted)
+{
+	char *text = canvas_dump(walk->canvas);
+
+	fail_msg("step %ld, page %zu of %zu: %s: \"%s\" in\n%s", walk->step, walk->page, walk->pages,
+		what, wanted, text);
+}
+
+/* ---- the first rows ---- */
+
+/* "All", or its number and name, a mark, and the state in a word. */
+static void check_tab(const struct walk *walk, const struct walk_guest *guest, size_t number)
+{
+	static const char *const links[] = {
+		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting", [LINK_TAKEN] = "taken",
+		[LINK_NOT_OPENED] = "waiting", [LINK_NO_HELLO] = "waiting", [LINK_UP] = "off",
+		[LINK_SILENT] = "silent", [LINK_LOST] = "lost",
+	};
+	static const char *const vms[] = {
+		[VM_PAUSED] = "paused", [VM_SHUTDOWN] = "shut down", [VM_PANICKED] = "panic",
+		[VM_HANGS] = "hangs", [VM_GONE] = "gone",
+	};
+	bool records = guest->running && guest->link_told == LINK_UP;
+	const char *state = !guest->known ? "connecting" : vms[guest->vm_told] ? vms[guest->vm_told] :
+		records ? "REC" : links[guest->link_told];
+	char text[WALK_TEXT], label[64];
+	const char *at;
+
+	walk_row_text(walk, 0, text);
+	snprintf(label, sizeof label, " %zu guest%zu ", number, number);
+	at = strstr(text, label);
+	if (!at)
+		walk_fault(walk, "there is no tab", label);
+	at = strchr(at + strlen(label), ' ');		/* behind the mark */
+	if (!at || strncmp(at + 1, state, strlen(state)) != 0)
+		walk_fault(walk, label, state);
+}
+
+static void header_has(const struct walk *walk, const char *header, const char *wanted, bool there)
+{
+	if (!strstr(header, wanted) == there)
+		walk_fault(walk, there ? "the header does not say" : "the header says", wanted);
+}
+
+static const char *state_of_all(const struct picture *picture, char text[WALK_TEXT])
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < picture->machine_count; i++)
+		running += picture->machines[i].running;
+	snprintf(text, WALK_TEXT, " REC on %zu of %zu", running, picture->machine_count);
+	return running == picture->machine_count ? " REC " : running ? text : " off ";
+}
+
+static const char *state_of(const struct picture *picture)
+{
+	static const char *const links[] = {
+		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting",
+		[LINK_TAKEN] = "port taken", [LINK_NOT_OPENED] = "waiting for guest",
+		[LINK_NO_HELLO] = "waiting for guest", [LINK_SILENT] = "silent",
+		[LINK_LOST] = "link lost",
+	};
+
+	return picture->link != LINK_UP ? links[picture->link] :
+		picture->vm == VM_PANICKED ? " panic" : picture->vm == VM_PAUSED ? " paused" :
+		picture->running ? " REC " : " off ";
+}
+
+static void check_header(struct walk *walk)
+{
+	const struct model *model = walk_model(walk);
+	const struct picture *picture = model->shown;
+	char header[WALK_HEADER * WALK_TEXT], text[WALK_TEXT], time[SCOPE_TIME];
+	int first = walk_has_tab_row(walk, walk->canvas->rows);
+	size_t used = 0;
+
+	for (int row = first; row < first + 5; row++, used += strlen(header + used))
+		walk_row_text(walk, row, header + used);
+	header_has(walk, header, picture->machines ? state_of_all(picture, text) : state_of(picture),
+		true);
+	if (!picture->machines && picture->kernel[0])
+		header_has(walk, header, walk_guest(walk)->name, true);
+	snprintf(text, sizeof text, model->window ? "%us window" : "all window", model->window);
+	header_has(walk, header, text, true);
+	snprintf(text, sizeof text, "FROZEN at %s", scope_time(model->until, time));
+	header_has(walk, header, model->until ? text : "FROZEN", model->until != 0);
+	snprintf(text, sizeof text, "since %s", scope_time(model->zero, time));
+	header_has(walk, header, model->zero ? text : "since ", model->zero != 0);
+	snprintf(text, sizeof text, "filter: %s", model->filter);
+	header_has(walk, header, text, model->filter[0] != '\0');
+	header_has(walk, header, "idle hidden", model->no_idle);
+}
+
+/* ---- the last rows ---- */
+
+/* The last but one: a prompt, else a failure, until a key is pressed; a long text begins above. */
+static void check_bottom(struct walk *walk)
+{
+	const struct model *model = walk_model(walk);
+	char text[WALK_TEXT], wanted[WALK_TEXT];
+
+	walk_row_text(walk, walk->canvas->rows - 2, text);
+	snprintf(wanted, sizeof wanted, "%s: %s", model->open == PROMPT_FILTER ? "Filter" : "Search",
+		model->text);
+	if (model->open && strncmp(text, wanted, strlen(wanted)) != 0)
+		walk_fault(walk, "the prompt is not", wanted);
+	if (!model->open && (strstr(text, "Filter:") == text || strstr(text, "Search:") == text))
+		walk_fault(walk, "there is a prompt", "");
+	if (model->open || !model->failed)
+		return;
+	for (int row = 3; row <= 8 && !strstr(text, model->failed); row++)
+		walk_row_text(walk, walk->canvas->rows - row, text);
+	if (!strstr(text, model->failed))
+		walk_fault(walk, "what failed is not said", model->failed);
+}
+
+static void check_help(struct walk *walk)
+{
+	char text[WALK_TEXT];
+
+	walk_row_text(walk, walk->canvas->rows - 3, text);	/* the last one of the view */
+	if (!strstr(text, "more: ") == walk_model(walk)->help)
+		walk_fault(walk, "the help is there, or not", "");
+}
+
+/* ---- what is asked for ---- */
+
+static void check_wish(struct walk *walk)
+{
+	const struct model *model = walk_model(walk);
+	const struct session_wish *wish = &model->wish;
+	struct filter filter = { .cpu = EVENT_NONE };
+
+	assert_true(filter_parse(model->filter, &filter, NULL));
+	assert_int_equal(wish->window_ns, model->window * WALK_SECOND);
+	assert_int_equal(wish->zero_ns, model->zero);
+	assert_int_equal(wish->until_ns, model->until);
+	assert_int_equal(wish->filter.cpu, filter.cpu);
+	assert_int_equal(wish->filter.modes, filter.modes);
+	assert_string_equal(wish->filter.thread, filter.thread);
+	assert_string_equal(wish->filter.pattern, filter.pattern);
+	assert_in_range(wish->visible_count, 0, WALK_FUNCTIONS + 2);
+}
+
+/* It is of what is asked for now, be it not drawn yet; All's times are another clock's. */
+void walk_check_snapshots(struct walk *walk, const struct model *model)
+{
+	struct filter filter = { .cpu = EVENT_NONE };
+
+	assert_true(filter_parse(model->filter, &filter, NULL));
+	for (size_t i = 0; i < walk->machines; i++) {
+		const struct session *session = &walk->guests[i].session;
+		const struct session_wish *wish = &session->snapped;
+
+		if (session->snapshots == walk->guests[i].snapshots_seen)
+			continue;
+		walk->guests[i].snapshots_seen = session->snapshots;
+		assert_int_equal(wish->window_ns, model->window * WALK_SECOND);
+		assert_int_equal(wish->filter.cpu, filter.cpu);
+		assert_int_equal(wish->filter.modes, filter.modes);
+		assert_string_equal(wish->filter.thread, filter.thread);
+		assert_string_equal(wish->filter.pattern, filter.pattern);
+		if (walk_is_all(walk))
+			continue;
+		assert_int_equal(wish->zero_ns, model->zero);
+		assert_int_equal(wish->until_ns, model->until);
+	}
+}
+
+void walk_check_orders(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->machines; i++) {
+		struct walk_guest *guest = &walk->guests[i];
+		const struct session *session = &guest->session;
+
+		assert_int_equal(session->runs, guest->runs);
+		if (session->runs && session->ran_on != guest->run_on)
+			walk_fault(walk, "another order than it should be",
+				guest->run_on ? "on" : "off");
+		assert_int_equal(session->snapshots, guest->snapshots);
+	}
+}
+
+/* ---- the whole ---- */
+
+static const struct session_wish *wish_of(struct walk *walk)
+{
+	if (walk_is_all(walk))
+		return walk_fleet_wish();
+	assert_int_equal(walk_guest(walk)->session.wish.reader, READER_OWN);
+	return &walk_guest(walk)->session.wish;
+}
+
+/* Rows of the table: between the heads and the line about one of them. */
+static size_t height_of(const struct walk *walk)
+{
+	int rows = walk->canvas->rows, below = rows - walk_has_tab_row(walk, rows);
+	int heads = walk_heads_row(walk), view = rows - (below >= 16) - (below >= 10) - heads;
+
+	return heads < 0 ? 0 : (size_t)(view - 1 - (view >= 6));
+}
+
+static void find_cursor(struct model *model)
+{
+	struct table_rows table = model_rows(model);
+
+	for (size_t i = 0; i < table.count; i++)
+		if (table.rows[i].function == model->wish.selected)
+			cursor_select(model, i);
+	model->cursor.lost = false;
+}
+
+void walk_draw(struct walk *walk)
+{
+	struct model *model = walk_model(walk);
+	const struct canvas *canvas = walk->canvas;
+
+	tabs_draw(walk->tabs, walk->canvas);
+	if (canvas->rows < SCREEN_LEAST_ROWS)
+		return;
+	model->wish = *wish_of(walk);
+	if (model->help)
+		return;
+	model->columns = canvas->columns;
+	model->cursor.height = height_of(walk);
+	if (model->cursor.lost)
+		find_cursor(model);
+}
+
+void walk_check(struct walk *walk)
+{
+	const struct canvas *canvas = walk->canvas;
+
+	if (walk->step % HARMLESS_EVERY == 0 && safe_canvas(canvas))
+		walk_fault(walk, "the canvas is not harmless", safe_canvas(canvas));
+	if (canvas->rows < SCREEN_LEAST_ROWS)
+		return;
+	check_wish(walk);
+	if (!walk_model(walk)->help)
+		walk_check_rows(walk);
+	if (canvas->rows != WALK_TALL)
+		return;
+	for (size_t i = 0; walk->machines > 1 && i < walk->machines; i++)
+		check_tab(walk, &walk->guests[i], i + 1);
+	if (walk_model(walk)->shown)
+		check_header(walk);
+	check_bottom(walk);
+	check_help(walk);
+}

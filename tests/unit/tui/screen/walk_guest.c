@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* The guests of a walk: what their hooks would send, and the pictures that sessions make of it. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/guest/epoch.h"
+#include "agent/names/symbols.h"
+#include "agent/wire/decode.h"
+#include "walk.h"
+
+#define BASE UINT64_C(0xffffffff80100000)	/* as test_walk.c lists the functions */
+
+static void event(struct walk_guest *guest, struct event event)
+{
+	event.time = guest->clock;
+	epoch_events(guest->epoch, &event, 1);
+}
+
+static struct text text_of(const char *text)
+{
+	return (struct text) { .bytes = text, .size = strlen(text) };
+}
+
+void guest_status(struct walk_guest *guest, bool running)
+{
+	event(guest, (struct event) { .kind = EVENT_STATUS, .status = {
+		.running = running, .rate = 1000, .sampler_cpu = EVENT_NONE } });
+}
+
+static void enable(struct walk_guest *guest, uint32_t cpu)
+{
+	event(guest, (struct event) { .kind = EVENT_CPU_STATUS, .cpu_status = {
+		.cpu = cpu, .stream = STREAM_SAMPLES, .enabled = true, .size = 4096 } });
+}
+
+void guest_boot(struct walk *walk, struct walk_guest *guest)
+{
+	const uint8_t id[16] = { (uint8_t)++guest->boots, (uint8_t)(guest - walk->guests) };
+
+	epoch_release(guest->epoch);
+	guest->epoch = epoch_new(id, NULL, NULL);
+	symbols_load_kernel(guest->epoch->inputs.symbols, walk->symbols, NULL);
+	guest->clock = WALK_SECOND;
+	if (random_below(&walk->random, 4) == 0)
+		return;				/* it has said nothing yet */
+	event(guest, (struct event) { .kind = EVENT_GUEST, .guest = {
+		.cpus = WALK_CPUS, .clock_hz = WALK_SECOND, .kernel = text_of("walker"),
+		.version = text_of(guest->name), .arch = text_of("x86_64") } });
+	event(guest, (struct event) { .kind = EVENT_THREAD,
+		.thread = { 1, EVENT_KERNEL, text_of("init") } });
+	event(guest, (struct event) { .kind = EVENT_THREAD,
+		.thread = { 2, EVENT_KERNEL, text_of("worker") } });
+	for (uint32_t cpu = 0; cpu < WALK_CPUS; cpu++)
+		enable(guest, cpu);
+	guest_status(guest, true);
+}
+
+static void sample(struct walk *walk, struct walk_guest *guest)
+{
+	struct random *random = &walk->random;
+	uint64_t frames[3];
+	uint32_t depth = 1 + (uint32_t)random_below(random, 3);
+	enum mode mode = random_below(random, 3) ? MODE_KERNEL : MODE_IDLE;
+
+	for (uint32_t i = 0; i < depth; i++)
+		frames[i] = BASE + random_below(random, WALK_FUNCTIONS) * 0x100 + 8;
+	event(guest, (struct event) { .kind = EVENT_SAMPLE,
+		.cpu = (uint32_t)random_below(random, WALK_CPUS),
+		.sample = { .process = EVENT_KERNEL, .thread = 1 + (uint32_t)random_below(random, 2),
+			.mode = mode, .weight = 1 + (uint32_t)random_below(random, 4),
+			.kernel_count = depth, .kernel = frames } });
+}
+
+void guest_goes_on(struct walk *walk, struct walk_guest *guest)
+{
+	if (!guest->epoch->known)
+		return;
+	for (uint64_t i = random_below(&walk->random, 8); i > 0; i--) {
+		guest->clock += 10000000;
+		sample(walk, guest);
+	}
+	guest->clock += random_below(&walk->random, 100000000);
+	epoch_ticks(guest->epoch, guest->clock);
+}
+
+void guest_give(struct walk *walk, struct walk_guest *guest)
+{
+	const struct picture_inputs inputs = {
+		.epoch = guest->epoch, .decode = guest->decode, .meter = &guest->meter,
+		.wish = &guest->session.wish, .link = guest->link, .vm = guest->vm,
+		.kept = guest->kept, .boot = guest->boots, .trouble = "",
+		.generation = (uint64_t)walk->step + 1,
+	};
+
+	picture_free(guest->session.next);
+	guest->session.next = picture_new(&inputs);
+	guest->known = true;
+	guest->running = guest->session.next->running;
+	guest->kept_told = guest->kept;
+	guest->link_told = guest->link;
+	guest->vm_told = guest->vm;
+}
+
+void guest_clear(struct walk_guest *guest)
+{
+	picture_free(guest->session.next);
+	decode_free(guest->decode);
+	epoch_release(guest->epoch);
+}

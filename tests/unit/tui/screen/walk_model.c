@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* The model of a screen, and of the tabs: what a key, a click and a picture mean. */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tui/frame/scope.h"
+#include "walk.h"
+
+/* ---- the prompt ---- */
+
+/* Takes a filter when it is good; then it is as it was typed, but for blanks. */
+static bool take_filter(struct model *model, const char *text)
+{
+	struct scope scope;
+	bool good;
+
+	scope_init(&scope);
+	good = scope_filter(&scope, text, NULL);
+	if (good)
+		strcpy(model->filter, scope.filter_text);
+	return good;
+}
+
+static void search(struct model *model, const char *text, int step)
+{
+	if (*text || step == 0)
+		strcpy(model->match, text);
+	if (model->match[0])
+		cursor_search(model, step);
+}
+
+static void prompt_text(struct model *model)
+{
+	if (model->open == PROMPT_FILTER)
+		take_filter(model, model->text);
+	else
+		search(model, model->text, 0);
+}
+
+static void prompt_end(struct model *model, bool kept)
+{
+	if (model->open == PROMPT_SEARCH && !kept)
+		model->match[0] = '\0';
+	if (model->open == PROMPT_FILTER && kept && !take_filter(model, model->text)) {
+		model->failed = "the filter stays as it was";
+		kept = false;
+	}
+	if (model->open == PROMPT_FILTER && !kept)
+		strcpy(model->filter, model->before);
+	model->open = PROMPT_NONE;
+}
+
+static void type(struct model *model, uint32_t code)
+{
+	size_t size = strlen(model->text);
+
+	if (code == KEYS_ENTER || code == KEYS_ESCAPE || (code == KEYS_BACKSPACE && size == 0)) {
+		prompt_end(model, code == KEYS_ENTER);
+	} else if (code == KEYS_CTRL('U')) {
+		model->text[0] = '\0';
+		prompt_text(model);
+	} else if (code == KEYS_BACKSPACE) {
+		model->text[size - 1] = '\0';
+		prompt_text(model);
+	} else if (code >= ' ' && code < 127 && size + 1 < sizeof model->text) {
+		model->text[size] = (char)code;
+		model->text[size + 1] = '\0';
+		prompt_text(model);
+	} else if (model->open == PROMPT_SEARCH && code == KEYS_F(3)) {
+		search(model, model->text, 1);
+	}
+}
+
+static void open_prompt(struct model *model, bool filter)
+{
+	model->help = false;
+	model->open = filter ? PROMPT_FILTER : PROMPT_SEARCH;
+	strcpy(model->before, model->filter);
+	strcpy(model->text, filter ? model->filter : "");
+}
+
+/* ---- actions ---- */
+
+static void go_back(struct model *model)
+{
+	if (model->help)
+		model->help = false;
+	else if (model->match[0])
+		model->match[0] = '\0';
+	else if (model->filter[0])
+		model->filter[0] = '\0';
+	else
+		model->zero = 0;
+}
+
+/* Has a guest told its time? */
+static bool is_known(const struct picture *picture)
+{
+	bool known = picture->table && !picture->machines;
+
+	for (size_t i = 0; i < picture->machine_count; i++)
+		known = known || picture->machines[i].cpu_count;
+	return known && picture->now;
+}
+
+static bool is_up(const struct walk_guest *guest)
+{
+	return guest->known && guest->link_told == LINK_UP;
+}
+
+/* Or is about to: as it was asked to, or as a wish that is kept has it. */
+static bool runs(const struct walk_guest *guest)
+{
+	enum kept_wish wish = guest->asked ? guest->asked : guest->kept_told;
+
+	return wish ? wish == KEPT_ON : guest->running;
+}
+
+/* Who is up is asked, or all where nobody is; it is on when all that are up are. */
+static void run(struct walk *walk)
+{
+	size_t up = 0, running = 0;
+	bool on;
+
+	for (size_t i = 0; i < walk->machines; i++) {
+		up += is_up(&walk->guests[i]);
+		running += is_up(&walk->guests[i]) && runs(&walk->guests[i]);
+	}
+	on = walk_is_all(walk) ? running == 0 || running != up : !runs(walk_guest(walk));
+	for (size_t i = 0; i < walk->machines; i++) {
+		struct walk_guest *guest = &walk->guests[i];
+
+		if (walk_is_all(walk) ? !is_up(guest) && up : guest != walk_guest(walk))
+			continue;
+		guest->runs++;
+		guest->run_on = on;
+		guest->asked = on ? KEPT_ON : KEPT_OFF;
+	}
+}
+
+static void snapshot(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->machines; i++)
+		if (walk_is_all(walk) || &walk->guests[i] == walk_guest(walk))
+			walk->guests[i].snapshots++;
+}
+
+/* What wants a picture, and most of it a guest that has told its time. */
+static void act_on_picture(struct walk *walk, enum action action)
+{
+	struct model *model = walk_model(walk);
+	const struct picture *picture = model->shown;
+
+	if (picture && walk_is_all(walk) && (action == ACTION_RUN || action == ACTION_SNAPSHOT)) {
+		walk->gathered_failed = false;		/* what they say next is of this */
+		walk->gathered = 0;
+	}
+	if (!picture) {
+		model->failed = "not yet";
+	} else if (action == ACTION_RUN) {
+		run(walk);
+	} else if (action == ACTION_SNAPSHOT) {
+		snapshot(walk);
+	} else if (action == ACTION_ZERO && is_known(picture)) {
+		model->zero = picture->now;
+		model->until = 0;
+	} else if (action == ACTION_FREEZE && (model->until || is_known(picture))) {
+		model->until = model->until ? 0 : picture->table->to;
+	} else if (action == ACTION_ZERO || action == ACTION_FREEZE) {
+		model->failed = action == ACTION_ZERO ? "nothing to zero" : "nothing to freeze";
+	}
+}
+
+static void search_again(struct model *model, int step)
+{
+	if (model->help)
+		return;
+	if (!model->match[0])
+		model->failed = "no name was given yet";
+	else if (!cursor_search(model, step))
+		model->failed = "no such name";
+}
+
+static void act(struct walk *walk, enum action action)
+{
+	struct model *model = walk_model(walk);
+
+	switch (action) {
+	case ACTION_HELP:
+		model->help = !model->help;
+		break;
+	case ACTION_BACK:
+		go_back(model);
+		break;
+	case ACTION_SEARCH:
+	case ACTION_FILTER:
+		open_prompt(model, action == ACTION_FILTER);
+		break;
+	case ACTION_NEXT:
+	case ACTION_PREVIOUS:
+		search_again(model, action == ACTION_NEXT ? 1 : -1);
+		break;
+	case ACTION_NEXT_TAB:
+		walk->page = (walk->page + 1) % walk->pages;
+		break;
+	case ACTION_PREVIOUS_TAB:
+		walk->page = (walk->page + walk->pages - 1) % walk->pages;
+		break;
+	case ACTION_WINDOW:
+		model->window = model->window == 1 ? 10 : model->window == 10 ? 60 :
+			model->window == 60 ? 0 : 1;
+		break;
+	case ACTION_IDLE:
+		model->no_idle = !model->no_idle;
+		break;
+	case ACTION_RUN:
+	case ACTION_SNAPSHOT:
+	case ACTION_ZERO:
+	case ACTION_FREEZE:
+		act_on_picture(walk, action);
+		break;
+	default:
+		break;
+	}
+}
+
+void model_act(struct walk *walk, enum action action)
+{
+	struct model *model = walk_model(walk);
+
+	if (model->help || (!cursor_act(model, action) && !sort_act(model, action)))
+		act(walk, action);
+}
+
+void model_key(struct walk *walk, uint32_t code)
+{
+	struct model *model = walk_model(walk);
+
+	model->failed = NULL;
+	if (model->open)
+		type(model, code);
+	else
+		model_act(walk, keys_action(&walk->config.keys, code));
+}
+
+void model_paste(struct walk *walk, uint32_t code)
+{
+	struct model *model = walk_model(walk);
+
+	model->failed = NULL;
+	if (model->open)
+		type(model, code);
+}
+
+/* A label of the key bar leaves a prompt, but for its own. */
+void model_click_bar(struct walk *walk, enum action action)
+{
+	struct model *model = walk_model(walk);
+
+	if (action == ACTION_NONE || (model->open == PROMPT_FILTER && action == ACTION_FILTER))
+		return;
+	if (model->open == PROMPT_SEARCH && action == ACTION_SEARCH) {
+		search(model, model->text, 1);
+		return;
+	}
+	if (model->open)
+		prompt_end(model, false);
+	model_act(walk, action);
+}
+
+/* ---- pictures and messages ---- */
+
+/* What was known of times is over when they are of another boot. */
+void model_took(struct model *model, const struct picture *picture)
+{
+	const struct picture *before = model->shown;
+	uint64_t boot = model->boot;
+
+	if (model->failed && strcmp(model->failed, "not turned") == 0 && before &&
+			model->ran != picture->running)
+		model->failed = NULL;
+	model->shown = picture;
+	model->boot = picture->boot;
+	model->ran = picture->running;
+	cursor_rewind(model);
+	if (picture->now < model->zero || picture->now < model->until ||
+			(boot && boot != picture->boot))
+		model->zero = model->until = 0;
+}
+
+/* All's line has all that was said since its last order, and is a failure when one of them is. */
+void model_told(struct walk *walk, struct walk_guest *guest, const struct session_message *message)
+{
+	struct model *model = walk_model(walk);
+
+	if (message->profiler && !message->failed)
+		guest->running = runs(guest);
+	if (message->profiler)
+		guest->asked = guest->kept_told = KEPT_NONE;
+	if (walk_is_all(walk))
+		walk->gathered_failed = walk->gathered_failed || message->failed;
+	walk->gathered += walk_is_all(walk);
+	if (walk_is_all(walk) ? walk->gathered_failed : message->failed)
+		model->failed = walk_is_all(walk) ? "profiling not turned" : "not turned";
+}

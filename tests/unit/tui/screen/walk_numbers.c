@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers on the screen, against `report --json` of the same questions. */
+#include <cjson/cJSON.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/guest/epoch.h"
+#include "agent/report/report.h"
+#include "agent/session/picture.h"
+#include "tui/terminal/canvas.h"
+#include "walk.h"
+
+/* Of one machine, or of all that have said who they are: what is of one name is one. */
+struct numbers {
+	cJSON *json[WALK_MACHINES];	/* NULL: it has said nothing */
+	size_t count;
+	double weight;			/* of all: they are sampled at one rate */
+};
+
+static cJSON *json_of(struct walk_guest *guest)
+{
+	struct report report = { .request = report_default, .epoch = guest->epoch };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+	cJSON *json;
+
+	report.question = picture_question(guest->epoch, &guest->session.wish);
+	report.status = guest->epoch->status;
+	report.table = query_table(guest->epoch->query, &report.question);
+	assert_true(report_json(&report, to));
+	fclose(to);
+	json = cJSON_Parse(text);
+	assert_non_null(json);
+	table_free(report.table);
+	free(text);
+	return json;
+}
+
+static double number(const cJSON *object, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItem(object, name);
+
+	assert_true(cJSON_IsNumber(item));
+	return item->valuedouble;
+}
+
+static struct numbers numbers_of(struct walk *walk)
+{
+	struct numbers numbers = { .count = walk->machines };
+
+	for (size_t i = 0; i < walk->machines; i++) {
+		struct walk_guest *guest = &walk->guests[i];
+
+		if (!guest->epoch->known || (!walk_is_all(walk) && guest != walk_guest(walk)))
+			continue;
+		numbers.json[i] = json_of(guest);
+		numbers.weight += number(numbers.json[i], "weight");
+	}
+	return numbers;
+}
+
+static void numbers_clear(struct numbers *numbers)
+{
+	for (size_t i = 0; i < numbers->count; i++)
+		cJSON_Delete(numbers->json[i]);
+}
+
+static const cJSON *function_of(const cJSON *json, const char *name)
+{
+	const cJSON *function;
+
+	cJSON_ArrayForEach(function, cJSON_GetObjectItem(json, "functions"))
+		if (strcmp(cJSON_GetObjectItem(function, "name")->valuestring, name) == 0)
+			return function;
+	return NULL;
+}
+
+/* Its weight of a kind in all of them. */
+static double weight_of(const struct numbers *numbers, const char *name, const char *kind)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < numbers->count; i++) {
+		const cJSON *function = numbers->json[i] ? function_of(numbers->json[i], name) : NULL;
+
+		sum += function ? number(function, kind) : 0;
+	}
+	return sum;
+}
+
+/* ---- rows ---- */
+
+static bool is_near(double told, double share)
+{
+	return told - share < 0.006 && share - told < 0.006;
+}
+
+/* The row of the screen that has this function; its numbers are the first two in it. */
+static void check_function(const struct walk *walk, const struct numbers *numbers, const char *text,
+	const char *name)
+{
+	const char *at = text + strspn(text, "> ~");
+	char *end;
+	double self = strtod(at, &end), total = strtod(end + strspn(end, " ~"), NULL);
+
+	if (!is_near(self, 100 * weight_of(numbers, name, "self") / numbers->weight) ||
+			!is_near(total, 100 * weight_of(numbers, name, "total") / numbers->weight))
+		walk_fault(walk, "another share than the report's", text);
+}
+
+/* Where it is shown; false: nowhere. */
+static bool check_shown(const struct walk *walk, const struct numbers *numbers, const char *name)
+{
+	char text[WALK_TEXT];
+
+	for (int row = walk_heads_row(walk) + 1; row < WALK_TALL - 3; row++) {
+		const char *at;
+
+		walk_row_text(walk, row, text);
+		at = strstr(text, name);
+		if (!at || at[-1] != ' ' || at[strlen(name)] != ' ')
+			continue;
+		check_function(walk, numbers, text, name);
+		return true;
+	}
+	return false;
+}
+
+/* Has one of those before this one the function, too? */
+static bool is_told(const struct numbers *numbers, size_t before, const char *name)
+{
+	for (size_t i = 0; i < before; i++)
+		if (numbers->json[i] && function_of(numbers->json[i], name))
+			return true;
+	return false;
+}
+
+static void check_functions(struct walk *walk, const struct numbers *numbers)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < numbers->count; i++) {
+		const cJSON *function;
+
+		cJSON_ArrayForEach(function, cJSON_GetObjectItem(numbers->json[i], "functions")) {
+			const char *name = cJSON_GetObjectItem(function, "name")->valuestring;
+			bool hidden = walk_model(walk)->no_idle && strcmp(name, "[idle]") == 0;
+
+			if (is_told(numbers, i, name))
+				continue;
+			all += !hidden;
+			if (check_shown(walk, numbers, name) == hidden)
+				walk_fault(walk, hidden ? "idle time is shown" : "a function of the "
+					"report is not shown", name);
+		}
+	}
+	if (all != model_rows(walk_model(walk)).count)
+		walk_fault(walk, "functions are shown that no report has", "");
+}
+
+/* ---- CPUs ---- */
+
+/* "cpu0 k ... 62% u ... 21% i 17%", or the machine in place of the CPU. */
+static void check_line(const struct walk *walk, const char *label, const double modes[MODES])
+{
+	double sum = modes[0] + modes[1] + modes[2];
+	const char *at = NULL;
+	char text[WALK_TEXT];
+
+	for (int row = 1; row < WALK_TALL / 2 && !at; row++) {
+		walk_row_text(walk, row, text);
+		at = strstr(text, label) == text ? text : NULL;
+	}
+	if (!at)
+		walk_fault(walk, "a CPU has no line", label);
+	for (int mode = 0; sum > 0 && mode < MODES && (at = strchr(at + 1, '%')); mode++) {
+		double share = 100 * modes[mode] / sum, told = strtod(at - 3, NULL);
+
+		if (told - share > 0.51 || share - told > 0.51)
+			walk_fault(walk, "another share of a CPU than the report's", text);
+	}
+}
+
+static void check_cpus(struct walk *walk, const cJSON *json, size_t machine)
+{
+	static const char *const names[MODES] = { "kernel", "user", "idle" };
+	double all[MODES] = { 0 };
+	const cJSON *cpu;
+	char label[64];
+
+	cJSON_ArrayForEach(cpu, cJSON_GetObjectItem(json, "cpus")) {
+		double modes[MODES];
+
+		for (int mode = 0; mode < MODES; mode++) {
+			modes[mode] = number(cpu, names[mode]);
+			all[mode] += modes[mode];
+		}
+		snprintf(label, sizeof label, " cpu%.0f ", number(cpu, "cpu"));
+		if (!walk_is_all(walk))
+			check_line(walk, label, modes);
+	}
+	snprintf(label, sizeof label, " %zu guest%zu ", machine + 1, machine + 1);
+	if (walk_is_all(walk))
+		check_line(walk, label, all);
+}
+
+/* Of pictures that are of now, and of what is asked for now: wishes have their time to come through. */
+void walk_check_numbers(struct walk *walk)
+{
+	struct numbers numbers;
+
+	if (walk->canvas->rows != WALK_TALL || walk_model(walk)->help ||
+			(!walk_is_all(walk) && !walk_guest(walk)->epoch->known))
+		return;
+	for (int i = 0; i < 3; i++) {
+		walk->now += WALK_SECOND / 5;
+		for (size_t k = 0; k < walk->machines; k++)
+			guest_give(walk, &walk->guests[k]);
+		walk_step(walk);
+		walk_draw(walk);
+	}
+	numbers = numbers_of(walk);
+	check_functions(walk, &numbers);
+	for (size_t i = 0; i < numbers.count; i++)
+		if (numbers.json[i])
+			check_cpus(walk, numbers.json[i], i);
+	numbers_clear(&numbers);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The table's rows on the screen: their order, and the one that the cursor is on. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "tui/terminal/canvas.h"
+#include "walk.h"
+
+enum { MESSAGE = 6 };			/* rows at the bottom that a message may lie over */
+
+int walk_heads_row(const struct walk *walk)
+{
+	char text[WALK_TEXT];
+
+	for (int row = 0; row < walk->canvas->rows && row < WALK_HEADER + 1; row++) {
+		walk_row_text(walk, row, text);
+		if (strstr(text, "SELF%") && strstr(text, "FUNCTION"))
+			return row;
+	}
+	return -1;
+}
+
+static const struct model *model_of(const struct walk *walk)
+{
+	return &walk->models[walk->page];
+}
+
+size_t walk_top(const struct walk *walk)
+{
+	const struct model *model = model_of(walk);
+	struct table_rows table = model_rows(model);
+	size_t row = 0;
+
+	while (model->wish.visible_count && row < table.count &&
+			table.rows[row].function != model->wish.visible[0])
+		row++;
+	return row < table.count ? row : 0;
+}
+
+/* Above 0: b belongs before a, by this column alone. */
+static int misplaced(const struct model *model, const struct row *a, const struct row *b)
+{
+	const struct function *one = symbols_get(model->shown->symbols, a->function);
+	const struct function *other = symbols_get(model->shown->symbols, b->function);
+
+	switch (model->sort) {
+	case COLUMN_SELF:
+		return (b->self > a->self) - (b->self < a->self);
+	case COLUMN_TOTAL:
+		return (b->total > a->total) - (b->total < a->total);
+	case COLUMN_HITS:
+		return (b->samples > a->samples) - (b->samples < a->samples);
+	case COLUMN_FUNCTION:
+		return strcmp(one->name, other->name);
+	case COLUMN_OBJECT:
+	case COLUMN_SOURCE:
+		return strcmp(one->object, other->object);
+	default:
+		return 0;
+	}
+}
+
+static void check_order(const struct walk *walk)
+{
+	const struct model *model = model_of(walk);
+	struct table_rows table = model_rows(model);
+
+	for (size_t i = 0; i + 1 < table.count; i++) {
+		int wrong = misplaced(model, &table.rows[i], &table.rows[i + 1]);
+
+		if (model->invert ? wrong < 0 : wrong > 0)
+			walk_fault(walk, "it is not in order", model_name(model, i));
+	}
+}
+
+/* The column that sorts is marked; not where it has no room. */
+static void check_mark(const struct walk *walk, int heads)
+{
+	static const char *const columns[TABLE_COLUMNS] = {
+		[COLUMN_SELF] = "SELF%", [COLUMN_TOTAL] = "TOTAL%", [COLUMN_HITS] = "HITS/s",
+		[COLUMN_CPU] = "CPU", [COLUMN_FUNCTION] = "FUNCTION", [COLUMN_OBJECT] = "OBJECT",
+		[COLUMN_SOURCE] = "SOURCE",
+	};
+	const struct model *model = model_of(walk);
+	const char *head = model->shown->machines && model->sort == COLUMN_CPU ? "VM" :
+		columns[model->sort];
+	char text[WALK_TEXT], wanted[32];
+
+	walk_row_text(walk, heads, text);
+	snprintf(wanted, sizeof wanted, "%s%s", head, model->invert ? "▲" : "▼");
+	if (walk->canvas->unicode && strstr(text, head) && !strstr(text, wanted))
+		walk_fault(walk, "it is not marked as sorting", wanted);
+}
+
+/* On the screen, too: one row has the mark, and names the function. */
+static void check_cursor_row(const struct walk *walk, int heads)
+{
+	const struct model *model = model_of(walk);
+	size_t row = model->cursor.row, top = walk_top(walk);
+	char text[WALK_TEXT];
+
+	for (size_t i = 0; i < model->cursor.height && top + i < model_rows(model).count; i++) {
+		int at = heads + 1 + (int)i;
+
+		if (at > walk->canvas->rows - MESSAGE)
+			break;
+		walk_row_text(walk, at, text);
+		if ((text[0] == '>') != (top + i == row))
+			walk_fault(walk, "the cursor is not on", model_name(model, row));
+		if (walk->canvas->columns == WALK_WIDE && !strstr(text, model_name(model, top + i)))
+			walk_fault(walk, "a row is not of", model_name(model, top + i));
+	}
+	if (row < top || row >= top + model->cursor.height)
+		walk_fault(walk, "the cursor is out of sight", model_name(model, row));
+}
+
+void walk_check_rows(const struct walk *walk)
+{
+	const struct model *model = model_of(walk);
+	struct table_rows table = model_rows(model);
+	uint32_t function = table.count ? table.rows[model->cursor.row].function : FUNCTION_NONE;
+	int heads = walk_heads_row(walk);
+
+	if (model->wish.selected != function)
+		walk_fault(walk, "the cursor is not on",
+			table.count ? model_name(model, model->cursor.row) : "nothing");
+	if (!model->shown || table.count == 0)
+		return;
+	check_order(walk);
+	if (heads < 0)
+		return;
+	check_mark(walk, heads);
+	check_cursor_row(walk, heads);
+}
