@@ -233,6 +233,14 @@ static bool run_hello(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
+/* A host that comes after another one knows by its own word where the answers to it begin. */
+static bool run_echo(struct ktop *ktop, char **words, uint32_t count)
+{
+	(void)count;
+	ktop_str_add(answer(ktop, "echo "), words[0]);
+	return true;
+}
+
 static bool run_help(struct ktop *ktop, char **words, uint32_t count);
 
 static const struct command commands[] = {
@@ -245,6 +253,7 @@ static const struct command commands[] = {
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "status", "", "what is so", 0, 0, run_status },
 	{ "hello", "", "send all names and facts again", 0, 0, run_hello },
+	{ "echo", " WORD", "say that word", 1, 1, run_echo },
 	{ "help", "", "these lines", 0, 0, run_help },
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -8,7 +8,7 @@ _ktop_help() {
 # The words that the hook takes after those that are there.
 _ktop_control() {
 	case $* in
-	'') echo 'start stop rate mode cpu events keys status hello help' ;;
+	'') echo 'start stop rate mode cpu events keys status hello echo help' ;;
 	mode) echo 'timer nmi' ;;
 	keys) echo 'chord plain' ;;
 	cpu) echo 'all' ;;

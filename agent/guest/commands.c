@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "agent/base/util.h"
 #include "agent/vm/port_socket.h"
@@ -11,18 +13,25 @@ enum { WAITING_MAX = 256, NS_PER_MS = 1000000 };
 struct waiting {
 	struct command_sink sink;
 	uint64_t since;			/* sent, or the answer before it came */
-	bool hello;			/* its answer is known by its text */
+	bool hello;			/* an echo went before it: answers before that one's are foreign */
+	uint32_t number;		/* that the echo says */
+	bool ours;			/* it did, or the hook is too old to know it */
 	bool passed;			/* the guest answers, but not yet to this */
 };
 
 struct commands {
 	struct waiting waiting[WAITING_MAX];	/* oldest first */
 	size_t count;
+	uint32_t number;		/* of the hello before; no two ktops begin alike */
 };
 
 struct commands *commands_new(void)
 {
-	return util_alloc(sizeof(struct commands));
+	struct commands *commands = util_alloc(sizeof(*commands));
+
+	if (getrandom(&commands->number, sizeof(commands->number), GRND_NONBLOCK) < 0)
+		commands->number = (uint32_t)util_now();
+	return commands;
 }
 
 void commands_free(struct commands *commands)
@@ -49,7 +58,9 @@ static bool is_line(const char *line)
 void commands_send(struct commands *commands, struct port_socket *socket, const char *line,
 	struct command_sink sink, uint64_t now)
 {
-	char *bytes = util_format("%s\n", line);
+	bool hello = strcmp(line, "hello") == 0;
+	char *bytes = hello ? util_format("echo %" PRIu32 "\nhello\n", ++commands->number) :
+		util_format("%s\n", line);
 
 	if (!is_line(line))
 		answer(sink, false, "not sent: not a control line; the word `help` gives the list");
@@ -66,7 +77,8 @@ void commands_send(struct commands *commands, struct port_socket *socket, const 
 		commands->waiting[commands->count++] = (struct waiting){
 			.sink = sink,
 			.since = now,
-			.hello = strcmp(line, "hello") == 0,
+			.hello = hello,
+			.number = commands->number,
 		};
 	free(bytes);
 }
@@ -82,10 +94,29 @@ static void finish_first(struct commands *commands, bool ok, const char *text)
 	answer(sink, ok, text);
 }
 
-/* A ktop before us may have left lines that the guest reads only now: their answers are nobody's. */
-static bool is_foreign(const struct commands *commands, const char *text)
+static bool is_echo(const struct waiting *waiting, bool ok, const char *text)
 {
-	return commands->count && commands->waiting[0].hello && strcmp(text, "hello") != 0;
+	char *echo = util_format("echo %" PRIu32, waiting->number);
+	bool same = ok && strcmp(text, echo) == 0;
+
+	free(echo);
+	return same || (!ok && strncmp(text, "usage: ", 7) == 0);
+}
+
+/*
+ * A ktop before us may have left lines that the guest reads only now: their answers are nobody's, nor
+ * is that to our echo, behind which there are none of them.
+ */
+static bool is_foreign(struct commands *commands, bool ok, const char *text)
+{
+	struct waiting *first = commands->waiting;
+	bool before;
+
+	if (!commands->count || !first->hello)
+		return false;
+	before = !first->ours;
+	first->ours = first->ours || is_echo(first, ok, text);
+	return before || strcmp(text, "hello") != 0;
 }
 
 void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size)
@@ -94,7 +125,7 @@ void commands_reply(struct commands *commands, bool ok, const char *bytes, size_
 
 	for (size_t i = 0; i < commands->count; i++)
 		commands->waiting[i].since = util_now();
-	if (is_foreign(commands, text))
+	if (is_foreign(commands, ok, text))
 		commands->waiting[0].passed = true;
 	else if (commands->count)
 		finish_first(commands, ok, text);

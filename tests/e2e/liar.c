@@ -136,21 +136,19 @@ static void sample(struct fake_guest *guest)
 /* Each line but hello is refused, in the words of the trick. */
 static void answer(struct fake_guest *guest, int trick)
 {
-	const char hello[] = "hello\n";
-	const struct ktop_wire_reply reply = {
-		.ok = strncmp(guest->lines, hello, sizeof hello - 1) == 0,
-	};
+	const struct ktop_wire_reply refusal = { .ok = 0 };
 	struct body body = { 0 };
 	char *end = strchr(guest->lines, '\n');
 
+	if (fake_guest_got(guest, "hello")) {
+		fake_guest_reply(guest, true, "hello");
+		return;
+	}
 	if (!end)
 		return;
 	memmove(guest->lines, end + 1, strlen(end + 1) + 1);
-	body_fixed(&body, &reply, sizeof reply);
-	if (reply.ok)
-		body_text(&body, "hello");
-	else
-		add_text(&body, "refused ", trick, false);
+	body_fixed(&body, &refusal, sizeof refusal);
+	add_text(&body, "refused ", trick, false);
 	put(guest, KTOP_EVENT_reply, &body);
 }
 

@@ -22,6 +22,7 @@ struct fake_guest {
 	uint64_t taken[2];		/* samples, per CPU */
 	bool running;
 	char lines[4096];		/* that came and were not yet taken */
+	char echo[32];			/* that came before hello, and is answered before it is */
 };
 
 struct fake_guest *fake_guest_new(const char *path);

@@ -392,7 +392,7 @@ static void help_names_every_command(void **state)
 {
 	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "mode timer|nmi: ",
 		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "status: ", "hello: ",
-		"help: " };
+		"echo WORD: ", "help: " };
 	const char *text;
 	bool ok;
 
@@ -455,6 +455,18 @@ static void a_new_host_does_not_finish_the_line_of_the_last(void **state)
 	assert_false(ktop_running(ktop));
 }
 
+static void echo_says_the_word(void **state)
+{
+	bool ok;
+
+	(void)state;
+	done("echo 3735928559\n", "echo 3735928559");
+	say("echo\n", &ok);
+	assert_false(ok);
+	say("echo a b\n", &ok);
+	assert_false(ok);
+}
+
 static void hello_tells_all_again(void **state)
 {
 	uint32_t descriptors;
@@ -498,6 +510,7 @@ int main(void)
 		TEST(every_line_has_its_reply),
 		TEST(a_host_that_does_not_read_keeps_nobody_busy),
 		TEST(a_new_host_does_not_finish_the_line_of_the_last),
+		TEST(echo_says_the_word),
 		TEST(hello_tells_all_again),
 	};
 

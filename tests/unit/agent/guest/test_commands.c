@@ -66,6 +66,27 @@ static void reply(struct world *world, const char *text)
 	commands_reply(world->commands, true, text, strlen(text));
 }
 
+static void refuse(struct world *world, const char *text)
+{
+	commands_reply(world->commands, false, text, strlen(text));
+}
+
+/* What the guest got so far, and the echo in it, without its newline. */
+static void read_echo(struct world *world, char echo[64])
+{
+	char lines[256] = "";
+	char *end;
+
+	assert_true(recv(world->guest, lines, sizeof(lines) - 1, MSG_DONTWAIT) > 0);
+	end = strchr(lines, '\n');
+	assert_non_null(end);
+	assert_string_equal(end, "\nhello\n");
+	assert_memory_equal(lines, "echo ", 5);
+	*end = '\0';
+	assert_in_range(strlen(lines), 6, 15);
+	strcpy(echo, lines);
+}
+
 static void wait_in_vain(struct world *world)
 {
 	commands_expire(world->commands, util_now() + (COMMANDS_ANSWER_MS + 1000) * 1000000ull);
@@ -81,20 +102,64 @@ static void check_last(const struct world *world, const char *part)
 static void test_guest_that_stood_still(void **state)
 {
 	struct world world = begin();
+	char echo[64];
 
 	(void)state;
 	send_line(&world, "hello");
+	read_echo(&world, echo);
 	wait_in_vain(&world);
 	check_last(&world, "no answer");
 	send_line(&world, "status");
 	reply(&world, "rate 997");
 	reply(&world, "stopped");
+	reply(&world, "echo 1");
+	reply(&world, "hello");			/* that one's own */
+	reply(&world, "on, mode timer");
+	assert_int_equal(world.count, 1);
+	reply(&world, echo);
 	assert_int_equal(world.count, 1);
 	reply(&world, "hello");
 	reply(&world, "off, mode timer");
 	assert_int_equal(world.count, 2);
 	check_last(&world, "off, mode timer");
 	end(&world);
+}
+
+/* Its hook is older than the echo, and refuses that. */
+static void test_hook_that_knows_no_echo(void **state)
+{
+	struct world world = begin();
+
+	(void)state;
+	send_line(&world, "hello");
+	send_line(&world, "status");
+	reply(&world, "stopped");
+	refuse(&world, "usage: start | stop | hello | help");
+	assert_int_equal(world.count, 0);
+	reply(&world, "hello");
+	reply(&world, "off, mode timer");
+	assert_int_equal(world.count, 2);
+	check_last(&world, "off, mode timer");
+	end(&world);
+}
+
+/* Two that are told apart by nothing else: each has an echo of its own. */
+static void test_no_two_begin_alike(void **state)
+{
+	struct world one = begin(), other = begin();
+	char first[64], second[64], third[64];
+
+	(void)state;
+	send_line(&one, "hello");
+	send_line(&other, "hello");
+	read_echo(&one, first);
+	read_echo(&other, second);
+	send_line(&one, "hello");
+	read_echo(&one, third);
+	assert_string_not_equal(first, second);
+	assert_string_not_equal(first, third);
+	end(&one);
+	end(&other);
 }
 
 /* A guest that answers all but hello is heard all the same, in time. */
@@ -117,6 +182,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_guest_that_stood_still),
+		cmocka_unit_test(test_hook_that_knows_no_echo),
+		cmocka_unit_test(test_no_two_begin_alike),
 		cmocka_unit_test(test_hello_that_was_lost),
 	};
 
