@@ -3,8 +3,9 @@
  * bytes above the stack or the frame pointer. A stack with a frame of any other kind is left to the
  * kernel's unwinder.
  */
-#include <linux/ptrace.h>
+#include <linux/hash.h>
 #include <linux/objtool.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/string.h>
@@ -19,6 +20,18 @@
 #define ORC_TYPE_CALL UNWIND_HINT_TYPE_CALL
 #define ORC_TYPE_REGS UNWIND_HINT_TYPE_REGS
 #endif
+
+/*
+ * A step from a place to its caller: bytes up to the caller's stack << 16, and in the lower 16 bits
+ * KINDS, with SAVES_FP also where the caller's frame pointer was saved, in bytes from there. 0: the
+ * kernel's unwinder is to be asked.
+ */
+enum { FROM_FP = 1, SAVES_FP = 2, REGS = 4, KINDS = 7 };
+
+enum { KEPT_BITS = 12 };
+
+/* Offset of a place in the text << 32 | its step: each word is written whole, by any CPU. */
+static u64 kept[1 << KEPT_BITS];
 
 /* Fixed after orc_init(). */
 static u64 text_begin, text_size;	/* 0: there is no table */
@@ -56,39 +69,66 @@ static __always_inline const struct orc_entry *find(u64 place)
 	return &entries[low];
 }
 
+static u32 make_step(const struct orc_entry *entry)
+{
+	u32 kinds = entry->sp_reg == ORC_REG_BP ? FROM_FP : 0;
+
+	if ((entry->sp_reg != ORC_REG_SP && !kinds) || entry->bp_offset % 8 != 0)
+		return 0;
+	if (entry->type == ORC_TYPE_REGS)
+		return (u32)entry->sp_offset << 16 | kinds | REGS;
+	if (entry->type != ORC_TYPE_CALL)
+		return 0;
+	if (entry->bp_reg == ORC_REG_PREV_SP)
+		kinds |= SAVES_FP | (u16)entry->bp_offset;
+	else if (entry->bp_reg != ORC_REG_UNDEFINED)
+		return 0;
+	return (u32)entry->sp_offset << 16 | kinds;
+}
+
+static __always_inline u32 step_at(u32 offset)
+{
+	u64 *slot = &kept[hash_32(offset, KEPT_BITS)];
+	u64 found = READ_ONCE(*slot);
+
+	if (found >> 32 != offset) {
+		found = (u64)offset << 32 | make_step(find(text_begin + offset));
+		WRITE_ONCE(*slot, found);
+	}
+	return (u32)found;
+}
+
+/* Of a call the last byte of its instruction is looked for. */
 u32 orc_walk(const struct pt_regs *interrupted, u8 *frames)
 {
 	struct pt_regs *program = task_pt_regs(current);
 	u64 low = (u64)task_stack_page(current), high = (u64)program;
-	u64 sp = interrupted->sp, fp = interrupted->bp, pc = interrupted->ip;
-	u64 place = pc;			/* of a call, the last byte of its instruction */
+	u64 sp = interrupted->sp, fp = interrupted->bp, offset = interrupted->ip - text_begin;
 
 	if (sp < low || sp > high || !user_mode(program))
 		return 0;
-	for (u32 at = 1; place - text_begin < text_size && at < KTOP_FRAMES_MAX; at++) {
-		const struct orc_entry *entry = find(place);
-		u64 saved;
+	for (u32 at = 1; offset < text_size && at < KTOP_FRAMES_MAX; at++) {
+		u32 step = step_at(offset);
+		u64 pc;
 
 		low = sp;
-		if (entry->sp_reg == ORC_REG_BP)
-			sp = fp;
-		else if (entry->sp_reg != ORC_REG_SP)
-			return 0;
-		sp += entry->sp_offset;
-		if (entry->type == ORC_TYPE_REGS)
+		sp = (step & FROM_FP ? fp : sp) + (s16)(step >> 16);
+		if (step & REGS)
 			return sp == high ? at : 0;
-		saved = sp + entry->bp_offset;
-		if (entry->type != ORC_TYPE_CALL || sp < low + 8 || sp > high)
+		if (sp < low + 8 || sp > high)
 			return 0;
-		if (entry->bp_reg == ORC_REG_PREV_SP && saved >= low && saved < sp)
+		if (step & SAVES_FP) {
+			u64 saved = sp + (s16)(step & ~KINDS);
+
+			if (saved < low || saved >= sp)
+				return 0;
 			fp = *(const u64 *)saved;
-		else if (entry->bp_reg != ORC_REG_UNDEFINED)
-			return 0;
+		}
 		pc = *(const u64 *)(sp - 8);
 		if (pc == changed[0] || pc == changed[1])
 			return 0;
 		memcpy(frames + 8 * at, &pc, sizeof(pc));
-		place = pc - 1;
+		offset = pc - 1 - text_begin;
 	}
 	return 0;
 }

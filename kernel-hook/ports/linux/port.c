@@ -48,7 +48,10 @@ static bool interrupted_is_idle(const struct task_struct *task)
 	return is_idle_task(task) && !in_serving_softirq() && hardirq_count() <= HARDIRQ_OFFSET;
 }
 
-/* An interrupt or exception leaves -1 where a system call has its number. */
+/*
+ * An interrupt or exception leaves -1 where a system call has its number. What is not given is for the
+ * hook's own unwinder, whose place this port's has taken.
+ */
 const struct ktop_current *ktop_port_current(uint64_t pc)
 {
 	struct ktop_current *now = this_cpu_ptr(&sampled);
@@ -56,15 +59,13 @@ const struct ktop_current *ktop_port_current(uint64_t pc)
 	const struct pt_regs *user = task_pt_regs(task);
 	bool has_user = task->mm && !(task->flags & PF_KTHREAD);
 
-	*now = (struct ktop_current){
-		.process = has_user ? (uint32_t)task->tgid : KTOP_KERNEL,
-		.thread = is_idle_task(task) ? KTOP_NO_THREAD : (uint32_t)task->pid,
-		.idle = interrupted_is_idle(task),
-		.user_valid = has_user && !text_is_entry(pc),
-		.user_exact = (long)user->orig_ax == -1,
-		.user_pc = user->ip,
-		.user_fp = user->bp,
-	};
+	now->process = has_user ? (uint32_t)task->tgid : KTOP_KERNEL;
+	now->thread = is_idle_task(task) ? KTOP_NO_THREAD : (uint32_t)task->pid;
+	now->idle = interrupted_is_idle(task);
+	now->user_valid = has_user && !text_is_entry(pc);
+	now->user_exact = (long)user->orig_ax == -1;
+	now->user_pc = user->ip;
+	now->user_fp = user->bp;
 	if (!is_idle_task(task))
 		tasks_seen(task);
 	return now;
