@@ -3,6 +3,7 @@
 #ifndef NAMING_H
 #define NAMING_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct stacks;
@@ -18,8 +19,10 @@ void naming_clear(struct naming *naming);
 
 /*
  * Brings it up to date. Returns the lowest node with another function than before, or STACKS_NONE:
- * a stack whose leaf is below that node means what it meant, since callers have the lower ids.
+ * a stack whose leaf is below that node means what it meant, since callers have the lower ids. Ended by
+ * `stop`, it is not up to date.
  */
-uint32_t naming_update(struct naming *naming, const struct stacks *stacks, struct symbols *symbols);
+uint32_t naming_update(struct naming *naming, const struct stacks *stacks, struct symbols *symbols,
+	const atomic_bool *stop);
 
 #endif

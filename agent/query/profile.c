@@ -9,6 +9,7 @@
 #include "agent/store/store.h"
 #include "filter.h"
 #include "profile.h"
+#include "stop.h"
 
 struct profile *profile_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
 	struct budget *budget)
@@ -294,7 +295,7 @@ static void add_run(struct profile *profile, const struct profile_input *input,
 	bool *passes = passing(input, run);
 	struct run_count count;
 
-	while (run_next(&reader, &count)) {
+	while (run_next(&reader, &count) && !stop_at(input->stop, reader.left)) {
 		const struct who *who = &run->who[count.who];
 
 		if (!passes[count.who])

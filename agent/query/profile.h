@@ -6,6 +6,7 @@
 #ifndef PROFILE_H
 #define PROFILE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct profile_input {			/* what turns a slice into sums; borrowed */
 	const struct filter *filter;
 	const uint32_t *functions;	/* by node */
 	uint32_t idle, unknown;		/* functions for idle time, and for no stack at all */
+	const atomic_bool *stop;	/* then the rest is left out; NULL: never */
 };
 
 enum { PROFILE_NO_EDGE = 0xffffffff };

@@ -25,6 +25,11 @@ struct query *query_new(const struct query_inputs *inputs)
 	return query;
 }
 
+void query_heed(struct query *query, const atomic_bool *stop)
+{
+	query->window.stop = stop;
+}
+
 void query_free(struct query *query)
 {
 	if (!query)

@@ -7,6 +7,7 @@
 #ifndef QUERY_H
 #define QUERY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +55,12 @@ enum table_column {
 /* Keeps what makes the next, similar question cheap (window.h). */
 struct query *query_new(const struct query_inputs *inputs);
 void query_free(struct query *query);
+
+/*
+ * From now on a question is given up as soon as this is set: its answer is empty, or a part, and of no use; the
+ * next one begins anew. NULL: none is.
+ */
+void query_heed(struct query *query, const atomic_bool *stop);
 
 struct table *query_table(struct query *query, const struct question *question);
 

@@ -11,6 +11,7 @@
 #include "filter.h"
 #include "query.h"
 #include "query_state.h"
+#include "stop.h"
 
 /* Stacks of addresses come together in one tree of functions; then equal keys in one sum. */
 struct place {
@@ -165,6 +166,7 @@ static void add_run(struct merge *merge, const struct run *run)
 	struct run_count count;
 
 	while (!merge->full && run_next(&reader, &count)) {
+		merge->full = stop_at(window->stop, reader.left);
 		const struct who *who = &run->who[count.who];
 		struct sum sum = {
 			.thread = who->thread, .process = who->process, .mode = who->mode,

@@ -11,6 +11,7 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "filter.h"
+#include "stop.h"
 #include "window.h"
 
 /*
@@ -56,7 +57,7 @@ static struct profile_input input_of(struct window *window)
 	return (struct profile_input){
 		.stacks = window->inputs.stacks, .threads = window->inputs.threads,
 		.filter = &window->question.filter, .functions = window->naming.functions,
-		.idle = window->idle, .unknown = window->unknown,
+		.idle = window->idle, .unknown = window->unknown, .stop = window->stop,
 	};
 }
 
@@ -65,7 +66,7 @@ static struct profile_input input_of(struct window *window)
 static void follow_names(struct window *window)
 {
 	uint32_t changed = naming_update(&window->naming, window->inputs.stacks,
-		window->inputs.symbols);
+		window->inputs.symbols, window->stop);
 
 	if (changed == STACKS_NONE)
 		return;
@@ -129,7 +130,7 @@ static void renew_recent(struct window *window)
 	size_t most = budget_share(window->inputs.budget, 8 * RECENT_COST);
 	struct profile **recent = util_alloc(room * sizeof(*recent));
 
-	while (at > 0 && used < RECENT_MAX && used < most) {
+	while (at > 0 && used < RECENT_MAX && used < most && !stop_now(window->stop)) {
 		struct slice slice = store_slice(window->inputs.store, first + --at);
 		bool in_range = first + at >= window->span.first;
 
@@ -203,7 +204,7 @@ static void renew_past(struct window *window)
 	}
 	if (!past_holds(window, end))
 		begin_past(window, end);
-	for (size_t i = window->span.first; i < end; i++) {
+	for (size_t i = window->span.first; i < end && !stop_now(window->stop); i++) {
 		struct slice slice = store_slice(window->inputs.store, i);
 
 		if (slice.begin < window->past->end)
@@ -223,6 +224,14 @@ static bool is_answered(const struct window *window, const struct question *ques
 		&& window->threads_generation == threads_generation(window->inputs.threads);
 }
 
+/* What was given up in the middle is good for nothing. */
+static void forget(struct window *window)
+{
+	drop_all(window);
+	window->naming.count = 0;
+	window->store_version = UINT64_MAX;
+}
+
 void window_update(struct window *window, const struct question *question)
 {
 	uint64_t now = store_now(window->inputs.store);
@@ -238,6 +247,8 @@ void window_update(struct window *window, const struct question *question)
 	window->to = question->to < now ? question->to : now;
 	renew_recent(window);
 	renew_past(window);
+	if (stop_now(window->stop))
+		forget(window);
 }
 
 const struct profile *window_profile(const struct window *window, size_t index)

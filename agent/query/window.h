@@ -7,6 +7,7 @@
 #ifndef WINDOW_H
 #define WINDOW_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ enum { WINDOW_SECONDS = 61 };		/* the whole seconds of a trend lie in them */
 struct window {
 	struct query_inputs inputs;
 	struct naming naming;
+	const atomic_bool *stop;	/* as query_heed has it */
 	uint32_t idle, unknown;
 
 	struct question question;	/* the last one, and what the rest was made from */

@@ -7,6 +7,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
+#include "agent/query/stop.h"
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
 #include "report.h"
@@ -239,7 +240,7 @@ bool report_json(const struct report *report, FILE *out)
 	put_books(&writer, report);
 	put_events(&writer, report->epoch);
 	begin_list(&writer, "functions");
-	for (size_t i = 0; i < report->table->count; i++)
+	for (size_t i = 0; i < report->table->count && !stop_now(session_given_up(report->session)); i++)
 		put_function(&writer, report, &report->table->rows[i]);
 	end_list(&writer);
 	fputs("\n}\n", out);

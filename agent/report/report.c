@@ -436,7 +436,7 @@ static void note_nothing(struct report *report)
 	free(options);
 }
 
-static void name(struct report *report)
+static void find_names(struct report *report)
 {
 	uint32_t left;
 
@@ -460,6 +460,13 @@ static void name(struct report *report)
 			false);
 		begin_file(report);
 	}
+}
+
+static void name(struct report *report)
+{
+	query_heed(report->epoch->query, session_given_up(report->session));
+	find_names(report);
+	query_heed(report->epoch->query, NULL);
 }
 
 enum report_state report_step(struct report *report)
@@ -489,11 +496,22 @@ bool report_has_books(const struct report *report)
 	return session_epoch(report->session) == report->epoch;
 }
 
+static bool put(struct report *report, FILE *out)
+{
+	bool good = true;
+
+	query_heed(report->epoch->query, session_given_up(report->session));
+	if (report->request.json)
+		good = report_json(report, out);
+	else
+		report_text(report, out);
+	query_heed(report->epoch->query, NULL);
+	return good;
+}
+
 bool report_write(struct report *report, FILE *out, char **error)
 {
-	if (!report->request.json)
-		report_text(report, out);
-	else if (!report_json(report, out))
+	if (!put(report, out))
 		return util_fail(error, "JSON: not written: no memory for it; ask for less");
 	if (fflush(out) != 0)
 		return util_fail(error, "report: not written: %s; make room there", strerror(errno));

@@ -9,6 +9,7 @@
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/stop.h"
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
 #include "report.h"
@@ -109,7 +110,7 @@ void report_text(const struct report *report, FILE *out)
 	print_facts(report, out);
 	fprintf(out, "\n%7s %7s %9s  %-11s %-32s %-16s %s\n", "SELF%", "TOTAL%", "HITS/s", "CPU",
 		"FUNCTION", "OBJECT", "SOURCE");
-	for (size_t i = 0; i < rows; i++)
+	for (size_t i = 0; i < rows && !stop_now(session_given_up(report->session)); i++)
 		print_row(report, &report->table->rows[i], out);
 	if (report->table->count == 0)
 		fprintf(out, report->note[0] ? "(nothing to show)\n" : "(no sample was taken)\n");

@@ -193,6 +193,16 @@ const char *session_plugged(const struct session *session, char *text, size_t si
 	return session->source->table->plugged(session->source, text, size);
 }
 
+void session_give_up(struct session *session)
+{
+	atomic_store(&session->given_up, true);
+}
+
+const atomic_bool *session_given_up(const struct session *session)
+{
+	return &session->given_up;
+}
+
 static int ms_until(uint64_t late)
 {
 	uint64_t now = util_now();

@@ -7,6 +7,7 @@
 #ifndef SESSION_H
 #define SESSION_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,6 +68,13 @@ const char *session_trouble(const struct session *session, char *text, size_t si
 
 /* What was plugged into the VM for this session, in a line; "" if nothing. Returns `text`. */
 const char *session_plugged(const struct session *session, char *text, size_t size);
+
+/*
+ * Any thread: nobody waits for an answer any more: pictures and reports in the making are given up, until it is
+ * left, and are of no use. What was saved is not.
+ */
+void session_give_up(struct session *session);
+const atomic_bool *session_given_up(const struct session *session);
 
 /*
  * Takes that out, and is over at `late` (util_now), whatever does not answer; once: later calls do nothing.

@@ -39,6 +39,8 @@ uint64_t session_picture_due(const struct session *session)
 	bool soon = session->wish_is_new || (!session->begun && !brief);
 	uint64_t pause = (uint64_t)(soon ? SOON_MS : brief ? BRIEF_MS : PICTURE_MS) * NS_PER_MS;
 
+	if (session->left)
+		return UINT64_MAX;		/* nobody looks */
 	if (!session->wish_is_new && !changed)
 		return session_shown_link(session) == LINK_SILENT ?	/* how long is told */
 			session->pictured + (uint64_t)SILENT_MS * NS_PER_MS : UINT64_MAX;
@@ -65,7 +67,11 @@ void session_make_picture(struct session *session)
 		.generation = ++session->generation,
 	};
 
+	if (session->epoch)
+		query_heed(session->epoch->query, &session->given_up);
 	picture = picture_new(&inputs);
+	if (session->epoch)
+		query_heed(session->epoch->query, NULL);
 	session->begun = session->begun || (picture->table && picture->table->samples);
 	mailbox_picture(session->mailbox, picture);
 	session->wish_is_new = session->changed = false;

@@ -3,6 +3,7 @@
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,7 @@ struct session {
 	bool wanted;			/* the profiler on, or off, by the last order */
 	struct loan loan;
 
+	atomic_bool given_up;		/* by any thread */
 	bool left;			/* as session_leave does it */
 	bool left_running;		/* the profiler was on when the guest was left */
 

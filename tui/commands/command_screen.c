@@ -81,8 +81,10 @@ static bool begin(struct ingest *ingest, const struct command_vm *vm,
 
 static void end_all(struct ingest *ingests, size_t count, uint64_t late)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		session_give_up(ingests[i].session);
 		atomic_store(&ingests[i].end, late);
+	}
 	for (size_t i = 0; i < count; i++)
 		pthread_join(ingests[i].thread, NULL);
 }

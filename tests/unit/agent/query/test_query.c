@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -613,9 +615,80 @@ static void a_table_tells_the_range_of_its_slices(void **state)
 	world_free(&world);
 }
 
+/* ---- given up ---- */
+
+enum { MANY = 10000 };
+
+static uint64_t cpu_now(void)
+{
+	struct timespec now;
+
+	assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+static void count_stack(void *context, const struct query_stack *stack)
+{
+	*(uint64_t *)context += stack->weight;
+}
+
+/* Each question once: what comes out must be whole, or nothing of it counts. Returns what it cost. */
+static uint64_t ask_all(struct world *world, const struct question *question, uint64_t *weight)
+{
+	uint64_t begin = cpu_now(), stacks = 0, trend[TABLE_TREND];
+	struct table *table = query_table(world->query, question);
+	struct caller callers[4];
+
+	*weight = table->weight;
+	table_free(table);
+	query_trend(world->query, question, 3, trend);
+	query_callers(world->query, question, 3, callers, 4);
+	if (query_stacks(world->query, question, count_stack, &stacks))
+		assert_int_equal(stacks, *weight);
+	else
+		assert_int_equal(*weight, 0);
+	return cpu_now() - begin;
+}
+
+/* Somebody ends the program: an answer is not waited for; who asks again has it whole. */
+static void test_given_up(void **state)
+{
+	struct world world = world_new();
+	struct question question = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
+	struct random random = { 11 };
+	struct taken taken = { 0 };
+	atomic_bool stop = false;
+	uint64_t first, second, weight, whole = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < MANY; i++) {
+		taken = (struct taken){ .time = i * MS, .weight = 1, .kernel_count = 8 };
+		for (uint32_t k = 0; k < taken.kernel_count; k++)
+			taken.kernel[k] = random_address(&random, 500);
+		whole += taken.weight;
+		world_take(&world, &taken);
+	}
+	query_heed(world.query, &stop);
+	first = ask_all(&world, &question, &weight);
+	assert_int_equal(weight, whole);
+
+	question.filter.modes = 1u << taken.mode;		/* another question */
+	stop = true;
+	second = ask_all(&world, &question, &weight);
+	print_message("%d us, and %d us given up\n", (int)(first / 1000), (int)(second / 1000));
+	assert_int_equal(weight, 0);
+	assert_true(second < first / 8);
+	stop = false;
+	ask_all(&world, &question, &weight);
+	assert_int_equal(weight, whole);
+	query_heed(world.query, NULL);
+	world_free(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_given_up),
 		cmocka_unit_test(a_minute_agrees_with_a_list),
 		cmocka_unit_test(late_events_agree_with_a_list),
 		cmocka_unit_test(days_agree_with_a_list),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a session is asked costs as much more as there is more of it, not the square of that: each question, of a
- * guest with so many functions and stacks, and of one with four times as many. By processor time.
+ * guest with so many functions and stacks, and of one with eight times as many. By processor time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +33,8 @@
 #include "tests/unit/fakes/session_fixture.h"
 
 enum {
-	FUNCTIONS = 1500, STACKS = 10 * FUNCTIONS, DEPTH = 6,	/* of the smaller guest */
-	TIMES = 4, MOST = 8,		/* a square would be 16 */
+	FUNCTIONS = 750, STACKS = 10 * FUNCTIONS, DEPTH = 6,	/* of the smaller guest */
+	TIMES = 8, MOST = 24,		/* a square would be 64 */
 	PACKET = 100, ROUNDS = 3,
 };
 static const uint64_t first_address = 0x1000;
@@ -82,7 +82,7 @@ static void put_stack(struct body *body, uint64_t number, unsigned functions)
 
 static void put_packet(struct fake_guest *guest, uint64_t from, unsigned times)
 {
-	guest->clock += 40 / times * FAKE_GUEST_TICKS_PER_MS;	/* as many slices */
+	guest->clock += 40 * FAKE_GUEST_TICKS_PER_MS / times;	/* as many slices */
 	packets_begin(guest->packets, KTOP_SAMPLES, 0, guest->clock);
 	for (uint64_t i = from; i < from + PACKET; i++) {
 		const struct ktop_wire_sample sample = { .process = KTOP_KERNEL, .weight = 1,
