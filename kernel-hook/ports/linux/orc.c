@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * ORC's table tells of each place in the kernel's code where its caller's stack begins: mostly so many
  * bytes above the stack or the frame pointer. A stack with a frame of any other kind is left to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The common kernel stack, at a fraction of what the kernel's own unwinder takes for it, which is made
  * for any stack. Both go by the same table, ORC, and find the same.
