@@ -380,8 +380,8 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 	count_events(epoch, events, count);
 	for (size_t i = 0; i < count; i++)
 		if (events[i].kind == EVENT_SAMPLE)
-			stacks[i] = stacks_key(epoch->inputs.stacks, &events[i].sample,
-				space_of(epoch, &events[i].sample));
+			stacks_key(epoch->inputs.stacks, &events[i].sample,
+				space_of(epoch, &events[i].sample), &stacks[i]);
 	for (size_t i = 0; i < count; i++)
 		take_event(epoch, &events[i], &stacks[i]);
 }

@@ -22,10 +22,13 @@ _Static_assert(1 << KIND_BITS >= ARRIVALS_MAX, "each arrival may be of its own k
 _Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
 _Static_assert(DIGITS * DIGIT_BITS >= KIND_BITS + STACK_BITS + SLICE_BITS, "all of it is sorted");
 
-/* All of an arrival that is neither where nor when: in many there are few of them. */
+/*
+ * All of an arrival that is neither where nor when: in many there are few of them. The order of the
+ * two numbers is that of who_compare, then that of weights.
+ */
 struct kind {
-	struct who who;
-	uint32_t weight;
+	uint64_t task;				/* process, thread */
+	uint64_t rest;				/* CPU, mode, weight */
 };
 
 struct arrivals {
@@ -81,30 +84,49 @@ size_t arrivals_count(const struct arrivals *arrivals)
 	return arrivals->count;
 }
 
-/* By its fields, as they were written: a copy of it would wait for them. One branch for all. */
-static bool is_kind(const struct kind *kind, const struct who *who, uint32_t weight)
+/* By its fields, as they were written: a copy of it would wait for them. */
+static struct kind make_kind(const struct who *who, uint32_t weight)
 {
-	return ((kind->who.process ^ who->process) | (kind->who.thread ^ who->thread) |
-		(uint32_t)(kind->who.cpu ^ who->cpu) | (uint32_t)(kind->who.mode ^ who->mode) |
-		(kind->weight ^ weight)) == 0;
+	return (struct kind){
+		.task = (uint64_t)who->process << 32 | who->thread,
+		.rest = (uint64_t)who->cpu << 40 | (uint64_t)who->mode << 32 | weight,
+	};
+}
+
+static struct who who_of(const struct kind *kind)
+{
+	return (struct who){
+		.process = (uint32_t)(kind->task >> 32), .thread = (uint32_t)kind->task,
+		.cpu = (uint16_t)(kind->rest >> 40), .mode = (uint8_t)(kind->rest >> 32),
+	};
+}
+
+static bool same_who(const struct kind *a, const struct kind *b)
+{
+	return a->task == b->task && a->rest >> 32 == b->rest >> 32;
+}
+
+static uint32_t weight_of(const struct kind *kind)
+{
+	return (uint32_t)kind->rest;
 }
 
 /* The slots are so many that few kinds meet. */
-static uint32_t have_kind(struct arrivals *arrivals, const struct who *who, uint32_t weight)
+static uint32_t have_kind(struct arrivals *arrivals, struct kind kind)
 {
-	uint64_t hash = hash_pair(&arrivals->seed, (uint64_t)who->process << 32 | who->thread,
-		(uint64_t)weight << 32 | (uint64_t)who->cpu << 8 | who->mode);
-	uint32_t slot = (uint32_t)hash % KIND_SLOTS, kind;
+	uint32_t slot = (uint32_t)hash_pair(&arrivals->seed, kind.task, kind.rest) % KIND_SLOTS;
+	uint32_t position;
 
 	for (; arrivals->by_kind[slot]; slot = (slot + 1) % KIND_SLOTS) {
-		kind = arrivals->by_kind[slot] - 1u;
-		if (is_kind(&arrivals->kinds[kind], who, weight))
-			return kind;
+		position = arrivals->by_kind[slot] - 1u;
+		if (arrivals->kinds[position].task == kind.task &&
+				arrivals->kinds[position].rest == kind.rest)
+			return position;
 	}
-	kind = arrivals->kind_count++;
-	arrivals->by_kind[slot] = (uint16_t)(kind + 1);
-	arrivals->kinds[kind] = (struct kind){ *who, weight };
-	return kind;
+	position = arrivals->kind_count++;
+	arrivals->by_kind[slot] = (uint16_t)(position + 1);
+	arrivals->kinds[position] = kind;
+	return position;
 }
 
 void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,
@@ -112,7 +134,8 @@ void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, con
 {
 	uint64_t where = (uint64_t)slice << STACK_BITS | (uint32_t)(stack + 1);
 
-	arrivals->list[arrivals->count++] = where << KIND_BITS | have_kind(arrivals, who, weight);
+	arrivals->list[arrivals->count++] = where << KIND_BITS |
+		have_kind(arrivals, make_kind(who, weight));
 }
 
 /* ---- sorting ---- */
@@ -126,9 +149,10 @@ static int by_kind(const void *a, const void *b)
 {
 	const struct kind *x = &((const struct ranked *)a)->kind;
 	const struct kind *y = &((const struct ranked *)b)->kind;
-	int order = who_compare(&x->who, &y->who);
 
-	return order ? order : (x->weight > y->weight) - (x->weight < y->weight);
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	return (x->rest > y->rest) - (x->rest < y->rest);
 }
 
 /* The kinds in their order; arrivals->place: where each of them went. */
@@ -254,7 +278,7 @@ static struct part part_at(struct arrivals *arrivals, uint32_t first)
 		if (packed_slice(arrivals, packed) != slice)
 			break;
 		arrivals->seen[kind / 64] |= 1ull << kind % 64;
-		part.weight += arrivals->kinds[kind].weight;
+		part.weight += weight_of(&arrivals->kinds[kind]);
 	}
 	return part;
 }
@@ -262,19 +286,19 @@ static struct part part_at(struct arrivals *arrivals, uint32_t first)
 /* Gives each kind that was seen its place in a list of who; to `list`, if there is one. */
 static uint32_t list_who(struct arrivals *arrivals, struct who *list)
 {
-	const struct who *last = NULL;
+	const struct kind *last = NULL;
 	uint32_t count = 0;
 
 	for (uint32_t word = 0; word * 64 < arrivals->kind_count; word++)
 		for (uint64_t bits = arrivals->seen[word]; bits; bits &= bits - 1) {
-			uint32_t kind = word * 64 + (uint32_t)__builtin_ctzll(bits);
-			const struct who *who = &arrivals->kinds[kind].who;
+			uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			const struct kind *kind = &arrivals->kinds[number];
 
-			count += !last || who_compare(last, who) != 0;
-			last = who;
-			arrivals->place[kind] = count - 1;
+			count += !last || !same_who(last, kind);
+			last = kind;
+			arrivals->place[number] = count - 1;
 			if (list)
-				list[count - 1] = *who;
+				list[count - 1] = who_of(kind);
 		}
 	return count;
 }
@@ -297,7 +321,7 @@ static void put_all(struct run_writer *writer, const struct arrivals *arrivals,
 			if (arrivals->place[kind] != count.who)
 				break;
 			count.samples++;
-			count.weight += arrivals->kinds[kind].weight;
+			count.weight += weight_of(&arrivals->kinds[kind]);
 		}
 		run_put(writer, &count);
 	}

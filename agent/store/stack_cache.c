@@ -154,8 +154,8 @@ static struct set *next_to(const struct stack_cache *cache, uint32_t spread)
 	return set_of(cache, spread ^ 1);
 }
 
-struct stack_print stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
-	uint32_t space)
+void stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
+	uint32_t space, struct stack_print *print)
 {
 	const uint64_t *kernel_keys = cache->keys + HEAD_KEYS, *user_keys = kernel_keys + WALK_KEYS;
 	struct sums sums = { 0 };
@@ -163,11 +163,9 @@ struct stack_print stack_cache_print(const struct stack_cache *cache, const stru
 	add(&sums, cache->keys, head(sample, space), sample->exact);
 	add_walk(&sums, kernel_keys, sample->kernel, sample->kernel_count);
 	add_walk(&sums, user_keys, sample->user, sample->user_count);
-	return (struct stack_print){
-		.low = (uint64_t)sums.products,
-		.high = (uint64_t)(sums.products >> 64),
-		.spread = spread_of(cache, sums.words),
-	};
+	print->low = (uint64_t)sums.products;
+	print->high = (uint64_t)(sums.products >> 64);
+	print->spread = spread_of(cache, sums.words);
 }
 
 /* ---- the sets ---- */

@@ -35,8 +35,8 @@ struct stack_cache *stack_cache_new(struct budget *budget);
 void stack_cache_free(struct stack_cache *cache);
 
 /* All that decides which stack it is; `space` as in stacks_key. */
-struct stack_print stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
-	uint32_t space);
+void stack_cache_print(const struct stack_cache *cache, const struct sample *sample,
+	uint32_t space, struct stack_print *print);
 
 /* Has the memory fetched in which this print will be looked for. */
 void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print *print);

@@ -168,16 +168,13 @@ static uint32_t intern(struct stacks *stacks, const struct stack_key *key)
 	return node;
 }
 
-struct stack_key stacks_key(const struct stacks *stacks, const struct sample *sample,
-	uint32_t space)
+void stacks_key(const struct stacks *stacks, const struct sample *sample, uint32_t space,
+	struct stack_key *key)
 {
-	struct stack_key key = {
-		.sample = sample, .space = space,
-		.print = stack_cache_print(stacks->cache, sample, space),
-	};
-
-	stack_cache_fetch(stacks->cache, &key.print);
-	return key;
+	key->sample = sample;
+	key->space = space;
+	stack_cache_print(stacks->cache, sample, space, &key->print);
+	stack_cache_fetch(stacks->cache, &key->print);
 }
 
 uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key)

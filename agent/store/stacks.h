@@ -38,8 +38,8 @@ struct stack_key {
  * To be made some time before the stack is asked for: has memory fetched for it. User frames are
  * addresses of `space`.
  */
-struct stack_key stacks_key(const struct stacks *stacks, const struct sample *sample,
-	uint32_t space);
+void stacks_key(const struct stacks *stacks, const struct sample *sample, uint32_t space,
+	struct stack_key *key);
 
 /*
  * The stack's leaf node: kernel frames on top of user frames, joined. STACKS_NONE for a sample

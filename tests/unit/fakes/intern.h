@@ -9,8 +9,9 @@
 
 static inline uint32_t intern(struct stacks *stacks, const struct sample *sample, uint32_t space)
 {
-	struct stack_key key = stacks_key(stacks, sample, space);
+	struct stack_key key;
 
+	stacks_key(stacks, sample, space, &key);
 	return stacks_intern(stacks, &key);
 }
 

@@ -45,9 +45,10 @@ static void make(struct random *random, struct own *own, uint32_t depth)
 
 static bool agree(const struct stack_cache *cache, const struct own *a, const struct own *b)
 {
-	struct stack_print one = stack_cache_print(cache, &a->sample, a->space);
-	struct stack_print other = stack_cache_print(cache, &b->sample, b->space);
+	struct stack_print one, other;
 
+	stack_cache_print(cache, &a->sample, a->space, &one);
+	stack_cache_print(cache, &b->sample, b->space, &other);
 	return one.low == other.low && one.high == other.high;
 }
 
@@ -116,8 +117,10 @@ static void a_print_stands_for_nothing_else(void **state)
 static struct stack_print print_of(const struct stack_cache *cache, uint64_t *frame)
 {
 	const struct sample sample = { .kernel = frame, .kernel_count = 1 };
+	struct stack_print print;
 
-	return stack_cache_print(cache, &sample, SPACE);
+	stack_cache_print(cache, &sample, SPACE, &print);
+	return print;
 }
 
 /* More than there is room for: what is found is right, and most of the newest are. */
