@@ -11,6 +11,7 @@ enum {
 	HEADER = sizeof(struct ktop_wire_packet),
 	MAGIC = sizeof(uint32_t),
 	MARK = MAGIC + KTOP_BOOT_ID,		/* magic and boot id: how a packet of one boot begins */
+	PACKET_AND_MARK = KTOP_PACKET_MAX + MARK,	/* as much decides on what stands at the head */
 	BUFFER_SIZE = 4 * KTOP_PACKET_MAX,	/* so that moving the rest down costs less than a pass */
 };
 
@@ -35,7 +36,8 @@ struct decode {
 	struct event events[DECODE_EVENTS];	/* read, and not handed out yet */
 	size_t event_count;
 
-	size_t head, tail;			/* bytes not yet handled */
+	const uint8_t *bytes;			/* the buffer, or what is being fed */
+	size_t head, tail;			/* of them, not yet handled */
 	size_t searched;			/* bytes at head in which no other packet begins */
 	uint8_t buffer[BUFFER_SIZE];
 };
@@ -45,6 +47,7 @@ struct decode *decode_new(const struct decode_sink *sink)
 	struct decode *decode = util_alloc(sizeof(*decode));
 
 	decode->sink = *sink;
+	decode->bytes = decode->buffer;
 	return decode;
 }
 
@@ -309,7 +312,7 @@ static size_t find_cut(struct decode *decode, const uint8_t *bytes, size_t left,
 static enum step step(struct decode *decode)
 {
 	static const uint32_t magic = KTOP_MAGIC;
-	const uint8_t *at = decode->buffer + decode->head;
+	const uint8_t *at = decode->bytes + decode->head;
 	size_t left = decode->tail - decode->head, size, other;
 	struct ktop_wire_packet wire;
 
@@ -344,7 +347,7 @@ static enum step step(struct decode *decode)
 	return STEP_ON;
 }
 
-/* Returns how many of the bytes found room. */
+/* Returns how many of the bytes found room in the buffer, behind what waits there. */
 static size_t take(struct decode *decode, const uint8_t *bytes, size_t size)
 {
 	size_t room;
@@ -359,7 +362,6 @@ static size_t take(struct decode *decode, const uint8_t *bytes, size_t size)
 	if (size)
 		memcpy(decode->buffer + decode->tail, bytes, size);
 	decode->tail += size;
-	decode->counts.bytes += size;
 	return size;
 }
 
@@ -368,8 +370,33 @@ static void handle(struct decode *decode)
 {
 	while (!decode->held && decode->head < decode->tail && step(decode) == STEP_ON)
 		;
-	if (decode->head == decode->tail)
-		decode->head = decode->tail = 0;
+}
+
+/* The buffer is empty: what is fed is handled where it is. Returns how much of it was. */
+static size_t handle_in_place(struct decode *decode, const uint8_t *bytes, size_t size)
+{
+	decode->bytes = bytes;
+	decode->tail = size;
+	handle(decode);
+	size = decode->head;
+	decode->bytes = decode->buffer;
+	decode->head = decode->tail = 0;
+	return size;
+}
+
+/* What waits is handled with enough behind it, of which nothing is kept that is not needed for that. */
+static size_t handle_waiting(struct decode *decode, const uint8_t *bytes, size_t size)
+{
+	size_t waiting = decode->tail - decode->head;
+	size_t taken = take(decode, bytes, size < PACKET_AND_MARK ? size : PACKET_AND_MARK);
+	size_t end = decode->head + waiting;
+
+	handle(decode);
+	if (decode->head < end)
+		return taken;
+	taken -= decode->tail - decode->head;
+	decode->head = decode->tail = 0;
+	return taken;
 }
 
 size_t decode_feed(struct decode *decode, const void *bytes, size_t size)
@@ -379,10 +406,16 @@ size_t decode_feed(struct decode *decode, const void *bytes, size_t size)
 
 	decode->held = false;
 	handle(decode);
-	while (!decode->held && taken < size) {
-		taken += take(decode, from + taken, size - taken);
-		handle(decode);
-	}
+	while (!decode->held && taken < size)
+		if (decode->head < decode->tail) {
+			taken += handle_waiting(decode, from + taken, size - taken);
+		} else {
+			decode->head = decode->tail = 0;
+			taken += handle_in_place(decode, from + taken, size - taken);
+			if (!decode->held)		/* the rest begins a packet */
+				taken += take(decode, from + taken, size - taken);
+		}
+	decode->counts.bytes += taken;
 	return taken;
 }
 
