@@ -396,7 +396,7 @@ ATTACK(symbols, "functions of the guest's not kept: memory is full")
 /* Whatever the times, a sample takes not much more than an honest one. */
 static void times(void **state)
 {
-	struct outcome benign = run("64", 64 << 20, send_benign, ", missed 0 ");
+	struct outcome benign = run("64", 64 << 20, send_benign, ", CPUs not run 0 ");
 	struct outcome attack = run("64", 192 << 20, send_times,
 		"old ticks without their thread and CPU: memory is full");
 
