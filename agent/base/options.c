@@ -215,8 +215,8 @@ static char *number_word(const struct option_row *row, const void *member)
 	uint64_t ns = row->kind == OPTION_SECONDS ? *(const uint64_t *)member : 0;
 
 	if (row->kind == OPTION_SECONDS)
-		return util_format("--%s=%" PRIu64 ".%09" PRIu64, row->name, ns / 1000000000,
-			ns % 1000000000);
+		return util_format("--%s=%" PRIu64 ".%09" PRIu64, row->name, ns / NS_PER_SECOND,
+			ns % NS_PER_SECOND);
 	if (!is_taken(row, *(const uint32_t *)member))
 		return NULL;
 	return util_format("--%s=%" PRIu32, row->name, *(const uint32_t *)member);

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_SECOND UINT64_C(1000000000)
+
 /* A formatted text in fresh memory; never NULL: ends the program when memory is out. */
 char *util_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -12,8 +12,6 @@
 #include "fleet_names.h"
 #include "fleet_state.h"
 
-static const uint64_t second = 1000000000u;
-
 /* Local, ns; never 0. */
 static uint64_t time_of_day(void)
 {
@@ -21,8 +19,8 @@ static uint64_t time_of_day(void)
 	struct tm local;
 
 	if (!localtime_r(&now, &local))
-		return second;
-	return (uint64_t)(local.tm_hour * 3600 + local.tm_min * 60 + local.tm_sec + 1) * second;
+		return NS_PER_SECOND;
+	return (uint64_t)(local.tm_hour * 3600 + local.tm_min * 60 + local.tm_sec + 1) * NS_PER_SECOND;
 }
 
 struct fleet *fleet_new(const char *const *names, size_t count, struct budget *budget)

@@ -11,8 +11,6 @@
 #include "fleet_names.h"
 #include "fleet_state.h"
 
-static const uint64_t second = 1000000000u;
-
 /* ns of a CPU for which a weight of 1 stands: as it was sampled, whatever the rate is by now. */
 static uint64_t period(const struct picture *part)
 {
@@ -20,7 +18,7 @@ static uint64_t period(const struct picture *part)
 
 	if (table && table->weight && table->time)
 		return table->time / table->weight;
-	return part->rate ? second / part->rate : 0;
+	return part->rate ? NS_PER_SECOND / part->rate : 0;
 }
 
 static struct row *row_of(struct fleet *fleet, struct table *table, uint32_t function)

@@ -8,7 +8,7 @@
 #include "agent/vm/port_socket.h"
 #include "commands.h"
 
-enum { WAITING_MAX = 256, NS_PER_MS = 1000000 };
+enum { WAITING_MAX = 256 };
 
 struct waiting {
 	struct command_sink sink;

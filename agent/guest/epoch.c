@@ -42,7 +42,7 @@ static bool is_time(const struct epoch *epoch, uint64_t now)
 static void pause_retries(struct epoch *epoch, uint64_t now)
 {
 	epoch->retry_at = now + epoch->retry_pause;
-	if (epoch->retry_pause < (uint64_t)RETRY_MS * 1000000 << RETRY_DOUBLED)
+	if (epoch->retry_pause < (uint64_t)RETRY_MS * NS_PER_MS << RETRY_DOUBLED)
 		epoch->retry_pause *= 2;
 }
 
@@ -76,7 +76,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	memcpy(epoch->boot_id, boot_id, sizeof(epoch->boot_id));
 	epoch->clock_hz = CLOCK_UNKNOWN_HZ;
 	epoch->sampler = EVENT_NONE;
-	epoch->retry_pause = (uint64_t)RETRY_MS * 1000000;
+	epoch->retry_pause = (uint64_t)RETRY_MS * NS_PER_MS;
 	epoch->folders[0] = image ? folder_of(image) : NULL;
 	epoch->inputs = (struct query_inputs){
 		.budget = budget_hold(budget),
@@ -138,7 +138,7 @@ void epoch_release(struct epoch *epoch)
 
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks)
 {
-	unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / epoch->clock_hz;
+	unsigned __int128 ns = (unsigned __int128)ticks * NS_PER_SECOND / epoch->clock_hz;
 
 	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;	/* as store.h wants it */
 }
@@ -225,7 +225,7 @@ static void take_status(struct epoch *epoch, const struct status *status)
 	epoch->status_known = true;
 	epoch->sampler = status->running && status->sampler == SAMPLER_NMI ?
 		status->sampler_cpu : EVENT_NONE;
-	store_period(epoch->inputs.store, status->rate ? 1000000000u / status->rate : 0);
+	store_period(epoch->inputs.store, status->rate ? NS_PER_SECOND / status->rate : 0);
 }
 
 /* What this CPU's counts have grown by; the CPU that paces the others is on, but not sampled. */

@@ -2,9 +2,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "agent/base/util.h"
 #include "meter.h"
-
-enum { NS_PER_MS = 1000000 };
 
 void meter_clear(struct meter *meter)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "agent/base/util.h"
 #include "profiler.h"
-
-enum { NS_PER_MS = 1000000 };
 
 static const char *word(const struct profiler *profiler)
 {

@@ -12,7 +12,6 @@
 #include "query.h"
 #include "query_state.h"
 
-#define SECOND 1000000000ull
 #define NOWHERE 0xffffffffu
 
 enum { NEWEST = 2 };			/* profiles that change with each picture */
@@ -210,7 +209,7 @@ struct seconds {			/* those of a trend: the last whole ones before the end */
 
 static struct seconds trend_seconds(const struct window *window)
 {
-	struct seconds seconds = { .end = window->to / SECOND };
+	struct seconds seconds = { .end = window->to / NS_PER_SECOND };
 
 	seconds.first = seconds.end > TABLE_TREND ? seconds.end - TABLE_TREND : 0;
 	return seconds;
@@ -219,8 +218,8 @@ static struct seconds trend_seconds(const struct window *window)
 /* What of a slice's weight falls into one second: a coarse slice is taken as even. */
 static uint64_t weight_of_second(uint64_t weight, uint64_t begin, uint64_t end, uint64_t second)
 {
-	uint64_t first = begin / SECOND, i = second - first;
-	uint64_t count = (end + SECOND - 1) / SECOND - first;
+	uint64_t first = begin / NS_PER_SECOND, i = second - first;
+	uint64_t count = (end + NS_PER_SECOND - 1) / NS_PER_SECOND - first;
 	unsigned __int128 wide = weight;
 
 	if (count == 1)
@@ -231,7 +230,7 @@ static uint64_t weight_of_second(uint64_t weight, uint64_t begin, uint64_t end, 
 /* The seconds that a slice touches, of those of the trend. */
 static struct seconds touched(struct seconds seconds, uint64_t begin, uint64_t end)
 {
-	struct seconds slice = { begin / SECOND, (end + SECOND - 1) / SECOND };
+	struct seconds slice = { begin / NS_PER_SECOND, (end + NS_PER_SECOND - 1) / NS_PER_SECOND };
 
 	if (slice.first < seconds.first)
 		slice.first = seconds.first;
@@ -290,7 +289,7 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 		cpus[i] = (struct cpu_series){ .trend = cpus[i].trend };
 	window_update(&query->window, question);
 	seconds = trend_seconds(window);
-	first = span_after(window->inputs.store, seconds.first * SECOND);
+	first = span_after(window->inputs.store, seconds.first * NS_PER_SECOND);
 	if (window->span.first < first)
 		first = window->span.first;
 	for (size_t i = first; i < window->span.end; i++) {

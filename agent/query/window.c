@@ -123,7 +123,7 @@ static bool is_of(const struct window *window, const struct profile *profile,
 /* From the newest back, so that the newest are kept when the room is not enough for all. */
 static void renew_recent(struct window *window)
 {
-	uint64_t ago = WINDOW_SECONDS * 1000000000ull;
+	uint64_t ago = WINDOW_SECONDS * NS_PER_SECOND;
 	size_t first = span_after(window->inputs.store, window->to > ago ? window->to - ago : 0);
 	size_t room = window->span.end > first ? window->span.end - first : 0;
 	size_t old = window->recent_count, at = room, used = 0;

@@ -25,7 +25,6 @@ enum {
 	CLOSE_MS = 3000,		/* for the guest's last count */
 	NAMES_MS = 3000,		/* for source lines, and for more of the guest's names */
 	TROUBLE = 256,			/* bytes of a remark */
-	NS_PER_MS = 1000000,
 };
 
 void report_enter(struct report *report, enum report_state state)

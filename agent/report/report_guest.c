@@ -13,7 +13,6 @@
 
 enum {
 	LONG_NAMES_MS = 60000,		/* for names, and what was inlined, or servers are asked */
-	NS_PER_MS = 1000000,
 };
 
 /* In fresh memory. */

@@ -43,7 +43,7 @@ const struct option_row report_options[] = {
 
 const struct report_request report_default = {
 	.duration_ns = 5000000000u,
-	.wait_ns = 10000000000u,
+	.wait_ns = 10 * NS_PER_SECOND,
 	.kernel_mark = 1,
 	.sort = COLUMN_SELF,
 	.top = 30,

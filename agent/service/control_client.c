@@ -18,9 +18,8 @@ enum {
 	WAIT_MS = 100,
 	TAKE_MS = 10000,		/* until it takes one more client */
 	SAY_MS = 1000,			/* for which VM it has */
-	NS_PER_MS = 1000000,
 };
-static const uint64_t hurry_ns = 10000000000;	/* how long one that is to answer now may take */
+static const uint64_t hurry_ns = 10 * NS_PER_SECOND;	/* how long one that is to answer now may take */
 
 /* The paths of all that are live, in fresh memory. */
 static char **find_all(size_t *count)

@@ -13,7 +13,6 @@
 enum {
 	LOOK_MS = 500, TURN_MS = 20,
 	HURRY_MS = 200,			/* for a client that has had enough */
-	NS_PER_MS = 1000000,
 };
 
 struct job {				/* of one client */

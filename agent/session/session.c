@@ -25,7 +25,6 @@ enum {
 	READS_PER_STEP = 8,		/* then others have their turn */
 	NAMES_MS = 10,			/* between two looks whether they are read */
 	SOON_MS = 20,			/* the step of a goodbye */
-	NS_PER_MS = 1000000,
 };
 
 /* The guest tells all of itself again. */

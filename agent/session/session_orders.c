@@ -10,8 +10,6 @@
 #include "saver.h"
 #include "session_state.h"
 
-enum { NS_PER_MS = 1000000 };
-
 /* ---- messages ---- */
 
 void session_tell(struct session *session, bool failed, bool reply, const char *text)

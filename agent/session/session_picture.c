@@ -14,7 +14,6 @@ enum {
 	SILENT_MS = 1000,
 	BRIEF_MS = 500,			/* of which nobody looks at more than a mark */
 	SOON_MS = 20,			/* a wish and the first sample wait no longer */
-	NS_PER_MS = 1000000,
 };
 
 /* What a screen says of it: a link that is up may still be silent. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "agent/base/util.h"
 #include "turn.h"
-
-#define NS_PER_MS UINT64_C(1000000)
 
 void turn_begin(struct turn *turn, uint64_t now)
 {

@@ -11,7 +11,6 @@
 
 enum {
 	ANSWER_MS = 10,			/* between two looks whether the guest has started or stopped */
-	NS_PER_MS = 1000000,
 };
 
 struct live {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
+#include "agent/base/util.h"
 #include "cells.h"
-
-#define SECOND 1000000000ull
 
 static const struct {
 	uint64_t width;
 	uint64_t reach;			/* from now into the past */
 } widths[CELL_WIDTHS] = {
-	{ CELL_NS, 120 * SECOND },
-	{ SECOND, 600 * SECOND },
-	{ 10 * SECOND, 7200 * SECOND },
-	{ 60 * SECOND, 86400 * SECOND },
+	{ CELL_NS, 120 * NS_PER_SECOND },
+	{ NS_PER_SECOND, 600 * NS_PER_SECOND },
+	{ 10 * NS_PER_SECOND, 7200 * NS_PER_SECOND },
+	{ 60 * NS_PER_SECOND, 86400 * NS_PER_SECOND },
 };
 
 static uint64_t align_down(uint64_t time, uint64_t width)

@@ -21,7 +21,6 @@ enum {
 	ENDING_MS = 3000,		/* for each way to end it */
 	LOOK_MS = 20,
 	LAST_WORDS = 2000,		/* bytes of its output that are looked at */
-	NS_PER_MS = 1000000,
 };
 
 struct launch {

@@ -26,7 +26,6 @@ enum {
 	DISCOVER_MS = 10000,
 	PAUSED_MS = 200,		/* nobody lets a controller go then */
 	ERRAND_MS = 10,			/* between two looks whether one is done */
-	NS_PER_MS = 1000000,
 };
 
 void link_enter(struct link *link, enum link_stage stage)

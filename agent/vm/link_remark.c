@@ -74,7 +74,7 @@ static unsigned silent_for(const struct link *link)
 {
 	uint64_t now = util_now();
 
-	return now > link->heard_at ? (unsigned)((now - link->heard_at) / 1000000000u) : 0;
+	return now > link->heard_at ? (unsigned)((now - link->heard_at) / NS_PER_SECOND) : 0;
 }
 
 static char *port_remark(const struct link *link, enum link_state state)

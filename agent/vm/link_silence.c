@@ -10,7 +10,6 @@
 enum {
 	LOOK_MS = 1000,			/* into a silence */
 	HANGS_MS = 2000,		/* without an answer */
-	NS_PER_MS = 1000000,
 };
 
 static const char *port_label(const struct link *link)

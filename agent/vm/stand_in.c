@@ -13,7 +13,7 @@
 #include "agent/base/util.h"
 #include "stand_in.h"
 
-enum { PIECE = 65536, NS_PER_MS = 1000000 };
+enum { PIECE = 65536 };
 
 struct stand_in {
 	int fd;
@@ -66,7 +66,7 @@ static void await_turn(struct stand_in *stand_in, uint64_t now)
 
 	if (!stand_in->busy || due <= now)
 		due = now + (uint64_t)STAND_IN_MS * NS_PER_MS;
-	until = (struct timespec){ (time_t)(due / 1000000000), (long)(due % 1000000000) };
+	until = (struct timespec){ (time_t)(due / NS_PER_SECOND), (long)(due % NS_PER_SECOND) };
 	pthread_cond_timedwait(&stand_in->changed, &stand_in->lock, &until);
 }
 

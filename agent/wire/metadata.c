@@ -226,8 +226,8 @@ static void write_clock(const struct metadata *metadata, FILE *to)
 
 	fprintf(to, "clock {\n\tname = guest;\n\tfreq = %llu;\n\toffset_s = %llu;\n\toffset = %llu;\n"
 		"\tabsolute = true;\n};\n\n", (unsigned long long)hz,
-		(unsigned long long)(epoch / 1000000000),
-		(unsigned long long)(epoch % 1000000000 * hz / 1000000000));
+		(unsigned long long)(epoch / NS_PER_SECOND),
+		(unsigned long long)(epoch % NS_PER_SECOND * hz / NS_PER_SECOND));
 }
 
 static void write_trace(const uint8_t *boot_id, FILE *to)

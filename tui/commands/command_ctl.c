@@ -10,7 +10,7 @@
 #include "agent/vm/link.h"
 #include "command.h"
 
-enum { STEP_MS = 50, CONNECT_MS = 10000, ANSWER_MS = 10000, NS_PER_MS = 1000000 };
+enum { STEP_MS = 50, CONNECT_MS = 10000, ANSWER_MS = 10000 };
 
 struct answer {
 	bool there, ok;

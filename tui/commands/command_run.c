@@ -14,7 +14,7 @@
 #include "tui/views/config_file.h"
 #include "command.h"
 
-enum { START_MS = 30000, LAST_WORDS_MS = 1000, NS_PER_MS = 1000000 };
+enum { START_MS = 30000, LAST_WORDS_MS = 1000 };
 
 struct run_options {
 	bool headless;

@@ -12,7 +12,7 @@
 #include "tui/views/config.h"
 #include "command.h"
 
-enum { STEP_MS = 50, NS_PER_MS = 1000000 };
+enum { STEP_MS = 50 };
 
 struct ingest {				/* of one machine */
 	struct session *session;

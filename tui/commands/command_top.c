@@ -13,7 +13,7 @@
 #include "command.h"
 
 enum {
-	STEP_MS = 10, AT_ONCE_MS = 100, NS_PER_MS = 1000000,
+	STEP_MS = 10, AT_ONCE_MS = 100,
 	BASE_MIB = BUDGET_BASE >> 20,
 	PART_MIB = BUDGET_LEAST_MIB - BASE_MIB,		/* what one machine needs beyond that */
 };

@@ -9,21 +9,20 @@
 
 #define BLANKS " \t"
 
-static const uint64_t second = 1000000000u;
 static const unsigned windows[] = { 1, 10, 60, 0 };	/* seconds; 0: all */
 
 void scope_init(struct scope *scope)
 {
-	*scope = (struct scope) { .window_ns = 10 * second, .filter = { .cpu = EVENT_NONE } };
+	*scope = (struct scope) { .window_ns = 10 * NS_PER_SECOND, .filter = { .cpu = EVENT_NONE } };
 }
 
 void scope_next_window(struct scope *scope)
 {
 	size_t count = sizeof windows / sizeof *windows, i = 0;
 
-	while (i + 1 < count && windows[i] * second != scope->window_ns)
+	while (i + 1 < count && windows[i] * NS_PER_SECOND != scope->window_ns)
 		i++;
-	scope->window_ns = windows[(i + 1) % count] * second;
+	scope->window_ns = windows[(i + 1) % count] * NS_PER_SECOND;
 }
 
 const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW])
@@ -31,7 +30,7 @@ const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW])
 	if (scope->window_ns == 0)
 		snprintf(text, SCOPE_WINDOW, "all");
 	else
-		snprintf(text, SCOPE_WINDOW, "%us", (unsigned)(scope->window_ns / second));
+		snprintf(text, SCOPE_WINDOW, "%us", (unsigned)(scope->window_ns / NS_PER_SECOND));
 	return text;
 }
 
@@ -40,7 +39,7 @@ bool scope_window_named(const char *name, uint64_t *window_ns)
 	char text[SCOPE_WINDOW];
 
 	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
-		struct scope scope = { .window_ns = windows[i] * second };
+		struct scope scope = { .window_ns = windows[i] * NS_PER_SECOND };
 
 		if (strcmp(scope_window(&scope, text), name) == 0) {
 			*window_ns = scope.window_ns;
@@ -52,7 +51,7 @@ bool scope_window_named(const char *name, uint64_t *window_ns)
 
 const char *scope_time(uint64_t ns, char text[SCOPE_TIME])
 {
-	uint64_t seconds = ns / second;
+	uint64_t seconds = ns / NS_PER_SECOND;
 
 	snprintf(text, SCOPE_TIME, "%02" PRIu64 ":%02u:%02u", seconds / 3600,
 		(unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));

@@ -48,7 +48,7 @@ static int wait_ms(const struct app *app)
 
 	if (!app->changed && !app->answering)
 		return TICK_MS;
-	return next > now ? (int)((next - now) / 1000000 + 1) : 0;
+	return next > now ? (int)((next - now) / NS_PER_MS + 1) : 0;
 }
 
 static void await(const struct app *app)

@@ -17,7 +17,7 @@ void config_init(struct config *config)
 		.keys = keys_standard,
 		.columns = columns_standard,
 		.sort = COLUMN_SELF,
-		.window_ns = UINT64_C(10000000000),
+		.window_ns = 10 * NS_PER_SECOND,
 	};
 }
 

@@ -16,7 +16,6 @@ enum {
 	LINE_MAX_BYTES = 1 << 20,	/* of one message; a longer one is skipped */
 	VALUES_MAX = 3 << 14,		/* in one message, which takes up to 150 bytes for each */
 	READ_BYTES = 16384,
-	NS_PER_MS = 1000000,
 };
 
 struct qmp {

@@ -8,8 +8,6 @@
 #include "qmp.h"
 #include "qmp_talk.h"
 
-enum { NS_PER_MS = 1000000 };
-
 void talk_begin(struct qmp_talk *talk, struct qmp *qmp, uint64_t now, int timeout_ms)
 {
 	*talk = (struct qmp_talk){
