@@ -319,6 +319,17 @@ static void retry(struct session *session)
 	session_greet(session);
 }
 
+/* At once: whoever waits an hour for the end of a recording wants to know in its third minute. */
+static void tell_recording(struct session *session)
+{
+	char why[sizeof(((struct session_message *)NULL)->text)];
+
+	if (!session->record || session->record_over || !record_failed(session->record, why, sizeof(why)))
+		return;
+	session->record_over = true;
+	session_tell(session, true, false, why);
+}
+
 void session_step(struct session *session, int timeout_ms)
 {
 	wait_for_something(session, timeout_ms);
@@ -327,6 +338,7 @@ void session_step(struct session *session, int timeout_ms)
 		heed(session, session->source->table->step(session->source, util_now()));
 	take_bytes(session);
 	measure(session);
+	tell_recording(session);
 	session_take_orders(session);
 	serve(session);
 	if (session->epoch && epoch_retry(session->epoch, util_now()))

@@ -20,6 +20,7 @@ struct session {
 	struct source *source;		/* owned */
 	struct decode *decode;
 	struct record *record;		/* NULL: none */
+	bool record_over;		/* it has failed, which was told */
 	struct mailbox *mailbox;
 	struct saver *saver;
 	struct epoch *epoch;		/* NULL: no boot seen yet */

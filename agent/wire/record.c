@@ -117,6 +117,11 @@ bool record_writes(struct record *record)
 	return record_writer_writes(record->writer);
 }
 
+bool record_failed(struct record *record, char *text, size_t size)
+{
+	return record_writer_why(record->writer, text, size);
+}
+
 bool record_close(struct record *record, char **error)
 {
 	bool good;

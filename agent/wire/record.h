@@ -9,6 +9,7 @@
 #define RECORD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct event;
 struct packet;
@@ -23,6 +24,9 @@ struct record *record_new(const char *folder, char **error);
  */
 void record_packet(struct record *record, const struct packet *packet);
 void record_event(struct record *record, const struct event *event);
+
+/* Has it ended, by a failure? Then `text` says which. */
+bool record_failed(struct record *record, char *text, size_t size);
 
 /* Nothing more is to come: is its end still in work? */
 bool record_writes(struct record *record);

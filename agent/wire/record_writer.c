@@ -87,6 +87,18 @@ bool record_writer_failed(struct record_writer *writer)
 	return failed;
 }
 
+bool record_writer_why(struct record_writer *writer, char *text, size_t size)
+{
+	bool failed;
+
+	pthread_mutex_lock(&writer->lock);
+	failed = writer->error;
+	if (failed)
+		util_print(text, size, "%s", writer->error);
+	pthread_mutex_unlock(&writer->lock);
+	return failed;
+}
+
 /* ---- one epoch, one folder ---- */
 
 static char *hex(const uint8_t boot_id[RECORD_BOOT_ID])

@@ -28,6 +28,7 @@ bool record_writer_packet(struct record_writer *writer, const struct packet *pac
 void record_writer_end(struct record_writer *writer, const char *metadata, size_t size);
 
 bool record_writer_failed(struct record_writer *writer);
+bool record_writer_why(struct record_writer *writer, char *text, size_t size);	/* likewise, and why */
 bool record_writer_writes(struct record_writer *writer);	/* there is something in work */
 
 /* Waits until all is on the disk, and frees. False with `error` set when anything was not written. */

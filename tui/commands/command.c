@@ -159,11 +159,19 @@ void command_give_up(struct session *session, uint64_t late, char *why)
 	_exit(COMMAND_FAILED);			/* somebody has it ignored */
 }
 
+void command_tell_failures(struct session *session)
+{
+	struct session_message message;
+
+	while (session_message(session, &message))
+		if (message.failed)
+			command_tell(util_format("%s", message.text));
+}
+
 void command_await_files(struct session *session)
 {
 	uint64_t speak_at = util_now() + MOMENT_NS;
 	int before = command_take_signal();
-	struct session_message message;
 	char text[512];
 
 	while (session_writes(session, text, sizeof(text))) {
@@ -177,9 +185,7 @@ void command_await_files(struct session *session)
 		poll(NULL, 0, FILES_MS);
 	}
 	command_put_back(before);
-	while (session_message(session, &message))
-		if (message.failed)
-			command_tell(util_format("%s", message.text));
+	command_tell_failures(session);
 }
 
 /* What is waited for longer than a moment is said. */

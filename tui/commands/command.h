@@ -76,6 +76,8 @@ uint64_t command_late(bool hurry);
 struct session *command_attach_to(const struct session_options *options, char **error);
 void command_detach(struct session *session);
 
+void command_tell_failures(struct session *session);	/* of which it has messages */
+
 /*
  * Waits until all files are written, saying which are not yet; another signal leaves them. Tells what
  * went wrong with them.

@@ -23,6 +23,7 @@ static bool wait_for_report(struct session *session, struct report *report, uint
 
 	while (report_step(report) < REPORT_DONE) {
 		session_step(session, STEP_MS);
+		command_tell_failures(session);
 		if (command_stopped() && cut)
 			command_give_up(session, command_late(true),
 				util_format("no report: interrupted twice; ask again"));

@@ -263,6 +263,30 @@ static void test_names_that_are_left_out(void **state)
 	free(kernel);
 }
 
+/* When it happens, and once: not at the end alone. */
+static void test_a_recording_that_fails_is_told(void **state)
+{
+	char *folder = util_format("%s", scratch_path("recording")), *error = NULL;
+	struct fixture fixture = fixture_begin(&(struct session_options){ .record = folder });
+	struct session_message message;
+
+	(void)state;
+	assert_int_equal(rmdir(folder), 0);
+	fixture_await_line(&fixture, "hello");
+	fake_guest_facts(fixture.guest, NULL, 0);
+	fixture_await_message(&fixture, true, "not recorded: No such file or directory; make room");
+	fixture_tell_all(&fixture);
+	for (int i = 0; i < 5; i++)
+		fixture_step(&fixture);
+	while (session_message(fixture.session, &message))
+		assert_null(strstr(message.text, "not recorded"));
+	assert_false(session_close_recording(fixture.session, &error));
+	assert_non_null(strstr(error, "not recorded"));
+	free(error);
+	fixture_end(&fixture);
+	free(folder);
+}
+
 static void test_missing_kernel_is_told(void **state)
 {
 	(void)state;
@@ -299,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_names_that_do_not_come),
 		cmocka_unit_test(test_wrong_kernel),
 		cmocka_unit_test(test_names_that_are_left_out),
+		cmocka_unit_test(test_a_recording_that_fails_is_told),
 		cmocka_unit_test(test_missing_kernel_is_told),
 		cmocka_unit_test(test_folders_that_are_not_there),
 	};
