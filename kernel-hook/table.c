@@ -6,17 +6,26 @@
 #include "ring.h"
 #include "table.h"
 
+static uint32_t groups(uint32_t rows)
+{
+	return rows < 4 ? 1 : rows / 4;
+}
+
 uint64_t ktop_table_memory(uint32_t rows)
 {
-	return rows * (sizeof(struct ktop_row) + sizeof(uint32_t));
+	return rows * (sizeof(struct ktop_row) + sizeof(uint32_t)) +
+		groups(rows) * sizeof(struct ktop_marks);
 }
 
 void ktop_table_init(struct ktop_table *table, void *memory, uint32_t rows, uint16_t event)
 {
+	uint32_t *buckets = (uint32_t *)((struct ktop_row *)memory + rows);
+
 	__builtin_memset(memory, 0, ktop_table_memory(rows));
 	*table = (struct ktop_table){
 		.rows = memory,
-		.buckets = (uint32_t *)((struct ktop_row *)memory + rows),
+		.buckets = buckets,
+		.marks = (struct ktop_marks *)(buckets + rows),
 		.size = rows,
 		.event = event,
 	};
@@ -96,21 +105,20 @@ static void write_row(struct ktop_row *row, const void *payload, uint32_t size)
 	__atomic_store_n(&row->sequence, row->sequence + 1, __ATOMIC_RELEASE);	/* pair 5 */
 }
 
-/* Is it noted that rows of this id found no place? */
-static bool is_marked(const struct ktop_table *table, uint32_t id)
-{
-	uint32_t bit = id * 2654435761u % (64 * KTOP_TABLE_MARKS);
-
-	return table->marks[bit / 64] >> bit % 64 & 1;
-}
-
+/* Notes that rows of this id found no place, or that they need none any more. */
 static void mark(struct ktop_table *table, uint32_t id, bool missing)
 {
-	uint32_t bit = id * 2654435761u % (64 * KTOP_TABLE_MARKS);
+	struct ktop_marks *marks = &table->marks[(id * 2654435761u >> 16) % groups(table->size)];
+	uint32_t at = 0;
 
-	if (is_marked(table, id) == missing)
+	while (at < marks->count && marks->ids[at] != id)
+		at++;
+	if ((at < marks->count) == missing || at == KTOP_MARKS)
 		return;
-	table->marks[bit / 64] ^= 1ull << bit % 64;
+	if (missing)
+		marks->ids[marks->count++] = id;
+	else
+		marks->ids[at] = marks->ids[--marks->count];
 	__atomic_store_n(&table->missing, table->missing + (missing ? 1 : -1u), __ATOMIC_RELAXED);
 }
 

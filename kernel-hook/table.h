@@ -18,7 +18,7 @@
 
 enum {
 	KTOP_ROW_WORDS = 16,		/* the largest: an object with a full name and build-id */
-	KTOP_TABLE_MARKS = 64,		/* words; ids that share a bit count as one */
+	KTOP_MARKS = 7,			/* in a group */
 };
 
 struct ktop_key {
@@ -39,10 +39,17 @@ struct ktop_row {
 	uint32_t sent;			/* the sequence that the host has; 0: none */
 };
 
+/* Ids of one hash whose rows found no place; more of them than fit are not counted. */
+struct ktop_marks {
+	uint32_t count;
+	uint32_t ids[KTOP_MARKS];
+};
+
 struct ktop_table {
 	/* fixed after init */
 	struct ktop_row *rows;
 	uint32_t *buckets;		/* as many as rows; a row's index plus 1 */
+	struct ktop_marks *marks;	/* a group for every four rows, or the only one */
 	uint32_t size;			/* a power of two */
 	uint16_t event;			/* enum ktop_event */
 
@@ -52,8 +59,7 @@ struct ktop_table {
 	uint32_t hand;			/* where to look for one */
 	uint32_t changes;
 	uint64_t lost;			/* rows that found no place */
-	uint32_t missing;		/* ids of such rows, until they exit or find one */
-	uint64_t marks[KTOP_TABLE_MARKS];	/* a bit for each of those, by its hash */
+	uint32_t missing;		/* marks: ids of such rows, until they exit or find one */
 
 	/* the drainer's */
 	uint32_t seen;			/* changes at the begin of the walk */
@@ -73,7 +79,7 @@ void ktop_table_exit(struct ktop_table *table, uint32_t id);
 /* Any context. How full it is now. */
 struct ktop_table_fill {
 	uint32_t used;			/* rows whose ids have not exited */
-	uint32_t missing;		/* ids whose rows, or some of them, found no place */
+	uint32_t missing;		/* ids whose rows, or some of them, found no place; at least */
 	uint64_t lost;			/* rows that found none, since init */
 };
 struct ktop_table_fill ktop_table_fill(const struct ktop_table *table);

@@ -341,6 +341,29 @@ static void what_finds_no_place_is_told_as_long_as_it_lives(void **state)
 	assert_int_equal(threads_told().used, 0);
 }
 
+/* Whatever their ids have in common: each counts, and one that exits takes no other's mark along. */
+static void all_that_find_no_place_are_counted(void **state)
+{
+	enum { MANY = 200 };
+	static const uint32_t steps[] = { 1, 4096, 65536, 3 << 12 };
+	uint32_t threads = KTOP_THREADS;
+
+	(void)state;
+	for (uint32_t i = 0; i < threads; i++)
+		ktop_thread(ktop, i, 0, "many");
+	for (uint32_t step = 0; step < sizeof steps / sizeof steps[0]; step++) {
+		for (uint32_t i = 0; i < MANY; i++)
+			ktop_thread(ktop, threads + i * steps[step], 0, "too many");
+		assert_int_equal(missing_threads(), MANY);
+		for (uint32_t i = 0; i < MANY; i++) {
+			ktop_thread_exit(ktop, threads + i * steps[step]);
+			ktop_thread_exit(ktop, threads + i * steps[step]);
+			if (i % 50 == 0)
+				assert_int_equal(missing_threads(), MANY - 1 - i);
+		}
+	}
+}
+
 /* A kernel of many threads gives them more room. */
 static void tables_are_as_large_as_they_are_set(void **state)
 {
@@ -512,6 +535,7 @@ int main(void)
 		TEST(long_names_are_cut_between_characters),
 		TEST(a_full_table_counts_what_it_cannot_hold),
 		TEST(what_finds_no_place_is_told_as_long_as_it_lives),
+		TEST(all_that_find_no_place_are_counted),
 		TEST(tables_are_as_large_as_they_are_set),
 		TEST(the_exited_give_their_place),
 		TEST(objects_go_with_their_process),
