@@ -129,6 +129,7 @@ void guest_clear(struct walk_guest *guest);
 
 /* Gives a picture, as it is asked for; the tabs take it with their next step. */
 void guest_give(struct walk *walk, struct walk_guest *guest);
+void guest_told(struct walk_guest *guest);		/* that picture is about to be taken */
 
 /* ---- the model (walk_model.c, walk_list.c) ---- */
 

@@ -27,8 +27,10 @@ void walk_step(struct walk *walk)
 
 	if (taken && taken->reader != READER_OWN)
 		taken = NULL;
-	for (size_t i = 0; i < walk->machines; i++)
+	for (size_t i = 0; i < walk->machines; i++) {
+		guest_told(&walk->guests[i]);
 		messages[i] = walk->guests[i].session.message;
+	}
 	tabs_step(walk->tabs, walk->now);
 	if (walk_is_all(walk))
 		taken = walk_fleet_picture();
@@ -46,7 +48,7 @@ void walk_show(struct walk *walk)
 	size_t one = random_below(&walk->random, 3 * WALK_MACHINES);	/* beyond: all of them */
 
 	for (size_t i = 0; i < walk->machines; i++)
-		if (i == one || one >= walk->machines)
+		if (!walk->guests[i].session.next && (i == one || one >= walk->machines))
 			guest_give(walk, &walk->guests[i]);
 	walk_step(walk);
 }
@@ -95,8 +97,10 @@ static void news(struct walk *walk)
 		if (random_below(random, 10) == 0)
 			guest_boot(walk, guest);
 		break;
-	case 14:
-	case 15:
+	case 14: case 15: case 16:
+		guest_give(walk, guest);		/* who looks then may not be who asked */
+		break;
+	case 17: case 18:
 		say(walk, &guest->session, random_below(random, 2));
 		break;
 	default:

@@ -96,11 +96,20 @@ void guest_give(struct walk *walk, struct walk_guest *guest)
 
 	picture_free(guest->session.next);
 	guest->session.next = picture_new(&inputs);
+}
+
+/* Whoever it was made for, it says how the guest is. */
+void guest_told(struct walk_guest *guest)
+{
+	const struct picture *picture = guest->session.next;
+
+	if (!picture)
+		return;
 	guest->known = true;
-	guest->running = guest->session.next->running;
-	guest->kept_told = guest->kept;
-	guest->link_told = guest->link;
-	guest->vm_told = guest->vm;
+	guest->running = picture->running;
+	guest->kept_told = picture->kept;
+	guest->link_told = picture->link;
+	guest->vm_told = picture->vm;
 }
 
 void guest_clear(struct walk_guest *guest)

@@ -46,6 +46,7 @@ static int misplaced(const struct model *model, const struct row *a, const struc
 {
 	const struct function *one = symbols_get(model->shown->symbols, a->function);
 	const struct function *other = symbols_get(model->shown->symbols, b->function);
+	int order;
 
 	switch (model->sort) {
 	case COLUMN_SELF:
@@ -57,11 +58,19 @@ static int misplaced(const struct model *model, const struct row *a, const struc
 	case COLUMN_FUNCTION:
 		return strcmp(one->name, other->name);
 	case COLUMN_OBJECT:
-	case COLUMN_SOURCE:
 		return strcmp(one->object, other->object);
+	case COLUMN_SOURCE:
+		order = strcmp(one->object, other->object);
+		return order ? order : (one->address > other->address) - (one->address < other->address);
 	default:
 		return 0;
 	}
+}
+
+/* Of rows that are equal by the column that sorts, however that is turned. */
+static bool beats(const struct row *a, const struct row *b)
+{
+	return a->self != b->self ? a->self > b->self : a->total > b->total;
 }
 
 static void check_order(const struct walk *walk)
@@ -72,7 +81,11 @@ static void check_order(const struct walk *walk)
 	for (size_t i = 0; i + 1 < table.count; i++) {
 		int wrong = misplaced(model, &table.rows[i], &table.rows[i + 1]);
 
-		if (model->invert ? wrong < 0 : wrong > 0)
+		if (model->invert)
+			wrong = -wrong;
+		if (wrong == 0 && model->sort != COLUMN_CPU)
+			wrong = beats(&table.rows[i + 1], &table.rows[i]);
+		if (wrong > 0)
 			walk_fault(walk, "it is not in order", model_name(model, i));
 	}
 }
