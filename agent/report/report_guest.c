@@ -116,13 +116,13 @@ void report_give_back(struct report *report)
 }
 
 /*
- * Of the time that somebody waits, the first half is for the guest, a quarter for names; in the last one what was
+ * Of the time that somebody waits, three quarters are for the guest, and for names; in the last one what was
  * plugged in is taken out.
  */
-static uint64_t quarters(const struct report *report, unsigned count)
+static uint64_t waits_until(const struct report *report)
 {
 	return report->late > report->cut_at ?
-		report->cut_at + (report->late - report->cut_at) / 4 * count : report->cut_at;
+		report->cut_at + (report->late - report->cut_at) / 4 * 3 : report->cut_at;
 }
 
 /* Nothing more is wanted of it, but that it is as before. */
@@ -131,7 +131,7 @@ void report_leave_guest(struct report *report)
 	report_give_back(report);
 	report_enter(report, REPORT_NAMING);
 	if (report->late)
-		report->deadline = quarters(report, 3);
+		report->deadline = waits_until(report);
 	else if ((report->request.inlined || session_fetches(report->session)) && !report->hurried)
 		report->deadline = util_now() + (uint64_t)LONG_NAMES_MS * NS_PER_MS;
 }
@@ -141,7 +141,7 @@ void report_leave_silent(struct report *report)
 	const struct loan *loan = report_loan(report);
 
 	if (!report->late || report->state < REPORT_STOPPING || report->state >= REPORT_NAMING ||
-			util_now() < quarters(report, 2))
+			util_now() < waits_until(report))
 		return;
 	if (report->state == REPORT_STOPPING) {
 		session_ask(report->session, "stop", &(struct command_sink){ 0 });

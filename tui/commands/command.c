@@ -14,7 +14,7 @@
 #include "tui/terminal/signals.h"
 #include "command.h"
 
-enum { STEP_MS = 20, LEAVE_MS = 2500, FILES_MS = 10 };
+enum { STEP_MS = 10, LEAVE_MS = 2500, FILES_MS = 10 };
 static const uint64_t MOMENT_NS = 500000000;
 
 #define OPTION(word, takes, member, text, ...) \

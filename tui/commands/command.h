@@ -66,7 +66,7 @@ struct session_options;
  * to be done shares it. command_late: when that is (util_now), for an end that begins now; or later, when nobody
  * waits.
  */
-enum { COMMAND_HURRY_MS = 220 };
+enum { COMMAND_HURRY_MS = 200 };
 uint64_t command_late(bool hurry);
 
 /*

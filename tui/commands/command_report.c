@@ -11,7 +11,7 @@
 #include "agent/session/session.h"
 #include "command.h"
 
-enum { STEP_MS = 20 };
+enum { STEP_MS = 10 };
 
 /*
  * Steps until the report is there or has failed; a signal ends the window, and all is to be over at `late` from
