@@ -32,7 +32,7 @@
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
-enum { STEPS = 4000, HURRY_MS = 250, NS_PER_MS = 1000000 };
+enum { STEPS = 4000, HURRY_MS = 250 };
 
 static void check_no_waits(const char *what, int number)
 {
