@@ -97,10 +97,15 @@ static void refuse_value(const struct option_row *row, const char *value, char *
 {
 	char *takes = taken_by(row);
 
-	if (*value)
-		util_fail(error, "--%s %s: not understood: it takes %s", row->name, value, takes);
-	else
-		util_fail(error, "--%s: its value is empty: it takes %s", row->name, takes);
+	util_fail(error, "--%s %s: not understood: it takes %s", row->name, value, takes);
+	free(takes);
+}
+
+static void refuse_empty(const struct option_row *row, char **error)
+{
+	char *takes = taken_by(row);
+
+	util_fail(error, "--%s: its value is empty: it takes %s", row->name, takes);
 	free(takes);
 }
 
@@ -161,6 +166,10 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 		}
 		value = words[1];
 		taken = 2;
+	}
+	if (value && !*value) {
+		refuse_empty(row, error);
+		return 0;
 	}
 	into = record_for(set, row, value, error);
 	if (!into)

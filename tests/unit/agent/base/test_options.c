@@ -231,6 +231,9 @@ static void test_too_many_records(void **state)
 	error = parse_places("--house=1 --house=2", places, 0, &count);
 	assert_string_equal(error, "--house 2: a second one; one house");
 	free(error);
+	error = parse_places("--house=1 --house=", places, 0, &count);
+	assert_non_null(strstr(error, "--house: its value is empty"));
+	free(error);
 }
 
 int main(void)
