@@ -33,16 +33,17 @@ AGENT = \
 	$(call in,agent/query/,filter filter_words naming profile query query_inlined query_stacks table window) \
 	$(call in,agent/guest/,commands epoch loan meter profiler profiler_drive remarks) \
 	$(call in,agent/source/,live) $(call in,agent/export/,export_folded) \
-	$(call in,agent/session/,mailbox picture saver session session_names session_orders session_picture turn) \
+	$(call in,agent/session/,mailbox picture saver session session_names session_orders session_picture tape \
+		turn) \
 	$(call in,agent/fleet/,fleet fleet_names fleet_picture) \
-	$(call in,agent/report/,export_json report report_file report_guest report_options report_text) \
+	$(call in,agent/report/,export_json recorder report report_file report_guest report_options report_text) \
 	$(call in,agent/service/,control_client control_socket service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
 	$(call in,tui/frame/,emptiness header key_bar list prompt remark_line scope status tab_row title) \
 	$(call in,tui/views/,column config config_file view_functions view_help) \
 	$(call in,tui/screen/,app machine overview screen screen_input screen_prompt snapshot tabs)
-COMMANDS = $(call in,tui/commands/,command command_config command_ctl command_report command_run command_screen \
-		command_top main)
+COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_record command_report \
+		command_run command_screen command_top main)
 
 BENCH = ingest names screen memory first perfdata bytes folded cost
 BENCH_PARTS = world traffic setup intake guest terminal

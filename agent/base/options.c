@@ -119,6 +119,17 @@ static const struct option_row *find_row(const struct option_set *sets, size_t s
 	return NULL;
 }
 
+/* As -l VALUE. */
+static const struct option_row *find_letter(const struct option_set *sets, size_t set_count,
+	const char *word, const struct option_set **set)
+{
+	for (*set = sets; *set < sets + set_count; (*set)++)
+		for (const struct option_row *row = (*set)->rows; row->name; row++)
+			if (row->letter && word[1] == row->letter && !word[2])
+				return row;
+	return NULL;
+}
+
 /* The record that an option belongs to; NULL with `error` set: it is not to be given again. */
 static void *record_for(const struct option_set *set, const struct option_row *row,
 	const char *value, char **error)
@@ -142,15 +153,17 @@ static void *record_for(const struct option_set *set, const struct option_row *r
 static size_t take_option(char *const *words, size_t count, const struct option_set *sets,
 	size_t set_count, char **error)
 {
-	const char *name = words[0] + 2, *value = strchr(name, '=');
+	bool is_letter = words[0][1] != '-';
+	const char *name = words[0] + 2, *value = is_letter ? NULL : strchr(name, '=');
 	size_t size = value ? (size_t)(value - name) : strlen(name);
 	const struct option_set *set;
-	const struct option_row *row = find_row(sets, set_count, name, size, &set);
+	const struct option_row *row = is_letter ? find_letter(sets, set_count, words[0], &set) :
+		find_row(sets, set_count, name, size, &set);
 	size_t taken = 1;
 	void *into;
 
 	if (!row) {
-		util_fail(error, "--%.*s: no such option", (int)size, name);
+		util_fail(error, "%.*s: no such option", (int)size + 2, words[0]);
 		return 0;
 	}
 	if (value && !row->value) {
@@ -193,8 +206,6 @@ bool options_parse(char *const *words, size_t count, const struct option_set *se
 			at++;
 			break;
 		}
-		if (words[at][1] != '-')
-			return util_fail(error, "%s: no such option", words[at]);
 		taken = take_option(words + at, count - at, sets, set_count, error);
 		if (!taken)
 			return false;
@@ -224,8 +235,8 @@ static char *number_word(const struct option_row *row, const void *member)
 	uint64_t ns = row->kind == OPTION_SECONDS ? *(const uint64_t *)member : 0;
 
 	if (row->kind == OPTION_SECONDS)
-		return util_format("--%s=%" PRIu64 ".%09" PRIu64, row->name, ns / NS_PER_SECOND,
-			ns % NS_PER_SECOND);
+		return ns ? util_format("--%s=%" PRIu64 ".%09" PRIu64, row->name, ns / NS_PER_SECOND,
+			ns % NS_PER_SECOND) : NULL;
 	if (!is_taken(row, *(const uint32_t *)member))
 		return NULL;
 	return util_format("--%s=%" PRIu32, row->name, *(const uint32_t *)member);

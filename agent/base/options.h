@@ -19,6 +19,7 @@ enum option_kind {
 
 struct option_row {
 	const char *name;		/* given as --name VALUE or --name=VALUE */
+	char letter;			/* also as -l VALUE; 0: not so */
 	const char *value;		/* as the help calls it; NULL for a flag */
 	const char *help;
 	enum option_kind kind;

@@ -12,6 +12,7 @@
 #include "agent/names/symbols.h"
 #include "agent/session/picture.h"
 #include "agent/session/session.h"
+#include "agent/session/tape.h"
 #include "agent/store/store.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
@@ -68,7 +69,17 @@ struct report *report_new(struct session *session, const struct report_request *
 	report->error = report_mistake(request);
 	if (report->error)
 		report->state = REPORT_FAILED;
+	else if (request->raw)
+		report->tape = tape_new(session, &(struct record_options){ .folder = request->raw });
 	return report;
+}
+
+struct tape *report_take_tape(struct report *report)
+{
+	struct tape *tape = report->tape;
+
+	report->tape = NULL;
+	return tape;
 }
 
 void report_free(struct report *report)
@@ -80,6 +91,7 @@ void report_free(struct report *report)
 	table_free(report->table);
 	epoch_release(report->epoch);
 	errand_leave(report->file);		/* what is in work is written */
+	tape_leave(report->tape);
 	free(report->unwritten);
 	free(report->error);
 	free(report);
@@ -247,6 +259,7 @@ static void cut(struct report *report, const char *why)
 		report->deadline = 0;
 	} else if (report->state == REPORT_RUNNING) {
 		report_note(report, "cut short", why);
+		util_print(report->cut, sizeof(report->cut), "%s", why);
 		report->end = epoch_now(report->epoch);
 		report->question.to = UINT64_MAX;
 		end_window(report);

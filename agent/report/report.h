@@ -19,13 +19,14 @@
 struct epoch;
 struct errand;
 struct session;
+struct tape;
 
 struct report_request {
 	uint64_t duration_ns;
 	uint64_t wait_ns;		/* host time, for a guest that stands still */
 	bool json, threads, inlined;
 	int kernel_mark;		/* no, yes */
-	const char *folded, *raw;	/* files to write; NULL: none */
+	const char *folded, *raw;	/* a file to write; a folder of record_folder; NULL: none */
 	int sort;			/* enum table_column */
 	uint32_t top;			/* rows of the text; 0: all */
 	uint32_t rate;			/* 0: as it is */
@@ -53,6 +54,7 @@ struct report {
 	enum report_state state;
 	uint64_t deadline;		/* host ns: of the present state */
 	char *error;			/* with REPORT_FAILED; with REPORT_DONE: the guest stood still */
+	char cut[320];			/* why the window ended before its time; "": it has not */
 	char note[640];			/* what the reader should know, "" if nothing */
 
 	struct epoch *epoch;		/* held; NULL: still waiting */
@@ -68,6 +70,7 @@ struct report {
 	uint64_t seen, seen_at;		/* what moves while the guest does, and its host ns */
 
 	struct errand *file;		/* the folded one in work; NULL: none is */
+	struct tape *tape;		/* of the request's `raw`; NULL: none, or taken */
 
 	/* the answer, with REPORT_DONE */
 	char *unwritten;		/* why there is no folded file; NULL: there is, or none was wanted */
@@ -83,6 +86,9 @@ void report_free(struct report *report);	/* gives back what it has not yet */
 
 /* To be called after each session_step until it is REPORT_DONE or REPORT_FAILED. */
 enum report_state report_step(struct report *report);
+
+/* The recording, which goes on until its new owner ends it; NULL: none. */
+struct tape *report_take_tape(struct report *report);
 
 /* Ends the window now; who waits has what there is at `late` (util_now), whatever the guest says. */
 void report_cut(struct report *report, const char *why, uint64_t late);

@@ -5,8 +5,10 @@
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/loan.h"
+#include "agent/report/recorder.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
+#include "agent/session/tape.h"
 #include "control_socket.h"
 #include "service.h"
 
@@ -18,7 +20,8 @@ enum {
 struct job {				/* of one client */
 	struct service *service;
 	struct report *report;		/* NULL: none */
-	char *words;			/* that the report's request refers to */
+	struct recorder *recorder;	/* likewise */
+	char *words;			/* that the request refers to */
 };
 
 struct service {
@@ -44,8 +47,10 @@ static void answer(const struct job *job, bool ok, const char *text)
 static void forget(struct job *job)
 {
 	report_free(job->report);
+	recorder_free(job->recorder);
 	free(job->words);
 	job->report = NULL;
+	job->recorder = NULL;
 	job->words = NULL;
 	session_forget(job->service->session, job);
 }
@@ -94,27 +99,58 @@ static char **keep_words(struct job *job, char *const *words, size_t count)
 	return kept;
 }
 
+/* False: it was not understood, and that is answered. */
+static bool parse(struct job *job, char *const *words, size_t count, const struct option_set *set)
+{
+	char *error = NULL;
+	size_t used;
+
+	if (options_parse(keep_words(job, words, count), count, set, 1, &used, &error))
+		return true;
+	answer(job, false, error);
+	free(error);
+	forget(job);
+	return false;
+}
+
 static void begin_report(struct job *job, char *const *words, size_t count)
 {
 	struct report_request request = report_default;
 	const struct option_set set = { .rows = report_options, .into = &request };
-	char *error = NULL;
-	size_t used;
 
-	if (!options_parse(keep_words(job, words, count), count, &set, 1, &used, &error)) {
-		answer(job, false, error);
-	} else if (request.raw) {
-		answer(job, false,
-			"--raw: a recording needs the guest's port for itself; end the live ktop");
-	} else {
+	if (parse(job, words, count, &set))
 		job->report = report_new(job->service->session, &request);
+}
+
+static void begin_record(struct job *job, char *const *words, size_t count)
+{
+	struct recorder_request request = recorder_default;
+	const struct option_set set = { .rows = recorder_options, .into = &request };
+
+	if (!parse(job, words, count, &set))
+		return;
+	if (request.folder) {
+		job->recorder = recorder_new(job->service->session, &request);
 		return;
 	}
-	free(error);
+	answer(job, false, "no folder: none was named; give -o DIR");
 	forget(job);
 }
 
-static void finish_report(struct job *job)
+/* With the end of its recording, if it has one. */
+static void write_report(struct job *job, FILE *out, char **error)
+{
+	struct tape *tape = report_take_tape(job->report);
+	char *unrecorded = NULL;
+
+	report_write(job->report, out, error);
+	if (tape && !tape_close(tape, &unrecorded) && !*error)
+		*error = unrecorded;
+	else
+		free(unrecorded);
+}
+
+static void finish(struct job *job)
 {
 	char *text = NULL, *error = NULL;
 	const char *why = NULL;
@@ -122,8 +158,11 @@ static void finish_report(struct job *job)
 	FILE *out = util_text_stream(&text, &size);
 
 	if (out) {
-		report_write(job->report, out, &error);
-		why = error ? error : job->report->error;
+		if (job->report)
+			write_report(job, out, &error);
+		else
+			recorder_write(job->recorder, out, &error);
+		why = error ? error : job->report ? job->report->error : NULL;
 		if (why)
 			fprintf(out, CONTROL_SEPARATOR "%s", why);
 	}
@@ -136,11 +175,18 @@ static void finish_report(struct job *job)
 	forget(job);
 }
 
+static void step_recorder(struct job *job)
+{
+	if (recorder_step(job->recorder))
+		finish(job);
+}
+
 static void step_report(struct job *job)
 {
 	switch (report_step(job->report)) {
 	case REPORT_DONE:
-		finish_report(job);
+		if (!job->report->tape || !tape_writes(job->report->tape))
+			finish(job);
 		break;
 	case REPORT_FAILED:
 		answer(job, false, job->report->error);
@@ -162,6 +208,8 @@ static void take_request(void *context, unsigned client, char *const *words, siz
 		begin_ctl(job, words + 1, count - 1);
 	else if (strcmp(words[0], "report") == 0)
 		begin_report(job, words + 1, count - 1);
+	else if (strcmp(words[0], "record") == 0)
+		begin_record(job, words + 1, count - 1);
 	else if (strcmp(words[0], "vm") == 0)
 		answer(job, true, service->socket);
 	else
@@ -173,9 +221,12 @@ static void client_hurried(void *context, unsigned client)
 {
 	struct service *service = context;
 
+	uint64_t late = util_now() + (uint64_t)HURRY_MS * NS_PER_MS;
+
 	if (service->jobs[client].report)
-		report_cut(service->jobs[client].report, "interrupted",
-			util_now() + (uint64_t)HURRY_MS * NS_PER_MS);
+		report_cut(service->jobs[client].report, "interrupted", late);
+	if (service->jobs[client].recorder)
+		recorder_cut(service->jobs[client].recorder, "interrupted", late);
 }
 
 static void client_gone(void *context, unsigned client)
@@ -255,6 +306,8 @@ static void step_reports(struct service *service)
 		service->next = (service->next + 1) % CONTROL_CLIENTS;
 		if (job->report)
 			step_report(job);
+		else if (job->recorder)
+			step_recorder(job);
 	}
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a live ktop does for others by its control socket: ctl WORDS, report OPTIONS,
- * vm (which one it has). A report that
- * failed is answered by what there is of it, CONTROL_SEPARATOR, and why.
+ * What a live ktop does for others by its control socket: ctl WORDS, report OPTIONS, record OPTIONS,
+ * vm (which one it has). A report or a recording that failed is answered by what there is of it,
+ * CONTROL_SEPARATOR, and why.
  */
 #ifndef SERVICE_H
 #define SERVICE_H

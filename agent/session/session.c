@@ -15,7 +15,6 @@
 #include "agent/source/live.h"
 #include "agent/source/source.h"
 #include "agent/wire/decode.h"
-#include "agent/wire/record.h"
 #include "mailbox.h"
 #include "saver.h"
 #include "session_state.h"
@@ -64,8 +63,8 @@ static void take_packet(void *context, const struct packet *packet)
 {
 	struct session *session = context;
 
-	if (session->record)
-		record_packet(session->record, packet);
+	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
+		tap->packet(tap->context, packet);
 	epoch_ticks(session->epoch, packet->end);
 	session->changed = true;
 }
@@ -74,8 +73,6 @@ static void take_events(void *context, const struct event *events, size_t count)
 {
 	struct session *session = context;
 
-	for (size_t i = 0; session->record && i < count; i++)
-		record_event(session->record, &events[i]);
 	epoch_events(session->epoch, events, count);
 	for (size_t i = 0; i < count; i++)
 		if (events[i].kind == EVENT_REPLY)
@@ -319,17 +316,6 @@ static void retry(struct session *session)
 	session_greet(session);
 }
 
-/* At once: whoever waits an hour for the end of a recording wants to know in its third minute. */
-static void tell_recording(struct session *session)
-{
-	char why[sizeof(((struct session_message *)NULL)->text)];
-
-	if (!session->record || session->record_over || !record_failed(session->record, why, sizeof(why)))
-		return;
-	session->record_over = true;
-	session_tell(session, true, false, why);
-}
-
 void session_step(struct session *session, int timeout_ms)
 {
 	wait_for_something(session, timeout_ms);
@@ -338,7 +324,6 @@ void session_step(struct session *session, int timeout_ms)
 		heed(session, session->source->table->step(session->source, util_now()));
 	take_bytes(session);
 	measure(session);
-	tell_recording(session);
 	session_take_orders(session);
 	serve(session);
 	if (session->epoch && epoch_retry(session->epoch, util_now()))
@@ -365,9 +350,7 @@ static bool open_all(struct session *session, const struct session_options *opti
 		session->names = kernel_names_new(names, session->budget);
 	session->source = live_new(options->qmp, options->port, !options->no_plug);
 	session->decode = decode_new(&sink);
-	if (options->record)
-		session->record = record_new(options->record, error);
-	return session->record || !options->record;
+	return true;
 }
 
 static bool is_folder(const char *option, const char *path, char **error)
@@ -392,6 +375,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->sysroot = options->sysroot ? util_format("%s", options->sysroot) : NULL;
 	session->debug = options->debug ? util_format("%s", options->debug) : NULL;
 	session->debuginfod = options->debuginfod;
+	session->wish.brief = options->unseen;
 	session->wish.filter.cpu = EVENT_NONE;
 	session->wish.selected = FUNCTION_NONE;
 	session->changed = true;
@@ -409,7 +393,6 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	session_finish_orders(session);
-	session_close_recording(session, NULL);
 	if (session->source)
 		session->source->table->free(session->source);
 	decode_free(session->decode);
@@ -434,18 +417,7 @@ bool session_left_running(const struct session *session)
 bool session_writes(struct session *session, char *text, size_t size)
 {
 	session_finish_orders(session);
-	if (saver_writes(session->saver, text, size))
-		return true;
-	util_print(text, size, "the recording");
-	return session->record && record_writes(session->record);
-}
-
-bool session_close_recording(struct session *session, char **error)
-{
-	struct record *record = session->record;
-
-	session->record = NULL;
-	return !record || record_close(record, error);
+	return saver_writes(session->saver, text, size);
 }
 
 struct epoch *session_epoch(const struct session *session)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Knows every stage and wires them: QMP, port, decoder, recording, epochs (store, stacks, symbols),
+ * Knows every stage and wires them: source, decoder, tapes, epochs (store, stacks, symbols),
  * queries. Holds no logic of its own. One thread drives it with session_step; other threads use the
  * calls marked "any thread", which take one short lock.
  */
@@ -31,9 +31,9 @@ struct session_options {
 	const char *sysroot;		/* folder with the guest's files, or NULL */
 	const char *debug;		/* folder with debug files, or NULL */
 	bool debuginfod;		/* servers are asked for others */
-	const char *record;		/* folder of a raw recording, or NULL */
 	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
 	bool no_plug;			/* a VM without the port is left alone */
+	bool unseen;			/* nobody looks at pictures: they are brief until somebody wishes */
 	bool patient;			/* a VM that is not there is waited for: that is no failure */
 };
 
@@ -46,7 +46,6 @@ void session_step(struct session *session, int timeout_ms);
 
 /* Nothing more is to come: is anything still being written, that freeing would wait for? What, in `text`. */
 bool session_writes(struct session *session, char *text, size_t size);
-bool session_close_recording(struct session *session, char **error);
 
 /*
  * The first try to connect is over; why it has failed: what is missing, what to do; NULL: it has

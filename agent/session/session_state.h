@@ -13,14 +13,22 @@
 #include "session.h"
 #include "turn.h"
 
+struct packet;
+
 enum { SESSION_TROUBLE = 256 };		/* bytes of a remark */
+
+/* Who gets each packet, before its events are handled. */
+struct packet_tap {
+	struct packet_tap *next;
+	void *context;
+	void (*packet)(void *context, const struct packet *packet);
+};
 
 struct session {
 	struct budget *budget;
 	struct source *source;		/* owned */
 	struct decode *decode;
-	struct record *record;		/* NULL: none */
-	bool record_over;		/* it has failed, which was told */
+	struct packet_tap *taps;	/* a list; NULL: nobody */
 	struct mailbox *mailbox;
 	struct saver *saver;
 	struct epoch *epoch;		/* NULL: no boot seen yet */

@@ -8,12 +8,14 @@
 #include "decode.h"
 #include "event.h"
 #include "metadata.h"
+#include "payload.h"
 
 enum {
 	ROWS_MAX = 1024,		/* descriptors kept */
 	FIELDS_MAX = 64,		/* of one event */
 	NAME_MAX_SIZE = 64,
 	IDS = 1 << 16,
+	CHANGES_MAX = 64,		/* of the text */
 };
 
 /* Facts beyond these are taken as unknown: readers compute with 64 bits, signed and in ns. */
@@ -26,15 +28,21 @@ struct row {
 };
 
 struct metadata {
+	char *name, *kernel;			/* of the machine; NULL: not known */
+	unsigned changes;			/* CHANGES_MAX: the last one described all ids */
 	uint64_t clock_hz, epoch_ns;
 	struct row *rows;
 	size_t row_count;
 	uint8_t seen[STREAMS][IDS / 8];		/* bit set: ids that occur */
 };
 
-struct metadata *metadata_new(void)
+struct metadata *metadata_new(const struct metadata_machine *machine)
 {
-	return util_alloc(sizeof(struct metadata));
+	struct metadata *metadata = util_alloc(sizeof(*metadata));
+
+	metadata->name = machine->name ? util_copy(machine->name, strlen(machine->name)) : NULL;
+	metadata->kernel = machine->kernel ? util_copy(machine->kernel, strlen(machine->kernel)) : NULL;
+	return metadata;
 }
 
 void metadata_free(struct metadata *metadata)
@@ -46,6 +54,8 @@ void metadata_free(struct metadata *metadata)
 		free(metadata->rows[i].fields);
 	}
 	free(metadata->rows);
+	free(metadata->name);
+	free(metadata->kernel);
 	free(metadata);
 }
 
@@ -57,34 +67,87 @@ static const struct row *find_row(const struct metadata *metadata, uint32_t stre
 	return NULL;
 }
 
-void metadata_event(struct metadata *metadata, const struct event *event)
+/* ---- what the packets say ---- */
+
+static bool take_guest(struct metadata *metadata, const struct guest *guest)
 {
-	if (event->kind == EVENT_GUEST) {
-		metadata->clock_hz = event->guest.clock_hz;
-		metadata->epoch_ns = event->guest.epoch_ns;
-	}
-	if (event->kind != EVENT_DESCRIPTOR || metadata->row_count == ROWS_MAX ||
+	bool same = metadata->clock_hz == guest->clock_hz && metadata->epoch_ns == guest->epoch_ns;
+
+	metadata->clock_hz = guest->clock_hz;
+	metadata->epoch_ns = guest->epoch_ns;
+	return !same;
+}
+
+static bool take_descriptor(struct metadata *metadata, const struct event *event)
+{
+	struct text name = event->descriptor.name, fields = event->descriptor.fields;
+
+	if (metadata->row_count == ROWS_MAX ||
 			find_row(metadata, event->descriptor.stream, event->descriptor.event))
-		return;
+		return false;
 	metadata->rows = util_grow(metadata->rows, metadata->row_count + 1, sizeof(struct row));
 	metadata->rows[metadata->row_count++] = (struct row){
 		.id = event->descriptor.event,
 		.stream = event->descriptor.stream,
-		.name = util_copy(event->descriptor.name.bytes, event->descriptor.name.size),
-		.fields = util_copy(event->descriptor.fields.bytes, event->descriptor.fields.size),
+		.name = util_copy(name.bytes, name.size),
+		.fields = util_copy(fields.bytes, fields.size),
 	};
+	return true;
 }
 
-void metadata_packet(struct metadata *metadata, const struct packet *packet)
+static bool take_fact(struct metadata *metadata, uint16_t id, const void *payload, size_t size)
 {
-	uint8_t *seen = metadata->seen[packet->stream];
+	struct event event = { .id = id };
+
+	if ((id != KTOP_EVENT_guest && id != KTOP_EVENT_descriptor) || !payload_read(payload, size, &event))
+		return false;
+	return id == KTOP_EVENT_guest ? take_guest(metadata, &event.guest) :
+		take_descriptor(metadata, &event);
+}
+
+/* Is it described by the table, whatever the guest has sent? */
+static bool is_in_table(uint32_t stream, uint16_t id)
+{
+	return payload_stream(id) == stream;
+}
+
+static bool take_id(struct metadata *metadata, uint32_t stream, uint16_t id)
+{
+	uint8_t *byte = &metadata->seen[stream][id / 8], bit = (uint8_t)(1u << id % 8);
+	bool is_new = !(*byte & bit);
+
+	*byte |= bit;
+	return is_new && !is_in_table(stream, id) && !find_row(metadata, stream, id);
+}
+
+uint64_t metadata_events(const struct packet *packet)
+{
 	struct ktop_wire_event wire;
+	uint64_t count = 0;
 
 	for (size_t at = sizeof(struct ktop_wire_packet); at + sizeof(wire) <= packet->size;
+			at += sizeof(wire) + wire.size, count++)
+		memcpy(&wire, packet->bytes + at, sizeof(wire));
+	return count;
+}
+
+bool metadata_packet(struct metadata *metadata, const struct packet *packet)
+{
+	struct ktop_wire_event wire;
+	bool changed = false;
+
+	for (size_t at = sizeof(struct ktop_wire_packet);
+			at + sizeof(wire) <= packet->size && metadata->changes < CHANGES_MAX;
 			at += sizeof(wire) + wire.size) {
 		memcpy(&wire, packet->bytes + at, sizeof(wire));
-		seen[wire.id / 8] |= (uint8_t)(1u << wire.id % 8);
+		changed |= packet->stream == STREAM_META &&
+			take_fact(metadata, wire.id, packet->bytes + at + sizeof(wire), wire.size);
+		changed |= take_id(metadata, packet->stream, wire.id);
 	}
+	metadata->changes += changed;
+	if (changed && metadata->changes == CHANGES_MAX)
+		memset(metadata->seen, 0xff, sizeof(metadata->seen));
+	return changed;
 }
 
 /* ---- "u32 process;u64[] kernel;" to fields ---- */
@@ -287,13 +350,45 @@ static void write_types(FILE *to)
 	write_integer("text", 8, "signed = false; encoding = UTF8;", to);
 }
 
+/* A text that needs no escapes, as CTF has them, in a line of its own; any other is left out. */
+static void write_fact(const char *name, const char *text, FILE *to)
+{
+	if (!text || !text[0])
+		return;
+	for (const char *at = text; *at; at++)
+		if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\')
+			return;
+	fprintf(to, "\t%s = \"%s\";\n", name, text);
+}
+
+static void write_environment(const struct metadata *metadata, FILE *to)
+{
+	fprintf(to, "env {\n\ttracer_name = \"ktop\";\n");
+	write_fact(METADATA_NAME, metadata->name, to);
+	write_fact(METADATA_KERNEL, metadata->kernel, to);
+	fprintf(to, "};\n\n");
+}
+
+char *metadata_find(const char *text, const char *name)
+{
+	char *begin = util_format("\n\t%s = \"", name);
+	const char *env = strstr(text, "\nenv {\n"), *at = env ? strstr(env, begin) : NULL;
+	const char *close = env ? strstr(env, "\n};\n") : NULL;
+	const char *last;
+
+	at = at && close && at < close ? at + strlen(begin) : NULL;
+	last = at ? strstr(at, "\";\n") : NULL;
+	free(begin);
+	return last && last < close + 1 ? util_copy(at, (size_t)(last - at)) : NULL;
+}
+
 void metadata_write(const struct metadata *metadata, const uint8_t *boot_id, FILE *to)
 {
 	fprintf(to, "/* CTF 1.8 */\n\n");	/* these very bytes: CTF 1.8.3, section 7 */
 	write_types(to);
 	fprintf(to, "\n");
 	write_trace(boot_id, to);
-	fprintf(to, "env {\n\ttracer_name = \"ktop\";\n};\n\n");
+	write_environment(metadata, to);
 	write_clock(metadata, to);
 	write_integer("clock_u32", 32, "signed = false; map = clock.guest.value;", to);
 	write_integer("clock_u64", 64, "signed = false; map = clock.guest.value;", to);

@@ -15,9 +15,13 @@
 
 struct record {
 	struct record_writer *writer;
+	struct metadata_machine machine;	/* owned */
+	uint64_t part_bytes;			/* at most; 0: any */
+	struct record_sums sums;
 
-	/* the epoch being recorded */
+	/* the part being recorded */
 	bool begun;
+	uint64_t bytes;
 	uint8_t boot_id[RECORD_BOOT_ID];
 	struct metadata *metadata;
 	uint64_t ends[STREAMS][EVENT_CPUS];	/* of the last packet in each file */
@@ -41,79 +45,118 @@ static int make_empty(const char *folder)
 	return why;
 }
 
-struct record *record_new(const char *folder, char **error)
+bool record_folder(const char *folder, char **error)
 {
 	int why = make_empty(folder);
-	struct record *record;
 
-	if (why) {
-		util_fail(error, "%s: no recording: %s; name a new or an empty folder",
-			folder, strerror(why));
-		return NULL;
-	}
-	record = util_alloc(sizeof(*record));
-	record->writer = record_writer_new(folder);
+	return !why || util_fail(error, "%s: no recording: %s; name a new or an empty folder", folder,
+		strerror(why));
+}
+
+static char *copy(const char *text)
+{
+	return text ? util_copy(text, strlen(text)) : NULL;
+}
+
+struct record *record_new(const struct record_options *options, const struct metadata_machine *machine)
+{
+	struct record *record = util_alloc(sizeof(*record));
+
+	record->writer = record_writer_new(options->folder, options->parts);
+	record->part_bytes = options->part_bytes;
+	record->machine.name = copy(machine->name);
+	record->machine.kernel = copy(machine->kernel);
 	return record;
 }
 
-static void begin_epoch(struct record *record, const uint8_t *boot_id)
+static void end_part(struct record *record)
 {
-	if (!record->metadata || memcmp(record->boot_id, boot_id, RECORD_BOOT_ID) != 0) {
-		metadata_free(record->metadata);
-		record->metadata = metadata_new();
-		memcpy(record->boot_id, boot_id, RECORD_BOOT_ID);
-	}
-	memset(record->ends, 0, sizeof(record->ends));
-	record->begun = true;
-	record_writer_begin(record->writer, boot_id);
+	if (record->begun)
+		record_writer_end(record->writer);
+	record->begun = false;
 }
 
-static void end_epoch(struct record *record)
+static bool is_same_boot(const struct record *record, const struct packet *packet)
 {
-	char *bytes = NULL;
-	size_t size = 0;
-	FILE *text = record->begun ? util_text_open(&bytes, &size) : NULL;
+	return record->metadata && memcmp(record->boot_id, packet->boot_id, RECORD_BOOT_ID) == 0;
+}
 
-	if (text) {
-		metadata_write(record->metadata, record->boot_id, text);
-		util_text_close(text, &bytes);
-	}
-	if (record->begun)
-		record_writer_end(record->writer, bytes, size);
-	record->begun = false;
-	free(bytes);
+static bool is_full(const struct record *record, const struct packet *packet)
+{
+	return record->part_bytes && record->bytes && record->bytes + packet->size > record->part_bytes;
 }
 
 /* Time runs backwards in a file: the machine was put back (loadvm). Readers would refuse that. */
-static bool is_new_epoch(const struct record *record, const struct packet *packet)
+static bool is_put_back(const struct record *record, const struct packet *packet)
 {
-	return !record->begun || memcmp(record->boot_id, packet->boot_id, RECORD_BOOT_ID) != 0 ||
-		packet->begin < record->ends[packet->stream][packet->cpu];
+	return packet->begin < record->ends[packet->stream][packet->cpu];
 }
 
-void record_packet(struct record *record, const struct packet *packet)
+/* What is described is described in each part of a boot. */
+static void begin_part(struct record *record, const struct packet *packet, bool goes_on)
 {
-	if (record_writer_failed(record->writer))
-		return;
-	if (is_new_epoch(record, packet)) {
-		end_epoch(record);
-		begin_epoch(record, packet->boot_id);
+	end_part(record);
+	if (!is_same_boot(record, packet)) {
+		metadata_free(record->metadata);
+		record->metadata = metadata_new(&record->machine);
+		memcpy(record->boot_id, packet->boot_id, RECORD_BOOT_ID);
+		record->sums.boots++;
 	}
-	if (!record_writer_packet(record->writer, packet))
-		return;
-	record->ends[packet->stream][packet->cpu] = packet->end;
-	metadata_packet(record->metadata, packet);
+	memset(record->ends, 0, sizeof(record->ends));
+	record->begun = true;
+	record->bytes = 0;
+	record_writer_begin(record->writer, packet->boot_id, goes_on);
 }
 
-void record_event(struct record *record, const struct event *event)
+static void write_metadata(struct record *record)
 {
-	if (record->metadata)
-		metadata_event(record->metadata, event);
+	char *bytes = NULL;
+	size_t size = 0;
+	FILE *text = util_text_open(&bytes, &size);
+
+	metadata_write(record->metadata, record->boot_id, text);
+	util_text_close(text, &bytes);
+	record_writer_metadata(record->writer, bytes, size);
+	free(bytes);
+}
+
+static void count(struct record *record, const struct packet *packet)
+{
+	uint64_t *events = packet->stream == STREAM_SAMPLES ? &record->sums.samples :
+		&record->sums.events;
+
+	record->sums.packets++;
+	record->sums.bytes += packet->size;
+	record->bytes += packet->size;
+	*events += metadata_events(packet);
+}
+
+bool record_packet(struct record *record, const struct packet *packet)
+{
+	bool goes_on = record->begun && is_same_boot(record, packet) && !is_put_back(record, packet);
+	bool full = goes_on && is_full(record, packet), begins = !goes_on || full;
+
+	if (record_writer_failed(record->writer))
+		return false;
+	if (begins)
+		begin_part(record, packet, full);
+	if (metadata_packet(record->metadata, packet) || begins)
+		write_metadata(record);
+	if (record_writer_packet(record->writer, packet)) {
+		record->ends[packet->stream][packet->cpu] = packet->end;
+		count(record, packet);
+	}
+	return full;
+}
+
+struct record_sums record_sums(const struct record *record)
+{
+	return record->sums;
 }
 
 bool record_writes(struct record *record)
 {
-	end_epoch(record);
+	end_part(record);
 	return record_writer_writes(record->writer);
 }
 
@@ -122,15 +165,29 @@ bool record_failed(struct record *record, char *text, size_t size)
 	return record_writer_why(record->writer, text, size);
 }
 
+static void free_record(struct record *record)
+{
+	metadata_free(record->metadata);
+	free((char *)record->machine.name);
+	free((char *)record->machine.kernel);
+	free(record);
+}
+
 bool record_close(struct record *record, char **error)
 {
 	bool good;
 
-	if (!record)
-		return true;
-	end_epoch(record);
+	end_part(record);
 	good = record_writer_close(record->writer, error);
-	metadata_free(record->metadata);
-	free(record);
+	free_record(record);
 	return good;
+}
+
+void record_leave(struct record *record)
+{
+	if (!record)
+		return;
+	end_part(record);
+	record_writer_leave(record->writer);
+	free_record(record);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@
 
 enum {
 	OPEN_MAX = 64,			/* files open at a time; more are closed and opened again */
-	EPOCHS_MAX = 1000,		/* folders of one recording: a guest cannot make more */
+	BOOTS_MAX = 1000,		/* of one recording: a guest cannot make more folders */
 };
 
 struct file {
@@ -26,11 +27,12 @@ struct file {
 	uint64_t used;			/* by the counter `uses`; 0: slot free */
 };
 
-enum order_kind { ORDER_BEGIN, ORDER_PACKET, ORDER_END };
+enum order_kind { ORDER_BEGIN, ORDER_METADATA, ORDER_PACKET, ORDER_END };
 
 struct order {
 	struct order *next;
 	enum order_kind kind;
+	bool goes_on;			/* a boot of which there is a part */
 	enum stream stream;		/* of a packet */
 	uint32_t cpu;
 	size_t size;
@@ -39,9 +41,10 @@ struct order {
 
 struct record_writer {
 	/* the worker's alone */
-	char *folder, *partial, *final;	/* `partial` is NULL between two epochs */
-	unsigned epochs;
-	uint8_t boot_id[RECORD_BOOT_ID];
+	char *folder, *partial, *final;	/* `partial` is NULL between two parts */
+	unsigned begun, boots;		/* parts, boots so far */
+	char **kept;			/* parts that may go, the oldest first, `most` at most */
+	uint32_t kept_count, most;
 	struct file files[OPEN_MAX];
 	uint64_t uses;
 
@@ -99,7 +102,7 @@ bool record_writer_why(struct record_writer *writer, char *text, size_t size)
 	return failed;
 }
 
-/* ---- one epoch, one folder ---- */
+/* ---- parts ---- */
 
 static char *hex(const uint8_t boot_id[RECORD_BOOT_ID])
 {
@@ -110,35 +113,43 @@ static char *hex(const uint8_t boot_id[RECORD_BOOT_ID])
 	return text;
 }
 
-static bool is_taken(const char *path)
+/* A part, and all that is in it. */
+static bool remove_part(const char *path)
 {
-	char *partial = util_format("%s.partial", path);
-	bool taken = access(partial, F_OK) == 0 || access(path, F_OK) == 0;
+	DIR *entries = opendir(path);
+	struct dirent *entry;
 
-	free(partial);
-	return taken;
+	if (!entries)
+		return false;
+	while ((entry = readdir(entries)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(entries), entry->d_name, 0);
+	closedir(entries);
+	return rmdir(path) == 0;
 }
 
-/* The name of the folder; a boot that was put back to an earlier state has several. */
-static char *name_epoch(const struct record_writer *writer)
+static void remove_oldest(struct record_writer *writer)
 {
-	char *boot = hex(writer->boot_id);
-	char *path = util_format("%s/%s", writer->folder, boot);
+	char *oldest = writer->kept[0];
 
-	for (unsigned i = 2; is_taken(path); i++) {
-		free(path);
-		path = util_format("%s/%s-%u", writer->folder, boot, i);
-	}
-	free(boot);
-	return path;
+	if (!remove_part(oldest))
+		fail_with(writer, util_format("%s: not recorded: the oldest part is not removed: %s; "
+			"remove it, and record again", oldest, strerror(errno)));
+	free(oldest);
+	memmove(writer->kept, writer->kept + 1, --writer->kept_count * sizeof(*writer->kept));
 }
 
-static void begin_epoch(struct record_writer *writer, const uint8_t *boot_id)
+static void begin_part(struct record_writer *writer, const struct order *order)
 {
-	memcpy(writer->boot_id, boot_id, RECORD_BOOT_ID);
-	writer->final = name_epoch(writer);
+	char *boot = hex(order->bytes);
+
+	while (writer->most && writer->kept_count >= writer->most)
+		remove_oldest(writer);
+	writer->boots += !order->goes_on;
+	writer->final = util_format("%s/%04u-%s", writer->folder, ++writer->begun, boot);
 	writer->partial = util_format("%s.partial", writer->final);
-	if (writer->epochs++ == EPOCHS_MAX)
+	free(boot);
+	if (writer->boots > BOOTS_MAX)
 		fail(writer, writer->partial, EMFILE);
 	else if (mkdir(writer->partial, 0700) != 0)
 		fail(writer, writer->partial, errno);
@@ -167,16 +178,20 @@ static void write_metadata(struct record_writer *writer, const struct order *ord
 }
 
 /* After a failure the folder keeps its temporary name, but can still be read. */
-static void end_epoch(struct record_writer *writer, const struct order *order)
+static void end_part(struct record_writer *writer)
 {
 	for (int i = 0; i < OPEN_MAX; i++)
 		if (!close_file(&writer->files[i]))
 			fail(writer, writer->partial, errno);
-	write_metadata(writer, order);
 	if (!record_writer_failed(writer) && rename(writer->partial, writer->final) != 0)
 		fail(writer, writer->partial, errno);
+	if (writer->most) {
+		writer->kept = util_grow(writer->kept, writer->kept_count + 1, sizeof(*writer->kept));
+		writer->kept[writer->kept_count++] = writer->final;
+	} else {
+		free(writer->final);
+	}
 	free(writer->partial);
-	free(writer->final);
 	writer->partial = writer->final = NULL;
 }
 
@@ -259,10 +274,11 @@ static void write_packet(struct record_writer *writer, const struct order *order
 
 /* ---- orders ---- */
 
-struct record_writer *record_writer_new(const char *folder)
+struct record_writer *record_writer_new(const char *folder, uint32_t parts)
 {
 	struct record_writer *writer = util_alloc(sizeof(*writer));
 
+	writer->most = parts;
 	writer->folder = util_copy(folder, strlen(folder));
 	writer->last = &writer->first;
 	writer->holders = 1;
@@ -281,6 +297,9 @@ static void release(void *context)
 	if (!last)
 		return;
 	pthread_mutex_destroy(&writer->lock);
+	for (uint32_t i = 0; i < writer->kept_count; i++)
+		free(writer->kept[i]);
+	free(writer->kept);
 	free(writer->error);
 	free(writer->folder);
 	free(writer);
@@ -304,11 +323,13 @@ static void obey(struct record_writer *writer, const struct order *order)
 	bool failed = record_writer_failed(writer);
 
 	if (order->kind == ORDER_BEGIN && !failed)
-		begin_epoch(writer, order->bytes);
+		begin_part(writer, order);
+	else if (order->kind == ORDER_METADATA && !failed)
+		write_metadata(writer, order);
 	else if (order->kind == ORDER_PACKET && !failed)
 		write_packet(writer, order);
 	else if (order->kind == ORDER_END && writer->partial)
-		end_epoch(writer, order);
+		end_part(writer);
 }
 
 /* The worker: until there is nothing to do. */
@@ -361,9 +382,14 @@ static void put(struct record_writer *writer, enum order_kind kind, const struct
 		start_worker(writer);
 }
 
-void record_writer_begin(struct record_writer *writer, const uint8_t *boot_id)
+void record_writer_begin(struct record_writer *writer, const uint8_t *boot_id, bool goes_on)
 {
-	put(writer, ORDER_BEGIN, &(struct order){ 0 }, boot_id, RECORD_BOOT_ID);
+	put(writer, ORDER_BEGIN, &(struct order){ .goes_on = goes_on }, boot_id, RECORD_BOOT_ID);
+}
+
+void record_writer_metadata(struct record_writer *writer, const char *text, size_t size)
+{
+	put(writer, ORDER_METADATA, &(struct order){ 0 }, text, size);
 }
 
 bool record_writer_packet(struct record_writer *writer, const struct packet *packet)
@@ -384,9 +410,9 @@ bool record_writer_packet(struct record_writer *writer, const struct packet *pac
 	return true;
 }
 
-void record_writer_end(struct record_writer *writer, const char *metadata, size_t size)
+void record_writer_end(struct record_writer *writer)
 {
-	put(writer, ORDER_END, &(struct order){ 0 }, metadata, size);
+	put(writer, ORDER_END, &(struct order){ 0 }, NULL, 0);
 }
 
 bool record_writer_writes(struct record_writer *writer)
@@ -406,7 +432,12 @@ bool record_writer_close(struct record_writer *writer, char **error)
 		*error = writer->error;
 		writer->error = NULL;
 	}
+	record_writer_leave(writer);
+	return good;
+}
+
+void record_writer_leave(struct record_writer *writer)
+{
 	errand_leave(writer->errand);
 	release(writer);
-	return good;
 }

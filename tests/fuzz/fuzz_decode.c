@@ -35,7 +35,7 @@ static void take_boot(void *context, const uint8_t *boot_id)
 	epoch_release(world->epoch);
 	metadata_free(world->metadata);
 	world->epoch = world->light ? NULL : epoch_new(boot_id, NULL, NULL);
-	world->metadata = metadata_new();
+	world->metadata = metadata_new(&(struct metadata_machine){ .name = "vm" });
 }
 
 static void take_packet(void *context, const struct packet *packet)
@@ -52,8 +52,6 @@ static void take_events(void *context, const struct event *events, size_t count)
 {
 	struct world *world = context;
 
-	for (size_t i = 0; i < count; i++)
-		metadata_event(world->metadata, &events[i]);
 	if (world->epoch)
 		epoch_events(world->epoch, events, count);
 }

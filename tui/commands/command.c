@@ -11,6 +11,7 @@
 #include "agent/base/util.h"
 #include "agent/service/control_client.h"
 #include "agent/session/session.h"
+#include "agent/session/tape.h"
 #include "tui/terminal/signals.h"
 #include "command.h"
 
@@ -168,13 +169,21 @@ void command_tell_failures(struct session *session)
 			command_tell(util_format("%s", message.text));
 }
 
-void command_await_files(struct session *session)
+static bool is_writing(struct session *session, struct tape *tape, char *text, size_t size)
+{
+	if (session_writes(session, text, size))
+		return true;
+	util_print(text, size, "the recording");
+	return tape && tape_writes(tape);
+}
+
+bool command_await_files(struct session *session, struct tape *tape, char **error)
 {
 	uint64_t speak_at = util_now() + MOMENT_NS;
 	int before = command_take_signal();
 	char text[512];
 
-	while (session_writes(session, text, sizeof(text))) {
+	while (is_writing(session, tape, text, sizeof(text))) {
 		if (command_stopped())
 			command_give_up(session, command_late(true), util_format("%s: not written: "
 				"interrupted; take it again", text));
@@ -186,6 +195,7 @@ void command_await_files(struct session *session)
 	}
 	command_put_back(before);
 	command_tell_failures(session);
+	return !tape || tape_close(tape, error);
 }
 
 /* What is waited for longer than a moment is said. */

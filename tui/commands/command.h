@@ -22,7 +22,7 @@ struct command {
 	int (*run)(char *const *words, size_t count);	/* the exit status */
 };
 
-extern const struct command command_top, command_report, command_ctl, command_run,
+extern const struct command command_top, command_report, command_record, command_ctl, command_run,
 	command_config;
 
 /* Which VM, and what ktop may take: into a struct session_options. */
@@ -60,6 +60,7 @@ struct budget;
 struct config;
 struct session;
 struct session_options;
+struct tape;
 
 /*
  * An end that somebody waits for is over after that time, counted from the key or the signal: all that is still
@@ -79,10 +80,10 @@ void command_detach(struct session *session);
 void command_tell_failures(struct session *session);	/* of which it has messages */
 
 /*
- * Waits until all files are written, saying which are not yet; another signal leaves them. Tells what
- * went wrong with them.
+ * Waits until all files are written, the recording (or NULL) too, saying which are not yet; another
+ * signal leaves them. Tells what went wrong with them. False with `error` set: with the recording.
  */
-void command_await_files(struct session *session);
+bool command_await_files(struct session *session, struct tape *tape, char **error);
 
 /* By the signal that came last: takes out of the VM what it can until then, and ends the program. */
 void command_give_up(struct session *session, uint64_t late, char *why);
@@ -91,6 +92,7 @@ struct command_vm {
 	struct session *session;
 	const char *socket;		/* QMP's, else the port's */
 	char *label;			/* what a tab is called while the VM's name is not known */
+	struct tape *tape;		/* of all that comes; NULL: none. The screen ends it */
 };
 
 /* What the guest is told as soon as it can be: so many lines, then to start. */

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/base/util.h"
 #include "agent/report/report.h"
 #include "agent/service/control_client.h"
-#include "agent/service/control_socket.h"
 #include "agent/session/session.h"
+#include "agent/session/tape.h"
+#include "beside.h"
 #include "command.h"
 
 enum { STEP_MS = 10 };
@@ -40,6 +40,7 @@ static bool wait_for_report(struct session *session, struct report *report, uint
 int command_profile(struct session *session, const struct report_request *request)
 {
 	struct report *report = report_new(session, request);
+	struct tape *tape;
 	char *error = NULL;
 	uint64_t late = 0;
 
@@ -47,75 +48,27 @@ int command_profile(struct session *session, const struct report_request *reques
 		report_write(report, stdout, &error);
 	if (report->error && !error)
 		error = util_copy(report->error, strlen(report->error));
+	tape = report_take_tape(report);
 	report_free(report);
 	session_leave(session, late ? late : command_late(false));
-	command_await_files(session);
-	if (!session_close_recording(session, error ? NULL : &error) || error)
+	if (!command_await_files(session, tape, error ? NULL : &error) || error)
 		return command_fail(error);
 	return COMMAND_DONE;
-}
-
-/* The live ktop runs elsewhere: files are to be written here. */
-static char *absolute(const char *path)
-{
-	char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
-	char *whole = folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
-
-	free(folder);
-	return whole;
-}
-
-/* What there is of a report that failed is printed. Returns why it did, in fresh memory. */
-static char *take_failed(const char *answer)
-{
-	const char *why = strrchr(answer, CONTROL_SEPARATOR[0]);
-
-	if (why)
-		fwrite(answer, 1, (size_t)(why++ - answer), stdout);
-	else
-		why = answer;
-	return util_copy(why, strlen(why));
-}
-
-/* The live ktop gives what it has; who does not wait for that either may go. */
-static bool enough(void)
-{
-	bool stopped = command_take_signal() != 0;
-
-	if (stopped)
-		command_release_signals();
-	return stopped;
 }
 
 static int ask_live(const char *live, const struct report_request *request)
 {
 	struct report_request asked = *request;
-	struct control_question question;
-	char *folded = request->folded ? absolute(request->folded) : NULL, *answer, *error = NULL;
-	char **words, **line;
-	size_t count = 0, size;
-	bool ok = false;
+	char *folded = request->folded ? beside_path(request->folded) : NULL;
+	char *raw = request->raw ? beside_path(request->raw) : NULL;
+	int status;
 
 	asked.folded = folded;
-	words = options_words(report_options, &asked);
-	while (words[count])
-		count++;
-	line = util_alloc((count + 1) * sizeof(*line));
-	line[0] = (char []){ "report" };
-	memcpy(line + 1, words, count * sizeof(*line));
-	command_hold_signals();
-	question = (struct control_question){ .words = line, .count = count + 1,
-		.deadline = UINT64_MAX, .enough = enough };
-	answer = control_client_ask(live, &question, &ok, &size, &error);
-	if (answer && ok)
-		fwrite(answer, 1, size, stdout);
-	else if (answer)
-		error = take_failed(answer);
-	free(answer);
-	free(line);
-	options_words_free(words);
+	asked.raw = raw;
+	status = beside_ask(live, "report", report_options, &asked);
 	free(folded);
-	return ok ? COMMAND_DONE : command_fail(error);
+	free(raw);
+	return status;
 }
 
 static int attach(const struct session_options *options, const struct report_request *request)
@@ -135,7 +88,7 @@ static int attach(const struct session_options *options, const struct report_req
 
 static int run(char *const *words, size_t count)
 {
-	struct session_options options = { 0 };
+	struct session_options options = { .unseen = true };
 	struct report_request request = report_default;
 	uint32_t given[2] = { 0 };
 	const struct option_set sets[] = {
@@ -152,8 +105,11 @@ static int run(char *const *words, size_t count)
 	if (used < count)
 		return command_usage(&command_report,
 			util_format("%s: not understood: this is no option", words[used]));
-	options.record = request.raw;
 	live = control_client_find(options.qmp ? options.qmp : options.port);
+	if (request.raw && (live || options.qmp || options.port) && !record_folder(request.raw, &error)) {
+		free(live);
+		return command_fail(error);
+	}
 	if (live)
 		status = command_not_beside(sets, 2) ? COMMAND_USAGE : ask_live(live, &request);
 	else if (options.qmp || options.port)

@@ -7,6 +7,7 @@
 #include "agent/base/util.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
+#include "agent/session/tape.h"
 #include "agent/vm/launch.h"
 #include "agent/wire/event.h"
 #include "tui/screen/app.h"
@@ -100,11 +101,12 @@ static int watch(struct launch *launch, const struct run_options *options,
 	int status;
 
 	attach.qmp = launch_qmp(launch);
-	attach.record = request->raw;
 	session = command_attach_to(&attach, &error);
 	if (!session)
 		return explain(launch, error);
 	vm = (struct command_vm) { .session = session, .socket = attach.qmp };
+	if (request->raw && !options->headless)
+		vm.tape = tape_new(session, &(struct record_options){ .folder = request->raw });
 	status = options->headless ? command_profile(session, request) :
 		show(&vm, config, request);
 	session_free(session);
@@ -138,6 +140,8 @@ static int run(char *const *words, size_t count)
 	if (!options.headless && (!config_file_load(&config, &error) || !app_possible(&error)))
 		return command_fail(error);
 
+	if (request.raw && !record_folder(request.raw, &error))
+		return command_fail(error);
 	command_hold_signals();
 	launch = launch_new(words + used, count - used, START_MS, &error);
 	if (!launch)

@@ -126,10 +126,8 @@ int command_screen(const struct command_vm *vms, size_t count, struct budget *bu
 		util_fail(&error,
 			"no thread for the guest's data: the system gives none; close others");
 	end_all(ingests, begun, late);
-	for (size_t i = 0; i < count; i++) {
-		command_await_files(vms[i].session);
-		if (!session_close_recording(vms[i].session, shown ? &error : NULL))
+	for (size_t i = 0; i < count; i++)
+		if (!command_await_files(vms[i].session, vms[i].tape, shown ? &error : NULL))
 			shown = false;
-	}
 	return shown ? COMMAND_DONE : command_fail(error);
 }

@@ -18,6 +18,7 @@
 #include "agent/names/symbols.h"
 #include "agent/session/picture.h"
 #include "agent/session/session.h"
+#include "agent/session/tape.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
@@ -267,10 +268,13 @@ static void test_names_that_are_left_out(void **state)
 static void test_a_recording_that_fails_is_told(void **state)
 {
 	char *folder = util_format("%s", scratch_path("recording")), *error = NULL;
-	struct fixture fixture = fixture_begin(&(struct session_options){ .record = folder });
+	struct fixture fixture = fixture_begin(&(struct session_options){ 0 });
 	struct session_message message;
+	struct tape *tape;
 
 	(void)state;
+	assert_true(record_folder(folder, &error));
+	tape = tape_new(fixture.session, &(struct record_options){ .folder = folder });
 	assert_int_equal(rmdir(folder), 0);
 	fixture_await_line(&fixture, "hello");
 	fake_guest_facts(fixture.guest, NULL, 0);
@@ -280,7 +284,8 @@ static void test_a_recording_that_fails_is_told(void **state)
 		fixture_step(&fixture);
 	while (session_message(fixture.session, &message))
 		assert_null(strstr(message.text, "not recorded"));
-	assert_false(session_close_recording(fixture.session, &error));
+	assert_true(tape_failed(tape));
+	assert_false(tape_close(tape, &error));
 	assert_non_null(strstr(error, "not recorded"));
 	free(error);
 	fixture_end(&fixture);

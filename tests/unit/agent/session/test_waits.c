@@ -19,9 +19,11 @@
 #include "agent/names/symbols.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
+#include "agent/session/tape.h"
 #include "agent/vm/link.h"
 #include "agent/vm/stand_in.h"
 #include "agent/wire/decode.h"
+#include "agent/wire/metadata.h"
 #include "agent/wire/record.h"
 #include "agent/wire/record_writer.h"
 #include "tests/unit/fakes/fake_guest.h"
@@ -299,13 +301,16 @@ static void test_port_beside_long_work(void **state)
 
 static void test_files_are_written_beside(void **state)
 {
-	struct fixture fixture = fixture_begin(&(struct session_options){
-		.record = scratch_path("waits.raw") });
+	struct fixture fixture = fixture_begin(&(struct session_options){ 0 });
 	struct report_request request = report_default;
+	char *error = NULL;
 	struct report *report;
+	struct tape *tape;
 
 	(void)state;
+	assert_true(record_folder(scratch_path("waits.raw"), &error));
 	request.folded = scratch_path("waits.folded");
+	request.raw = scratch_path("waits.raw");
 	request.duration_ns = NS_PER_MS;
 	fixture_bring_up(&fixture);
 	fake_guest_status(fixture.guest, true);
@@ -322,12 +327,13 @@ static void test_files_are_written_beside(void **state)
 	assert_int_equal(report->state, REPORT_DONE);
 	assert_null(report->unwritten);
 	assert_int_equal(access(request.folded, R_OK), 0);
+	tape = report_take_tape(report);
 	report_free(report);
-	fixture.guest->packets->boot_id[0] ^= 1;	/* the recording's epoch ends */
+	fixture.guest->packets->boot_id[0] ^= 1;	/* the recording's part ends */
 	for (int i = 0; i < 10; i++)
 		watched_step(&fixture);
 	check_no_waits("files", 0);
-	assert_true(session_close_recording(fixture.session, NULL));
+	assert_true(tape_close(tape, NULL));
 	fixture_end(&fixture);
 }
 
@@ -458,10 +464,13 @@ static void test_recording_on_a_dead_disk(void **state)
 	struct packet packet = { .boot_id = bytes, .bytes = bytes, .size = sizeof(bytes),
 		.stream = STREAM_SAMPLES };
 	char *folder = util_copy(scratch_path("dead.raw"), strlen(scratch_path("dead.raw"))), *error = NULL;
-	struct fixture fixture = fixture_begin(&(struct session_options){ .record = folder });
+	struct fixture fixture = fixture_begin(&(struct session_options){ 0 });
+	struct tape *tape;
 	struct record *record;
 
 	(void)state;
+	assert_true(record_folder(folder, &error));
+	tape = tape_new(fixture.session, &(struct record_options){ .folder = folder });
 	no_waits_hold(folder);
 	fixture_bring_up(&fixture);
 	for (int i = 0; i < 20; i++) {
@@ -473,12 +482,13 @@ static void test_recording_on_a_dead_disk(void **state)
 	}
 	check_no_waits("recording", 0);
 	no_waits_hold(NULL);
-	assert_true(session_close_recording(fixture.session, &error));
+	assert_true(tape_close(tape, &error));
 	fixture_end(&fixture);
 
 	free(folder);
 	folder = util_copy(scratch_path("full.raw"), strlen(scratch_path("full.raw")));
-	record = record_new(folder, &error);
+	assert_true(record_folder(folder, &error));
+	record = record_new(&(struct record_options){ .folder = folder }, &(struct metadata_machine){ 0 });
 	no_waits_hold(folder);
 	no_waits_begin(0);
 	for (int i = 0; i < 2 * RECORD_WAITING_MAX / (int)sizeof(bytes); i++)

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/session/session.h"
+#include "agent/session/tape.h"
+#include "recorder.h"
+#include "report.h"
+
+#define OPTION(word, takes, what, member, text, ...) \
+	{ .name = word, .value = takes, .help = text, .kind = what, \
+		.offset = offsetof(struct recorder_request, member), __VA_ARGS__ }
+
+/* Guests that say nothing for a time have a boot between, or stand still: a recording waits. */
+static const uint64_t forever_ns = 1000000000u * UINT64_C(10000000);
+
+const struct option_row recorder_options[] = {
+	OPTION("output", "DIR", OPTION_TEXT, folder, "a new or an empty folder for it (also: -o)", .letter = 'o'),
+	OPTION("seconds", "N", OPTION_SECONDS, duration_ns,
+		"guest time to record (until Ctrl-C, or the machine is gone)"),
+	OPTION("wait", "N", OPTION_SECONDS, wait_ns, "how long a guest may say nothing at first (10)"),
+	OPTION("max-size", "MIB", OPTION_NUMBER, part_mib, "size of a part; a full one begins the next",
+		.least = 1, .most = 1 << 20),
+	OPTION("max-files", "N", OPTION_NUMBER, parts, "parts that are kept; the oldest goes",
+		.least = 1, .most = 1 << 20),
+	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second and CPU, 1 to 20000",
+		.least = 1, .most = 20000),
+	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off"),
+	{ 0 },
+};
+
+const struct recorder_request recorder_default = {
+	.wait_ns = 10000000000u,
+	.sampler = -1,
+};
+
+struct recorder {
+	struct session *session;
+	struct recorder_request request;
+	struct tape *tape;
+	struct report *report;		/* of the present boot, which nobody reads; NULL: it is over */
+	uint64_t left_ns;		/* guest time */
+	char *ended;			/* why it is over before its time; NULL: it is not */
+	bool cut, failed;		/* so; nothing was recorded */
+};
+
+static void begin_boot(struct recorder *recorder, uint64_t wait_ns)
+{
+	struct report_request request = report_default;
+
+	request.duration_ns = recorder->left_ns;
+	request.wait_ns = wait_ns;
+	request.rate = recorder->request.rate;
+	request.sampler = recorder->request.sampler;
+	recorder->report = report_new(recorder->session, &request);
+}
+
+struct recorder *recorder_new(struct session *session, const struct recorder_request *request)
+{
+	struct recorder *recorder = util_alloc(sizeof(*recorder));
+	const struct record_options options = {
+		.folder = request->folder,
+		.part_bytes = (uint64_t)request->part_mib << 20,
+		.parts = request->parts,
+	};
+
+	recorder->session = session;
+	recorder->request = *request;
+	recorder->left_ns = request->duration_ns ? request->duration_ns : forever_ns;
+	recorder->tape = tape_new(session, &options);
+	begin_boot(recorder, request->wait_ns);
+	return recorder;
+}
+
+void recorder_free(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	report_free(recorder->report);
+	tape_leave(recorder->tape);
+	free(recorder->ended);
+	free(recorder);
+}
+
+static bool has_restarted(const struct recorder *recorder)
+{
+	const struct report *report = recorder->report;
+
+	return report->epoch && session_epoch(recorder->session) != report->epoch && !recorder->cut;
+}
+
+/* What is left of the time, for the next boot. */
+static void go_on(struct recorder *recorder)
+{
+	uint64_t past = epoch_now(recorder->report->epoch) - recorder->report->begin;
+
+	report_free(recorder->report);
+	recorder->left_ns -= past < recorder->left_ns ? past : recorder->left_ns - 1;
+	begin_boot(recorder, forever_ns);
+}
+
+static void end_boot(struct recorder *recorder)
+{
+	const struct report *report = recorder->report;
+
+	if (report->state == REPORT_FAILED) {
+		recorder->failed = tape_sums(recorder->tape).boots < 2;
+		recorder->ended = util_copy(report->error, strlen(report->error));
+	} else if (report->cut[0]) {
+		recorder->ended = util_copy(report->cut, strlen(report->cut));
+	}
+	report_free(recorder->report);
+	recorder->report = NULL;
+}
+
+/* Its table is of no use: with that, its report is over. */
+static void step_boot(struct recorder *recorder)
+{
+	struct report *report = recorder->report;
+	enum report_state state = report_step(report);
+
+	if (state == REPORT_RUNNING)
+		report->request.wait_ns = forever_ns;
+	if (state >= REPORT_RUNNING && state < REPORT_NAMING && tape_failed(recorder->tape))
+		recorder_cut(recorder, "what comes cannot be written", UINT64_MAX);
+	if (state < REPORT_NAMING)
+		return;
+	if (has_restarted(recorder) && state != REPORT_FAILED)
+		go_on(recorder);
+	else
+		end_boot(recorder);
+}
+
+bool recorder_step(struct recorder *recorder)
+{
+	if (recorder->report)
+		step_boot(recorder);
+	return !recorder->report && !tape_writes(recorder->tape);
+}
+
+void recorder_cut(struct recorder *recorder, const char *why, uint64_t late)
+{
+	recorder->cut = true;
+	if (recorder->report)
+		report_cut(recorder->report, why, late);
+}
+
+bool recorder_write(struct recorder *recorder, FILE *out, char **error)
+{
+	struct record_sums sums = tape_sums(recorder->tape);
+	const char *ended = recorder->ended;
+	struct tape *tape = recorder->tape;
+
+	recorder->tape = NULL;
+	if (!recorder->failed)
+		fprintf(out, "%s: recorded: samples %" PRIu64 ", other events %" PRIu64 ", boots %" PRIu32
+			", %.1f MB%s%s\n", recorder->request.folder, sums.samples, sums.events, sums.boots,
+			(double)sums.bytes / 1e6, ended ? "; ended: " : "", ended ? ended : "");
+	if (!tape_close(tape, error))
+		return false;
+	if (recorder->failed)
+		return util_fail(error, "%s", ended);
+	return !ended || recorder->cut || !recorder->request.duration_ns ||
+		util_fail(error, "the recording is cut short: %s; what came before is in it", ended);
+}

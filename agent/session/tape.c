@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/source/source.h"
+#include "agent/wire/metadata.h"
+#include "session_state.h"
+#include "tape.h"
+
+struct tape {
+	struct packet_tap tap;
+	struct session *session;	/* NULL: it takes nothing more */
+	struct record *record;
+	bool failed;			/* which was told */
+};
+
+/* What fails is told at once: whoever waits an hour for the end wants to know in the third minute. */
+static void take_packet(void *context, const struct packet *packet)
+{
+	char why[sizeof(((struct session_message *)NULL)->text)];
+	struct tape *tape = context;
+
+	if (record_packet(tape->record, packet))
+		session_greet(tape->session);
+	if (tape->failed || !record_failed(tape->record, why, sizeof(why)))
+		return;
+	tape->failed = true;
+	session_tell(tape->session, true, false, why);
+}
+
+struct tape *tape_new(struct session *session, const struct record_options *options)
+{
+	struct source_facts facts = session->source->table->facts(session->source);
+	const struct metadata_machine machine = {
+		.name = facts.machine,
+		.kernel = session->image ? session->image : facts.kernel,
+	};
+	struct tape *tape = util_alloc(sizeof(*tape));
+
+	tape->session = session;
+	tape->record = record_new(options, &machine);
+	tape->tap = (struct packet_tap){ .next = session->taps, .context = tape, .packet = take_packet };
+	session->taps = &tape->tap;
+	if (session->epoch)
+		session_greet(session);
+	return tape;
+}
+
+bool tape_failed(const struct tape *tape)
+{
+	return tape->failed;
+}
+
+struct record_sums tape_sums(const struct tape *tape)
+{
+	return record_sums(tape->record);
+}
+
+static void detach(struct tape *tape)
+{
+	struct packet_tap **place = tape->session ? &tape->session->taps : NULL;
+
+	while (place && *place != &tape->tap)
+		place = &(*place)->next;
+	if (place)
+		*place = tape->tap.next;
+	tape->session = NULL;
+}
+
+bool tape_writes(struct tape *tape)
+{
+	detach(tape);
+	return record_writes(tape->record);
+}
+
+bool tape_close(struct tape *tape, char **error)
+{
+	bool good;
+
+	detach(tape);
+	good = record_close(tape->record, error);
+	free(tape);
+	return good;
+}
+
+void tape_leave(struct tape *tape)
+{
+	if (!tape)
+		return;
+	detach(tape);
+	record_leave(tape->record);
+	free(tape);
+}

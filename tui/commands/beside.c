@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/base/options.h"
+#include "agent/base/util.h"
+#include "agent/service/control_client.h"
+#include "agent/service/control_socket.h"
+#include "beside.h"
+#include "command.h"
+
+char *beside_path(const char *path)
+{
+	char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	char *whole = folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
+
+	free(folder);
+	return whole;
+}
+
+/* What there is of a report that failed is printed. Returns why it did, in fresh memory. */
+static char *take_failed(const char *answer)
+{
+	const char *why = strrchr(answer, CONTROL_SEPARATOR[0]);
+
+	if (why)
+		fwrite(answer, 1, (size_t)(why++ - answer), stdout);
+	else
+		why = answer;
+	return util_copy(why, strlen(why));
+}
+
+/* The live ktop gives what it has; who does not wait for that either may go. */
+static bool enough(void)
+{
+	bool stopped = command_take_signal() != 0;
+
+	if (stopped)
+		command_release_signals();
+	return stopped;
+}
+
+int beside_ask(const char *live, const char *word, const struct option_row *rows, const void *request)
+{
+	char **words = options_words(rows, request), **line, *answer, *error = NULL;
+	struct control_question question;
+	size_t count = 0, size;
+	bool ok = false;
+
+	while (words[count])
+		count++;
+	line = util_alloc((count + 1) * sizeof(*line));
+	line[0] = (char *)word;
+	memcpy(line + 1, words, count * sizeof(*line));
+	command_hold_signals();
+	question = (struct control_question){ .words = line, .count = count + 1,
+		.deadline = UINT64_MAX, .enough = enough };
+	answer = control_client_ask(live, &question, &ok, &size, &error);
+	if (answer && ok)
+		fwrite(answer, 1, size, stdout);
+	else if (answer)
+		error = take_failed(answer);
+	free(answer);
+	free(line);
+	options_words_free(words);
+	return ok ? COMMAND_DONE : command_fail(error);
+}

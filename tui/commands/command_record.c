@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/report/recorder.h"
+#include "agent/service/control_client.h"
+#include "agent/session/session.h"
+#include "agent/wire/record.h"
+#include "beside.h"
+#include "command.h"
+
+enum { STEP_MS = 20 };
+
+/* Steps until the recording is over; a signal ends it, and the guest's part of that is over at `late`. */
+static void wait_for_recording(struct session *session, struct recorder *recorder, uint64_t *late)
+{
+	int cut = 0;
+
+	while (!recorder_step(recorder)) {
+		session_step(session, STEP_MS);
+		if (command_stopped() && cut)
+			command_give_up(session, command_late(true), util_format("the recording is not whole: interrupted twice; "
+				"what was written of it can be read"));
+		if (command_stopped()) {
+			*late = command_late(true);
+			recorder_cut(recorder, "interrupted", *late);
+			cut = command_take_signal();
+		}
+	}
+	command_put_back(cut);
+}
+
+static int attach(const struct session_options *options, const struct recorder_request *request)
+{
+	struct recorder *recorder;
+	struct session *session;
+	uint64_t late = 0;
+	char *error = NULL;
+
+	command_hold_signals();
+	session = command_attach_to(options, &error);
+	if (!session)
+		return command_fail(error);
+	recorder = recorder_new(session, request);
+	wait_for_recording(session, recorder, &late);
+	recorder_write(recorder, stdout, &error);
+	recorder_free(recorder);
+	session_leave(session, late ? late : command_late(false));
+	command_detach(session);
+	return error ? command_fail(error) : COMMAND_DONE;
+}
+
+static int ask_live(const char *live, const struct recorder_request *request)
+{
+	struct recorder_request asked = *request;
+	char *folder = beside_path(request->folder);
+	int status;
+
+	asked.folder = folder;
+	status = beside_ask(live, "record", recorder_options, &asked);
+	free(folder);
+	return status;
+}
+
+static int record(const struct session_options *options, const struct recorder_request *request,
+	const struct option_set *sets)
+{
+	char *live = control_client_find(options->qmp ? options->qmp : options->port), *error = NULL;
+	int status;
+
+	if (!live && !options->qmp && !options->port)
+		status = command_which(&command_record);
+	else if (live && command_not_beside(sets, 2))
+		status = COMMAND_USAGE;
+	else if (!record_folder(request->folder, &error))
+		status = command_fail(error);
+	else
+		status = live ? ask_live(live, request) : attach(options, request);
+	free(live);
+	return status;
+}
+
+static int run(char *const *words, size_t count)
+{
+	struct session_options options = { .unseen = true };
+	struct recorder_request request = recorder_default;
+	uint32_t given[2] = { 0 };
+	const struct option_set sets[] = {
+		{ .rows = command_attach, .into = &options, .given = &given[0] },
+		{ .rows = command_limits, .into = &options, .given = &given[1] },
+		{ .rows = recorder_options, .into = &request },
+	};
+	char *error = NULL;
+	size_t used;
+
+	if (!options_parse(words, count, sets, 3, &used, &error))
+		return command_usage(&command_record, error);
+	if (used < count)
+		return command_usage(&command_record,
+			util_format("%s: not understood: this is no option", words[used]));
+	if (!request.folder)
+		return command_usage(&command_record,
+			util_format("no folder: none was named; give -o DIR"));
+	return record(&options, &request, sets);
+}
+
+const struct command command_record = {
+	.name = "record",
+	.words = "-o DIR [options]",
+	.help = "Records what the guest sends, for report DIR and --replay DIR; also beside a live ktop.",
+	.options = { { "Which VM (none: that of the only live ktop):", command_attach },
+		{ "What is recorded:", recorder_options }, { "Limits:", command_limits } },
+	.run = run,
+};
