@@ -13,7 +13,10 @@
 #include "agent/base/util.h"
 #include "stand_in.h"
 
-enum { PIECE = 65536 };
+enum {
+	PIECE = 65536,
+	LOOK_MS = 45,			/* between two looks whether the user is busy: the longest gap */
+};
 
 struct stand_in {
 	int fd;
@@ -65,7 +68,7 @@ static void await_turn(struct stand_in *stand_in, uint64_t now)
 	struct timespec until;
 
 	if (!stand_in->busy || due <= now)
-		due = now + (uint64_t)STAND_IN_MS * NS_PER_MS;
+		due = now + (uint64_t)LOOK_MS * NS_PER_MS;
 	until = (struct timespec){ (time_t)(due / NS_PER_SECOND), (long)(due % NS_PER_SECOND) };
 	pthread_cond_timedwait(&stand_in->changed, &stand_in->lock, &until);
 }
