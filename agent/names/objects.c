@@ -273,7 +273,7 @@ static struct program *have_program(struct objects *objects, struct text name,
 	return program;
 }
 
-/* The object's file is searched for, again when there was none; NULL: there is nowhere to look. */
+/* The object's file is searched for, again when there was none, or not all of it; NULL: there is nowhere to look. */
 static struct program *search(struct objects *objects, const struct object *object,
 	const struct mapping *mapping, const char *const *folders)
 {
@@ -285,7 +285,7 @@ static struct program *search(struct objects *objects, const struct object *obje
 	struct program *program = somewhere && object->name.size && object->name.size < PATH_MOST ?
 		have_program(objects, object->name, &mapping->build_id) : NULL;
 
-	if (!program || program->image || program->search)
+	if (!program || (program->image && !program->starved) || program->search)
 		return program;
 	program->search = programs_search(objects->programs, objects->boot, &clue);
 	program->next = NULL;
@@ -366,15 +366,22 @@ static void note_program(struct objects *objects, struct program *program, char 
 	free(remark);
 }
 
-static void take(struct objects *objects, struct program *program, struct program_found *found,
+/* True: it has another image than before. That one stays where there is none now. */
+static bool take(struct objects *objects, struct program *program, struct program_found *found,
 	bool *starved)
 {
+	struct image *before = program->image, *image =
+		found->image ? keep(objects, found->image) : NULL;
+
 	program->search = NULL;
-	program->image = found->image ? keep(objects, found->image) : NULL;
-	if (program->image)
+	program->starved = found->starved;
+	if (image)
+		program->image = image;
+	if (image && !found->starved)
 		settle(objects, program);
 	note_program(objects, program, found->refused, found->note);
 	*starved |= found->starved;
+	return program->image != before;
 }
 
 bool objects_step(struct objects *objects, bool *starved)
@@ -389,8 +396,7 @@ bool objects_step(struct objects *objects, bool *starved)
 			continue;
 		}
 		*at = program->next;
-		take(objects, program, &found, starved);
-		news |= program->image != NULL;
+		news |= take(objects, program, &found, starved);
 	}
 	objects->last = at;
 	return news;
@@ -484,9 +490,11 @@ uint32_t objects_map(struct objects *objects, const struct object *object,
 	known = &objects->mappings[id];
 	if (object->process == EVENT_KERNEL && !known->debug)
 		known->debug = debug_of(objects, &mapping);
-	if (!objects_image(known)) {
+	if (!objects_image(known) || known->program->starved) {
+		const struct image *before = objects_image(known);
+
 		known->program = search(objects, object, &mapping, folders);
-		*found = objects_image(known);
+		*found = objects_image(known) != before;
 	}
 	return id;
 }

@@ -30,6 +30,7 @@ enum {
 
 struct program {			/* a file that the guest names; lives until objects_free */
 	struct image *image;		/* NULL: none, or not yet */
+	bool starved;			/* memory was short: it may have more symbols than that has */
 	struct program_search *search;	/* NULL: nothing is under way */
 	struct program *next;		/* that is searched for */
 	bool nameless;			/* its file was refused */

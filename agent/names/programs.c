@@ -124,16 +124,18 @@ void programs_retry(struct programs *programs)
 {
 	pthread_mutex_lock(&programs->lock);
 	for (size_t i = programs->count; i-- > 0; )
-		if (!programs->files[i].image && !programs->files[i].reading)
+		if ((!programs->files[i].image || programs->files[i].starved) &&
+				!programs->files[i].reading)
 			forget(programs, &programs->files[i]);
 	pthread_mutex_unlock(&programs->lock);
 }
 
 /* ---- one file, in a worker ---- */
 
-/* Of a stripped program the debug file has the symbols, too: as many, or more. */
-static void add_symbols(struct program_search *search, struct image *image, char *note)
+/* Of a stripped program the debug file has the symbols, too: as many, or more. False: no memory. */
+static bool add_symbols(struct program_search *search, struct image *image, char *note)
 {
+	uint64_t refused = budget_refused(image->budget);
 	int fd = debug_file_open(&search->debug, &image->debug, image->budget, note, NOTE_BYTES);
 	struct image *debug = fd < 0 ? NULL :
 		image_read(fd, "its debug file", image->budget, NULL);
@@ -145,9 +147,10 @@ static void add_symbols(struct program_search *search, struct image *image, char
 		debug->table = table;
 	}
 	image_free(debug);
+	return debug || budget_refused(image->budget) == refused;
 }
 
-/* Takes the descriptor. */
+/* Takes the descriptor. An image that is starved has but the few symbols of the file itself. */
 static struct file read_file(struct program_search *search, int fd, const char *path)
 {
 	struct budget *budget = search->programs->budget;
@@ -156,15 +159,17 @@ static struct file read_file(struct program_search *search, int fd, const char *
 	struct file file = { .boot = search->boot };
 
 	file.image = image_read(fd, path, budget, &file.refused);
-	if (file.image)
-		add_symbols(search, file.image, note);
-	if (file.image && symbol_table_count(file.image->table) == 0) {
+	file.starved = file.image ? !add_symbols(search, file.image, note) :
+		budget_refused(budget) != refused;
+	if (file.image && file.starved) {
+		util_fail(&file.refused, "%s: its debug file is not read: memory is full; give more by "
+			"--memory", path);
+	} else if (file.image && symbol_table_count(file.image->table) == 0) {
 		util_fail(&file.refused, "%s: it has no symbols; give the unstripped file", path);
 		image_free(file.image);
 		file.image = NULL;
 	}
 	file.note = note[0] ? copy(note) : NULL;
-	file.starved = !file.image && budget_refused(budget) != refused;
 	return file;
 }
 
@@ -275,7 +280,7 @@ static void take(struct program_search *search, const struct file *file, bool fi
 		util_fail(&found->refused, "%s: not used: too many files are open; let ktop have more "
 			"(ulimit -n)", file->image->path);
 	}
-	found->starved |= first && file->starved;
+	found->starved |= file->starved;
 }
 
 static void get(struct program_search *search, int fd, const char *path, const struct stat *is)

@@ -36,7 +36,7 @@ struct program_found {
 	struct image *image;		/* NULL: none that fits */
 	char *note;			/* NULL: nothing to say */
 	char *refused;			/* why a file that is there was not read; NULL: it was, or was told */
-	bool starved;			/* for want of memory */
+	bool starved;			/* for want of memory; an image has not all of its symbols then */
 };
 
 struct programs *programs_new(struct budget *budget);
@@ -52,7 +52,7 @@ struct program_search *programs_search(struct programs *programs, uint64_t boot,
 bool programs_done(struct program_search *search, struct program_found *found);
 void programs_leave(struct program_search *search);
 
-/* Files that were refused are read again when they are searched for. */
+/* Files that were refused, or are starved, are read again when they are searched for. */
 void programs_retry(struct programs *programs);
 
 #endif

@@ -625,6 +625,65 @@ static void test_two_threads(void **state)
 	free(text);
 }
 
+/* `many` with one symbol, and `many.debug` with all; they are too many for a little memory. */
+static void build_many(void)
+{
+	scratch_text("many.S", ".altmacro\n.macro one i\n.globl a_function_of_many_\\i\n"
+		".type a_function_of_many_\\i, @function\na_function_of_many_\\i: ret\n"
+		".size a_function_of_many_\\i, 1\n.endm\n.globl _start\n_start: jmp _start\n"
+		".set i, 0\n.rept 40000\none %i\n.set i, i + 1\n.endr\n");
+	scratch_run("gcc -g -nostdlib -static -no-pie -Wl,--build-id -o many many.S && "
+		"objcopy --only-keep-debug many many.debug && nm many >many.names");
+}
+
+static bool settle_starved(struct symbols *symbols)
+{
+	uint64_t late = util_now() + 60000000000u;
+	bool starved = false;
+
+	for (symbols_step(symbols, &starved); symbols_reading(symbols); symbols_step(symbols, &starved)) {
+		assert_true(util_now() < late);
+		poll(NULL, 0, 1);
+	}
+	return starved;
+}
+
+/* A stripped program's own few names are all that there are; it is said, and mended. */
+static void test_debug_file_when_memory_is_back(void **state)
+{
+	char *here = util_format("%s", scratch_path("."));
+	const char *const folders[] = { here, NULL };
+	struct object object = object_of(1, "many", 0x400000, 0);
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct symbols *symbols = symbols_new(budget);
+	uint64_t start, last, told;
+	size_t left;
+
+	(void)state;
+	build_many();
+	start = nm_address("many", "_start");
+	last = nm_address("many", "a_function_of_many_39999");
+	scratch_run("strip -K _start many && objcopy --add-gnu-debuglink=many.debug many");
+	left = budget_left(budget) - (512 << 10);
+	assert_true(budget_take(budget, left));
+	symbols_map(symbols, &object, folders);
+	assert_true(settle_starved(symbols));
+	check(symbols, 1, start, "_start", "many");
+	assert_string_not_equal(at(symbols, 1, last)->name, "a_function_of_many_39999");
+	assert_non_null(strstr(symbols_note(symbols, &told), "the functions of 1 program have no names"));
+	assert_non_null(strstr(symbols_note(symbols, &told), "its debug file is not read: memory is full"));
+	budget_give(budget, left);
+	symbols_told_again(symbols);
+	symbols_map(symbols, &object, folders);
+	assert_false(settle_starved(symbols));
+	check(symbols, 1, last, "a_function_of_many_39999", "many");
+	check(symbols, 1, start, "_start", "many");
+	assert_string_equal(symbols_note(symbols, &told), "");
+	symbols_free(symbols);
+	budget_release(budget);
+	free(here);
+}
+
 /* One refusal is not for ever: what has no function while memory is short has it later. */
 static void test_functions_when_memory_is_back(void **state)
 {
@@ -681,6 +740,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_objects),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_many_addresses),
+		cmocka_unit_test(test_debug_file_when_memory_is_back),
 		cmocka_unit_test(test_functions_when_memory_is_back),
 		cmocka_unit_test(test_two_threads),
 	};
