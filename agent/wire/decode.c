@@ -384,7 +384,7 @@ static size_t handle_in_place(struct decode *decode, const uint8_t *bytes, size_
 	return size;
 }
 
-/* What waits is handled with enough behind it, of which nothing is kept that is not needed for that. */
+/* What waits is handled with enough behind it; of that, what it did not need is given back. */
 static size_t handle_waiting(struct decode *decode, const uint8_t *bytes, size_t size)
 {
 	size_t waiting = decode->tail - decode->head;
