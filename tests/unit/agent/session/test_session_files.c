@@ -256,6 +256,10 @@ static void test_names_that_are_left_out(void **state)
 	packets_event(fixture.guest->packets, fixture.guest->clock, KTOP_EVENT_object, &body);
 	packets_end(fixture.guest->packets, fixture.guest->clock);
 	picture = fixture_picture(&fixture);
+	for (int i = 0; i < FIXTURE_STEPS && !strstr(picture->note, "have no names"); i++) {
+		picture_free(picture);			/* the file is read beside */
+		picture = fixture_picture(&fixture);
+	}
 	assert_non_null(strstr(picture->note, "1 symbol left out: its line or name is damaged"));
 	assert_non_null(strstr(picture->note, "the functions of 1 program have no names; of the last: "));
 	assert_non_null(strstr(picture->note, "/broken: not an ELF file, or a damaged one; "));
