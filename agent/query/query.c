@@ -16,33 +16,80 @@
 
 enum { NEWEST = 2 };			/* profiles that change with each picture */
 
+static struct query_reader *reader_new(struct query *query, uint32_t number)
+{
+	struct query_reader *reader = util_alloc(sizeof(*reader));
+
+	window_init(&reader->window, &query->inputs, &query->naming, number);
+	reader->window.stop = query->stop;
+	return reader;
+}
+
+static void reader_free(struct query_reader *reader)
+{
+	if (!reader)
+		return;
+	window_clear(&reader->window);
+	table_free(reader->steady);
+	free(reader);
+}
+
 struct query *query_new(const struct query_inputs *inputs)
 {
 	struct query *query = util_alloc(sizeof(*query));
 
-	window_init(&query->window, inputs);
+	query->inputs = *inputs;
+	naming_init(&query->naming);
+	query->readers[QUERY_ANYBODY] = reader_new(query, QUERY_ANYBODY);
 	return query;
 }
 
 void query_heed(struct query *query, const atomic_bool *stop)
 {
-	query->window.stop = stop;
+	query->stop = stop;
+	for (uint32_t i = 0; i < QUERY_READERS; i++)
+		if (query->readers[i])
+			query->readers[i]->window.stop = stop;
 }
 
 void query_free(struct query *query)
 {
 	if (!query)
 		return;
-	window_clear(&query->window);
-	table_free(query->steady);
+	for (uint32_t i = 0; i < QUERY_READERS; i++)
+		reader_free(query->readers[i]);
+	naming_clear(&query->naming);
 	free(query->places);
 	free(query);
+}
+
+uint32_t query_reader_new(struct query *query)
+{
+	for (uint32_t i = QUERY_ANYBODY + 1; i < QUERY_READERS; i++)
+		if (!query->readers[i]) {
+			query->readers[i] = reader_new(query, i);
+			return i;
+		}
+	return QUERY_ANYBODY;
+}
+
+void query_reader_free(struct query *query, uint32_t reader)
+{
+	if (reader == QUERY_ANYBODY)
+		return;
+	reader_free(query->readers[reader]);
+	query->readers[reader] = NULL;
+}
+
+uint64_t query_walked(const struct query *query, uint32_t reader)
+{
+	return query->readers[reader]->window.serial;
 }
 
 /* No function stands anywhere yet. */
 static void clear_places(struct query *query)
 {
-	size_t count = symbols_functions(query->window.inputs.symbols);
+	size_t count = symbols_functions(query->inputs.symbols);
 
 	if (!query->placed && query->place_count == count)
 		return;
@@ -57,8 +104,10 @@ uint64_t query_refused(const struct query *query)
 	const struct profile *profile;
 	uint64_t refused = 0;
 
-	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++)
-		refused += profile->edges_refused;
+	for (uint32_t i = 0; i < QUERY_READERS; i++)
+		for (size_t k = 0; query->readers[i] &&
+				(profile = window_profile(&query->readers[i]->window, k)); k++)
+			refused += profile->edges_refused;
 	return refused;
 }
 
@@ -141,10 +190,11 @@ static void set_range(struct table *table, const struct window *window)
 		table->to = store_slice(store, window->span.end).begin;
 }
 
-static void add_profiles(struct query *query, struct table *table, size_t first, size_t end)
+static void add_profiles(struct query *query, const struct window *window, struct table *table, size_t first,
+	size_t end)
 {
 	for (size_t i = first; i < end; i++) {
-		const struct profile *profile = window_profile(&query->window, i);
+		const struct profile *profile = window_profile(window, i);
 
 		add_whole(table, profile);
 		add_rows(query, table, profile);
@@ -164,40 +214,44 @@ static void place_rows(struct query *query, const struct table *table)
  * The sum of so many profiles, in no order: made anew only when one of them has changed, as several
  * pictures are of one slice, and only the newest profiles change with each.
  */
-static const struct table *steady_table(struct query *query, size_t count, uint32_t words)
+static const struct table *steady_table(struct query *query, struct query_reader *reader, size_t count,
+	uint32_t words)
 {
+	const struct window *window = &reader->window;
 	uint64_t mark = words;
 
 	for (size_t i = 0; i < count; i++)
-		mark = hash_mix(mark + 1, window_profile(&query->window, i)->serial);
-	if (query->steady && query->steady_mark == mark)
-		return query->steady;
-	table_free(query->steady);
-	query->steady = table_new(query->window.inputs.budget, 256, words);
-	query->steady_mark = mark;
+		mark = hash_mix(mark + 1, window_profile(window, i)->serial);
+	if (reader->steady && reader->steady_mark == mark)
+		return reader->steady;
+	table_free(reader->steady);
+	reader->steady = table_new(query->inputs.budget, 256, words);
+	reader->steady_mark = mark;
 	clear_places(query);
-	add_profiles(query, query->steady, 0, count);
-	return query->steady;
+	add_profiles(query, window, reader->steady, 0, count);
+	return reader->steady;
 }
 
 struct table *query_table(struct query *query, const struct question *question)
 {
+	struct query_reader *reader = query_reader(query, question);
+	struct window *window = &reader->window;
 	const struct profile *profile;
 	struct table *table;
 	uint32_t words = 0;
 	size_t count = 0, steady;
 
-	window_update(&query->window, question);
-	for (; (profile = window_profile(&query->window, count)); count++)
+	window_update(window, question);
+	for (; (profile = window_profile(window, count)); count++)
 		words = profile->words > words ? profile->words : words;
 	steady = count > NEWEST ? count - NEWEST : 0;
-	table = table_copy(steady_table(query, steady, words));
+	table = table_copy(steady_table(query, reader, steady, words));
 	place_rows(query, table);
-	add_profiles(query, table, steady, count);
+	add_profiles(query, window, table, steady, count);
 	if (question->filter.pattern[0])
-		keep_matching(table, query->window.inputs.symbols, question->filter.pattern);
+		keep_matching(table, query->inputs.symbols, question->filter.pattern);
 	table_shrink(table);
-	set_range(table, &query->window);
+	set_range(table, window);
 	return table;
 }
 
@@ -207,9 +261,9 @@ struct seconds {			/* those of a trend: the last whole ones before the end */
 	uint64_t first, end;
 };
 
-static struct seconds trend_seconds(const struct window *window)
+static struct seconds trend_seconds(uint64_t to)
 {
-	struct seconds seconds = { .end = window->to / NS_PER_SECOND };
+	struct seconds seconds = { .end = to / NS_PER_SECOND };
 
 	seconds.first = seconds.end > TABLE_TREND ? seconds.end - TABLE_TREND : 0;
 	return seconds;
@@ -242,12 +296,12 @@ static struct seconds touched(struct seconds seconds, uint64_t begin, uint64_t e
 void query_trend(struct query *query, const struct question *question, uint32_t function,
 	uint64_t trend[TABLE_TREND])
 {
-	const struct window *window = &query->window;
+	struct window *window = &query_reader(query, question)->window;
 	struct seconds seconds;
 
 	memset(trend, 0, TABLE_TREND * sizeof(*trend));
-	window_update(&query->window, question);
-	seconds = trend_seconds(window);
+	window_update(window, question);
+	seconds = trend_seconds(window->to);
 	for (size_t i = 0; i < window->recent_count; i++) {
 		const struct profile *profile = window->recent[i];
 		uint64_t self = profile_self(profile, function);
@@ -281,24 +335,29 @@ static void add_cpu(struct cpu_series *series, const struct cpu_sums *cpu)
 size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus,
 	size_t size)
 {
-	const struct window *window = &query->window;
-	struct seconds seconds;
+	struct store *store = query->inputs.store;
+	uint64_t now = store_now(store), to = question->to < now ? question->to : now;
+	struct seconds seconds = trend_seconds(to);
+	struct span span;
 	size_t seen = 0, first;
 
-	for (size_t i = 0; i < size; i++)
+	store_settle(store);
+	span = span_find(store, question->from, question->to);
+	first = span.first;
+	for (size_t i = 0; i < size; i++) {
+		if (cpus[i].trend)
+			first = span_after(store, seconds.first * NS_PER_SECOND);
 		cpus[i] = (struct cpu_series){ .trend = cpus[i].trend };
-	window_update(&query->window, question);
-	seconds = trend_seconds(window);
-	first = span_after(window->inputs.store, seconds.first * NS_PER_SECOND);
-	if (window->span.first < first)
-		first = window->span.first;
-	for (size_t i = first; i < window->span.end; i++) {
-		struct slice slice = store_slice(window->inputs.store, i);
+	}
+	if (span.first < first)
+		first = span.first;
+	for (size_t i = first; i < span.end; i++) {
+		struct slice slice = store_slice(store, i);
 
 		for (uint32_t cpu = 0; cpu < slice.cpus->count && cpu < size; cpu++) {
 			const struct cpu_sums *sums = cpus_get(slice.cpus, cpu);
 
-			if (sums && i >= window->span.first)
+			if (sums && i >= span.first)
 				add_cpu(&cpus[cpu], sums);
 			if (sums)
 				add_cpu_trend(&cpus[cpu], sums, &slice, seconds);
@@ -344,6 +403,7 @@ static int heavier(const void *left, const void *right)
 size_t query_callers(struct query *query, const struct question *question, uint32_t function,
 	struct caller *callers, size_t size)
 {
+	struct window *window = &query_reader(query, question)->window;
 	struct callers all = { 0 };
 	struct question wanted = *question;
 	const struct profile *profile;
@@ -353,9 +413,9 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 		wanted.callers = CALLERS_ONE;
 		wanted.callee = function;
 	}
-	window_update(&query->window, &wanted);
+	window_update(window, &wanted);
 	clear_places(query);
-	for (size_t i = 0; (profile = window_profile(&query->window, i)); i++)
+	for (size_t i = 0; (profile = window_profile(window, i)); i++)
 		for (edge = NULL; (edge = profile_edge_to(profile, function, edge)); )
 			add_caller(query, &all, edge);
 	for (size_t i = 0; i < all.count; i++)		/* a report asks this of each of its functions */

@@ -52,7 +52,6 @@ enum table_column {
 	TABLE_COLUMNS,
 };
 
-/* Keeps what makes the next, similar question cheap (window.h). */
 struct query *query_new(const struct query_inputs *inputs);
 void query_free(struct query *query);
 
@@ -61,6 +60,19 @@ void query_free(struct query *query);
  * next one begins anew. NULL: none is.
  */
 void query_heed(struct query *query, const atomic_bool *stop);
+
+/*
+ * What makes the next, similar question cheap is kept for each reader (window.h), so that readers with different
+ * windows or filters do not undo each other's work. Where there are too many of them, a new one is QUERY_ANYBODY,
+ * whose answers are as right, and take longer when others are, too.
+ */
+enum { QUERY_ANYBODY, QUERY_READERS = 8 };
+
+uint32_t query_reader_new(struct query *query);
+void query_reader_free(struct query *query, uint32_t reader);
+
+/* How much was walked for a reader so far: each profile of a slice that was made, or added to. */
+uint64_t query_walked(const struct query *query, uint32_t reader);
 
 struct table *query_table(struct query *query, const struct question *question);
 

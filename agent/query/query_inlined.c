@@ -61,7 +61,7 @@ static void add_run(struct tally *tally, const struct run *run)
 		const struct who *who = &run->who[count.who];
 
 		if (who->mode != MODE_IDLE && count.stack != STACKS_NONE
-				&& window->naming.functions[count.stack] == tally->function
+				&& window->naming->functions[count.stack] == tally->function
 				&& filter_passes(&window->question.filter, window->inputs.threads, who))
 			add_weight(tally, innermost(tally, count.stack), count.weight);
 	}
@@ -79,11 +79,11 @@ static int heavier(const void *left, const void *right)
 size_t query_inlined(struct query *query, const struct question *question, uint32_t function,
 	struct caller *inlined, size_t size, uint64_t *whole)
 {
-	const struct window *window = &query->window;
+	struct window *window = &query_reader(query, question)->window;
 	struct tally tally = { .window = window, .function = function, .left = COUNTS_MAX };
 	size_t count;
 
-	window_update(&query->window, question);
+	window_look(window, question);
 	for (size_t i = window->span.end; i > window->span.first && tally.left; i--) {
 		struct slice slice = store_slice(window->inputs.store, i - 1);
 

@@ -92,7 +92,7 @@ static uint32_t place_node(struct merge *merge, uint32_t id, uint32_t parent)
 	struct node node = stacks_node(window->inputs.stacks, id);
 	struct place place = {
 		.parent = parent,
-		.function = window->naming.functions[id],
+		.function = window->naming->functions[id],
 		.cut = node.cut || (parent != HASH_NONE && merge->places[parent].cut),
 	};
 
@@ -223,12 +223,13 @@ static void merge_clear(struct merge *merge, size_t nodes)
 static bool merge_all(struct merge *merge, struct query *query, const struct question *question,
 	size_t *nodes)
 {
+	struct window *window = &query_reader(query, question)->window;
+
 	*merge = (struct merge){
-		.window = &query->window, .budget = query->window.inputs.budget,
-		.inlined = question->inlined,
+		.window = window, .budget = query->inputs.budget, .inlined = question->inlined,
 	};
-	*nodes = stacks_nodes(query->window.inputs.stacks) * sizeof(*merge->place_of);
-	window_update(&query->window, question);
+	*nodes = stacks_nodes(query->inputs.stacks) * sizeof(*merge->place_of);
+	window_look(window, question);
 	hash_init(&merge->by_place, merge->budget);
 	hash_init(&merge->by_sum, merge->budget);
 	merge->place_of = budget_resize(merge->budget, NULL, 0, *nodes);

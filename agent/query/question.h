@@ -41,6 +41,7 @@ struct question {
 	enum kept_callers callers;	/* kept for query_callers; that takes longer for others */
 	uint32_t callee;		/* with CALLERS_ONE: this function's */
 	bool inlined;			/* in stacks: frames of what was inlined, as far as it is known */
+	uint32_t reader;		/* who asks, as query_reader_new told; QUERY_ANYBODY */
 };
 
 #endif

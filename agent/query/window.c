@@ -20,10 +20,12 @@
  */
 enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
 
-void window_init(struct window *window, const struct query_inputs *inputs)
+void window_init(struct window *window, const struct query_inputs *inputs, struct naming *naming, uint32_t reader)
 {
 	*window = (struct window){
 		.inputs = *inputs,
+		.naming = naming,
+		.reader = reader,
 		.store_version = UINT64_MAX,
 		.idle = symbols_special(inputs->symbols, "[idle]"),
 		.unknown = symbols_special(inputs->symbols, "[unknown]"),
@@ -49,14 +51,13 @@ static void drop_all(struct window *window)
 void window_clear(struct window *window)
 {
 	drop_all(window);
-	naming_clear(&window->naming);
 }
 
 static struct profile_input input_of(struct window *window)
 {
 	return (struct profile_input){
 		.stacks = window->inputs.stacks, .threads = window->inputs.threads,
-		.filter = &window->question.filter, .functions = window->naming.functions,
+		.filter = &window->question.filter, .functions = window->naming->functions,
 		.idle = window->idle, .unknown = window->unknown, .stop = window->stop,
 	};
 }
@@ -65,7 +66,7 @@ static struct profile_input input_of(struct window *window)
 
 static void follow_names(struct window *window)
 {
-	uint32_t changed = naming_update(&window->naming, window->inputs.stacks,
+	uint32_t changed = naming_update(window->naming, window->reader, window->inputs.stacks,
 		window->inputs.symbols, window->stop);
 
 	if (changed == STACKS_NONE)
@@ -220,7 +221,7 @@ static bool is_answered(const struct window *window, const struct question *ques
 		&& filter_same(&question->filter, &window->question.filter)
 		&& have_callers(window->question.callers, window->question.callee, question)
 		&& window->store_version == store_version(window->inputs.store)
-		&& window->naming.generation == symbols_generation(window->inputs.symbols)
+		&& naming_is_current(window->naming, window->reader, window->inputs.symbols)
 		&& window->threads_generation == threads_generation(window->inputs.threads);
 }
 
@@ -228,11 +229,11 @@ static bool is_answered(const struct window *window, const struct question *ques
 static void forget(struct window *window)
 {
 	drop_all(window);
-	window->naming.count = 0;
+	naming_forget(window->naming);
 	window->store_version = UINT64_MAX;
 }
 
-void window_update(struct window *window, const struct question *question)
+void window_look(struct window *window, const struct question *question)
 {
 	uint64_t now = store_now(window->inputs.store);
 
@@ -245,8 +246,19 @@ void window_update(struct window *window, const struct question *question)
 	follow_names(window);
 	window->span = span_find(window->inputs.store, question->from, question->to);
 	window->to = question->to < now ? question->to : now;
+	window->profiled = false;
+	if (stop_now(window->stop))
+		forget(window);
+}
+
+void window_update(struct window *window, const struct question *question)
+{
+	window_look(window, question);
+	if (window->profiled)
+		return;
 	renew_recent(window);
 	renew_past(window);
+	window->profiled = true;
 	if (stop_now(window->stop))
 		forget(window);
 }
@@ -256,6 +268,8 @@ const struct profile *window_profile(const struct window *window, size_t index)
 	size_t before = window->span.end - window->recent_count;
 	size_t skip = window->span.first > before ? window->span.first - before : 0;
 
+	if (!window->profiled)
+		return NULL;
 	if (window->past && index-- == 0)
 		return window->past;
 	return skip + index < window->recent_count ? window->recent[skip + index] : NULL;

@@ -8,6 +8,7 @@
 #define WINDOW_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,8 @@ enum { WINDOW_SECONDS = 61 };		/* the whole seconds of a trend lie in them */
 
 struct window {
 	struct query_inputs inputs;
-	struct naming naming;
+	struct naming *naming;		/* of all readers */
+	uint32_t reader;		/* which of them this is */
 	const atomic_bool *stop;	/* as query_heed has it */
 	uint32_t idle, unknown;
 
@@ -34,12 +36,17 @@ struct window {
 	struct profile **recent;	/* one slice each, up to span.end */
 	size_t recent_count;
 	struct profile *past;		/* span.first up to `recent`; or NULL */
+	bool profiled;			/* both are of this question */
 };
 
-void window_init(struct window *window, const struct query_inputs *inputs);
+void window_init(struct window *window, const struct query_inputs *inputs, struct naming *naming, uint32_t reader);
 void window_clear(struct window *window);
 
-/* To be called first for each question; at once ready when nothing has changed. */
+/*
+ * Either is to be called first for each question, and is at once ready when nothing has changed: who walks the
+ * slices himself takes a look; the other makes the profiles as well.
+ */
+void window_look(struct window *window, const struct question *question);
 void window_update(struct window *window, const struct question *question);
 
 /* The profiles that the range consists of, until the next update; NULL behind the last. */

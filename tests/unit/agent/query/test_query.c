@@ -99,6 +99,7 @@ static void random_names(struct random *random, struct world *world)
 struct pace {
 	uint64_t seed, step, late;
 	size_t samples, asked;		/* a question each so many samples */
+	size_t readers;			/* 0: anybody */
 	bool fine;
 };
 
@@ -106,12 +107,17 @@ static void run_guest(const struct pace *pace)
 {
 	struct random random = { .state = pace->seed };
 	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+	struct question questions[QUERY_READERS + 1];
+	size_t readers = pace->readers ? pace->readers : 1;
 	struct taken taken;
 	uint64_t now = 0;
 
+	for (size_t i = 0; i < readers; i++)		/* the last of many is one of anybody */
+		questions[i] = (struct question){ .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE },
+			.reader = pace->readers ? query_reader_new(world.query) : QUERY_ANYBODY };
 	for (size_t i = 0; i < pace->samples; i++) {
 		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, pace->late);
+		struct question *question = &questions[random_below(&random, readers)];
 
 		now += random_below(&random, pace->step);
 		random_taken(&random, now > late ? now - late : 0, &taken);
@@ -120,12 +126,16 @@ static void run_guest(const struct pace *pace)
 			random_names(&random, &world);
 		if (random_below(&random, pace->asked))
 			continue;
-		if (question.to == UINT64_MAX && question.from && random_below(&random, 2))
-			question.from += now - question.from > 10 * SECOND ? 250 * MS : 0;
+		if (question->to == UINT64_MAX && question->from && random_below(&random, 2))
+			question->from += now - question->from > 10 * SECOND ? 250 * MS : 0;
 		else
-			random_question(&random, now, &question);
-		world_check(&world, &question, (uint32_t)random_below(&random,
+			random_question(&random, now, question);
+		world_check(&world, question, (uint32_t)random_below(&random,
 			symbols_functions(world.inputs.symbols)), pace->fine);
+		if (pace->readers && random_below(&random, 50) == 0) {
+			query_reader_free(world.query, question->reader);
+			question->reader = query_reader_new(world.query);
+		}
 	}
 	world_free(&world);
 }
@@ -685,10 +695,61 @@ static void test_given_up(void **state)
 	world_free(&world);
 }
 
+static void many_readers_agree_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace){ .seed = 26, .step = 20 * MS, .late = 3 * SECOND, .samples = 2000,
+		.asked = 10, .readers = 3 });
+	run_guest(&(struct pace){ .seed = 27, .step = 20 * MS, .late = SECOND, .samples = 2000,
+		.asked = 10, .readers = QUERY_READERS + 1 });
+}
+
+/* A guest that is asked every 100 ms; returns what was walked for the first reader. */
+static uint64_t walked_beside(size_t others)
+{
+	struct random random = { .state = 12 };
+	struct world world = world_new();
+	struct question question = { .filter = { .cpu = EVENT_NONE }, .to = UINT64_MAX };
+	uint32_t readers[4];
+	struct taken taken;
+	uint64_t walked;
+
+	for (size_t i = 0; i <= others; i++)
+		readers[i] = query_reader_new(world.query);
+	for (uint64_t now = 0; now < 30 * SECOND; now += 10 * MS) {
+		random_taken(&random, now, &taken);
+		world_take(&world, &taken);
+		for (size_t i = 0; now % (100 * MS) == 0 && i <= others; i++) {
+			uint64_t window = (10 + 20 * i) * SECOND;
+
+			question.reader = readers[i];
+			question.from = now > window ? now - window : 0;
+			question.filter.cpu = i ? (uint32_t)i : EVENT_NONE;
+			table_free(query_table(world.query, &question));
+		}
+	}
+	walked = query_walked(world.query, readers[0]);
+	world_free(&world);
+	return walked;
+}
+
+/* Who asks at his pace has no more work done for him when others ask something else. */
+static void a_reader_costs_the_others_nothing(void **state)
+{
+	uint64_t alone = walked_beside(0);
+
+	(void)state;
+	assert_in_range(alone, 1, 2 * 300);
+	assert_int_equal(walked_beside(1), alone);
+	assert_int_equal(walked_beside(3), alone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(many_readers_agree_with_a_list),
+		cmocka_unit_test(a_reader_costs_the_others_nothing),
 		cmocka_unit_test(a_minute_agrees_with_a_list),
 		cmocka_unit_test(late_events_agree_with_a_list),
 		cmocka_unit_test(days_agree_with_a_list),
