@@ -7,6 +7,7 @@
 #include "console.h"
 #include "cost.h"
 #include "cpu.h"
+#include "hook.h"
 #include "keys.h"
 #include "ktop.h"
 #include "panic.h"
@@ -43,6 +44,29 @@ static __attribute__((noinline)) uint64_t call(function *hook, const struct ktop
 static uint64_t tick(const struct ktop_regs *regs)
 {
 	return call(ktop_tick, regs) - call(cost_nothing, regs) + 1;
+}
+
+/* As they stand in a kernel's code, within a function that does nothing else. */
+static __attribute__((noinline)) void enter_point(struct ktop *ktop, const struct ktop_regs *regs)
+{
+	(void)regs;
+	ktop_trace_irq_enter(ktop, 3);
+}
+
+static __attribute__((noinline)) void exit_point(struct ktop *ktop, const struct ktop_regs *regs)
+{
+	(void)regs;
+	ktop_trace_syscall_exit(ktop, 5, 6, 7);
+}
+
+static uint64_t enter(const struct ktop_regs *regs)
+{
+	return call(enter_point, regs) - call(cost_nothing, regs) + 1;
+}
+
+static uint64_t leave(const struct ktop_regs *regs)
+{
+	return call(exit_point, regs) - call(cost_nothing, regs) + 1;
 }
 
 /* Interrupts off. The next sample is taken here, and not by the timer's interrupt. */
@@ -99,6 +123,18 @@ static void press(uint8_t key)
 	irq_restore(flags);
 }
 
+/* As `events +all` does; it is in force from the next start on. */
+static void trace_all(void)
+{
+	press(KTOP_KEY_OFF);
+	while (ktop_running(profile))
+		sched_sleep(PAUSE);
+	profile->control.events = ~0u;
+	press(KTOP_KEY_ON);
+	while (!ktop_running(profile))
+		sched_sleep(PAUSE);
+}
+
 static uint64_t work(void)
 {
 	uint64_t start = clock_now(), loops = clock_rate() / 4;
@@ -117,12 +153,17 @@ static void cost_run(void *argument)
 	(void)argument;
 	alone = work();
 	print("cost: off=%lu\n", usual(tick, &none));
+	print("cost: trace=off irq_enter=%lu syscall_exit=%lu\n", usual(enter, &none),
+		usual(leave, &none));
 	press(KTOP_KEY_ON);
 	while (cpu_this()->next_sample == 0)
 		sched_sleep(PAUSE);
 	for (uint32_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
 		measure_frames(frames[i]);
-	print("cost: work=%lu sampled=%lu\ncost: end\n", alone, work());
+	print("cost: work=%lu sampled=%lu\n", alone, work());
+	trace_all();
+	print("cost: trace=on irq_enter=%lu syscall_exit=%lu\ncost: end\n", usual(enter, &none),
+		usual(leave, &none));
 	sched_sleep(100 * PAUSE);
 	press(KTOP_KEY_OFF);
 }

@@ -6,6 +6,8 @@
  *   cost: off=N                 ktop_tick() while off, from its call to its return
  *   cost: frames=N ticks=N      the same with a sample of so many kernel frames, 1: the leaf alone,
  *                               of a thread that has no user stack
+ *   cost: trace=off|on irq_enter=N syscall_exit=N
+ *                               a trace point, within a function that does nothing else
  *   cost: work=N sampled=N      some work while off, and the same work while sampled
  *   cost: end
  *
