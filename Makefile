@@ -16,12 +16,12 @@ say = $(if $(V),,@$(if $(quiet),,echo '$1 $@';))
 # ---- what there is, room by room (docs/architecture.md) ----
 
 in = $(addprefix $1,$2)
-HOOK = $(call in,kernel-hook/,control drain grid hook keys meta pace packet ring sample sampler str table trace \
+HOOK = $(call in,kernel-hook/,control drain events grid hook keys meta pace packet ring sample sampler str table trace \
 		unwind unwind_user) $(call in,kernel-hook/virtio/,pci pci_ports virtio virtio_legacy \
 		virtio_modern virtio_pci virtio_port virtio_serial virtq)
 AGENT = \
 	$(call in,agent/base/,budget errand hash json options pattern peer recent spool unix_socket util util_file) \
-	$(call in,agent/wire/,decode metadata payload record record_writer) \
+	$(call in,agent/wire/,decode fields metadata payload record record_writer trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
 	$(call in,agent/vm/,launch launch_folder link link_port link_remark link_silence port_socket \
 		stand_in) \
@@ -31,7 +31,7 @@ AGENT = \
 	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts objects \
 		programs sources specials symbols threads) \
 	$(call in,agent/query/,filter filter_words naming profile query query_inlined query_stacks table window) \
-	$(call in,agent/guest/,commands epoch loan meter profiler profiler_drive remarks) \
+	$(call in,agent/guest/,commands epoch guest_events loan meter profiler profiler_drive remarks) \
 	$(call in,agent/source/,live) $(call in,agent/export/,export_folded) \
 	$(call in,agent/session/,mailbox picture saver session session_names session_orders session_picture tape \
 		turn) \

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "events.h"
 #include "hook.h"
 #include "ktop.h"
 #include "sampler.h"
@@ -125,52 +126,24 @@ static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-#define EVENT_BIT(event) (1u << (KTOP_EVENT_##event - KTOP_EVENT_sched_switch))
-static const struct {
-	const char *name;
-	uint32_t mask;
-} groups[] = {
-	{ "sched", EVENT_BIT(sched_switch) },
-	{ "irq", EVENT_BIT(irq_enter) | EVENT_BIT(irq_exit) },
-	{ "syscall", EVENT_BIT(syscall_enter) | EVENT_BIT(syscall_exit) },
-};
-enum { GROUPS = sizeof groups / sizeof groups[0] };
-
-static uint32_t group_mask(const char *name)
-{
-	uint32_t all = 0;
-
-	for (uint32_t i = 0; i < GROUPS; i++) {
-		if (ktop_str_same(name, groups[i].name))
-			return groups[i].mask;
-		all |= groups[i].mask;
-	}
-	return ktop_str_same(name, "all") ? all : 0;
-}
-
-static void add_events(struct ktop_str *text, uint32_t mask)
-{
-	ktop_str_add(text, "events");
-	for (uint32_t i = 0; i < GROUPS; i++) {
-		ktop_str_add(text, mask & groups[i].mask ? " +" : " -");
-		ktop_str_add(text, groups[i].name);
-	}
-}
-
 static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 {
-	uint32_t events = ktop->control.events;
+	uint32_t events[KTOP_TRACE_WORDS], event_words;
 
+	__builtin_memcpy(events, ktop->control.events, sizeof events);
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t mask = group_mask(words[i] + 1);
+		bool on = words[i][0] == '+';
 
-		if (mask == 0 || (words[i][0] != '+' && words[i][0] != '-'))
+		if ((!on && words[i][0] != '-') || !ktop_events_choose(ktop, words[i] + 1, events, on))
 			return false;
-		events = words[i][0] == '+' ? events | mask : events & ~mask;
 	}
-	ktop->control.events = events;
+	__builtin_memcpy(ktop->control.events, events, sizeof events);
+	event_words = ktop_events_words(events);
+	if (event_words > ktop->control.event_words)
+		ktop->control.event_words = event_words;
+	ktop_meta_tracing(ktop);
 	ktop_sampler_renew(ktop);
-	add_events(answer(ktop, ""), events);
+	ktop_events_list(ktop, events, answer(ktop, "events"));
 	return true;
 }
 
@@ -211,8 +184,8 @@ static bool run_status(struct ktop *ktop, char **words, uint32_t count)
 	ktop_str_add(text, ktop->control.mode == KTOP_NMI ? ", mode nmi" : ", mode timer");
 	ktop_str_add(text, ", rate ");
 	ktop_str_number(text, ktop->control.rate);
-	ktop_str_add(text, ", ");
-	add_events(text, ktop->control.events);
+	ktop_str_add(text, ", events ");
+	ktop_events_count(ktop, ktop->control.events, text);
 	ktop_str_add(text, !ktop->keys.told ? ", keys none" :
 		ktop->keys.plain ? ", keys plain" : ", keys chord");
 	ktop_str_add(text, ", cpus ");
@@ -249,7 +222,8 @@ static const struct command commands[] = {
 	{ "rate", " N", "samples per second and CPU, 1 to 20000", 1, 1, run_rate },
 	{ "mode", " timer|nmi", "each CPU's timer, or NMIs from the last CPU", 1, 1, run_mode },
 	{ "cpu", " all|N on|off", "the CPUs to look at", 2, 2, run_cpu },
-	{ "events", " [+-]sched|irq|syscall|all ...", "what to trace", 0, WORDS - 1, run_events },
+	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all", 0, WORDS - 1,
+		run_events },
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "status", "", "what is so", 0, 0, run_status },
 	{ "hello", "", "send all names and facts again", 0, 0, run_hello },

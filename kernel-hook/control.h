@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace.h"
+
 struct ktop;
 struct ktop_settings;
 
@@ -13,7 +15,8 @@ struct ktop_settings;
 struct ktop_control {
 	uint32_t rate;
 	uint32_t mode;			/* enum ktop_sampler: to use when on */
-	uint32_t events;		/* the trace mask to use when on */
+	uint32_t events[KTOP_TRACE_WORDS];	/* the trace mask to use when on */
+	uint32_t event_words;		/* of it, those that ever had a bit set: the first ones */
 	bool nmi_works;			/* one was sent, or the kernel's settings say so */
 	uint32_t counting;		/* the rate at which counters overflow; 0: not */
 	bool kick;			/* CPUs have a new order and do not know */

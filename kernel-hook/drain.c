@@ -195,7 +195,7 @@ static uint64_t until_half_full(const struct ktop *ktop)
 {
 	uint64_t samples = ktop->cpu[0].rings[0].size / 2 / ktop_ring_bytes(KTOP_SAMPLE_MAX);
 
-	if (ktop->trace)
+	if (ktop->tracing)
 		return ktop_beat(ktop);
 	return ktop->sampler == KTOP_NONE ? UINT64_MAX : samples * ktop->period;
 }

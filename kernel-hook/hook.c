@@ -32,8 +32,11 @@ static bool complete(struct ktop_settings *settings)
 		settings->threads = KTOP_THREADS;
 	if (settings->objects == 0)
 		settings->objects = KTOP_OBJECTS;
+	if (settings->events == 0)
+		settings->events = KTOP_USER_EVENTS;
 	return settings->rate <= KTOP_RATE_MAX && is_rows(settings->processes) &&
-		is_rows(settings->threads) && is_rows(settings->objects) && settings->ring_size >= KTOP_RING_MIN &&
+		is_rows(settings->threads) && is_rows(settings->objects) && is_rows(settings->events) &&
+		settings->events <= KTOP_USER_EVENTS_MAX && settings->ring_size >= KTOP_RING_MIN &&
 		settings->ring_size <= RING_MAX &&
 		(settings->ring_size & (settings->ring_size - 1)) == 0;
 }
@@ -120,7 +123,7 @@ bool ktop_on(const struct ktop *ktop, uint32_t cpu, enum ktop_stream stream)
 	if (!ktop->cpu[cpu].enabled)
 		return false;
 	if (stream == KTOP_TRACE)
-		return ktop->trace != 0;
+		return ktop->tracing;
 	return ktop->sampler == KTOP_TIMER ||
 		(ktop->sampler == KTOP_NMI && cpu != ktop_sampler_cpu(ktop));
 }

@@ -13,6 +13,7 @@
 #include "meta.h"
 #include "packet.h"
 #include "ring.h"
+#include "trace.h"
 #include "wire.h"
 
 enum {
@@ -55,8 +56,8 @@ struct ktop_cpu {
 
 struct ktop {
 	/* written by the drainer, read at each tick and trace point */
+	uint32_t trace[KTOP_TRACE_WORDS];	/* in force: bit i of word w: event 32 * w + i; see trace.h */
 	uint32_t sampler;		/* in force: enum ktop_sampler or KTOP_NONE */
-	uint32_t trace;			/* in force: bit i: event 32 + i */
 	uint32_t order;			/* counts starts */
 	uint32_t wish;			/* the sampler to be: enum ktop_sampler or KTOP_NONE */
 	uint64_t period;		/* clock ticks */
@@ -82,6 +83,7 @@ struct ktop {
 	uint32_t cursor;		/* ring at which to go on: CPU * KTOP_CLASSES + class */
 	uint64_t accounted;		/* clock of the last drain: up to there spans are counted */
 	bool stalled;			/* it had no buffer: the host does not read */
+	bool tracing;			/* `trace` has a bit that is set */
 };
 
 /* By NMI, the last CPU samples the others, where they have no counters of their own. */

@@ -7,7 +7,7 @@
  *   thread      a schedulable context
  *   serial      thread or irq off, and the caller never makes two such calls at once
  *
- * Nothing here waits, allocates or faults. docs/porting.md walks through a port.
+ * Nothing here waits, allocates or faults. docs/porting.md walks through a port. Trace points: trace.h.
  */
 #ifndef KTOP_H
 #define KTOP_H
@@ -69,6 +69,7 @@ struct ktop_settings {
 	bool nmi;			/* by NMI; by timer where that cannot be */
 	/* Names kept at a time, powers of two up to 2^20; 1024, 4096, 512. A row takes some 180 bytes. */
 	uint32_t processes, threads, objects;
+	uint32_t events;		/* trace events of the kernel's own, likewise, up to 512; 64 */
 };
 
 /* Bytes of memory, aligned to 64, that ktop_init wants for so many CPUs. */
@@ -103,15 +104,6 @@ void ktop_overflow(struct ktop *ktop, const struct ktop_regs *regs);
  */
 bool ktop_set_aside(const struct ktop *ktop, uint32_t cpu);
 uint64_t ktop_pace(struct ktop *ktop);
-
-/* ---- tracing: each call is one load and a branch while its event is off ---- */
-
-void ktop_trace_switch(struct ktop *ktop, uint32_t from_thread, uint32_t to_thread);	/* irq off */
-void ktop_trace_irq_enter(struct ktop *ktop, uint32_t irq);				/* irq off */
-void ktop_trace_irq_exit(struct ktop *ktop, uint32_t irq);				/* irq off */
-void ktop_trace_syscall_enter(struct ktop *ktop, uint32_t thread, uint32_t number);	/* not NMI */
-void ktop_trace_syscall_exit(struct ktop *ktop, uint32_t thread, uint32_t number,
-	uint64_t result);								/* not NMI */
 
 /* ---- names (serial): kept in fixed tables and sent again to each new host ---- */
 

@@ -3,9 +3,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "events.h"
 #include "hook.h"
 #include "ktop.h"
 #include "meta.h"
+#include "put.h"
+#include "trace.h"
 #include "wire.h"
 
 struct descriptor {
@@ -23,33 +26,13 @@ static const struct descriptor descriptors[] = { KTOP_WIRE_EVENTS(DESCRIPTOR) };
 /* Steps of the greeting: the descriptors, then these. */
 enum {
 	HELLO_GUEST = sizeof descriptors / sizeof descriptors[0],
+	HELLO_TRACING,
 	HELLO_KEYS,
 	HELLO_END,
 };
 
 /* Steps of the heartbeat: the status, the tables that were too small, the classes of all CPUs. */
-enum { BEAT_STATUS, BEAT_PROCESSES, BEAT_THREADS, BEAT_OBJECTS, BEAT_CPUS };
-
-/* ---- encoding: each returns where the next byte goes ---- */
-
-static uint8_t *put(uint8_t *to, const void *bytes, uint32_t size)
-{
-	if (size)
-		__builtin_memcpy(to, bytes, size);
-	return to + size;
-}
-
-static uint8_t *put_list(uint8_t *to, const void *bytes, uint32_t size)
-{
-	uint16_t count = (uint16_t)size;
-
-	return put(put(to, &count, sizeof count), bytes, size);
-}
-
-static uint8_t *put_text(uint8_t *to, const char *text, uint32_t max)
-{
-	return put_list(to, text, ktop_str_fit(text, max));
-}
+enum { BEAT_STATUS, BEAT_PROCESSES, BEAT_THREADS, BEAT_OBJECTS, BEAT_EVENTS, BEAT_CPUS };
 
 /* ---- the kernel's names ---- */
 
@@ -57,7 +40,7 @@ void ktop_process(struct ktop *ktop, uint32_t process, const char *name)
 {
 	struct ktop_wire_process fixed = { .process = process };
 	uint8_t row[8 * KTOP_ROW_WORDS];
-	uint8_t *end = put_text(put(row, &fixed, sizeof fixed), name, KTOP_NAME_MAX);
+	uint8_t *end = ktop_put_text(ktop_put(row, &fixed, sizeof fixed), name, KTOP_NAME_MAX);
 
 	ktop_table_put(&ktop->meta.processes, (struct ktop_key){ .id = process }, row,
 		(uint32_t)(end - row));
@@ -73,7 +56,7 @@ void ktop_thread(struct ktop *ktop, uint32_t thread, uint32_t process, const cha
 {
 	struct ktop_wire_thread fixed = { .thread = thread, .process = process };
 	uint8_t row[8 * KTOP_ROW_WORDS];
-	uint8_t *end = put_text(put(row, &fixed, sizeof fixed), name, KTOP_NAME_MAX);
+	uint8_t *end = ktop_put_text(ktop_put(row, &fixed, sizeof fixed), name, KTOP_NAME_MAX);
 
 	ktop_table_put(&ktop->meta.threads, (struct ktop_key){ .id = thread }, row,
 		(uint32_t)(end - row));
@@ -102,9 +85,9 @@ void ktop_object(struct ktop *ktop, const struct ktop_object *object)
 		.bias = object->bias,
 	};
 	uint8_t row[8 * KTOP_ROW_WORDS];
-	uint8_t *end = put_text(put(row, &fixed, sizeof fixed), object->name, KTOP_NAME_MAX);
+	uint8_t *end = ktop_put_text(ktop_put(row, &fixed, sizeof fixed), object->name, KTOP_NAME_MAX);
 
-	end = put_list(end, object->build_id,
+	end = ktop_put_list(end, object->build_id,
 		build_id_size(object->build_id, object->build_id_size));
 	ktop_table_put(&ktop->meta.objects, key, row, (uint32_t)(end - row));
 }
@@ -119,14 +102,14 @@ void ktop_symbols(struct ktop *ktop, uint64_t from)
 
 static uint8_t *put_descriptor(const struct descriptor *descriptor, uint8_t *to)
 {
-	to = put(to, &descriptor->fixed, sizeof descriptor->fixed);
-	to = put_text(to, descriptor->name, KTOP_NAME_MAX);
-	return put_text(to, descriptor->fields, KTOP_TEXT_MAX / 2);
+	to = ktop_put(to, &descriptor->fixed, sizeof descriptor->fixed);
+	to = ktop_put_text(to, descriptor->name, KTOP_NAME_MAX);
+	return ktop_put_text(to, descriptor->fields, KTOP_TEXT_MAX / 2);
 }
 
 static uint8_t *put_name(uint8_t *to, const struct ktop_name *name)
 {
-	return put_list(to, name->bytes, name->size);
+	return ktop_put_list(to, name->bytes, name->size);
 }
 
 static uint8_t *put_guest(const struct ktop *ktop, uint8_t *to)
@@ -139,20 +122,20 @@ static uint8_t *put_guest(const struct ktop *ktop, uint8_t *to)
 		.anchor_address = meta->anchor_address,
 	};
 
-	to = put(to, &fixed, sizeof fixed);
+	to = ktop_put(to, &fixed, sizeof fixed);
 	to = put_name(to, &meta->kernel);
 	to = put_name(to, &meta->version);
 	to = put_name(to, &meta->arch);
 	to = put_name(to, &meta->anchor);
-	return put_list(to, meta->build_id.bytes, meta->build_id.size);
+	return ktop_put_list(to, meta->build_id.bytes, meta->build_id.size);
 }
 
 static uint8_t *put_keys(const struct ktop *ktop, uint8_t *to)
 {
 	uint8_t codes[3];
 
-	to = put_list(to, codes, ktop_keys_codes(&ktop->keys, KTOP_KEY_START, codes));
-	return put_list(to, codes, ktop_keys_codes(&ktop->keys, KTOP_KEY_STOP, codes));
+	to = ktop_put_list(to, codes, ktop_keys_codes(&ktop->keys, KTOP_KEY_START, codes));
+	return ktop_put_list(to, codes, ktop_keys_codes(&ktop->keys, KTOP_KEY_STOP, codes));
 }
 
 static uint8_t *put_status(const struct ktop *ktop, uint8_t *to)
@@ -164,12 +147,13 @@ static uint8_t *put_status(const struct ktop *ktop, uint8_t *to)
 		.sampler = (uint8_t)ktop->control.mode,
 		.rate = ktop->control.rate,
 		.sampler_cpu = nmi ? ktop_sampler_cpu(ktop) : KTOP_NO_CPU,
-		.trace_mask = ktop->control.events,
+		.trace_mask = ktop->control.events[KTOP_TRACE_FIRST / 32],
 		.meta_lost = ktop_table_fill(&meta->processes).lost +
-			ktop_table_fill(&meta->threads).lost + ktop_table_fill(&meta->objects).lost,
+			ktop_table_fill(&meta->threads).lost + ktop_table_fill(&meta->objects).lost +
+			ktop_table_fill(&meta->events).lost,
 	};
 
-	return put_list(put(to, &fixed, sizeof fixed), meta->note.bytes, meta->note.size);
+	return ktop_put_list(ktop_put(to, &fixed, sizeof fixed), meta->note.bytes, meta->note.size);
 }
 
 static uint8_t *put_table(const struct ktop_table *table, uint8_t *to)
@@ -180,7 +164,7 @@ static uint8_t *put_table(const struct ktop_table *table, uint8_t *to)
 		.missing = fill.missing,
 	};
 
-	return put(to, &fixed, sizeof fixed);
+	return ktop_put(to, &fixed, sizeof fixed);
 }
 
 /* `index`: CPU * KTOP_CLASSES + class. */
@@ -203,7 +187,7 @@ static uint8_t *put_cpu_status(const struct ktop *ktop, uint32_t index, uint8_t 
 		.size = (uint32_t)ring->size,
 	};
 
-	return put(to, &fixed, sizeof fixed);
+	return ktop_put(to, &fixed, sizeof fixed);
 }
 
 static uint8_t *put_reply(struct ktop_meta *meta, uint8_t *to)
@@ -211,7 +195,17 @@ static uint8_t *put_reply(struct ktop_meta *meta, uint8_t *to)
 	struct ktop_wire_reply fixed = { .ok = meta->reply_ok };
 
 	meta->reply_full = false;
-	return put_list(put(to, &fixed, sizeof fixed), meta->reply.bytes, meta->reply.size);
+	return ktop_put_list(ktop_put(to, &fixed, sizeof fixed), meta->reply.bytes, meta->reply.size);
+}
+
+static uint8_t *put_tracing(const struct ktop *ktop, uint8_t *to)
+{
+	const struct ktop_wire_tracing fixed = { .ids = KTOP_TRACE_IDS };
+	const uint32_t *mask = ktop->control.events;
+	uint16_t words = (uint16_t)ktop_events_words(mask);
+
+	to = ktop_put(ktop_put(to, &fixed, sizeof fixed), &words, sizeof words);
+	return ktop_put(to, mask, words * (uint32_t)sizeof mask[0]);
 }
 
 static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, uint16_t *event)
@@ -219,6 +213,10 @@ static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, u
 	if (step == HELLO_GUEST) {
 		*event = KTOP_EVENT_guest;
 		return put_guest(ktop, to);
+	}
+	if (step == HELLO_TRACING) {
+		*event = KTOP_EVENT_tracing;
+		return put_tracing(ktop, to);
 	}
 	if (step == HELLO_KEYS) {
 		*event = KTOP_EVENT_keys;
@@ -232,7 +230,8 @@ static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, u
 static const struct ktop_table *beat_table(const struct ktop_meta *meta, uint32_t step)
 {
 	const struct ktop_table *table = step == BEAT_PROCESSES ? &meta->processes :
-		step == BEAT_THREADS ? &meta->threads : step == BEAT_OBJECTS ? &meta->objects : NULL;
+		step == BEAT_THREADS ? &meta->threads : step == BEAT_OBJECTS ? &meta->objects :
+		step == BEAT_EVENTS ? &meta->events : NULL;
 
 	return table && ktop_table_fill(table).lost ? table : NULL;
 }
@@ -280,7 +279,7 @@ static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 	meta->symbols_told = end;
 	*event = KTOP_EVENT_symbol;
 	fixed = (struct ktop_wire_symbol){ .address = symbol.address, .size = symbol.size };
-	return (uint32_t)(put_text(put(to, &fixed, sizeof fixed), symbol.name, KTOP_TEXT_MAX) - to);
+	return (uint32_t)(ktop_put_text(ktop_put(to, &fixed, sizeof fixed), symbol.name, KTOP_TEXT_MAX) - to);
 }
 
 static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
@@ -303,6 +302,9 @@ uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *
 
 	if (meta->hello < HELLO_END)
 		return (uint32_t)(put_hello(ktop, meta->hello++, to, event) - to);
+	size = put_row(&meta->events, to, event);	/* before an event of theirs comes */
+	if (size)
+		return size;
 	if (meta->reply_full) {
 		*event = KTOP_EVENT_reply;
 		return (uint32_t)(put_reply(meta, to) - to);
@@ -333,7 +335,7 @@ static struct ktop_name name_of(const char *text)
 uint64_t ktop_meta_memory(const struct ktop_settings *settings)
 {
 	return ktop_table_memory(settings->processes) + ktop_table_memory(settings->threads) +
-		ktop_table_memory(settings->objects);
+		ktop_table_memory(settings->objects) + ktop_table_memory(settings->events);
 }
 
 void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
@@ -358,6 +360,8 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	ktop_table_init(&meta->threads, at, settings->threads, KTOP_EVENT_thread);
 	at += ktop_table_memory(settings->threads);
 	ktop_table_init(&meta->objects, at, settings->objects, KTOP_EVENT_object);
+	at += ktop_table_memory(settings->objects);
+	ktop_table_init(&meta->events, at, settings->events, KTOP_EVENT_descriptor);
 }
 
 void ktop_meta_hello(struct ktop *ktop)
@@ -369,12 +373,19 @@ void ktop_meta_hello(struct ktop *ktop)
 	ktop_table_restart(&meta->processes);
 	ktop_table_restart(&meta->threads);
 	ktop_table_restart(&meta->objects);
+	ktop_table_restart(&meta->events);
 	meta->symbols_told = 0;
 }
 
 void ktop_meta_beat(struct ktop *ktop)
 {
 	ktop->meta.beat = 0;
+}
+
+void ktop_meta_tracing(struct ktop *ktop)
+{
+	if (ktop->meta.hello > HELLO_TRACING)
+		ktop->meta.hello = HELLO_TRACING;
 }
 
 void ktop_meta_keys(struct ktop *ktop)

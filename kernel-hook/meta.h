@@ -15,7 +15,9 @@ enum {
 	KTOP_PROCESSES = 1024,
 	KTOP_THREADS = 4096,
 	KTOP_OBJECTS = 512,
+	KTOP_USER_EVENTS = 64,
 	KTOP_ROWS_MAX = 1 << 20,
+	KTOP_USER_EVENTS_MAX = 512,
 	KTOP_NAME_MAX = 63,
 	KTOP_BUILD_ID_MAX = 32,
 };
@@ -40,6 +42,7 @@ struct ktop_meta {
 
 	/* as table.h has it; the writers are the kernel's (serial) */
 	struct ktop_table processes, threads, objects;
+	struct ktop_table events;	/* descriptors of the kernel's own; they never exit */
 
 	/* the drainer's */
 	uint32_t hello;			/* next step of the greeting */
@@ -57,9 +60,10 @@ uint64_t ktop_meta_memory(const struct ktop_settings *settings);
 void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	const struct ktop_settings *settings, void *memory);
 
-/* The drainer. All of it again, for a new host; the heartbeat now; the keys again. */
+/* The drainer. All of it again, for a new host; the heartbeat now; which events are on, and the keys, again. */
 void ktop_meta_hello(struct ktop *ktop);
 void ktop_meta_beat(struct ktop *ktop);
+void ktop_meta_tracing(struct ktop *ktop);
 void ktop_meta_keys(struct ktop *ktop);
 
 /* The drainer. Writes the next event due at `now`, at most KTOP_SAMPLE_MAX bytes; 0: none. */

@@ -79,10 +79,15 @@ void ktop_sampler_kick(struct ktop *ktop)
 
 void ktop_sampler_wish(struct ktop *ktop, uint32_t sampler)
 {
-	uint32_t mask = sampler == KTOP_NONE ? 0 : ktop->control.events;
-
 	__atomic_store_n(&ktop->wish, sampler, __ATOMIC_RELAXED);
-	__atomic_store_n(&ktop->trace, mask, __ATOMIC_SEQ_CST);			/* pair 3 */
+	ktop->tracing = false;
+	for (uint32_t i = 0; i < ktop->control.event_words; i++) {
+		uint32_t mask = sampler == KTOP_NONE ? 0 : ktop->control.events[i];
+
+		ktop->tracing |= mask != 0;
+		if (mask != ktop->trace[i])
+			__atomic_store_n(&ktop->trace[i], mask, __ATOMIC_SEQ_CST);	/* pair 3 */
+	}
 	ktop_meta_beat(ktop);
 }
 

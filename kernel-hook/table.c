@@ -122,15 +122,33 @@ static void mark(struct ktop_table *table, uint32_t id, bool missing)
 	__atomic_store_n(&table->missing, table->missing + (missing ? 1 : -1u), __ATOMIC_RELAXED);
 }
 
-void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload,
+void ktop_table_refuse(struct ktop_table *table, uint32_t id)
+{
+	ktop_count(&table->lost, 1);
+	mark(table, id, true);
+}
+
+bool ktop_table_agrees(const struct ktop_table *table, struct ktop_key key, const void *payload,
+	uint32_t size)
+{
+	const struct ktop_row *row = find(table, key);
+	uint64_t words[KTOP_ROW_WORDS] = { 0 };
+	bool same = row == NULL || row->size == size;
+
+	__builtin_memcpy(words, payload, size);
+	for (uint32_t i = 0; row && i < KTOP_ROW_WORDS; i++)
+		same &= row->words[i] == words[i];
+	return same;
+}
+
+bool ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload,
 	uint32_t size)
 {
 	struct ktop_row *row = place(table, key);
 
 	if (row == NULL) {
-		ktop_count(&table->lost, 1);
-		mark(table, key.id, true);
-		return;
+		ktop_table_refuse(table, key.id);
+		return false;
 	}
 	mark(table, key.id, false);
 	if (row->exited)
@@ -138,6 +156,7 @@ void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *p
 	row->exited = false;
 	write_row(row, payload, size);
 	__atomic_store_n(&table->changes, table->changes + 1, __ATOMIC_RELEASE);	/* pair 8 */
+	return true;
 }
 
 void ktop_table_exit(struct ktop_table *table, uint32_t id)
@@ -170,13 +189,13 @@ void ktop_table_restart(struct ktop_table *table)
 	table->cursor = 0;
 }
 
-/* Size of the payload copied; 0: nothing new, or it is being written, and changes will say so. */
-static uint32_t read_row(struct ktop_row *row, uint64_t *to)
+/* Size of the payload copied, and the row's sequence; 0: it has that one, or is being written. */
+static uint32_t read_row(const struct ktop_row *row, uint32_t had, uint64_t *to, uint32_t *has)
 {
 	uint32_t sequence = __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE);	/* pair 5 */
 	uint32_t size;
 
-	if (sequence == row->sent || sequence % 2 != 0)
+	if (sequence == had || sequence % 2 != 0)
 		return 0;
 	for (uint32_t i = 0; i < KTOP_ROW_WORDS; i++) {
 		uint64_t word = __atomic_load_n(&row->words[i], __ATOMIC_ACQUIRE);	/* pair 5 */
@@ -186,8 +205,15 @@ static uint32_t read_row(struct ktop_row *row, uint64_t *to)
 	size = __atomic_load_n(&row->size, __ATOMIC_ACQUIRE);			/* pair 5 */
 	if (__atomic_load_n(&row->sequence, __ATOMIC_RELAXED) != sequence)
 		return 0;
-	row->sent = sequence;
+	*has = sequence;
 	return size;
+}
+
+uint32_t ktop_table_read(const struct ktop_table *table, uint32_t index, void *to)
+{
+	uint32_t sequence;
+
+	return read_row(&table->rows[index], 0, to, &sequence);
 }
 
 uint32_t ktop_table_next(struct ktop_table *table, void *to)
@@ -200,7 +226,8 @@ uint32_t ktop_table_next(struct ktop_table *table, void *to)
 		table->cursor = 0;
 	}
 	while (table->cursor < used) {
-		uint32_t size = read_row(&table->rows[table->cursor++], to);
+		struct ktop_row *row = &table->rows[table->cursor++];
+		uint32_t size = read_row(row, row->sent, to, &row->sent);
 
 		if (size)
 			return size;

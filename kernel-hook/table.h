@@ -69,9 +69,16 @@ struct ktop_table {
 uint64_t ktop_table_memory(uint32_t rows);
 void ktop_table_init(struct ktop_table *table, void *memory, uint32_t rows, uint16_t event);
 
-/* Serial. Writes or overwrites the row of a key; counts it as lost when there is no place. */
-void ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload,
+/* Serial. Writes or overwrites the row of a key; false: there is no place, which is counted. */
+bool ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload,
 	uint32_t size);
+
+/* Serial. Has the key no row, or this very one? */
+bool ktop_table_agrees(const struct ktop_table *table, struct ktop_key key, const void *payload,
+	uint32_t size);
+
+/* Serial. Counts a row of this id as one that found no place. */
+void ktop_table_refuse(struct ktop_table *table, uint32_t id);
 
 /* Serial. All rows of this id may be reused; until then they stay. */
 void ktop_table_exit(struct ktop_table *table, uint32_t id);
@@ -86,6 +93,12 @@ struct ktop_table_fill ktop_table_fill(const struct ktop_table *table);
 
 /* The drainer. Sends all rows again. */
 void ktop_table_restart(struct ktop_table *table);
+
+/*
+ * The drainer. Copies the row at an index below `used`, of rows that never exit, to `to` (8 * KTOP_ROW_WORDS
+ * bytes); 0: it is being written.
+ */
+uint32_t ktop_table_read(const struct ktop_table *table, uint32_t index, void *to);
 
 /* The drainer. Copies a row that the host lacks to `to` (8 * KTOP_ROW_WORDS bytes); 0: none now. */
 uint32_t ktop_table_next(struct ktop_table *table, void *to);

@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "hook.h"
 #include "ktop.h"
 #include "port.h"
+#include "trace.h"
 
-static inline bool off(const struct ktop *ktop, enum ktop_event event, int order)
-{
-	uint32_t mask = __atomic_load_n(&ktop->trace, order);
-
-	return (mask & 1u << (event - KTOP_EVENT_sched_switch)) == 0;
-}
+_Static_assert(offsetof(struct ktop, trace) == 0, "where ktop_tracing() looks for it");
 
 /* A record; NULL: no room, or the event has been switched off meanwhile. */
-static struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring,
-	enum ktop_event event, uint32_t size, uint64_t now)
+KTOP_INLINE struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring, uint32_t id,
+	uint32_t size, uint64_t now)
 {
 	if (!ktop_ring_enter(ring))
 		return NULL;
-	if (off(ktop, event, __ATOMIC_SEQ_CST)) {				/* pair 3 */
+	if (!(__atomic_load_n(&ktop->trace[id / 32], __ATOMIC_SEQ_CST) & 1u << id % 32)) {	/* pair 3 */
 		ktop_ring_leave(ring);
 		return NULL;
 	}
 	return ktop_ring_reserve(ring, size, now);
 }
 
-/* Any context but NMI: with interrupts masked, this CPU's ring has one writer. */
-static __attribute__((__noinline__)) void write(struct ktop *ktop, enum ktop_event event,
-	const void *payload, uint32_t size)
+/* With interrupts masked, this CPU's ring has one writer. A record has room for whole words. */
+void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, uint32_t size)
 {
 	unsigned long state = ktop_port_irq_save();
 	struct ktop_cpu *cpu = &ktop->cpu[ktop_port_cpu()];
@@ -36,55 +33,24 @@ static __attribute__((__noinline__)) void write(struct ktop *ktop, enum ktop_eve
 	uint64_t now = ktop_port_clock();
 
 	if (__atomic_load_n(&cpu->order, __ATOMIC_RELAXED))
-		record = reserve(ktop, ring, event, size, now);
+		record = reserve(ktop, ring, id, size, now);
 	if (record) {
-		__builtin_memcpy(record->payload, payload, size);
-		ktop_ring_commit(ring, record, (uint16_t)event, size);
+		uint64_t *to = (uint64_t *)record->payload;
+
+		for (uint32_t words = (size + 7) / 8; words-- > 0; )
+			to[words] = fields[words];
+		ktop_ring_commit(ring, record, (uint16_t)id, size);
 		ktop_count(&ring->cost, ktop_port_clock() - now);
 	}
 	ktop_port_irq_restore(state);
 }
 
-void ktop_trace_switch(struct ktop *ktop, uint32_t from_thread, uint32_t to_thread)
+void ktop_trace(struct ktop *ktop, uint32_t id, const void *fields, uint32_t size)
 {
-	struct ktop_wire_sched_switch event = { .from = from_thread, .to = to_thread };
+	uint64_t words[KTOP_TRACE_MAX / 8];
 
-	if (!off(ktop, KTOP_EVENT_sched_switch, __ATOMIC_RELAXED))
-		write(ktop, KTOP_EVENT_sched_switch, &event, sizeof event);
-}
-
-void ktop_trace_irq_enter(struct ktop *ktop, uint32_t irq)
-{
-	struct ktop_wire_irq_enter event = { .irq = irq };
-
-	if (!off(ktop, KTOP_EVENT_irq_enter, __ATOMIC_RELAXED))
-		write(ktop, KTOP_EVENT_irq_enter, &event, sizeof event);
-}
-
-void ktop_trace_irq_exit(struct ktop *ktop, uint32_t irq)
-{
-	struct ktop_wire_irq_exit event = { .irq = irq };
-
-	if (!off(ktop, KTOP_EVENT_irq_exit, __ATOMIC_RELAXED))
-		write(ktop, KTOP_EVENT_irq_exit, &event, sizeof event);
-}
-
-void ktop_trace_syscall_enter(struct ktop *ktop, uint32_t thread, uint32_t number)
-{
-	struct ktop_wire_syscall_enter event = { .thread = thread, .number = number };
-
-	if (!off(ktop, KTOP_EVENT_syscall_enter, __ATOMIC_RELAXED))
-		write(ktop, KTOP_EVENT_syscall_enter, &event, sizeof event);
-}
-
-void ktop_trace_syscall_exit(struct ktop *ktop, uint32_t thread, uint32_t number, uint64_t result)
-{
-	struct ktop_wire_syscall_exit event = {
-		.thread = thread,
-		.number = number,
-		.result = result,
-	};
-
-	if (!off(ktop, KTOP_EVENT_syscall_exit, __ATOMIC_RELAXED))
-		write(ktop, KTOP_EVENT_syscall_exit, &event, sizeof event);
+	if (id >= KTOP_TRACE_IDS || size > sizeof words || !ktop_tracing(ktop, id))
+		return;
+	__builtin_memcpy(words, fields, size);
+	ktop_trace_words(ktop, id, words, size);
 }

@@ -33,6 +33,8 @@ enum {
 	KTOP_FRAMES_MAX = 64,		/* of one sample, in each of its two stacks */
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the CTF trace uuid */
+	KTOP_TRACE_FIRST = 32,		/* ids of trace events: the hook's own from here on, */
+	KTOP_TRACE_USER = 64,		/* the kernel's from here on */
 };
 
 /* Ids that stand for "none": the address space of the kernel, no CPU, no thread. */
@@ -63,7 +65,7 @@ enum {
 #define KTOP_WIRE_thread(F, L) F(u32, thread) F(u32, process) L(char, name)
 #define KTOP_WIRE_object(F, L) /* bias: run address minus link address */ \
 	F(u32, process) F(u64, start) F(u64, end) F(u64, bias) L(char, name) L(u8, build_id)
-#define KTOP_WIRE_status(F, L) /* trace_mask bit i: event 32 + i; note: why not the set sampler */ \
+#define KTOP_WIRE_status(F, L) /* trace_mask bit i: event 32 + i, see `tracing`; note: why not the set sampler */ \
 	F(u8, running) F(u8, sampler) F(u32, rate) F(u32, sampler_cpu) F(u32, trace_mask) \
 	F(u64, meta_lost) L(char, note)
 #define KTOP_WIRE_cpu_status(F, L) /* cost, span: clock ticks in the hook, and in all, while on */ \
@@ -77,6 +79,8 @@ enum {
 	F(u64, address) F(u32, size) L(char, name)
 #define KTOP_WIRE_table(F, L) /* of rows of `event`; missing: ids that found no place in it */ \
 	F(u16, event) F(u32, size) F(u32, used) F(u32, missing)
+#define KTOP_WIRE_tracing(F, L) /* ids: below this; mask: bit i of word w set: event 32 * w + i is wanted */ \
+	F(u32, ids) L(u32, mask)
 #define KTOP_WIRE_sample(F, L) /* exact: bit i set: kernel[i] is an interrupted PC */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
 	L(u64, kernel) L(u64, user)
@@ -100,8 +104,13 @@ enum {
 	EVENT(9, KTOP_META, reply) \
 	EVENT(10, KTOP_META, symbol) \
 	EVENT(11, KTOP_META, table) \
+	EVENT(12, KTOP_META, tracing) \
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
+	KTOP_WIRE_TRACE_EVENTS(EVENT)
+
+/* Fixed fields alone. trace.h makes a trace point of each row; its name says its group: `irq_enter`, of `irq`. */
+#define KTOP_WIRE_TRACE_EVENTS(EVENT) \
 	EVENT(32, KTOP_TRACE, sched_switch) \
 	EVENT(33, KTOP_TRACE, irq_enter) \
 	EVENT(34, KTOP_TRACE, irq_exit) \
@@ -117,6 +126,10 @@ typedef uint8_t ktop_u8;
 typedef uint16_t ktop_u16;
 typedef uint32_t ktop_u32;
 typedef uint64_t ktop_u64;
+typedef int8_t ktop_s8;
+typedef int16_t ktop_s16;
+typedef int32_t ktop_s32;
+typedef int64_t ktop_s64;
 #define KTOP_WIRE_MEMBER(type, name) ktop_##type name;
 #define KTOP_WIRE_NOTHING(type, name)
 #define KTOP_WIRE_STRUCT(id, stream, name) \

@@ -5,13 +5,13 @@
 UNIT = $(call in,kernel-hook/test_,control drain grid keys meta overflow ring sample trace unwind wire) \
 	$(call in,kernel-hook/virtio/test_,hotplug virtio_serial virtq) \
 	$(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
-	$(call in,agent/wire/test_,decode record) $(call in,agent/vm/qmp/test_,qmp) \
+	$(call in,agent/wire/test_,decode fields record) $(call in,agent/vm/qmp/test_,qmp) \
 	$(call in,agent/vm/test_,launch link plug port_socket) \
 	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
 		debug_file debuginfod demangle line_worker sym_dwarf sym_elf sym_text) \
 	$(call in,agent/names/test_,guest_symbols kernel_names layouts sources symbols threads) \
 	$(call in,agent/query/test_,filter_words query query_inlined table) \
-	$(call in,agent/guest/test_,commands profiler) $(call in,agent/export/test_,export) \
+	$(call in,agent/guest/test_,commands guest_events profiler) $(call in,agent/export/test_,export) \
 	$(call in,agent/session/test_,memory session session_files turn waits scarce) \
 	$(call in,agent/fleet/test_,fleet) $(call in,agent/report/test_,growth report report_guest report_others) \
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
@@ -28,7 +28,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZ
 TOOLS = pty liar harmless odd_qemu refuse.so slow_disk.so	# of tests/e2e
 CHECKS = bench licence layers messages message-table manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
-E2E = tiny port books linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
+E2E = tiny port books events linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
 	faults_port faults_files ctl machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host

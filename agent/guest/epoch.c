@@ -13,6 +13,7 @@
 #include "agent/store/store.h"
 #include "agent/wire/decode.h"
 #include "epoch.h"
+#include "guest_events.h"
 
 enum {
 	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
@@ -86,6 +87,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 		.threads = threads_new(budget),
 	};
 	epoch->query = query_new(&epoch->inputs);
+	epoch->events = guest_events_new(epoch->inputs.budget);
 	util_print(epoch->remark, sizeof(epoch->remark),
 		"no names: the VM tells of no kernel image; give --kernel ELF");
 	return epoch;
@@ -101,6 +103,7 @@ struct epoch *epoch_hold(struct epoch *epoch)
 static void epoch_free(struct epoch *epoch)
 {
 	query_free(epoch->query);
+	guest_events_free(epoch->events);
 	symbols_free(epoch->inputs.symbols);
 	threads_free(epoch->inputs.threads);
 	stacks_free(epoch->inputs.stacks);
@@ -223,6 +226,7 @@ static void take_status(struct epoch *epoch, const struct status *status)
 	epoch->status = *status;
 	epoch->status.note = (struct text){ .bytes = epoch->note, .size = strlen(epoch->note) };
 	epoch->status_known = true;
+	guest_events_traced_before(epoch->events, status);
 	epoch->sampler = status->running && status->sampler == SAMPLER_NMI ?
 		status->sampler_cpu : EVENT_NONE;
 	store_period(epoch->inputs.store, status->rate ? NS_PER_SECOND / status->rate : 0);
@@ -341,9 +345,10 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		epoch->keys_off_count = take_keys(epoch->keys_off, event->keys.off);
 		break;
 	case EVENT_DESCRIPTOR:
-		if (event->descriptor.event < EPOCH_IDS)
-			copy_text(epoch->event_names[event->descriptor.event],
-				sizeof(epoch->event_names[0]), event->descriptor.name);
+		guest_events_describe(epoch->events, event);
+		break;
+	case EVENT_TRACING:
+		guest_events_traced(epoch->events, event);
 		break;
 	default:
 		break;
@@ -363,21 +368,12 @@ static void take_event(struct epoch *epoch, const struct event *event,
 		take_fact(epoch, event);
 }
 
-/* All are of one CPU. */
-static void count_events(struct epoch *epoch, const struct event *events, size_t count)
-{
-	struct epoch_cpu *cpu = cpu_at(epoch, events[0].cpu);
-
-	for (size_t i = 0; cpu && i < count; i++)
-		if (events[i].id < EPOCH_IDS)
-			cpu->events[events[i].id]++;
-}
-
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 {
 	struct stack_key stacks[DECODE_EVENTS];
 
-	count_events(epoch, events, count);
+	if (cpu_at(epoch, events[0].cpu))		/* all are of one CPU */
+		guest_events_count(epoch->events, events, count);
 	for (size_t i = 0; i < count; i++)
 		if (events[i].kind == EVENT_SAMPLE)
 			stacks_key(epoch->inputs.stacks, &events[i].sample,

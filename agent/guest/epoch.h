@@ -15,7 +15,9 @@
 #include "agent/query/query.h"
 #include "agent/wire/event.h"
 
-enum { EPOCH_IDS = 64, EPOCH_KEYS = 16, EPOCH_LOSSES = 16 };
+struct guest_events;
+
+enum { EPOCH_KEYS = 16, EPOCH_LOSSES = 16 };
 
 struct epoch_loss {				/* when a count was last seen to grow; guest ns */
 	uint64_t count, at;
@@ -24,7 +26,6 @@ struct epoch_loss {				/* when a count was last seen to grow; guest ns */
 struct epoch_cpu {
 	struct cpu_status told[STREAMS];	/* the newest; size 0: not told yet */
 	uint64_t lost_before[STREAMS];		/* what the first one said */
-	uint64_t events[EPOCH_IDS];		/* received, by event id */
 };
 
 struct epoch {
@@ -53,7 +54,7 @@ struct epoch {
 	uint32_t cpus_seen, cpu_room;		/* in cpus[] */
 	uint64_t cpus_refused;			/* news of others, for which there was no memory */
 	struct epoch_cpu *cpus;
-	char event_names[EPOCH_IDS][32];
+	struct guest_events *events;
 	bool told;				/* the guest knows the names of its kernel */
 	char remark[256];			/* why no file gives them; who gives them sets it */
 	bool starved;				/* memory was short for something that was told */

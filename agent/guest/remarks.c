@@ -10,6 +10,7 @@
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "epoch.h"
+#include "guest_events.h"
 #include "remarks.h"
 
 struct line {
@@ -88,6 +89,7 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 		[TABLE_PROCESSES] = { "{process|processes} without a name", "processes" },
 		[TABLE_THREADS] = { "{thread|threads} without a name", "threads" },
 		[TABLE_OBJECTS] = { "{process without its|processes without their} files", "objects" },
+		[TABLE_EVENTS] = { "trace {event|events} that cannot be traced", "events" },
 	};
 
 	for (int kind = 0; kind < TABLES; kind++) {
@@ -123,6 +125,7 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 		{ false, symbols_spaces_refused(inputs->symbols),
 			"{sample of a program without its|samples of programs without their} names" },
 		{ false, symbols_lines_refused(inputs->symbols), "source {line|lines} not read" },
+		{ false, guest_events_refused(epoch->events), "{event|events} not counted by kind" },
 		{ false, epoch->cpus_refused, "{event|events} of further CPUs not taken" },
 	};
 	char what[160];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -140,24 +141,47 @@ static void put_books(struct writer *writer, const struct report *report)
 	end_list(writer);
 }
 
-static void put_event(struct writer *writer, const struct epoch *epoch, uint32_t cpu, uint32_t id)
+static void put_event(struct writer *writer, const struct guest_event *kind, uint32_t cpu)
 {
 	cJSON *row = cJSON_CreateObject();
 
 	add_count(row, "cpu", cpu);
-	add_count(row, "id", id);
-	cJSON_AddStringToObject(row, "name", epoch->event_names[id]);
-	add_count(row, "count", epoch->cpus[cpu].events[id]);
+	add_count(row, "id", kind->id);
+	cJSON_AddStringToObject(row, "name", kind->name);
+	add_count(row, "count", kind->counts[cpu]);
 	put_row(writer, row);
 }
 
 static void put_events(struct writer *writer, const struct epoch *epoch)
 {
+	const struct guest_event *kind;
+
 	begin_list(writer, "events");
-	for (uint32_t cpu = 0; cpu < epoch->cpus_seen; cpu++)
-		for (uint32_t id = 0; id < EPOCH_IDS; id++)
-			if (epoch->cpus[cpu].events[id])
-				put_event(writer, epoch, cpu, id);
+	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u)
+		for (uint32_t cpu = 0; cpu < kind->room; cpu++)
+			if (kind->counts[cpu])
+				put_event(writer, kind, cpu);
+	end_list(writer);
+}
+
+/* What the guest can trace, and which of it is on. */
+static void put_traceable(struct writer *writer, const struct epoch *epoch)
+{
+	const struct guest_event *kind;
+
+	begin_list(writer, "traceable");
+	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u) {
+		cJSON *row;
+
+		if (!kind->described || kind->stream != STREAM_TRACE)
+			continue;
+		row = cJSON_CreateObject();
+		add_count(row, "id", kind->id);
+		cJSON_AddStringToObject(row, "name", kind->name);
+		cJSON_AddStringToObject(row, "fields", kind->fields);
+		cJSON_AddBoolToObject(row, "on", guest_events_on(epoch->events, kind->id));
+		put_row(writer, row);
+	}
 	end_list(writer);
 }
 
@@ -239,6 +263,7 @@ bool report_json(const struct report *report, FILE *out)
 	put_cpus(&writer, report);
 	put_books(&writer, report);
 	put_events(&writer, report->epoch);
+	put_traceable(&writer, report->epoch);
 	begin_list(&writer, "functions");
 	for (size_t i = 0; i < report->table->count && !stop_now(session_given_up(report->session)); i++)
 		put_function(&writer, report, &report->table->rows[i]);

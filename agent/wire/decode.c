@@ -6,6 +6,7 @@
 #include "kernel-hook/wire.h"
 #include "decode.h"
 #include "payload.h"
+#include "trace_kinds.h"
 
 enum {
 	HEADER = sizeof(struct ktop_wire_packet),
@@ -32,6 +33,7 @@ struct decode {
 	uint8_t boot_id[KTOP_BOOT_ID];
 	struct lane *lanes[STREAMS];
 	size_t lane_counts[STREAMS], lane_rooms[STREAMS];
+	struct trace_kinds *kinds;		/* of this boot */
 
 	struct event events[DECODE_EVENTS];	/* read, and not handed out yet */
 	size_t event_count;
@@ -48,6 +50,7 @@ struct decode *decode_new(const struct decode_sink *sink)
 
 	decode->sink = *sink;
 	decode->bytes = decode->buffer;
+	decode->kinds = trace_kinds_new();
 	return decode;
 }
 
@@ -65,6 +68,7 @@ void decode_free(struct decode *decode)
 	if (!decode)
 		return;
 	lanes_clear(decode);
+	trace_kinds_free(decode->kinds);
 	free(decode);
 }
 
@@ -113,9 +117,11 @@ static bool is_whole(const uint8_t *bytes, size_t size)
 static bool read_event(struct decode *decode, const struct packet *packet, const uint8_t *payload,
 	size_t size, struct event *event, bool *known)
 {
-	uint32_t stream = payload_stream(event->id);
+	uint32_t stream = payload_stream(decode->kinds, event->id);
 
-	*known = stream == packet->stream && payload_read(payload, size, event);
+	*known = stream == packet->stream && payload_read(decode->kinds, payload, size, event);
+	if (*known && event->kind == EVENT_DESCRIPTOR)
+		trace_kinds_learn(decode->kinds, event);
 	if (stream == STREAMS)
 		decode->counts.unknown_events++;
 	else if (!*known)
@@ -225,6 +231,7 @@ static bool is_foreign(const struct decode *decode, const struct ktop_wire_packe
 static void begin_epoch(struct decode *decode, const uint8_t *boot_id)
 {
 	lanes_clear(decode);
+	trace_kinds_forget(decode->kinds);
 	decode->booted = true;
 	memcpy(decode->boot_id, boot_id, KTOP_BOOT_ID);
 	decode->sink.boot(decode->sink.context, decode->boot_id);

@@ -71,7 +71,7 @@ struct cpu_status {
 };
 
 /* The guest's tables of names. */
-enum table_kind { TABLE_PROCESSES, TABLE_THREADS, TABLE_OBJECTS, TABLES };
+enum table_kind { TABLE_PROCESSES, TABLE_THREADS, TABLE_OBJECTS, TABLE_EVENTS, TABLES };
 
 struct table_fill {			/* of one, once it was too small */
 	uint16_t event;			/* as on the wire: what it holds */
@@ -79,10 +79,12 @@ struct table_fill {			/* of one, once it was too small */
 	uint32_t size, used, missing;	/* rows; rows in use; ids that have no place */
 };
 
+struct trace_kind;
+
 enum event_kind {
 	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
 	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_TABLE, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
-	EVENT_TRACE,
+	EVENT_TRACING, EVENT_TRACE,
 };
 
 struct event {
@@ -104,7 +106,8 @@ struct event {
 		struct table_fill table;
 		struct sample sample;
 		struct { uint32_t ticks; } missed;
-		struct { uint32_t a, b; uint64_t value; } trace;	/* the fixed fields in order */
+		struct { uint32_t ids, words; const void *mask; } tracing;	/* bit i of word w: event 32 * w + i */
+		struct { const struct trace_kind *kind; const void *fields; size_t size; } trace;	/* fields_value() */
 	};
 };
 

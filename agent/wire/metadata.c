@@ -7,13 +7,12 @@
 #include "kernel-hook/wire.h"
 #include "decode.h"
 #include "event.h"
+#include "fields.h"
 #include "metadata.h"
 #include "payload.h"
 
 enum {
 	ROWS_MAX = 1024,		/* descriptors kept */
-	FIELDS_MAX = 64,		/* of one event */
-	NAME_MAX_SIZE = 64,
 	IDS = 1 << 16,
 	CHANGES_MAX = 64,		/* of the text */
 };
@@ -99,7 +98,8 @@ static bool take_fact(struct metadata *metadata, uint16_t id, const void *payloa
 {
 	struct event event = { .id = id };
 
-	if ((id != KTOP_EVENT_guest && id != KTOP_EVENT_descriptor) || !payload_read(payload, size, &event))
+	if ((id != KTOP_EVENT_guest && id != KTOP_EVENT_descriptor) || 
+			!payload_read(NULL, payload, size, &event))
 		return false;
 	return id == KTOP_EVENT_guest ? take_guest(metadata, &event.guest) :
 		take_descriptor(metadata, &event);
@@ -108,7 +108,7 @@ static bool take_fact(struct metadata *metadata, uint16_t id, const void *payloa
 /* Is it described by the table, whatever the guest has sent? */
 static bool is_in_table(uint32_t stream, uint16_t id)
 {
-	return payload_stream(id) == stream;
+	return payload_stream(NULL, id) == stream;
 }
 
 static bool take_id(struct metadata *metadata, uint32_t stream, uint16_t id)
@@ -150,76 +150,19 @@ bool metadata_packet(struct metadata *metadata, const struct packet *packet)
 	return changed;
 }
 
-/* ---- "u32 process;u64[] kernel;" to fields ---- */
+/* ---- the text ---- */
 
-struct field {
-	const char *type;			/* a typealias of `preamble` */
-	bool list;
-	char name[NAME_MAX_SIZE];
-};
-
-static const char *find_type(const char *text, size_t size, bool list)
+/* A typealias of write_types(); what a list of u64 holds are addresses. */
+static const char *type_name(const struct field *field)
 {
-	static const struct { const char *wire, *one, *many; } types[] = {
-		{ "u8", "u8", "u8" }, { "u16", "u16", "u16" }, { "u32", "u32", "u32" },
-		{ "u64", "u64", "address" }, { "char", "text", "text" },
-		{ "s8", "s8", "s8" }, { "s16", "s16", "s16" }, { "s32", "s32", "s32" }, { "s64", "s64", "s64" },
+	static const char *const names[] = {
+		[FIELD_U8] = "u8", [FIELD_U16] = "u16", [FIELD_U32] = "u32", [FIELD_U64] = "u64",
+		[FIELD_S8] = "s8", [FIELD_S16] = "s16", [FIELD_S32] = "s32", [FIELD_S64] = "s64",
+		[FIELD_CHAR] = "text",
 	};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (strlen(types[i].wire) == size && memcmp(types[i].wire, text, size) == 0)
-			return list ? types[i].many : types[i].one;
-	return NULL;
+	return field->list && field->type == FIELD_U64 ? "address" : names[field->type];
 }
-
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-/* A letter, then letters, digits and '_'; none of the names that are given here. */
-static bool is_name(const char *text, size_t size)
-{
-	if (size == 0 || size >= NAME_MAX_SIZE || strspn(text, LETTERS) == 0 ||
-			strspn(text, LETTERS "0123456789_") < size)
-		return false;
-	return strncmp(text, "field_", 6) != 0 && strncmp(text, "event_", 6) != 0 &&
-		(size < 7 || memcmp(text + size - 7, "_length", 7) != 0);
-}
-
-static void name_field(struct field *fields, size_t index, const char *text, size_t size)
-{
-	bool good = is_name(text, size);
-
-	for (size_t i = 0; i < index && good; i++)
-		good = strlen(fields[i].name) != size || memcmp(fields[i].name, text, size) != 0;
-	if (good)
-		memcpy(fields[index].name, text, size);
-	else
-		snprintf(fields[index].name, NAME_MAX_SIZE, "field_%zu", index);
-}
-
-/* How many fields the text describes, or -1 when it is not understood. */
-static int parse_fields(const char *text, struct field fields[FIELDS_MAX])
-{
-	int count = 0;
-
-	memset(fields, 0, FIELDS_MAX * sizeof(fields[0]));
-	while (*text) {
-		size_t type = strcspn(text, " ;"), name = strcspn(text + type, ";");
-		struct field *field = &fields[count];
-
-		if (count == FIELDS_MAX || text[type] != ' ' || text[type + name] != ';')
-			return -1;
-		field->list = type > 2 && memcmp(text + type - 2, "[]", 2) == 0;
-		field->type = find_type(text, field->list ? type - 2 : type, field->list);
-		if (!field->type)
-			return -1;
-		name_field(fields, (size_t)count, text + type + 1, name - 1);
-		count++;
-		text += type + name + 1;
-	}
-	return count;
-}
-
-/* ---- the text ---- */
 
 /*
  * A field's name gets a '_' in front, which CTF readers take off again: so no name is a keyword.
@@ -229,18 +172,18 @@ static void write_field(const struct field *field, FILE *to)
 {
 	if (field->list)
 		fprintf(to, "\t\tu16 __%s_length;\n\t\t%s _%s[__%s_length];\n",
-			field->name, field->type, field->name, field->name);
+			field->name, type_name(field), field->name, field->name);
 	else
-		fprintf(to, "\t\t%s _%s;\n", field->type, field->name);
+		fprintf(to, "\t\t%s _%s;\n", type_name(field), field->name);
 }
 
 static void write_event(const struct row *row, FILE *to)
 {
 	struct field fields[FIELDS_MAX];
-	int count = parse_fields(row->fields, fields);
+	int count = fields_parse(row->fields, fields);
 
 	fprintf(to, "event {\n\tid = %u;\n\tstream_id = %u;\n", row->id, row->stream);
-	if (is_name(row->name, strlen(row->name)))
+	if (fields_is_name(row->name, strlen(row->name)))
 		fprintf(to, "\tname = \"%s\";\n", row->name);
 	else
 		fprintf(to, "\tname = \"event_%u\";\n", row->id);

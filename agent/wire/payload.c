@@ -3,6 +3,7 @@
 
 #include "kernel-hook/wire.h"
 #include "payload.h"
+#include "trace_kinds.h"
 
 /* What is still to be read of a payload. */
 struct rest {
@@ -187,7 +188,8 @@ static bool read_table(struct rest *rest, struct event *event)
 		.event = wire.event,
 		.kind = wire.event == KTOP_EVENT_process ? TABLE_PROCESSES :
 			wire.event == KTOP_EVENT_thread ? TABLE_THREADS :
-			wire.event == KTOP_EVENT_object ? TABLE_OBJECTS : TABLES,
+			wire.event == KTOP_EVENT_object ? TABLE_OBJECTS :
+			wire.event == KTOP_EVENT_descriptor ? TABLE_EVENTS : TABLES,
 		.size = wire.size, .used = wire.used, .missing = wire.missing,
 	};
 	return true;
@@ -222,23 +224,40 @@ static bool read_missed(struct rest *rest, struct event *event)
 	return true;
 }
 
-/* Trace events are the first fields of { u32 a; u32 b; u64 value }, as many as they have. */
-static bool read_trace(struct rest *rest, struct event *event, size_t size)
+static bool read_tracing(struct rest *rest, struct event *event)
 {
-	struct ktop_wire_syscall_exit wire = { 0 };
+	struct ktop_wire_tracing wire;
+	uint16_t words;
 
-	if (!take(rest, &wire, size))
+	if (!take(rest, &wire, sizeof(wire)) || !take(rest, &words, sizeof(words)) ||
+			words > (UINT16_MAX + 1) / 32 || rest->left < words * sizeof(uint32_t))
+		return false;
+	event->kind = EVENT_TRACING;
+	event->tracing.ids = wire.ids;
+	event->tracing.words = words;
+	event->tracing.mask = rest->at;
+	rest->at += words * sizeof(uint32_t);
+	rest->left -= words * sizeof(uint32_t);
+	return true;
+}
+
+/* By its description, be it ktop's own or the guest's. */
+static bool read_trace(const struct trace_kinds *kinds, const struct rest *rest, struct event *event)
+{
+	const struct trace_kind *kind = trace_kinds_find(kinds, event->id);
+
+	if (!kind || !fields_fit(kind->fields, kind->count, rest->at, rest->left))
 		return false;
 	event->kind = EVENT_TRACE;
-	event->trace.a = wire.thread;
-	event->trace.b = wire.number;
-	event->trace.value = wire.result;
+	event->trace.kind = kind;
+	event->trace.fields = rest->at;
+	event->trace.size = rest->left;
 	return true;
 }
 
 static bool read_fields(struct rest *rest, struct event *event)
 {
-	switch ((enum ktop_event)event->id) {
+	switch (event->id) {
 	case KTOP_EVENT_descriptor: return read_descriptor(rest, event);
 	case KTOP_EVENT_guest: return read_guest(rest, event);
 	case KTOP_EVENT_process: return read_process(rest, event);
@@ -252,32 +271,26 @@ static bool read_fields(struct rest *rest, struct event *event)
 	case KTOP_EVENT_table: return read_table(rest, event);
 	case KTOP_EVENT_sample: return read_sample(rest, event);
 	case KTOP_EVENT_missed: return read_missed(rest, event);
-	case KTOP_EVENT_sched_switch:
-		return read_trace(rest, event, sizeof(struct ktop_wire_sched_switch));
-	case KTOP_EVENT_irq_enter:
-		return read_trace(rest, event, sizeof(struct ktop_wire_irq_enter));
-	case KTOP_EVENT_irq_exit:
-		return read_trace(rest, event, sizeof(struct ktop_wire_irq_exit));
-	case KTOP_EVENT_syscall_enter:
-		return read_trace(rest, event, sizeof(struct ktop_wire_syscall_enter));
-	case KTOP_EVENT_syscall_exit:
-		return read_trace(rest, event, sizeof(struct ktop_wire_syscall_exit));
+	case KTOP_EVENT_tracing: return read_tracing(rest, event);
+	default: return false;
 	}
-	return false;
 }
 
-uint32_t payload_stream(uint16_t id)
+uint32_t payload_stream(const struct trace_kinds *kinds, uint16_t id)
 {
 #define STREAM_CASE(number, stream, name) case number: return stream;
 	switch (id) {
 	KTOP_WIRE_EVENTS(STREAM_CASE)
-	default: return STREAMS;
+	default: return trace_kinds_find(kinds, id) ? STREAM_TRACE : STREAMS;
 	}
 }
 
-bool payload_read(const void *bytes, size_t size, struct event *event)
+bool payload_read(const struct trace_kinds *kinds, const void *bytes, size_t size,
+	struct event *event)
 {
 	struct rest rest = { .at = bytes, .left = size };
 
-	return read_fields(&rest, event) && rest.left == 0;
+	if (read_fields(&rest, event))
+		return rest.left == 0;
+	return read_trace(kinds, &rest, event);
 }

@@ -12,13 +12,16 @@
 
 #include "event.h"
 
-/* The stream to which the event belongs; STREAMS when this ktop does not know it. */
-uint32_t payload_stream(uint16_t id);
+struct trace_kinds;
+
+/* The stream to which the event belongs; STREAMS when neither this ktop nor the kinds know it. Kinds may be NULL. */
+uint32_t payload_stream(const struct trace_kinds *kinds, uint16_t id);
 
 /*
- * Reads the payload of event->id into the rest of the event, cpu and time excepted; texts and
- * frames stay where they are. False unless each field is there and in range, and no byte is left.
+ * Reads the payload of event->id into the rest of the event, cpu and time excepted; texts, frames and
+ * the fields of trace events stay where they are. False unless each field is there and in range, and no byte is left.
  */
-bool payload_read(const void *bytes, size_t size, struct event *event);
+bool payload_read(const struct trace_kinds *kinds, const void *bytes, size_t size,
+	struct event *event);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "agent/wire/decode.h"
 #include "kernel-hook/ktop.h"
+#include "kernel-hook/trace.h"
 #include "kernel-hook/ring.h"
 #include "kernel-hook/virtio/virtio_serial.h"
 #include "tests/unit/fakes/fake_port.h"
@@ -91,7 +92,7 @@ static void tick(struct machine *machine, uint8_t how)
 static void trace(struct machine *machine, uint8_t how)
 {
 	fake_port.clock += how;
-	ktop_trace_switch(machine->ktop, how, how + 1u);
+	ktop_trace_sched_switch(machine->ktop, how, how + 1u);
 	ktop_trace_irq_enter(machine->ktop, how);
 	ktop_trace_irq_exit(machine->ktop, how);
 	ktop_trace_syscall_enter(machine->ktop, how, how);

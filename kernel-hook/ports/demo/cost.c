@@ -14,6 +14,7 @@
 #include "profile.h"
 #include "sched.h"
 #include "thread.h"
+#include "trace.h"
 #include "wire.h"
 #include "x86.h"
 
@@ -129,7 +130,8 @@ static void trace_all(void)
 	press(KTOP_KEY_OFF);
 	while (ktop_running(profile))
 		sched_sleep(PAUSE);
-	profile->control.events = ~0u;
+	profile->control.events[KTOP_TRACE_FIRST / 32] = ~0u;
+	profile->control.event_words = KTOP_TRACE_FIRST / 32 + 1;
 	press(KTOP_KEY_ON);
 	while (!ktop_running(profile))
 		sched_sleep(PAUSE);

@@ -5,7 +5,9 @@
 #include <stdint.h>
 
 #include "checksum.h"
+#include "demo_events.h"
 #include "mix.h"
+#include "profile.h"
 #include "random.h"
 #include "sched.h"
 #include "slab.h"
@@ -33,8 +35,10 @@ static bool mailbox_put(struct mailbox *box, struct packet *packet)
 
 	spin_lock(&box->lock);
 	room = box->count < BOX_SIZE;
-	if (room)
+	if (room) {
 		box->packets[(box->first + box->count++) % BOX_SIZE] = packet;
+		ktop_trace_mail_put(profile, (uint32_t)(box - boxes), box->count, packet->address);
+	}
 	spin_unlock(&box->lock);
 	return room;
 }
@@ -47,6 +51,7 @@ static struct packet *mailbox_take(struct mailbox *box)
 	if (box->count > 0) {
 		packet = box->packets[box->first++ % BOX_SIZE];
 		box->count--;
+		ktop_trace_mail_take(profile, (uint32_t)(box - boxes), box->count, -1);
 	}
 	spin_unlock(&box->lock);
 	return packet;

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "command.h"
 #include "cpu.h"
+#include "demo_events.h"
 #include "ktop.h"
 #include "layout.h"
 #include "memory.h"
@@ -82,6 +83,7 @@ void profile_start(uint32_t cpu_total)
 	profile = ktop_start(&facts, &settings);
 	if (profile == NULL)
 		panic("ktop: no memory, or a setting on the command line is out of range");
+	KTOP_TELL(profile, MAIL_EVENTS);
 }
 
 static void pause(uint32_t ms)

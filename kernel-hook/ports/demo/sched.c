@@ -13,6 +13,7 @@
 #include "sched.h"
 #include "spin.h"
 #include "thread.h"
+#include "trace.h"
 #include "x86.h"
 
 /* ---- lists ---- */
@@ -157,7 +158,7 @@ static void switch_to(struct cpu *cpu, struct thread *to)
 {
 	struct thread *from = cpu->current;
 
-	ktop_trace_switch(profile, from->id, to->id);
+	ktop_trace_sched_switch(profile, from->id, to->id);
 	cpu->previous = from;
 	cpu->halted = false;
 	cpu->kernel_stack = cpu->state.rsp[0] = (uint64_t)to + STACK_SIZE;

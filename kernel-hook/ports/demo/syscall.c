@@ -7,13 +7,13 @@
 #include "cpu.h"
 #include "file.h"
 #include "frame.h"
-#include "ktop.h"
 #include "layout.h"
 #include "process.h"
 #include "profile.h"
 #include "sched.h"
 #include "syscall.h"
 #include "thread.h"
+#include "trace.h"
 #include "x86.h"
 
 enum { FAILED = -1, PIECE = 256 };

@@ -13,6 +13,7 @@
 #include "profile.h"
 #include "sched.h"
 #include "thread.h"
+#include "trace.h"
 #include "trap.h"
 #include "x86.h"
 

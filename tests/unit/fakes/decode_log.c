@@ -94,17 +94,6 @@ static void write_object(struct body *body, const struct object *object)
 	list(body, object->build_id);
 }
 
-static void write_trace(struct body *body, const struct event *event)
-{
-	bool two = event->id != KTOP_EVENT_irq_enter && event->id != KTOP_EVENT_irq_exit;
-
-	body_fixed(body, &event->trace.a, 4);
-	if (two)
-		body_fixed(body, &event->trace.b, 4);
-	if (event->id == KTOP_EVENT_syscall_exit)
-		body_fixed(body, &event->trace.value, 8);
-}
-
 /* Back to wire form. */
 static void write_event(struct body *body, const struct event *event)
 {
@@ -115,7 +104,11 @@ static void write_event(struct body *body, const struct event *event)
 	case EVENT_STATUS: write_status(body, &event->status); break;
 	case EVENT_CPU_STATUS: write_cpu_status(body, &event->cpu_status); break;
 	case EVENT_SAMPLE: write_sample(body, &event->sample); break;
-	case EVENT_TRACE: write_trace(body, event); break;
+	case EVENT_TRACE: body_fixed(body, event->trace.fields, event->trace.size); break;
+	case EVENT_TRACING:
+		FIXED(tracing, event->tracing.ids);
+		body_list(body, event->tracing.mask, event->tracing.words, 4);
+		break;
 	case EVENT_PROCESS:
 		FIXED(process, event->process.process);
 		list(body, event->process.name);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 #include "kernel-hook/hook.h"
 #include "kernel-hook/ktop.h"
+#include "kernel-hook/trace.h"
 #include "tests/unit/fakes/fake_host.h"
 #include "tests/unit/fakes/fake_port.h"
 
@@ -160,22 +162,84 @@ static void cpus(void **state)
 
 static void events(void **state)
 {
-	const char *bad = "usage: events [+-]sched|irq|syscall|all ...: what to trace";
+#define NONE "events -sched_switch -irq_enter -irq_exit -syscall_enter -syscall_exit"
+	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all";
 
 	(void)state;
-	done("events +sched +syscall\n", "events +sched -irq +syscall");
+	done("events +sched +syscall\n", 
+		"events +sched_switch -irq_enter -irq_exit +syscall_enter +syscall_exit");
 	assert_int_equal(status().trace_mask, 1 | 8 | 16);
-	assert_int_equal(ktop->trace, 0);		/* off is off */
+	assert_int_equal(ktop->trace[1], 0);		/* off is off */
 	done("start\n", "started");
-	assert_int_equal(ktop->trace, 1 | 8 | 16);
-	done("events -sched +irq\n", "events -sched +irq +syscall");
-	assert_int_equal(ktop->trace, 2 | 4 | 8 | 16);
-	done("events -all\n", "events -sched -irq -syscall");
-	done("events\n", "events -sched -irq -syscall");
+	assert_int_equal(ktop->trace[1], 1 | 8 | 16);
+	done("events -sched +irq\n", 
+		"events -sched_switch +irq_enter +irq_exit +syscall_enter +syscall_exit");
+	assert_int_equal(ktop->trace[1], 2 | 4 | 8 | 16);
+	done("events -all\n", NONE);
+	done("events +irq_exit\n", "events -sched_switch -irq_enter +irq_exit -syscall_enter -syscall_exit");
+	done("events -irq\n", NONE);
+	done("events\n", NONE);
 	refused("events sched\n", bad);
 	refused("events +sched +bogus\n", bad);
-	assert_int_equal(ktop->trace, 0);		/* not even the first half */
+	assert_int_equal(ktop->trace[1], 0);		/* not even the first half */
 	refused("events +\n", bad);
+	refused("events +irq_\n", bad);
+	refused("events +syscal\n", bad);
+#undef NONE
+}
+
+#define TOY_EVENTS(KTOP_EVENT) KTOP_EVENT(toy_put, (u32, box)) KTOP_EVENT(toy_take, (u32, box))
+KTOP_EVENTS(1000, TOY_EVENTS)
+
+static struct ktop_wire_tracing tracing(uint32_t *mask, uint16_t *words)
+{
+	const uint8_t *payload = fake_host_last(host, KTOP_EVENT_tracing)->payload;
+	struct ktop_wire_tracing tracing;
+
+	memcpy(&tracing, payload, sizeof tracing);
+	memcpy(words, payload + sizeof tracing, sizeof *words);
+	memcpy(mask, payload + sizeof tracing + sizeof *words, *words * sizeof *mask);
+	return tracing;
+}
+
+static void a_kernels_own_events_are_switched_by_name(void **state)
+{
+	uint32_t mask[KTOP_TRACE_WORDS];
+	uint16_t words;
+	bool ok;
+
+	(void)state;
+	assert_true(KTOP_TELL(ktop, TOY_EVENTS));
+	done("start\n", "started");
+	assert_non_null(strstr(say("events +toy\n", &ok), "-syscall_exit +toy_put +toy_take"));
+	assert_int_equal(ktop->trace[31], 3u << 8);
+	assert_int_equal(tracing(mask, &words).ids, KTOP_TRACE_IDS);
+	assert_int_equal(words, 32);
+	assert_int_equal(mask[31], 3u << 8);
+	assert_non_null(strstr(say("events -toy_put +sched\n", &ok), "-toy_put +toy_take"));
+	assert_int_equal(ktop->trace[31], 2u << 8);
+	done("stop\n", "stopped");
+	assert_int_equal(ktop->trace[31] | ktop->trace[1], 0);
+	done("status\n", "off, mode timer, rate 997, events 2 of 7, keys none, cpus 4, taken 0, lost 0");
+	say("events -all\n", &ok);
+	tracing(mask, &words);
+	assert_int_equal(words, 0);
+}
+
+static void more_names_than_an_answer_holds_end_in_dots(void **state)
+{
+	const char *answer;
+	char name[32];
+	bool ok;
+
+	(void)state;
+	for (int i = 0; i < KTOP_USER_EVENTS; i++) {
+		snprintf(name, sizeof name, "a_rather_long_name_%d", i);
+		assert_int_not_equal(ktop_event_new(ktop, name, "u8 a;"), 0);
+	}
+	answer = say("events +all\n", &ok);
+	assert_true(ok && strlen(answer) <= KTOP_TEXT_MAX);
+	assert_string_equal(answer + strlen(answer) - 4, " ...");
 }
 
 /* A byte that nobody hands to the hook would be typed into whatever runs there. */
@@ -188,7 +252,7 @@ static void keys_that_nobody_hears_are_not_told(void **state)
 	event = fake_host_last(host, KTOP_EVENT_keys);
 	assert_string_equal(fake_text(event, 0, 0), "");
 	assert_string_equal(fake_text(event, 0, 1), "");
-	done("status\n", "off, mode timer, rate 997, events -sched -irq -syscall, keys none, "
+	done("status\n", "off, mode timer, rate 997, events 0 of 5, keys none, "
 		"cpus 4, taken 0, lost 0");
 	refused("keys plain\n", "keys: this kernel gives the hook none");
 	refused("keys loud\n", "usage: keys chord|plain: Ctrl+Alt+A and B, or A and B alone");
@@ -217,7 +281,7 @@ static void status_says_what_is_so(void **state)
 {
 	(void)state;
 	ktop_keys_heard(ktop);
-	done("status\n", "off, mode timer, rate 997, events -sched -irq -syscall, keys chord, "
+	done("status\n", "off, mode timer, rate 997, events 0 of 5, keys chord, "
 		"cpus 4, taken 0, lost 0");
 }
 
@@ -494,6 +558,8 @@ int main(void)
 		TEST(rates),
 		TEST(cpus),
 		TEST(events),
+		TEST(a_kernels_own_events_are_switched_by_name),
+		TEST(more_names_than_an_answer_holds_end_in_dots),
 		TEST(keys_that_nobody_hears_are_not_told),
 		TEST(keys),
 		TEST(status_says_what_is_so),

@@ -12,6 +12,7 @@
 #include "kernel-hook/hook.h"
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/sampler.h"
+#include "kernel-hook/trace.h"
 #include "tests/unit/fakes/fake_host.h"
 #include "tests/unit/fakes/fake_port.h"
 
@@ -30,7 +31,9 @@ static void boot(uint32_t ring_size, uint32_t rate)
 	free(ktop);
 	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
 	assert_non_null(ktop);
-	ktop->control.events = ktop->trace = 0x1f;
+	ktop->control.events[1] = 0x1f;
+	ktop->control.event_words = 2;
+	ktop_sampler_renew(ktop);
 }
 
 static int set_up(void **state)
@@ -152,7 +155,8 @@ static void every_ring_has_a_heartbeat(void **state)
 static void drains_when_the_hook_wants_them_are_in_time(void **state)
 {
 	(void)state;
-	ktop->control.events = ktop->trace = 0;
+	ktop->control.events[1] = 0;
+	ktop_sampler_renew(ktop);
 	fake_host_connect(host);
 	settle();
 	for (int i = 0; i < 100; i++) {
@@ -189,7 +193,8 @@ static void no_ring_fills_between_drains_that_the_hook_wants(void **state)
 		fake_host_free(host);
 		host = fake_host_new();
 		boot(sizes[i % 3], rates[i / 3]);
-		ktop->control.events = ktop->trace = 0;
+		ktop->control.events[1] = 0;
+		ktop_sampler_renew(ktop);
 		fake_host_connect(host);
 		settle();
 		for (int drains = 0; drains < 20; drains++) {
@@ -210,7 +215,8 @@ static void events_and_a_deaf_host_are_looked_after_sooner(void **state)
 	fake_host_connect(host);
 	settle();
 	assert_int_equal(ktop_drain_by(ktop), fake_port.clock + BEAT / 2);
-	ktop->control.events = ktop->trace = 0;
+	ktop->control.events[1] = 0;
+	ktop_sampler_renew(ktop);
 	host->free = 0;
 	fake_port.clock += BEAT;
 	assert_false(ktop_drain(ktop));

@@ -16,6 +16,7 @@
 
 #include "kernel-hook/hook.h"
 #include "kernel-hook/ktop.h"
+#include "kernel-hook/trace.h"
 #include "tests/unit/fakes/fake_host.h"
 #include "tests/unit/fakes/fake_smp.h"
 #include "tests/unit/fakes/random.h"
@@ -177,7 +178,8 @@ static void boot(bool nmi_mode)
 
 	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
 	assert_non_null(ktop);
-	ktop->control.events = ktop->trace = 0x1f;
+	ktop->control.events[1] = ktop->trace[1] = 0x1f;
+	ktop->control.event_words = 2;
 }
 
 static int set_up(void **state)

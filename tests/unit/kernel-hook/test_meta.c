@@ -12,6 +12,7 @@
 
 #include "kernel-hook/hook.h"
 #include "kernel-hook/ktop.h"
+#include "kernel-hook/trace.h"
 #include "tests/unit/fakes/fake_host.h"
 #include "tests/unit/fakes/fake_port.h"
 
@@ -122,6 +123,34 @@ static void the_table_of_events_comes_first(void **state)
 		assert_string_equal(fake_text(event, sizeof fixed, 1), rows[i].fields);
 	}
 	assert_int_equal(host->events[ROWS].id, KTOP_EVENT_guest);
+}
+
+#define TOY_EVENTS(KTOP_EVENT) KTOP_EVENT(toy, (u32, box), (s64, change))
+KTOP_EVENTS(KTOP_TRACE_USER, TOY_EVENTS)
+
+/* Each new host is told of it, and each host once. */
+static void an_event_of_the_kernels_is_described(void **state)
+{
+	const struct fake_event *event;
+	struct ktop_wire_descriptor fixed;
+
+	(void)state;
+	settle();
+	fake_host_forget(host);
+	assert_true(KTOP_TELL(ktop, TOY_EVENTS));
+	for (int i = 0; i < 2; i++) {
+		settle();
+		event = fake_host_last(host, KTOP_EVENT_descriptor);
+		memcpy(&fixed, event->payload, sizeof fixed);
+		assert_int_equal(fixed.event, 64);
+		assert_int_equal(fixed.stream, KTOP_TRACE);
+		assert_string_equal(fake_text(event, sizeof fixed, 0), "toy");
+		assert_string_equal(fake_text(event, sizeof fixed, 1), "u32 box;s64 change;");
+		fake_host_forget(host);
+		settle();
+		assert_int_equal(fake_host_count(host, KTOP_EVENT_descriptor), 0);
+		reconnect();
+	}
 }
 
 static void the_guest_is_as_the_kernel_said(void **state)
@@ -526,6 +555,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_table_of_events_comes_first),
+		TEST(an_event_of_the_kernels_is_described),
 		TEST(the_guest_is_as_the_kernel_said),
 		TEST(names_come_once_and_when_they_change),
 		TEST(an_object_is_whole),

@@ -10,6 +10,7 @@
 #include "kernel-hook/hook.h"
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/sampler.h"
+#include "kernel-hook/trace.h"
 #include "tests/unit/fakes/fake_port.h"
 #include "tests/unit/fakes/scenario.h"
 
@@ -108,7 +109,8 @@ FOUR_TIMES(traces, trace())
 static void trace_set_up(void)
 {
 	boot(false);
-	ktop->control.events = ktop->trace = 0x1f;
+	ktop->control.events[1] = ktop->trace[1] = 0x1f;
+	ktop->control.event_words = 2;
 	last = 0;
 	while (KTOP_RING_MIN - ktop_ring(cpu, KTOP_TRACE)->head > 2 * 24)
 		trace();

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,17 @@
 #include "kernel-hook/hook.h"
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/sampler.h"
+#include "kernel-hook/trace.h"
 #include "tests/unit/fakes/fake_port.h"
 
 enum { CPUS = 4 };
+
+/* What a kernel writes in a header of its own. */
+#define DISK_EVENTS(KTOP_EVENT) \
+	KTOP_EVENT(disk_read, (u32, disk), (u64, block)) \
+	KTOP_EVENT(disk_done, (u8, disk), (s16, error)) \
+	KTOP_EVENT(disk_eight, (u8, a), (u16, b), (u32, c), (u64, d), (s8, e), (s16, f), (s32, g), (s64, h))
+KTOP_EVENTS(100, DISK_EVENTS)
 
 static struct ktop *ktop;
 
@@ -47,8 +56,8 @@ static void trace_points_write_what_they_were_given(void **state)
 
 	(void)state;
 	fake_cpu = 2;
-	ktop->trace = 0x1f;
-	ktop_trace_switch(ktop, 1, 2);
+	ktop->trace[1] = 0x1f;
+	ktop_trace_sched_switch(ktop, 1, 2);
 	ktop_trace_irq_enter(ktop, 3);
 	ktop_trace_irq_exit(ktop, 4);
 	ktop_trace_syscall_enter(ktop, 5, 6);
@@ -74,8 +83,8 @@ static void trace_points_obey_the_mask(void **state)
 
 	(void)state;
 	for (uint32_t bit = 0; bit < 5; bit++) {
-		ktop->trace = 1u << bit;
-		ktop_trace_switch(ktop, 1, 2);
+		ktop->trace[1] = 1u << bit;
+		ktop_trace_sched_switch(ktop, 1, 2);
 		ktop_trace_irq_enter(ktop, 3);
 		ktop_trace_irq_exit(ktop, 4);
 		ktop_trace_syscall_enter(ktop, 5, 6);
@@ -97,12 +106,118 @@ static void an_event_overtaken_by_a_stop_is_discarded(void **state)
 	const struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
 
 	(void)state;
-	ktop->trace = 0x1f;
+	ktop->trace[1] = 0x1f;
+	ktop->control.event_words = 2;
 	fake_port.at_clock = stop_inside;
 	ktop_trace_irq_enter(ktop, 3);
-	assert_int_equal(ktop->trace, 0);
+	assert_int_equal(ktop->trace[1], 0);
 	assert_int_equal(ring->committed + ktop_ring_lost(ring), 0);
 	assert_false(ktop_ring_busy(ring));
+}
+
+static void traced(uint32_t id)
+{
+	ktop->trace[id / 32] |= 1u << id % 32;
+}
+
+/* The payload of the only event in the ring of this CPU. */
+static const uint8_t *only_event(uint32_t id, uint32_t size)
+{
+	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_TRACE);
+	const struct ktop_record *record = ktop_ring_first(ring, ktop_ring_head(ring));
+
+	assert_non_null(record);
+	assert_int_equal(record->id, id);
+	assert_int_equal(record->size, size);
+	ktop_ring_drop(ring, record);
+	assert_null(ktop_ring_first(ring, ktop_ring_head(ring)));
+	return record->payload;
+}
+
+static void a_kernels_own_events_are_typed_and_have_ids_of_their_own(void **state)
+{
+	static const uint8_t done[] = { 7, 0xfb, 0xff };
+
+	(void)state;
+	assert_true(KTOP_EVENT_disk_read == 100 && KTOP_EVENT_disk_done == 101);
+	ktop_trace_disk_done(ktop, 7, -5);
+	assert_int_equal(ktop_ring(&ktop->cpu[0], KTOP_TRACE)->committed, 0);
+	traced(KTOP_EVENT_disk_done);
+	ktop_trace_disk_read(ktop, 1, 2);
+	ktop_trace_disk_done(ktop, 7, -5);
+	assert_memory_equal(only_event(101, sizeof done), done, sizeof done);
+}
+
+static void eight_fields_lie_one_behind_the_other(void **state)
+{
+	struct ktop_wire_disk_eight event;
+
+	(void)state;
+	traced(KTOP_EVENT_disk_eight);
+	ktop_trace_disk_eight(ktop, 1, 2, 3, 1ull << 40, -1, -2, -3, INT64_MIN);
+	assert_int_equal(sizeof event, 30);
+	memcpy(&event, only_event(102, 30), sizeof event);
+	assert_true(event.a == 1 && event.b == 2 && event.c == 3 && event.d == 1ull << 40);
+	assert_true(event.e == -1 && event.f == -2 && event.g == -3 && event.h == INT64_MIN);
+}
+
+/* As many ids as the hook has: the last of them is switched as the first. */
+static void an_event_of_run_time_has_any_id(void **state)
+{
+	const char text[] = { 3, 0, 'a', 'b', 'c' };
+	uint16_t id = ktop_event_new(ktop, "opened", "char[] path;");
+
+	(void)state;
+	assert_int_equal(id, KTOP_TRACE_IDS - 1);
+	assert_int_equal(ktop_event_new(ktop, "opened", "char[] path;"), id);
+	assert_int_equal(ktop_event_new(ktop, "opened", "char[] path;u8 mode;"), id - 1);
+	ktop_trace(ktop, id, text, sizeof text);
+	assert_int_equal(ktop_ring(&ktop->cpu[0], KTOP_TRACE)->committed, 0);
+	traced(id);
+	ktop_trace(ktop, id, text, sizeof text);
+	assert_memory_equal(only_event(id, sizeof text), text, sizeof text);
+	ktop_trace(ktop, KTOP_TRACE_IDS, text, sizeof text);
+	ktop_trace(ktop, id, text, KTOP_TRACE_MAX + 1);
+	assert_int_equal(ktop_ring(&ktop->cpu[0], KTOP_TRACE)->committed, 1);
+}
+
+static void what_is_no_event_is_refused_and_counted(void **state)
+{
+	static const struct ktop_event_row other = { 100, "disk_write", "u32 disk;" },
+		low = { KTOP_TRACE_USER - 1, "low", "u8 a;" }, high = { KTOP_TRACE_IDS, "high", "u8 a;" },
+		nameless = { 110, "", "u8 a;" };
+	char name[KTOP_TRACE_TEXT];
+
+	(void)state;
+	assert_true(KTOP_TELL(ktop, DISK_EVENTS));
+	assert_true(KTOP_TELL(ktop, DISK_EVENTS));
+	assert_int_equal(ktop_table_fill(&ktop->meta.events).used, 3);
+	assert_false(ktop_events(ktop, &other, 1));
+	assert_false(ktop_events(ktop, &low, 1));
+	assert_false(ktop_events(ktop, &high, 1));
+	assert_false(ktop_events(ktop, &nameless, 1));
+	memset(name, 'n', sizeof name);
+	name[sizeof name - 1] = 0;
+	assert_int_equal(ktop_event_new(ktop, name, "u8 a;"), 0);
+	assert_int_equal(ktop_table_fill(&ktop->meta.events).lost, 5);
+	assert_int_equal(ktop_table_fill(&ktop->meta.events).used, 3);
+	name[sizeof name - 1 - strlen("u8 a;")] = 0;
+	assert_int_not_equal(ktop_event_new(ktop, name, "u8 a;"), 0);
+}
+
+static void a_full_table_of_events_refuses_more(void **state)
+{
+	char name[32];
+
+	(void)state;
+	for (int i = 0; i < KTOP_USER_EVENTS; i++) {
+		snprintf(name, sizeof name, "event%d", i);
+		assert_int_equal(ktop_event_new(ktop, name, "u8 a;"), KTOP_TRACE_IDS - 1 - i);
+	}
+	assert_int_equal(ktop_event_new(ktop, "more", "u8 a;"), 0);
+	assert_false(KTOP_TELL(ktop, DISK_EVENTS));
+	assert_int_equal(ktop_table_fill(&ktop->meta.events).lost, 1 + 3);
+	assert_int_not_equal(ktop_event_new(ktop, "event3", "u8 a;"), 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -113,6 +228,11 @@ int main(void)
 		TEST(trace_points_write_what_they_were_given),
 		TEST(trace_points_obey_the_mask),
 		TEST(an_event_overtaken_by_a_stop_is_discarded),
+		TEST(a_kernels_own_events_are_typed_and_have_ids_of_their_own),
+		TEST(eight_fields_lie_one_behind_the_other),
+		TEST(an_event_of_run_time_has_any_id),
+		TEST(what_is_no_event_is_refused_and_counted),
+		TEST(a_full_table_of_events_refuses_more),
 	};
 
 	return cmocka_run_group_tests_name("trace", tests, NULL, NULL);

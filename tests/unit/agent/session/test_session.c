@@ -13,6 +13,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
 #include "agent/guest/meter.h"
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
@@ -130,8 +131,8 @@ static void test_picture_of_samples(void **state)
 	assert_int_equal(find_row(picture, "main_loop")->total, 50);
 	assert_int_equal(picture->lost_guest + picture->lost_host, 0);
 	assert_int_equal(picture->cost_ns, 500);
-	assert_int_equal(session_epoch(fixture.session)->cpus[0].events[16], 30);
-	assert_int_equal(session_epoch(fixture.session)->cpus[1].events[16], 10);
+	assert_int_equal(guest_events_of(session_epoch(fixture.session)->events, 16, 0), 30);
+	assert_int_equal(guest_events_of(session_epoch(fixture.session)->events, 16, 1), 10);
 	picture_free(picture);
 	fixture_end(&fixture);
 }

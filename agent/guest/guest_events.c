@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/wire/id_index.h"
+#include "guest_events.h"
+
+enum {
+	IDS = UINT16_MAX + 1,
+	OLD_FIRST = 32,			/* the event that the first bit of status.trace_mask stands for */
+};
+
+struct guest_events {
+	struct budget *budget;
+	struct id_index by_id;
+	struct guest_event *kinds;
+	size_t count, room;
+	uint64_t refused;
+	bool told;			/* of all ids */
+	uint32_t mask[IDS / 32];
+};
+
+struct guest_events *guest_events_new(struct budget *budget)
+{
+	struct guest_events *events = util_alloc(sizeof(*events));
+
+	events->budget = budget;
+	return events;
+}
+
+void guest_events_free(struct guest_events *events)
+{
+	if (!events)
+		return;
+	for (size_t i = 0; i < events->count; i++) {
+		struct guest_event *kind = &events->kinds[i];
+
+		free(kind->name);
+		free(kind->fields);
+		budget_free(events->budget, kind->counts, kind->room * sizeof(*kind->counts));
+	}
+	free(events->kinds);
+	id_index_clear(&events->by_id);
+	free(events);
+}
+
+/* Made when it is new; NULL: there are too many. */
+static struct guest_event *kind_of(struct guest_events *events, uint16_t id)
+{
+	uint32_t position = id_index_find(&events->by_id, id);
+
+	if (position != ID_INDEX_NONE)
+		return &events->kinds[position];
+	if (events->count == GUEST_EVENTS)
+		return NULL;
+	if (events->count == events->room) {
+		events->room = 2 * events->room + 32;
+		events->kinds = util_grow(events->kinds, events->room, sizeof(*events->kinds));
+	}
+	id_index_set(&events->by_id, id, (uint16_t)events->count);
+	events->kinds[events->count] = (struct guest_event){
+		.id = id, .name = util_copy("", 0), .fields = util_copy("", 0),
+	};
+	return &events->kinds[events->count++];
+}
+
+static bool has_room(struct guest_events *events, struct guest_event *kind, uint32_t cpu)
+{
+	uint32_t room = cpu + 1 + kind->room;
+	uint64_t *counts;
+
+	if (cpu < kind->room)
+		return true;
+	counts = budget_resize(events->budget, kind->counts, kind->room * sizeof(*counts),
+		room * sizeof(*counts));
+	if (!counts)
+		return false;
+	memset(counts + kind->room, 0, (room - kind->room) * sizeof(*counts));
+	kind->counts = counts;
+	kind->room = room;
+	return true;
+}
+
+void guest_events_count(struct guest_events *events, const struct event *received, size_t count)
+{
+	uint32_t cpu = received[0].cpu;
+
+	for (size_t i = 0; i < count; i++) {
+		struct guest_event *kind = kind_of(events, received[i].id);
+
+		if (kind && has_room(events, kind, cpu))
+			kind->counts[cpu]++;
+		else
+			events->refused += kind != NULL;
+	}
+}
+
+void guest_events_describe(struct guest_events *events, const struct event *descriptor)
+{
+	struct guest_event *kind = kind_of(events, descriptor->descriptor.event);
+
+	if (!kind || kind->described)
+		return;
+	free(kind->name);
+	free(kind->fields);
+	kind->described = true;
+	kind->stream = descriptor->descriptor.stream;
+	kind->name = util_printable(descriptor->descriptor.name.bytes,
+		descriptor->descriptor.name.size);
+	kind->fields = util_printable(descriptor->descriptor.fields.bytes,
+		descriptor->descriptor.fields.size);
+}
+
+void guest_events_traced(struct guest_events *events, const struct event *tracing)
+{
+	events->told = true;
+	memset(events->mask, 0, sizeof(events->mask));
+	memcpy(events->mask, tracing->tracing.mask, tracing->tracing.words * sizeof(events->mask[0]));
+}
+
+void guest_events_traced_before(struct guest_events *events, const struct status *status)
+{
+	if (!events->told)
+		events->mask[OLD_FIRST / 32] = status->trace_mask;
+}
+
+const struct guest_event *guest_events_from(const struct guest_events *events, uint32_t id)
+{
+	for (; id < IDS; id++) {
+		uint32_t position = id_index_find(&events->by_id, (uint16_t)id);
+
+		if (position != ID_INDEX_NONE)
+			return &events->kinds[position];
+	}
+	return NULL;
+}
+
+uint64_t guest_events_of(const struct guest_events *events, uint16_t id, uint32_t cpu)
+{
+	uint32_t position = id_index_find(&events->by_id, id);
+
+	if (position == ID_INDEX_NONE || cpu >= events->kinds[position].room)
+		return 0;
+	return events->kinds[position].counts[cpu];
+}
+
+bool guest_events_on(const struct guest_events *events, uint16_t id)
+{
+	return events->mask[id / 32] >> id % 32 & 1;
+}
+
+uint64_t guest_events_refused(const struct guest_events *events)
+{
+	return events->refused;
+}

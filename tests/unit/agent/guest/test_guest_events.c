@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Kinds of events: their names, which are on, how many came from each CPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/base/budget.h"
+#include "agent/guest/guest_events.h"
+
+static void count(struct guest_events *events, uint16_t id, uint32_t cpu)
+{
+	const struct event event = { .id = id, .cpu = cpu };
+
+	guest_events_count(events, &event, 1);
+}
+
+static void describe(struct guest_events *events, uint16_t id, const char *name, const char *fields)
+{
+	const struct event event = { .kind = EVENT_DESCRIPTOR, .descriptor = {
+		.event = id, .stream = STREAM_TRACE, .name = { name, strlen(name) },
+		.fields = { fields, strlen(fields) } } };
+
+	guest_events_describe(events, &event);
+}
+
+static void kinds_come_in_the_order_of_their_ids(void **state)
+{
+	static const uint16_t ids[] = { 9, 64, 1000, UINT16_MAX };
+	struct guest_events *events = guest_events_new(NULL);
+	const struct guest_event *kind;
+	uint32_t at = 0;
+
+	(void)state;
+	for (int i = 3; i >= 0; i--)
+		count(events, ids[i], 5);
+	count(events, 64, 5);
+	count(events, 64, 4095);
+	for (int i = 0; i < 4; i++, at = kind->id + 1u) {
+		kind = guest_events_from(events, at);
+		assert_int_equal(kind->id, ids[i]);
+		assert_false(kind->described);
+	}
+	assert_null(guest_events_from(events, at));
+	assert_int_equal(guest_events_of(events, 64, 5), 2);
+	assert_int_equal(guest_events_of(events, 64, 4095), 1);
+	assert_int_equal(guest_events_of(events, 64, 4), 0);
+	assert_int_equal(guest_events_of(events, 65, 5), 0);
+	guest_events_free(events);
+}
+
+static void what_it_is_called_first_stays_and_is_printable(void **state)
+{
+	struct guest_events *events = guest_events_new(NULL);
+
+	(void)state;
+	describe(events, 100, "mail\x1b[2J", "u32 box;");
+	describe(events, 100, "other", "u8 a;");
+	assert_string_equal(guest_events_from(events, 0)->name, "mail?[2J");
+	assert_string_equal(guest_events_from(events, 0)->fields, "u32 box;");
+	assert_int_equal(guest_events_from(events, 0)->stream, STREAM_TRACE);
+	guest_events_free(events);
+}
+
+/* A hook that has more ids than the 32 of its status says so; then the status is not asked. */
+static void a_mask_of_any_length(void **state)
+{
+	static const uint32_t mask[] = { 0, 0, 0, 1u << 4 };
+	const struct event tracing = { .kind = EVENT_TRACING, .tracing = {
+		.ids = 1024, .words = 4, .mask = mask } };
+	const struct status status = { .trace_mask = 1 | 8 };
+	struct guest_events *events = guest_events_new(NULL);
+
+	(void)state;
+	guest_events_traced_before(events, &status);
+	assert_true(guest_events_on(events, 32) && guest_events_on(events, 35));
+	assert_false(guest_events_on(events, 33) || guest_events_on(events, 100));
+	guest_events_traced(events, &tracing);
+	guest_events_traced_before(events, &status);
+	assert_true(guest_events_on(events, 100));
+	assert_false(guest_events_on(events, 32) || guest_events_on(events, UINT16_MAX));
+	guest_events_free(events);
+}
+
+static void what_there_is_no_memory_for_is_counted(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	struct guest_events *events = guest_events_new(budget);
+	size_t left = budget_left(budget);
+
+	(void)state;
+	assert_true(budget_take(budget, left));
+	count(events, 64, 0);
+	count(events, 64, 0);
+	assert_int_equal(guest_events_refused(events), 2);
+	budget_give(budget, left);
+	count(events, 64, 0);
+	assert_int_equal(guest_events_of(events, 64, 0), 1);
+	for (uint32_t id = 0; id < GUEST_EVENTS + 10; id++)
+		count(events, (uint16_t)(30 * id), 0);
+	guest_events_free(events);
+	assert_int_equal(budget_left(budget), left);
+	budget_release(budget);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kinds_come_in_the_order_of_their_ids),
+		cmocka_unit_test(what_it_is_called_first_stays_and_is_printable),
+		cmocka_unit_test(a_mask_of_any_length),
+		cmocka_unit_test(what_there_is_no_memory_for_is_counted),
+	};
+
+	return cmocka_run_group_tests_name("guest_events", tests, NULL, NULL);
+}
