@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,13 +10,14 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/base/util.h"
 #include "signals.h"
 #include "tty.h"
 
-enum { LEAVE_MAX = 256, ERRORS_MAX = 65536 };
+enum { LEAVE_MAX = 256, ERRORS_MAX = 65536, MAIN_MS = 100 };
 
 enum { EVENTS = TTY_RESIZE + 1 };
 
@@ -34,6 +36,7 @@ static struct {
 	struct sigaction before[NSIG];
 	sigset_t ends, faults;		/* as signals.h */
 	sigset_t mask;			/* before */
+	pthread_t main;			/* that has the screen */
 	bool open;
 } tty = { .wake = -1, .out = -1, .nowhere = -1, .error = -1, .errors = -1 };
 
@@ -71,17 +74,15 @@ static void tell_errors(void)
 	off_t end = tty.errors < 0 ? 0 : lseek(tty.errors, 0, SEEK_CUR), at = 0;
 	char bytes[4096];
 
-	if (tty.errors < 0)
-		return;
-	dup2(tty.error, STDERR_FILENO);
 	for (ssize_t got; at < end; at += got) {
 		size_t left = (size_t)(end - at);
 
 		got = pread(tty.errors, bytes, left < sizeof bytes ? left : sizeof bytes, at);
-		if (got <= 0 || write(STDERR_FILENO, bytes, (size_t)got) != got)
+		if (got <= 0 || write(tty.error, bytes, (size_t)got) != got)
 			break;
 	}
-	lseek(tty.errors, 0, SEEK_SET);
+	if (tty.errors >= 0)
+		lseek(tty.errors, 0, SEEK_SET);
 }
 
 static void divert(void)
@@ -135,7 +136,7 @@ static void on_crash(int number)
 	divert();
 	give_back();
 	tell_errors();
-	if (write(STDERR_FILENO, words, sizeof words - 1) < 0)
+	if (write(tty.errors < 0 ? STDERR_FILENO : tty.error, words, sizeof words - 1) < 0)
 		errno = 0;
 	raise(number);
 }
@@ -202,11 +203,27 @@ static void close_all(void)
 	close_one(&tty.errors);
 }
 
-/* At exit and quick_exit, which any thread may call. */
+/*
+ * The main thread may be setting modes meanwhile: what it begins from now on goes to nowhere, and what it is amid
+ * is over in a moment, but for a write to a terminal that is stuck.
+ */
+static void await_main(void)
+{
+	static const struct timespec moment = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < MAIN_MS && tty.writing && !pthread_equal(pthread_self(), tty.main); i++)
+		nanosleep(&moment, NULL);
+}
+
+/*
+ * At exit and quick_exit, which any thread may call. Standard error stays where it is: ncurses takes it for the
+ * terminal where standard output is none.
+ */
 static void leave(void)
 {
 	if (tty.up)
 		divert();
+	await_main();
 	give_back();
 	tell_errors();
 }
@@ -226,6 +243,7 @@ bool tty_open(const char *leaving, size_t size, char **error)
 	tty.leave_size = size < LEAVE_MAX ? size : LEAVE_MAX;
 	memcpy(tty.leave, leaving, tty.leave_size);
 	tty.diverted = tty.writing = 0;
+	tty.main = pthread_self();
 	keep_errors();
 	catch_all();
 	tty.up = tty.open = true;
@@ -241,6 +259,8 @@ void tty_close(void)
 	tty.up = tty.open = false;
 	catch_none();
 	dup2(tty.out, STDOUT_FILENO);
+	if (tty.errors >= 0)
+		dup2(tty.error, STDERR_FILENO);
 	tell_errors();
 	close_all();
 }
