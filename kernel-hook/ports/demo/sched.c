@@ -12,6 +12,7 @@
 #include "profile.h"
 #include "sched.h"
 #include "spin.h"
+#include "sync.h"
 #include "thread.h"
 #include "trace.h"
 #include "x86.h"
@@ -142,8 +143,7 @@ void sched_arrived(void)
 	bool ready = left->state == THREAD_READY && left != cpu->idle;
 	bool dead = left->state == THREAD_DEAD;
 
-	/* Pairs with the acquire in sched_wake(): who sees it clear may use the stack at once. */
-	__atomic_store_n(&left->on_cpu, false, __ATOMIC_RELEASE);
+	sync_leave(&left->on_cpu);
 	if (ready)
 		enqueue(left);
 	else if (dead)
@@ -186,11 +186,10 @@ void sched_switch(void)
 void sched_wake(struct thread *thread)
 {
 	/*
-	 * It may still be on its way out of another CPU: pairs with the release in
-	 * sched_arrived(). Never of this one: from entering a list to leaving its stack,
-	 * interrupts are off there.
+	 * It may still be on its way out of another CPU. Never of this one: from entering a list to
+	 * leaving its stack, interrupts are off there.
 	 */
-	while (__atomic_load_n(&thread->on_cpu, __ATOMIC_ACQUIRE))
+	while (sync_is_used(&thread->on_cpu))
 		cpu_pause();
 	thread->state = THREAD_READY;
 	enqueue(thread);

@@ -16,6 +16,7 @@
 #include "sched.h"
 #include "smp.h"
 #include "string.h"
+#include "sync.h"
 #include "thread.h"
 #include "x86.h"
 
@@ -23,7 +24,7 @@ extern const uint8_t boot_trampoline[], boot_trampoline_end[];
 
 char *smp_stack;
 static uint32_t starting;		/* number of the CPU that is on its way up */
-static bool running;			/* it has arrived, and needs smp_stack no longer */
+static bool under_way;			/* it still needs its number and smp_stack */
 
 /* On the stack that start_one() made, which becomes that of this CPU's idle thread. */
 _Noreturn void smp_main(void)
@@ -32,7 +33,7 @@ _Noreturn void smp_main(void)
 	thread_adopt(starting);
 	apic_start();
 	clock_start();
-	__atomic_store_n(&running, true, __ATOMIC_RELEASE);
+	sync_leave(&under_way);
 	sched_idle();
 }
 
@@ -47,9 +48,9 @@ static void start_one(uint32_t number)
 	memset(stack, 0, STACK_SIZE);
 	smp_stack = stack + STACK_SIZE - sizeof(struct frame);
 	starting = number;
-	running = false;
+	under_way = true;
 	apic_start_up(cpus[number].apic, TRAMPOLINE);
-	while (!__atomic_load_n(&running, __ATOMIC_ACQUIRE)) {
+	while (sync_is_used(&under_way)) {
 		if (clock_now() > give_up)
 			panic("CPU %u does not start", number);
 		cpu_pause();

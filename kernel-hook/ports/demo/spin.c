@@ -4,22 +4,17 @@
 #include "cpu.h"
 #include "sched.h"
 #include "spin.h"
+#include "sync.h"
 #include "thread.h"
 #include "x86.h"
 
 /* Reads while it waits, writes when the lock seems free: waiters leave the cache line in peace. */
 static void take(struct spin *spin)
 {
-	/* Pairs with the release in give(): what the last holder wrote is seen. */
-	while (__atomic_exchange_n(&spin->held, true, __ATOMIC_ACQUIRE)) {
+	while (!sync_take(&spin->held)) {
 		while (__atomic_load_n(&spin->held, __ATOMIC_RELAXED))
 			cpu_pause();
 	}
-}
-
-static void give(struct spin *spin)
-{
-	__atomic_store_n(&spin->held, false, __ATOMIC_RELEASE);
 }
 
 void spin_lock(struct spin *spin)
@@ -33,7 +28,7 @@ void spin_unlock(struct spin *spin)
 {
 	struct thread *thread = thread_current();
 
-	give(spin);
+	sync_give(&spin->held);
 	if (--thread->unpreemptible == 0 && cpu_this()->resched && irq_is_on())
 		sched_yield();
 }
@@ -48,6 +43,6 @@ unsigned long spin_lock_irq(struct spin *spin)
 
 void spin_unlock_irq(struct spin *spin, unsigned long flags)
 {
-	give(spin);
+	sync_give(&spin->held);
 	irq_restore(flags);
 }

@@ -14,6 +14,7 @@
 
 #include "ktop.h"
 #include "maps.h"
+#include "queue.h"
 #include "tasks.h"
 #include "wire.h"
 
@@ -42,15 +43,13 @@ struct mark {
 
 /*
  * Of one CPU. A thread without a mark is queued, again and again until there is room; each look makes
- * marks old, so that a thread that goes on is queued again, with what has changed.
- * The sampler releases `head` after the entry, and the drainer acquires it; the same with `tail`, by
- * which the drainer gives entries back.
+ * marks old, so that a thread that goes on is queued again, with what has changed. The sampler writes
+ * the queue, the drainer reads it.
  */
 struct seen {
 	struct mark marks[MARKS];	/* the sampler's */
-	struct sighting queue[QUEUE];
-	u32 head;			/* the sampler's */
-	u32 tail;			/* the drainer's */
+	struct sighting sightings[QUEUE];	/* the entries of `queue` */
+	struct queue queue;
 };
 
 /* What the host was told of. The drainer's. */
@@ -77,7 +76,7 @@ static DECLARE_WAIT_QUEUE_HEAD(waiting);
 
 static void announce(struct irq_work *work)
 {
-	WRITE_ONCE(news, true);
+	queue_announce(&news);
 	wake_up(&waiting);
 }
 
@@ -102,11 +101,11 @@ void tasks_seen(const struct task_struct *task)
 	u32 look = READ_ONCE(looks);
 	bool is_new = mark->thread != thread;
 
-	if ((!is_new && mark->look == look) || mine->head - smp_load_acquire(&mine->tail) == QUEUE)
+	if ((!is_new && mark->look == look) || !queue_has_room(&mine->queue, QUEUE))
 		return;
 	*mark = (struct mark){ .thread = thread, .look = look };
-	sight(&mine->queue[mine->head % QUEUE], task);
-	smp_store_release(&mine->head, mine->head + 1);
+	sight(&mine->sightings[mine->queue.head % QUEUE], task);
+	queue_put(&mine->queue);
 	if (is_new)
 		irq_work_queue(&announcement);
 }
@@ -231,16 +230,16 @@ static void meet_process(struct ktop *ktop, pid_t tgid)
 
 static void take_queue(struct ktop *ktop, struct seen *theirs)
 {
-	u32 head = smp_load_acquire(&theirs->head);
+	u32 head = queue_head(&theirs->queue);
 
-	for (u32 at = theirs->tail; at != head; at++) {
-		const struct sighting *now = &theirs->queue[at % QUEUE];
+	for (u32 at = theirs->queue.tail; at != head; at++) {
+		const struct sighting *now = &theirs->sightings[at % QUEUE];
 
 		meet(ktop, now);
 		if (now->tgid != now->pid)
 			meet_process(ktop, now->tgid);
 	}
-	smp_store_release(&theirs->tail, head);
+	queue_drop(&theirs->queue, head);
 }
 
 /* Forgets who has ended; and goes on with maps that could not be told of. */
@@ -266,7 +265,7 @@ void tasks_tell(struct ktop *ktop)
 	unsigned int cpu;
 
 	areas = AREAS;
-	smp_store_mb(news, false);	/* before the queues are looked at: what comes later is announced anew */
+	queue_take_news(&news);
 	for_each_possible_cpu(cpu)
 		take_queue(ktop, per_cpu_ptr(&seen, cpu));
 	if (time_after(jiffies, looked_at + LOOK_JIFFIES)) {

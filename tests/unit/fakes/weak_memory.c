@@ -362,7 +362,10 @@ static void store(volatile void *at, uint32_t size, uint64_t bits, int order)
 		memcpy((void *)at, &bits, size);
 }
 
-/* The bits of `keep`, and this added; returns what was there before. */
+/*
+ * The bits of `keep`, and this added; returns what was there before. Who acquires the new value learns what who
+ * acquires the old one does, too: it goes on a release sequence.
+ */
 static uint64_t change(volatile void *at, uint32_t size, uint64_t keep, uint64_t add, int order)
 {
 	struct place *place;
@@ -375,6 +378,7 @@ static uint64_t change(volatile void *at, uint32_t size, uint64_t keep, uint64_t
 	place = reach(at, size, order);
 	old = take(place, place->newest, order);
 	put(place, (old & keep) + add, order, true);
+	learn(&place->values[place->newest % KEPT].view, &place->values[(place->newest - 1) % KEPT].view);
 	return old;
 }
 
