@@ -21,7 +21,8 @@ HOOK = $(call in,kernel-hook/,control drain events grid hook keys meta pace pack
 		virtio_modern virtio_pci virtio_port virtio_serial virtq)
 AGENT = \
 	$(call in,agent/base/,budget errand hash json options pattern peer recent spool unix_socket util util_file) \
-	$(call in,agent/wire/,decode fields metadata payload record record_writer trace_kinds) \
+	$(call in,agent/wire/,decode fields metadata payload record record_writer recording recording_lane \
+		recording_reader trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
 	$(call in,agent/vm/,launch launch_folder link link_port link_remark link_silence port_socket \
 		stand_in) \
@@ -32,11 +33,12 @@ AGENT = \
 		programs sources specials symbols threads) \
 	$(call in,agent/query/,filter filter_words naming profile query query_inlined query_stacks table window) \
 	$(call in,agent/guest/,commands epoch guest_events loan meter profiler profiler_drive remarks) \
-	$(call in,agent/source/,live) $(call in,agent/export/,export_folded) \
+	$(call in,agent/source/,live replay) $(call in,agent/export/,export_folded) \
 	$(call in,agent/session/,mailbox picture saver session session_names session_orders session_picture tape \
 		turn) \
 	$(call in,agent/fleet/,fleet fleet_names fleet_picture) \
-	$(call in,agent/report/,export_json recorder report report_file report_guest report_options report_text) \
+	$(call in,agent/report/,export_json recorder report report_file report_guest report_options report_recording \
+		report_text) \
 	$(call in,agent/service/,control_client control_socket service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
 	$(call in,tui/frame/,emptiness header key_bar list prompt remark_line scope status tab_row title) \

@@ -30,7 +30,7 @@ CHECKS = bench licence tour layers messages message-table manual completion inst
 # The short ones last, so that none is left alone for long.
 E2E = tiny port books events linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
-	faults_port faults_files ctl machines suspend demo config
+	faults_port faults_files ctl record machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
 
 UNIT_PROGRAMS = $(UNIT:%=build/check/tests/unit/%)

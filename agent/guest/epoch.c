@@ -220,6 +220,11 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 	epoch_ticks(epoch, epoch->ticks);
 }
 
+void epoch_introduce(struct epoch *epoch, const struct guest *guest)
+{
+	take_guest(epoch, guest);
+}
+
 static void take_status(struct epoch *epoch, const struct status *status)
 {
 	copy_text(epoch->note, sizeof(epoch->note), status->note);

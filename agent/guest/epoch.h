@@ -76,6 +76,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 struct epoch *epoch_hold(struct epoch *epoch);
 void epoch_release(struct epoch *epoch);	/* any thread; goes with the last holder, never waits */
 
+void epoch_introduce(struct epoch *epoch, const struct guest *guest);	/* what it will say of itself */
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count);	/* decode.h */
 void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet's end: moves "now" */
 

@@ -99,7 +99,7 @@ void report_free(struct report *report)
 
 static bool is_up(const struct report *report)
 {
-	return session_link(report->session) == LINK_UP;
+	return session_link(report->session) == LINK_UP && !session_over(report->session);
 }
 
 /* The guest is still at it: until then, functions may be [unknown]. */
@@ -157,7 +157,9 @@ static void wait_for_guest(struct report *report)
 	struct epoch *epoch = session_epoch(report->session);
 	uint64_t bytes = decode_counts(session_decode(report->session)).bytes;
 
-	if (session_link(report->session) == LINK_UP && epoch->status_known) {
+	if (session_play_state(report->session).there) {
+		report_take_recording(report);
+	} else if (session_link(report->session) == LINK_UP && epoch->status_known) {
 		report->epoch = epoch_hold(epoch);
 		report_enter(report, REPORT_SAMPLER);
 		report_refuse_cpu(report);

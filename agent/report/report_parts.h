@@ -16,6 +16,10 @@ bool report_is_still(struct report *report, uint64_t moves, uint64_t ns);
 void report_fail(struct report *report, const char *what);
 void report_note(struct report *report, const char *what, const char *why);
 
+/* ---- report_recording.c: once all of a recording was read, in place of a window ---- */
+
+void report_take_recording(struct report *report);
+
 /* ---- report_guest.c: what the guest is asked for, and what it gets back ---- */
 
 struct loan *report_loan(const struct report *report);

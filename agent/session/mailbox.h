@@ -9,16 +9,18 @@
 #include <stdbool.h>
 
 #include "agent/export/export.h"
+#include "agent/source/play.h"
 #include "wish.h"
 
 struct mailbox;
 struct picture;
 
 struct order {
-	enum order_kind { ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_COMMAND } kind;
+	enum order_kind { ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_COMMAND, ORDER_PLAY } kind;
 	bool on;			/* ORDER_PROFILER */
 	char *text;			/* path or line, owned by the order */
 	struct folded_options options;
+	struct play play;		/* ORDER_PLAY */
 };
 
 struct mailbox *mailbox_new(void);

@@ -160,6 +160,7 @@ struct picture *picture_new(const struct picture_inputs *inputs)
 	picture->link = inputs->link;
 	picture->vm = inputs->vm;
 	picture->kept = inputs->kept;
+	picture->play = inputs->play;
 	picture->boot = inputs->boot;
 	picture->filter = inputs->wish->filter;
 	util_print(picture->name, sizeof(picture->name), "%s", inputs->name ? inputs->name : "");

@@ -12,6 +12,7 @@
 
 #include "agent/guest/profiler.h"
 #include "agent/query/query.h"
+#include "agent/source/play.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
 
@@ -68,7 +69,7 @@ struct picture {
 	uint64_t now, from;		/* guest ns; start of the window */
 	enum link_state link;
 	enum vm_state vm;
-	bool replay;
+	struct play_state play;		/* of a recording */
 
 	/* the profiler */
 	bool running;			/* as the guest's own status says */
@@ -116,6 +117,7 @@ struct picture_inputs {
 	uint64_t boot;			/* how many epochs there were */
 	const char *trouble;		/* as link_remark tells it */
 	const char *name;		/* of the VM; NULL: none is known */
+	struct play_state play;
 	uint64_t generation;
 };
 

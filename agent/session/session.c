@@ -32,6 +32,15 @@ void session_greet(struct session *session)
 	session->source->table->greet(session->source, NULL);
 }
 
+void session_introduce(struct session *session)
+{
+	const struct source_facts facts = session->source->table->facts(session->source);
+	struct epoch *epoch = session->epoch;
+
+	if (facts.guest && memcmp(facts.boot_id, epoch->boot_id, sizeof(epoch->boot_id)) == 0)
+		epoch_introduce(epoch, facts.guest);
+}
+
 /* ---- epochs: what the decoder finds ---- */
 
 /* A guest that was put back (loadvm) does not know that it has to tell of itself again. */
@@ -56,6 +65,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	if (session->names)
 		kernel_names_check(session->names);
 	session_give_names(session);
+	session_introduce(session);
 	meter_clear(&session->meter);
 }
 
@@ -128,6 +138,8 @@ static void heed(struct session *session, unsigned news)
 {
 	if (news & (SOURCE_BEGUN | SOURCE_LOST))
 		cut_source(session);
+	if (news & SOURCE_ANEW)
+		decode_forget(session->decode);
 	if (news & SOURCE_BEGUN) {
 		tell_plugged(session);
 		session_greet(session);
@@ -228,8 +240,8 @@ void session_leave(struct session *session, uint64_t late)
 	while (session_plugged(session, text, sizeof(text))[0] && source->table->waits(source) &&
 			util_now() < heard)
 		step_until(session, heard);
-	session->left_running = session->left_running ||
-		(session_link(session) == LINK_UP && session->epoch->status.running);
+	session->left_running = session->left_running || (!source->table->play &&
+		session_link(session) == LINK_UP && session->epoch->status.running);
 	source->table->leave(source, util_now(), ms_until(late));
 	while (source->table->leaving(source))
 		step_until(session, late);
@@ -299,7 +311,8 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	table->await(session->source, !held, now, &source);
 	if (session->names && kernel_names_reading(session->names) && names < due)
 		due = names;
-	due = source.due < due ? source.due : due;
+	if (!session_awaits_names(session) && source.due < due)
+		due = source.due;
 	wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
 
 	if (held && wait > turn_pause(&session->turn, now) / NS_PER_MS + 1)
@@ -320,10 +333,13 @@ void session_step(struct session *session, int timeout_ms)
 {
 	wait_for_something(session, timeout_ms);
 	session_step_names(session);
-	if (!session_awaits_names(session))
+	if (!session_awaits_names(session)) {
 		heed(session, session->source->table->step(session->source, util_now()));
-	take_bytes(session);
+		take_bytes(session);
+	}
 	measure(session);
+	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
+		tap->step(tap->context);
 	session_take_orders(session);
 	serve(session);
 	if (session->epoch && epoch_retry(session->epoch, util_now()))
@@ -332,15 +348,8 @@ void session_step(struct session *session, int timeout_ms)
 		session_make_picture(session);
 }
 
-static bool open_all(struct session *session, const struct session_options *options, char **error)
+static bool open_files(struct session *session, const struct session_options *options, char **error)
 {
-	const struct decode_sink sink = {
-		.context = session,
-		.boot = begin_epoch,
-		.packet = take_packet,
-		.events = take_events,
-		.more = want_more,
-	};
 	const char *names = options->symbols ? options->symbols : options->kernel;
 
 	if (options->debuginfod && !debuginfod_possible(error))
@@ -348,8 +357,6 @@ static bool open_all(struct session *session, const struct session_options *opti
 	session->given = names;
 	if (names)
 		session->names = kernel_names_new(names, session->budget);
-	session->source = live_new(options->qmp, options->port, !options->no_plug);
-	session->decode = decode_new(&sink);
 	return true;
 }
 
@@ -364,8 +371,22 @@ static bool is_folder(const char *option, const char *path, char **error)
 
 struct session *session_new(const struct session_options *options, char **error)
 {
-	struct session *session = util_alloc(sizeof(*session));
+	return session_new_on(live_new(options->qmp, options->port, !options->no_plug), options, error);
+}
 
+struct session *session_new_on(struct source *source, const struct session_options *options, char **error)
+{
+	struct session *session = util_alloc(sizeof(*session));
+	const struct decode_sink sink = {
+		.context = session,
+		.boot = begin_epoch,
+		.packet = take_packet,
+		.events = take_events,
+		.more = want_more,
+	};
+
+	session->source = source;
+	session->decode = decode_new(&sink);
 	session->budget = budget_new(options->memory ? options->memory : BUDGET_MIB);
 	session->programs = programs_new(session->budget);
 	session->mailbox = mailbox_new();
@@ -382,7 +403,7 @@ struct session *session_new(const struct session_options *options, char **error)
 	session->patient = options->patient;
 	if (is_folder("sysroot", options->sysroot, error) &&
 			is_folder("debug-dir", options->debug, error) &&
-			open_all(session, options, error))
+			open_files(session, options, error))
 		return session;
 	session_free(session);
 	return NULL;
@@ -393,8 +414,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	session_finish_orders(session);
-	if (session->source)
-		session->source->table->free(session->source);
+	session->source->table->free(session->source);
 	decode_free(session->decode);
 	saver_free(session->saver);
 	mailbox_free(session->mailbox);
@@ -407,6 +427,17 @@ void session_free(struct session *session)
 	free(session->image);
 	free(session->buffer);
 	free(session);
+}
+
+bool session_over(const struct session *session)
+{
+	return session->source->table->facts(session->source).play.over &&
+		session->fed == session->got && !decode_held(session->decode);
+}
+
+struct play_state session_play_state(const struct session *session)
+{
+	return session->source->table->facts(session->source).play;
 }
 
 bool session_left_running(const struct session *session)

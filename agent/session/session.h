@@ -22,6 +22,7 @@ struct decode;
 struct epoch;
 struct loan;
 struct session;
+struct source;
 
 struct session_options {
 	const char *qmp;		/* socket; NULL: only the port is used */
@@ -39,6 +40,9 @@ struct session_options {
 
 /* Only the steps read files and connect. NULL with `error` set. */
 struct session *session_new(const struct session_options *options, char **error);
+
+/* The same from any source, which it takes in any case; the options that say which VM are not heeded. */
+struct session *session_new_on(struct source *source, const struct session_options *options, char **error);
 void session_free(struct session *session);
 
 /* Handles what is ready, waiting at most timeout_ms. The caller's loop is around this. */
@@ -53,6 +57,10 @@ bool session_writes(struct session *session, char *text, size_t size);
  */
 bool session_settled(const struct session *session);
 const char *session_failure(const struct session *session);
+
+/* Of a recording: it has come to its end, and all of it was handled. */
+bool session_over(const struct session *session);
+struct play_state session_play_state(const struct session *session);
 
 struct epoch *session_epoch(const struct session *session);	/* NULL: no boot seen yet */
 const struct decode *session_decode(const struct session *session);
@@ -104,6 +112,7 @@ int session_picture_fd(const struct session *session);	/* readable when one, or 
 void session_run_profiler(struct session *session, bool on);
 void session_snapshot(struct session *session, const char *path, struct folded_options options);
 void session_command(struct session *session, const char *line);	/* for the guest */
+void session_play(struct session *session, struct play play);	/* of a recording */
 
 void session_say(struct session *session, bool failed, const char *text);	/* a message */
 bool session_message(struct session *session, struct session_message *message);	/* next, if any */

@@ -8,10 +8,15 @@
 #include "agent/source/source.h"
 #include "session_state.h"
 
-/* What the user gave is read before anything is connected: what is wrong with it is said then. */
+/*
+ * What the user gave is read before anything is connected: what is wrong with it is said then. A recording
+ * says nothing twice: its kernel's names are read before it is.
+ */
 bool session_awaits_names(const struct session *session)
 {
-	return session->given && !session->named;
+	if (session->given)
+		return !session->named;
+	return session_play_state(session).there && session->names && kernel_names_reading(session->names);
 }
 
 /* Without a file of the user's: of the image that QMP tells of. */
@@ -61,6 +66,8 @@ void session_step_names(struct session *session)
 		return;
 	session->named = session->named || !kernel_names_error(session->names);
 	session->changed = true;
-	if (epoch && session_give_names(session))
-		session_greet(session);
+	if (!epoch || !session_give_names(session))
+		return;
+	session_introduce(session);
+	session_greet(session);
 }

@@ -89,6 +89,10 @@ static void obey(struct session *session, const struct order *order)
 	case ORDER_COMMAND:
 		session_ask(session, order->text, &reply);
 		break;
+	case ORDER_PLAY:
+		if (session->source->table->play)
+			session->source->table->play(session->source, &order->play);
+		break;
 	}
 }
 
@@ -158,6 +162,11 @@ void session_command(struct session *session, const char *line)
 {
 	mailbox_order(session->mailbox, &(struct order){
 		.kind = ORDER_COMMAND, .text = util_copy(line, strlen(line)) });
+}
+
+void session_play(struct session *session, struct play play)
+{
+	mailbox_order(session->mailbox, &(struct order){ .kind = ORDER_PLAY, .play = play });
 }
 
 void session_say(struct session *session, bool failed, const char *text)

@@ -63,6 +63,7 @@ void session_make_picture(struct session *session)
 		.kept = facts.kept,
 		.boot = session->epochs,
 		.name = facts.machine,
+		.play = facts.play,
 		.generation = ++session->generation,
 	};
 

@@ -22,6 +22,7 @@ struct packet_tap {
 	struct packet_tap *next;
 	void *context;
 	void (*packet)(void *context, const struct packet *packet);
+	void (*step)(void *context);	/* once a step of the session */
 };
 
 struct session {
@@ -65,6 +66,7 @@ struct session {
 };
 
 void session_greet(struct session *session);	/* the guest tells all of itself again */
+void session_introduce(struct session *session);	/* what the source knows of it before */
 
 /* ---- the kernel's names (session_names.c) ---- */
 

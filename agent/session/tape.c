@@ -14,14 +14,20 @@ struct tape {
 	bool failed;			/* which was told */
 };
 
-/* What fails is told at once: whoever waits an hour for the end wants to know in the third minute. */
 static void take_packet(void *context, const struct packet *packet)
 {
-	char why[sizeof(((struct session_message *)NULL)->text)];
 	struct tape *tape = context;
 
 	if (record_packet(tape->record, packet))
 		session_greet(tape->session);
+}
+
+/* What fails is told at once: whoever waits an hour for the end wants to know in the third minute. */
+static void tell_failure(void *context)
+{
+	char why[sizeof(((struct session_message *)NULL)->text)];
+	struct tape *tape = context;
+
 	if (tape->failed || !record_failed(tape->record, why, sizeof(why)))
 		return;
 	tape->failed = true;
@@ -39,7 +45,8 @@ struct tape *tape_new(struct session *session, const struct record_options *opti
 
 	tape->session = session;
 	tape->record = record_new(options, &machine);
-	tape->tap = (struct packet_tap){ .next = session->taps, .context = tape, .packet = take_packet };
+	tape->tap = (struct packet_tap){ .next = session->taps, .context = tape,
+		.packet = take_packet, .step = tell_failure };
 	session->taps = &tape->tap;
 	if (session->epoch)
 		session_greet(session);

@@ -14,6 +14,8 @@
 #include "agent/guest/profiler.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
+#include "agent/wire/event.h"
+#include "play.h"
 
 struct command_sink;
 struct epoch;
@@ -27,6 +29,7 @@ enum source_news {
 	SOURCE_BEGUN = 1,		/* what is read from now on begins anew, in the middle of anything */
 	SOURCE_LOST = 2,		/* nothing more comes, until it begins anew */
 	SOURCE_STOPPED = 4,		/* the guest's profiler is no longer as the guest said */
+	SOURCE_ANEW = 8,		/* with SOURCE_BEGUN: nothing that was read before counts any more */
 };
 
 /* Texts are good until the source's next step. */
@@ -38,6 +41,9 @@ struct source_facts {
 	bool silent;			/* something should come, and does not */
 	uint64_t news;			/* grows when the remark may be another */
 	enum kept_wish kept;		/* a wish to start or stop that waits */
+	const struct guest *guest;	/* what the guest will say of itself; NULL: that is not known before */
+	const uint8_t *boot_id;		/* with `guest`: in that boot */
+	struct play_state play;
 
 	/* The first try is over; why it has failed: what is missing, what to do. NULL: it has not. */
 	bool settled;
@@ -78,6 +84,9 @@ struct source_table {
 
 	/* Starts it, or stops it. With `keep`, the wish is kept while it cannot be met. */
 	void (*run)(struct source *source, bool on, bool keep, const struct command_sink *sink);
+
+	/* NULL: it is not a recording. */
+	void (*play)(struct source *source, const struct play *wanted);
 
 	/* Sends a control line to the guest. */
 	void (*ask)(struct source *source, const char *line, const struct command_sink *sink);

@@ -431,6 +431,11 @@ bool decode_held(const struct decode *decode)
 	return decode->held;
 }
 
+void decode_forget(struct decode *decode)
+{
+	decode->booted = false;
+}
+
 void decode_cut(struct decode *decode)
 {
 	if (decode->tail > decode->head)

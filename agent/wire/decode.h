@@ -67,6 +67,9 @@ void decode_free(struct decode *decode);
 size_t decode_feed(struct decode *decode, const void *bytes, size_t size);
 bool decode_held(const struct decode *decode);
 
+/* What comes next begins a new epoch, whatever boot it is of. */
+void decode_forget(struct decode *decode);
+
 /* The connection was cut: a half-received packet is dropped and counted as skipped. */
 void decode_cut(struct decode *decode);
 

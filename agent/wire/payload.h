@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The payload of one event, from the wire (kernel-hook/wire.h, the table) to the host's types. Used
- * by decode.c and metadata.c.
+ * by decode.c, metadata.c and recording.c.
  */
 #ifndef PAYLOAD_H
 #define PAYLOAD_H

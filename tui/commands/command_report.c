@@ -8,6 +8,8 @@
 #include "agent/service/control_client.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
+#include "agent/source/replay.h"
+#include "agent/wire/recording.h"
 #include "beside.h"
 #include "command.h"
 
@@ -86,25 +88,80 @@ static int attach(const struct session_options *options, const struct report_req
 	return status;
 }
 
+/* What a guest is asked for, and what only who has it can do. */
+static bool is_of_guest(const struct option_set *sets, const struct option_set *report, const char *folder,
+	char **error)
+{
+	static const char *const files[] = { "kernel", "symbols", "sysroot", "debug-dir", "debuginfod", NULL };
+	static const char *const shown[] = { "seconds", "json", "folded", "top", "sort", "cpu", "thread", "mode",
+		"function", "threads", "inline", "kernel-mark", NULL };
+	const char *option = options_given(sets, files);
+
+	if (!option)
+		option = options_given(report, shown);
+	return option && !util_fail(error, "--%s: not heeded: %s is a recording; leave it out", option, folder);
+}
+
+static bool is_given(const struct option_set *set, const char *name)
+{
+	const struct option_row *row = set->rows;
+
+	while (strcmp(row->name, name) != 0)
+		row++;
+	return *set->given & 1u << (row - set->rows);
+}
+
+static int replay(const char *folder, const struct session_options *options,
+	const struct report_request *request, bool whole)
+{
+	const struct replay_options how = { .at_once = true, .most_ns = whole ? 0 : request->duration_ns };
+	struct recording *recording;
+	struct session *session;
+	char *error = NULL;
+	int status;
+
+	recording = recording_open(folder, &error);
+	if (!recording)
+		return command_fail(error);
+	command_hold_signals();
+	session = session_new_on(replay_new(recording, &how), options, &error);
+	if (!session)
+		return command_fail(error);
+	status = command_profile(session, request);
+	session_free(session);
+	return status;
+}
+
 static int run(char *const *words, size_t count)
 {
 	struct session_options options = { .unseen = true };
 	struct report_request request = report_default;
-	uint32_t given[2] = { 0 };
+	const char *folder = NULL;
+	uint32_t given[3] = { 0 };
 	const struct option_set sets[] = {
 		{ .rows = command_attach, .into = &options, .given = &given[0] },
 		{ .rows = command_limits, .into = &options, .given = &given[1] },
-		{ .rows = report_options, .into = &request },
+		{ .rows = report_options, .into = &request, .given = &given[2] },
 	};
 	char *error = NULL, *live;
-	size_t used;
+	size_t used, more = 0;
 	int status;
 
 	if (!options_parse(words, count, sets, 3, &used, &error))
 		return command_usage(&command_report, error);
+	if (used < count) {
+		folder = words[used++];
+		if (!options_parse(words + used, count - used, sets, 3, &more, &error))
+			return command_usage(&command_report, error);
+		used += more;
+	}
 	if (used < count)
 		return command_usage(&command_report,
 			util_format("%s: not understood: this is no option", words[used]));
+	if (folder && is_of_guest(&sets[0], &sets[2], folder, &error))
+		return command_usage(&command_report, error);
+	if (folder)
+		return replay(folder, &options, &request, !is_given(&sets[2], "seconds"));
 	live = control_client_find(options.qmp ? options.qmp : options.port);
 	if (request.raw && (live || options.qmp || options.port) && !record_folder(request.raw, &error)) {
 		free(live);
@@ -122,8 +179,8 @@ static int run(char *const *words, size_t count)
 
 const struct command command_report = {
 	.name = "report",
-	.words = "[options]",
-	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop.",
+	.words = "[options] [DIR]",
+	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop. DIR: a recording.",
 	.options = { { "Which VM (none: that of the only live ktop):", command_attach },
 		{ "What is reported:", report_options }, { "Limits:", command_limits } },
 	.run = run,

@@ -74,7 +74,7 @@ static void add_machine(struct title *title, const struct picture *picture)
 	} else {
 		add(title, STYLE_DIM, 78, 0, "the guest is not known yet");
 	}
-	if (picture->replay)
+	if (picture->play.there)
 		add(title, STYLE_WARN, 65, 0, "replay");
 	else if (picture->kernel[0] != '\0')
 		add(title, STYLE_TEXT, 10, 0, "hook");

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/session/session.h"
+#include "report.h"
+#include "report_parts.h"
+
+enum { TROUBLE = 256 };
+
+static void note_boots(struct report *report, const struct play_state *play)
+{
+	char *what = util_format("boots in the recording: %u; this is number %u; name the folder of a part for "
+		"another", play->boots, play->boot);
+
+	if (play->boots > 1)
+		report_note(report, what, "");
+	free(what);
+}
+
+void report_take_recording(struct report *report)
+{
+	struct play_state play = session_play_state(report->session);
+	struct epoch *epoch = session_epoch(report->session);
+	char trouble[TROUBLE];
+
+	if (!session_over(report->session))
+		return;
+	if (!epoch || !epoch->known) {
+		report_fail(report, "no report: the recording does not say what guest it is of; record it "
+			"again");
+		return;
+	}
+	report->epoch = epoch_hold(epoch);
+	report_refuse_cpu(report);
+	if (report->state == REPORT_FAILED)
+		return;
+	report->whole = true;
+	report->begin = play.begin;
+	report->end = play.end;
+	report->question.to = UINT64_MAX;
+	report->status = epoch->status;
+	report->status.note = (struct text){ 0 };
+	note_boots(report, &play);
+	if (session_trouble(report->session, trouble, sizeof(trouble))[0])
+		report_note(report, trouble, "");
+	report_leave_guest(report);
+}

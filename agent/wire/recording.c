@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "kernel-hook/wire.h"
+#include "metadata.h"
+#include "payload.h"
+#include "recording.h"
+#include "recording_lane.h"
+
+#define PARTIAL ".partial"
+
+enum {
+	METADATA_MAX = 1 << 20,		/* bytes of it that are looked at */
+	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
+};
+
+/* What is found in the parts, one after the other. */
+struct scan {
+	struct recording *recording;
+	struct recording_boot *boot;	/* the last one; NULL: none yet */
+	uint64_t ends[STREAMS][EVENT_CPUS];	/* of its last packet in each lane */
+
+	struct recording_boot found;	/* in the present part */
+	bool empty, goes_back;		/* nothing was found; it begins before the last part ends */
+	uint64_t part_ends[STREAMS][EVENT_CPUS];
+	uint8_t packet[KTOP_PACKET_MAX];
+};
+
+/* ---- the guest's own word ---- */
+
+static void take_guest(struct recording_boot *boot, const uint8_t *payload, uint16_t size)
+{
+	uint8_t *copy = util_alloc(size + 1);
+	struct event event = { .id = KTOP_EVENT_guest };
+
+	memcpy(copy, payload, size);
+	if (!payload_read(NULL, copy, size, &event)) {
+		free(copy);
+		return;
+	}
+	boot->guest = event;
+	boot->payload = copy;
+}
+
+static void look_for_guest(struct scan *scan, const struct recording_lane *lane)
+{
+	size_t at = sizeof(struct ktop_wire_packet);
+	struct ktop_wire_event wire;
+
+	if (lane->stream != STREAM_META || scan->found.payload || !lane_read(lane, scan->packet))
+		return;
+	for (; lane->packet.size - at >= sizeof(wire); at += sizeof(wire) + wire.size) {
+		memcpy(&wire, scan->packet + at, sizeof(wire));
+		if (wire.size > lane->packet.size - at - sizeof(wire))
+			return;
+		if (wire.id == KTOP_EVENT_guest && !scan->found.payload)
+			take_guest(&scan->found, scan->packet + at + sizeof(wire), wire.size);
+	}
+}
+
+/* ---- one part ---- */
+
+static void take_lane(struct scan *scan, struct recording_part *part, int folder,
+	enum stream stream, uint32_t cpu)
+{
+	struct recording_lane lane = { .stream = stream, .cpu = cpu, .fd = -1 };
+	uint64_t *end = &scan->part_ends[stream][cpu];
+
+	if (!lane_open(&lane, folder))
+		return;
+	lane_begin(&lane, scan->empty ? NULL : scan->found.boot_id);
+	if (lane.packet.size)
+		scan->goes_back |= lane.packet.begin < scan->ends[stream][cpu];
+	for (; lane.packet.size; lane_next(&lane)) {
+		struct recording_boot *found = &scan->found;
+
+		memcpy(found->boot_id, lane.boot_id, sizeof(found->boot_id));
+		found->begin = scan->empty || lane.packet.begin < found->begin ?
+			lane.packet.begin : found->begin;
+		found->end = lane.packet.end > found->end ? lane.packet.end : found->end;
+		*end = lane.packet.end > *end ? lane.packet.end : *end;
+		scan->empty = false;
+		part->packets++;
+		part->bytes += lane.packet.size;
+		look_for_guest(scan, &lane);
+	}
+	part->skipped += lane.skipped;
+	lane_close(&lane);
+}
+
+static char *read_metadata(int folder)
+{
+	int fd = openat(folder, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char *text = fd >= 0 ? util_alloc(METADATA_MAX + 1) : NULL;
+	ssize_t got = fd >= 0 ? read(fd, text, METADATA_MAX) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (got > 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void take_metadata(struct scan *scan, int folder)
+{
+	char *text = read_metadata(folder);
+
+	if (!text)
+		return;
+	scan->found.machine = metadata_find(text, METADATA_NAME);
+	scan->found.kernel = metadata_find(text, METADATA_KERNEL);
+	free(text);
+}
+
+static void free_boot(struct recording_boot *boot)
+{
+	free(boot->payload);
+	free(boot->machine);
+	free(boot->kernel);
+}
+
+/* A part that goes on where the last one ends is of the same boot. */
+static void take_boot(struct scan *scan)
+{
+	struct recording *recording = scan->recording;
+	struct recording_boot *boot = scan->boot, *found = &scan->found;
+
+	if (boot && !scan->goes_back && memcmp(boot->boot_id, found->boot_id, sizeof(found->boot_id)) == 0) {
+		boot->parts++;
+		boot->end = found->end > boot->end ? found->end : boot->end;
+		if (boot->payload) {
+			free_boot(found);
+		} else {
+			boot->guest = found->guest;
+			boot->payload = found->payload;
+			free(found->machine);
+			free(found->kernel);
+		}
+	} else {
+		recording->boots = util_grow(recording->boots, recording->boot_count + 1, sizeof(*boot));
+		found->first = recording->part_count - 1;
+		found->parts = 1;
+		recording->boots[recording->boot_count] = *found;
+		scan->boot = &recording->boots[recording->boot_count++];
+		memset(scan->ends, 0, sizeof(scan->ends));
+	}
+	for (int stream = 0; stream < STREAMS; stream++)
+		for (int cpu = 0; cpu < EVENT_CPUS; cpu++)
+			if (scan->part_ends[stream][cpu])
+				scan->ends[stream][cpu] = scan->part_ends[stream][cpu];
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+	size_t size = strlen(name), most = strlen(end);
+
+	return size > most && strcmp(name + size - most, end) == 0;
+}
+
+/* A folder without a packet of ours is none. */
+static void take_part(struct scan *scan, const char *path, const char *name)
+{
+	struct recording *recording = scan->recording;
+	struct recording_part part = { .partial = ends_in(name, PARTIAL) };
+	DIR *entries = opendir(path);
+	struct dirent *entry;
+	enum stream stream;
+	uint32_t cpu;
+
+	if (!entries)
+		return;
+	scan->found = (struct recording_boot){ 0 };
+	scan->empty = true;
+	scan->goes_back = false;
+	memset(scan->part_ends, 0, sizeof(scan->part_ends));
+	while ((entry = readdir(entries)))
+		if (lane_named(entry->d_name, &stream, &cpu))
+			take_lane(scan, &part, dirfd(entries), stream, cpu);
+	if (!scan->empty) {
+		take_metadata(scan, dirfd(entries));
+		part.path = util_copy(path, strlen(path));
+		part.name = util_copy(name, strlen(name));
+		recording->parts = util_grow(recording->parts, recording->part_count + 1, sizeof(part));
+		recording->parts[recording->part_count++] = part;
+		take_boot(scan);
+	}
+	closedir(entries);
+}
+
+/* ---- all parts ---- */
+
+static int compare_names(const void *one, const void *other)
+{
+	return strverscmp(*(char *const *)one, *(char *const *)other);
+}
+
+static bool is_folder(const char *folder, const char *name)
+{
+	char *path = util_format("%s/%s", folder, name);
+	struct stat is;
+	bool good = lstat(path, &is) == 0 && S_ISDIR(is.st_mode);
+
+	free(path);
+	return good;
+}
+
+/* The names of the folders in it, in order. */
+static size_t list(const char *folder, char ***names)
+{
+	DIR *entries = opendir(folder);
+	struct dirent *entry;
+	size_t count = 0;
+
+	while (entries && count < RECORDING_PARTS_MAX && (entry = readdir(entries))) {
+		if (entry->d_name[0] == '.' || !is_folder(folder, entry->d_name))
+			continue;
+		*names = util_grow(*names, count + 1, sizeof(**names));
+		(*names)[count++] = util_copy(entry->d_name, strlen(entry->d_name));
+	}
+	if (entries)
+		closedir(entries);
+	if (count)
+		qsort(*names, count, sizeof(**names), compare_names);
+	return count;
+}
+
+static const char *last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void scan_all(struct recording *recording, const char *folder)
+{
+	struct scan *scan = util_alloc(sizeof(*scan));
+	char **names = NULL;
+	size_t count;
+
+	scan->recording = recording;
+	take_part(scan, folder, last_name(folder));
+	count = recording->part_count ? 0 : list(folder, &names);
+	for (size_t i = 0; i < count; i++) {
+		char *path = util_format("%s/%s", folder, names[i]);
+
+		take_part(scan, path, names[i]);
+		free(path);
+		free(names[i]);
+	}
+	free(names);
+	free(scan);
+}
+
+struct recording *recording_open(const char *folder, char **error)
+{
+	DIR *opened = opendir(folder);
+	struct recording *recording;
+
+	if (!opened) {
+		util_fail(error, "%s: not read: %s; name the folder of a recording", folder, strerror(errno));
+		return NULL;
+	}
+	closedir(opened);
+	recording = util_alloc(sizeof(*recording));
+	scan_all(recording, folder);
+	if (recording->boot_count)
+		return recording;
+	util_fail(error, "%s: not read: there is no packet of a guest in it; name the folder of a recording",
+		folder);
+	recording_free(recording);
+	return NULL;
+}
+
+void recording_free(struct recording *recording)
+{
+	if (!recording)
+		return;
+	for (size_t i = 0; i < recording->part_count; i++) {
+		free(recording->parts[i].path);
+		free(recording->parts[i].name);
+	}
+	for (size_t i = 0; i < recording->boot_count; i++)
+		free_boot(&recording->boots[i]);
+	free(recording->parts);
+	free(recording->boots);
+	free(recording);
+}
+
+uint64_t recording_ns(const struct recording_boot *boot, uint64_t ticks)
+{
+	uint64_t hz = boot->payload && boot->guest.guest.clock_hz >= CLOCK_LEAST_HZ ?
+		boot->guest.guest.clock_hz : CLOCK_UNKNOWN_HZ;
+	unsigned __int128 ns = (unsigned __int128)ticks * NS_PER_SECOND / hz;
+
+	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;
+}
+
+const char *recording_remark(const struct recording *recording, size_t boot, char *text, size_t size)
+{
+	const struct recording_boot *is = &recording->boots[boot];
+	const struct recording_part *partial = NULL;
+	uint64_t skipped = 0;
+	size_t used;
+
+	for (size_t i = is->first; i < is->first + is->parts; i++) {
+		skipped += recording->parts[i].skipped;
+		if (recording->parts[i].partial)
+			partial = &recording->parts[i];
+	}
+	util_print(text, size, "%s%s", partial ? "the recording was not ended: its recorder was killed or had no "
+		"more room, or records still: " : "", partial ? partial->name : "");
+	used = strlen(text);
+	if (skipped)
+		util_print(text + used, size - used, "%sbytes of the recording that are no whole packet: %"
+			PRIu64, used ? "; " : "", skipped);
+	if (!is->payload) {
+		used = strlen(text);
+		util_print(text + used, size - used, "%sthe recording does not say what guest it is of",
+			used ? "; " : "");
+	}
+	return text;
+}

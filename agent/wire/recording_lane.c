@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel-hook/wire.h"
+#include "recording_lane.h"
+
+enum {
+	HEADER = sizeof(struct ktop_wire_packet),
+	SEARCH_BYTES = 65536,		/* at a time */
+};
+
+static const char *const names[STREAMS] = { "meta", "samples", "trace" };
+
+bool lane_named(const char *name, enum stream *stream, uint32_t *cpu)
+{
+	for (int i = 0; i < STREAMS; i++) {
+		size_t size = strlen(names[i]);
+		const char *digits = name + size + 1;
+		char *end;
+		unsigned long number;
+
+		if (strncmp(name, names[i], size) != 0 || name[size] != '_' || digits[0] < '0' ||
+				digits[0] > '9' || (digits[0] == '0' && digits[1]))
+			continue;
+		number = strtoul(digits, &end, 10);
+		*stream = (enum stream)i;
+		*cpu = (uint32_t)number;
+		return !*end && strlen(digits) < 6 && number < EVENT_CPUS;
+	}
+	return false;
+}
+
+bool lane_open(struct recording_lane *lane, int folder)
+{
+	char name[32];
+	struct stat is;
+
+	snprintf(name, sizeof(name), "%s_%u", names[lane->stream], lane->cpu);
+	lane->fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (lane->fd >= 0 && fstat(lane->fd, &is) == 0 && S_ISREG(is.st_mode)) {
+		if (!lane->size)
+			lane->size = (uint64_t)is.st_size;
+		return true;
+	}
+	lane_close(lane);
+	return false;
+}
+
+void lane_close(struct recording_lane *lane)
+{
+	if (lane->fd >= 0)
+		close(lane->fd);
+	lane->fd = -1;
+}
+
+/* As many as there are; a file that cannot be read is as one that ends. */
+static size_t read_at(const struct recording_lane *lane, void *to, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = pread(lane->fd, (char *)to + done, size - done, (off_t)(offset + done));
+
+		if (got == 0 || (got < 0 && errno != EINTR))
+			break;
+		done += got > 0 ? (size_t)got : 0;
+	}
+	return done;
+}
+
+static bool is_of_boot(const struct recording_lane *lane, const struct ktop_wire_packet *wire)
+{
+	return !lane->booted || memcmp(lane->boot_id, wire->boot_id, LANE_BOOT_ID) == 0;
+}
+
+/* A header at that offset, of a packet that is whole in the file? Then it is the next one. */
+static bool take_packet(struct recording_lane *lane, uint64_t offset, const struct ktop_wire_packet *wire)
+{
+	if (wire->magic != KTOP_MAGIC || wire->stream != lane->stream || wire->cpu != lane->cpu ||
+			wire->begin > wire->end || wire->content_size != wire->packet_size ||
+			wire->packet_size % 8 || wire->packet_size / 8 < HEADER ||
+			wire->packet_size / 8 > KTOP_PACKET_MAX ||
+			wire->packet_size / 8 > lane->size - offset || !is_of_boot(lane, wire))
+		return false;
+	memcpy(lane->boot_id, wire->boot_id, LANE_BOOT_ID);
+	lane->booted = true;
+	lane->packet = (struct lane_packet){ .offset = offset, .size = (uint32_t)(wire->packet_size / 8),
+		.begin = wire->begin, .end = wire->end };
+	return true;
+}
+
+/* Each byte is read about once, whatever stands there. The offset of the packet, or the file's end. */
+static uint64_t search(struct recording_lane *lane, uint64_t offset)
+{
+	static const uint32_t magic = KTOP_MAGIC;
+	uint8_t bytes[SEARCH_BYTES];
+
+	while (lane->size - offset >= HEADER) {
+		size_t got = read_at(lane, bytes, sizeof(bytes), offset);
+		const uint8_t *at = bytes, *last = bytes + got - (HEADER - 1);
+
+		if (got < HEADER)
+			break;
+		while (at < last && (at = memmem(at, (size_t)(bytes + got - at), &magic, sizeof(magic))) &&
+				at < last) {
+			struct ktop_wire_packet wire;
+
+			memcpy(&wire, at, HEADER);
+			if (take_packet(lane, offset + (uint64_t)(at - bytes), &wire))
+				return lane->packet.offset;
+			at++;
+		}
+		offset += (uint64_t)(last - bytes);
+	}
+	return lane->size;
+}
+
+static void seek(struct recording_lane *lane, uint64_t offset)
+{
+	struct ktop_wire_packet wire;
+
+	lane->packet.size = 0;
+	if (lane->size - offset >= HEADER && read_at(lane, &wire, HEADER, offset) == HEADER &&
+			take_packet(lane, offset, &wire))
+		return;
+	lane->skipped += search(lane, offset) - offset;
+}
+
+void lane_begin(struct recording_lane *lane, const uint8_t *boot_id)
+{
+	lane->booted = boot_id;
+	if (boot_id)
+		memcpy(lane->boot_id, boot_id, LANE_BOOT_ID);
+	lane->skipped = 0;
+	seek(lane, 0);
+}
+
+void lane_next(struct recording_lane *lane)
+{
+	seek(lane, lane->packet.offset + lane->packet.size);
+}
+
+bool lane_read(const struct recording_lane *lane, void *to)
+{
+	return read_at(lane, to, lane->packet.size, lane->packet.offset) == lane->packet.size;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "recording.h"
+#include "recording_lane.h"
+#include "recording_reader.h"
+
+enum { OPEN_MAX = 64 };			/* files open at a time; more are closed and opened again */
+
+struct reader {
+	const struct recording *recording;
+	const struct recording_boot *boot;
+	size_t next_part;		/* behind the present one */
+
+	/* the present part; the lanes that have a packet are a heap, the first packet's on top */
+	DIR *folder;			/* NULL: none is open */
+	struct recording_lane *lanes;
+	size_t count, room;
+	size_t open;			/* files */
+	uint64_t uses;
+};
+
+/* ---- the heap ---- */
+
+static bool is_before(const struct recording_lane *one, const struct recording_lane *other)
+{
+	if (one->packet.end != other->packet.end)
+		return one->packet.end < other->packet.end;
+	return one->stream != other->stream ? one->stream < other->stream : one->cpu < other->cpu;
+}
+
+static void sink(struct reader *reader, size_t at)
+{
+	for (;;) {
+		size_t least = at;
+
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < reader->count; child++)
+			if (is_before(&reader->lanes[child], &reader->lanes[least]))
+				least = child;
+		if (least == at)
+			return;
+		struct recording_lane lane = reader->lanes[at];
+
+		reader->lanes[at] = reader->lanes[least];
+		reader->lanes[least] = lane;
+		at = least;
+	}
+}
+
+/* ---- files ---- */
+
+static void close_lane(struct reader *reader, struct recording_lane *lane)
+{
+	reader->open -= lane->fd >= 0;
+	lane_close(lane);
+}
+
+/* The one unused for longest gives way. */
+static bool open_lane(struct reader *reader, struct recording_lane *lane)
+{
+	lane->used = ++reader->uses;
+	if (lane->fd >= 0)
+		return true;
+	if (reader->open == OPEN_MAX) {
+		struct recording_lane *oldest = NULL;
+
+		for (size_t i = 0; i < reader->count; i++)
+			if (reader->lanes[i].fd >= 0 && (!oldest || reader->lanes[i].used < oldest->used))
+				oldest = &reader->lanes[i];
+		if (oldest)
+			close_lane(reader, oldest);
+	}
+	if (!lane_open(lane, dirfd(reader->folder)))
+		return false;
+	reader->open++;
+	return true;
+}
+
+static void drop_top(struct reader *reader)
+{
+	close_lane(reader, &reader->lanes[0]);
+	reader->lanes[0] = reader->lanes[--reader->count];
+	sink(reader, 0);
+}
+
+/* Its next packet has its place; or it has none, and goes. */
+static void advance_top(struct reader *reader)
+{
+	struct recording_lane *lane = &reader->lanes[0];
+
+	if (open_lane(reader, lane))
+		lane_next(lane);
+	else
+		lane->packet.size = 0;
+	if (lane->packet.size)
+		sink(reader, 0);
+	else
+		drop_top(reader);
+}
+
+/* ---- parts ---- */
+
+static void add_lane(struct reader *reader, enum stream stream, uint32_t cpu)
+{
+	struct recording_lane lane = { .stream = stream, .cpu = cpu, .fd = -1 };
+
+	if (!open_lane(reader, &lane))
+		return;
+	lane_begin(&lane, reader->boot->boot_id);
+	if (!lane.packet.size) {
+		close_lane(reader, &lane);
+		return;
+	}
+	if (reader->count == reader->room) {
+		reader->room = 2 * reader->room + 16;
+		reader->lanes = util_grow(reader->lanes, reader->room, sizeof(lane));
+	}
+	reader->lanes[reader->count++] = lane;
+}
+
+static void close_part(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->count; i++)
+		close_lane(reader, &reader->lanes[i]);
+	reader->count = 0;
+	if (reader->folder)
+		closedir(reader->folder);
+	reader->folder = NULL;
+}
+
+static void open_part(struct reader *reader, const char *path)
+{
+	struct dirent *entry;
+	enum stream stream;
+	uint32_t cpu;
+
+	close_part(reader);
+	reader->folder = opendir(path);
+	while (reader->folder && (entry = readdir(reader->folder)))
+		if (lane_named(entry->d_name, &stream, &cpu))
+			add_lane(reader, stream, cpu);
+	for (size_t i = reader->count / 2; i-- > 0;)
+		sink(reader, i);
+}
+
+struct reader *reader_new(const struct recording *recording, size_t boot)
+{
+	struct reader *reader = util_alloc(sizeof(*reader));
+
+	reader->recording = recording;
+	reader->boot = &recording->boots[boot];
+	reader->next_part = reader->boot->first;
+	return reader;
+}
+
+void reader_free(struct reader *reader)
+{
+	if (!reader)
+		return;
+	close_part(reader);
+	free(reader->lanes);
+	free(reader);
+}
+
+bool reader_peek(struct reader *reader, uint64_t *end)
+{
+	const struct recording_boot *boot = reader->boot;
+
+	while (!reader->count && reader->next_part < boot->first + boot->parts)
+		open_part(reader, reader->recording->parts[reader->next_part++].path);
+	if (!reader->count)
+		return false;
+	*end = reader->lanes[0].packet.end;
+	return true;
+}
+
+size_t reader_read(struct reader *reader, void *to, size_t room)
+{
+	uint64_t end;
+
+	while (reader_peek(reader, &end)) {
+		struct recording_lane *lane = &reader->lanes[0];
+		size_t size = lane->packet.size;
+
+		if (size > room)
+			return 0;
+		if (!open_lane(reader, lane) || !lane_read(lane, to)) {
+			drop_top(reader);
+			continue;
+		}
+		advance_top(reader);
+		return size;
+	}
+	return 0;
+}
