@@ -16,9 +16,9 @@ struct mailbox;
 struct picture;
 
 struct order {
-	enum order_kind { ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_COMMAND, ORDER_PLAY } kind;
+	enum order_kind { ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_PLAY } kind;
 	bool on;			/* ORDER_PROFILER */
-	char *text;			/* path or line, owned by the order */
+	char *text;			/* path, owned by the order */
 	struct folded_options options;
 	struct play play;		/* ORDER_PLAY */
 };

@@ -130,7 +130,7 @@ static void tell_plugged(struct session *session)
 	char text[SESSION_TROUBLE];
 
 	if (session_plugged(session, text, sizeof(text))[0])
-		session_tell(session, false, false, text);
+		session_say(session, false, text);
 }
 
 /* `news`: of enum source_news. */

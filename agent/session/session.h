@@ -97,6 +97,7 @@ bool session_left_running(const struct session *session);	/* the guest's profile
  */
 void session_ask(struct session *session, const char *line, const struct command_sink *sink);
 void session_profile(struct session *session, bool on, const struct command_sink *sink);
+void session_command(struct session *session, const char *line);	/* the answer is a message */
 void session_forget(struct session *session, const void *context);	/* sinks that have it */
 
 /* ---- any thread ---- */
@@ -111,7 +112,6 @@ int session_picture_fd(const struct session *session);	/* readable when one, or 
 /* Toggle by key, and by port when no status confirms it in 300 ms. Results come as messages. */
 void session_run_profiler(struct session *session, bool on);
 void session_snapshot(struct session *session, const char *path, struct folded_options options);
-void session_command(struct session *session, const char *line);	/* for the guest */
 void session_play(struct session *session, struct play play);	/* of a recording */
 
 void session_say(struct session *session, bool failed, const char *text);	/* a message */

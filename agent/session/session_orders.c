@@ -12,9 +12,9 @@
 
 /* ---- messages ---- */
 
-void session_tell(struct session *session, bool failed, bool reply, const char *text)
+void session_say(struct session *session, bool failed, const char *text)
 {
-	struct session_message message = { .failed = failed, .reply = reply };
+	struct session_message message = { .failed = failed };
 
 	util_print(message.text, sizeof(message.text), "%s", text);
 	mailbox_message(session->mailbox, &message);
@@ -40,7 +40,7 @@ static void tell_reply(void *context, bool ok, const char *text)
 
 	if (ok)
 		loan_line_obeyed(&session->loan, text);
-	session_tell(session, !ok, true, text);
+	session_say(session, !ok, text);
 }
 
 /* ---- what they want, by the thread that drives ---- */
@@ -48,6 +48,13 @@ static void tell_reply(void *context, bool ok, const char *text)
 void session_ask(struct session *session, const char *line, const struct command_sink *sink)
 {
 	session->source->table->ask(session->source, line, sink);
+}
+
+void session_command(struct session *session, const char *line)
+{
+	const struct command_sink reply = { .context = session, .answered = tell_reply };
+
+	session_ask(session, line, &reply);
 }
 
 void session_profile(struct session *session, bool on, const struct command_sink *sink)
@@ -66,7 +73,7 @@ static void save_snapshot(struct session *session, const char *path, struct fold
 	struct question question;
 
 	if (!epoch || !epoch->known) {
-		session_tell(session, true, false, "no snapshot: nothing has come from the guest yet");
+		session_say(session, true, "no snapshot: nothing has come from the guest yet");
 		return;
 	}
 	question = picture_question(epoch, &session->wish);
@@ -76,7 +83,6 @@ static void save_snapshot(struct session *session, const char *path, struct fold
 static void obey(struct session *session, const struct order *order)
 {
 	const struct command_sink done = { .context = session, .answered = tell_done };
-	const struct command_sink reply = { .context = session, .answered = tell_reply };
 
 	switch (order->kind) {
 	case ORDER_PROFILER:
@@ -85,9 +91,6 @@ static void obey(struct session *session, const struct order *order)
 		break;
 	case ORDER_SNAPSHOT:
 		save_snapshot(session, order->text, order->options);
-		break;
-	case ORDER_COMMAND:
-		session_ask(session, order->text, &reply);
 		break;
 	case ORDER_PLAY:
 		if (session->source->table->play)
@@ -158,20 +161,9 @@ void session_snapshot(struct session *session, const char *path, struct folded_o
 	});
 }
 
-void session_command(struct session *session, const char *line)
-{
-	mailbox_order(session->mailbox, &(struct order){
-		.kind = ORDER_COMMAND, .text = util_copy(line, strlen(line)) });
-}
-
 void session_play(struct session *session, struct play play)
 {
 	mailbox_order(session->mailbox, &(struct order){ .kind = ORDER_PLAY, .play = play });
-}
-
-void session_say(struct session *session, bool failed, const char *text)
-{
-	session_tell(session, failed, false, text);
 }
 
 bool session_message(struct session *session, struct session_message *message)

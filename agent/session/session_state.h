@@ -82,7 +82,6 @@ void session_make_picture(struct session *session);
 
 /* ---- what others want (session_orders.c) ---- */
 
-void session_tell(struct session *session, bool failed, bool reply, const char *text);
 void session_take_orders(struct session *session);	/* for a turn; the rest has the next one */
 void session_finish_orders(struct session *session);	/* all: nobody comes back */
 

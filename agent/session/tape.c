@@ -31,7 +31,7 @@ static void tell_failure(void *context)
 	if (tape->failed || !record_failed(tape->record, why, sizeof(why)))
 		return;
 	tape->failed = true;
-	session_tell(tape->session, true, false, why);
+	session_say(tape->session, true, why);
 }
 
 struct tape *tape_new(struct session *session, const struct record_options *options)

@@ -24,7 +24,6 @@ struct session_wish {
 
 struct session_message {
 	bool failed;			/* stays on the screen until a key */
-	bool reply;			/* the guest's answer to session_command */
 	bool profiler;			/* of starting or stopping, which may have happened since */
 	bool kept;			/* that wish waits for the guest: its end is told, too */
 	char text[512];

@@ -79,11 +79,6 @@ bool arrivals_full(const struct arrivals *arrivals)
 	return arrivals->count == ARRIVALS_MAX;
 }
 
-size_t arrivals_count(const struct arrivals *arrivals)
-{
-	return arrivals->count;
-}
-
 /* By its fields, as they were written: a copy of it would wait for them. */
 static struct kind make_kind(const struct who *who, uint32_t weight)
 {

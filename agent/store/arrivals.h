@@ -22,7 +22,6 @@ struct arrivals *arrivals_new(void);
 void arrivals_free(struct arrivals *arrivals);
 
 bool arrivals_full(const struct arrivals *arrivals);
-size_t arrivals_count(const struct arrivals *arrivals);
 
 /* One more, for slice number `slice` below ARRIVALS_SLICES. Not when full. */
 void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,

@@ -18,6 +18,8 @@
 
 #include "agent/base/util.h"
 #include "agent/fleet/fleet.h"
+#include "agent/guest/commands.h"
+#include "agent/guest/loan.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
@@ -185,8 +187,7 @@ static void check_messages(struct machine *machine)
 	struct session_message message;
 
 	while (session_message(machine->session, &message))
-		if (!message.reply)
-			check_text(message.text);
+		check_text(message.text);
 }
 
 static struct picture *picture_of(struct machine *machine, const struct session_wish *wish)
@@ -265,13 +266,24 @@ static void send_flood(struct world *world, struct machine *machine, enum flood_
 	end_step(kind, bytes, boots);
 }
 
+/* A guest's answer has as many lines as it likes. */
+static void take_answer(void *context, bool ok, const char *text)
+{
+	const struct machine *machine = context;
+
+	if (ok)
+		loan_line_obeyed(session_loan(machine->session), text);
+	check_lines(text);
+}
+
 static void send_command(struct machine *machine, struct fuzz_input *input)
 {
 	const uint8_t *bytes;
 	size_t size = input_bytes(input, &bytes, input_byte(input));
+	const struct command_sink sink = { .context = machine, .answered = take_answer };
 	char *line = util_copy((const char *)bytes, size);
 
-	session_command(machine->session, line);
+	session_ask(machine->session, line, &sink);
 	step(machine, 0);
 	free(line);
 }
