@@ -20,7 +20,7 @@ UNIT = $(call in,kernel-hook/test_,control drain grid keys meta overflow ring sa
 THREADED = $(call in,kernel-hook/test_,ring_threads pace_threads hook_threads)
 WEAK = $(call in,kernel-hook/test_,ring_barriers sampler_barriers table_barriers) \
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers)
-FAKES = ansi counts decode_log fake_guest fake_host fake_machine fake_port fake_qmp fake_serial fake_smp golden \
+FAKES = ansi canvas_dump counts decode_log fake_guest fake_host fake_machine fake_port fake_qmp fake_serial fake_smp golden \
 	hand_picture no_waits packets query_world report_fixture safe_canvas session_fixture sheet stage
 FUZZ = $(addprefix fuzz_,decode qmp elf dwarf nm demangle control service screen session)
 # The same, each allocation refused in turn; the hook allocates nothing, floods take too long.

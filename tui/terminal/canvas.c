@@ -291,28 +291,3 @@ const char *canvas_utf8(const struct cell *cell, char bytes[CELL_BYTES])
 	*to = '\0';
 	return bytes;
 }
-
-static int used_columns(const struct canvas *canvas, int row)
-{
-	int used = canvas->columns;
-
-	while (used > 0 && cell_at(canvas, row, used - 1)->code == ' ')
-		used--;
-	return used;
-}
-
-char *canvas_dump(const struct canvas *canvas)
-{
-	size_t most = (size_t)canvas->rows * (canvas->columns * CELL_BYTES + 1) + 1;
-	char *text = util_alloc(most), *to = text;
-	char bytes[CELL_BYTES];
-
-	for (int row = 0; row < canvas->rows; row++) {
-		int used = used_columns(canvas, row);
-
-		for (int column = 0; column < used; column++)
-			to = stpcpy(to, canvas_utf8(cell_at(canvas, row, column), bytes));
-		*to++ = '\n';
-	}
-	return text;
-}

@@ -72,7 +72,4 @@ void canvas_restyle(struct canvas *canvas, struct place place, uint8_t style);
 /* A cell as terminated UTF-8; "" for the right half of a wide character. Returns `bytes`. */
 const char *canvas_utf8(const struct cell *cell, char bytes[CELL_BYTES]);
 
-/* All rows as text, blanks at their ends left off; to be freed by the caller. */
-char *canvas_dump(const struct canvas *canvas);
-
 #endif

@@ -11,6 +11,7 @@
 
 #include "agent/base/util.h"
 #include "tui/terminal/canvas.h"
+#include "canvas_dump.h"
 #include "golden.h"
 
 static void write_file(const char *path, const char *text)

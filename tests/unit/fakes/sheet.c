@@ -11,6 +11,7 @@
 
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
+#include "canvas_dump.h"
 #include "golden.h"
 #include "sheet.h"
 #include "stage.h"

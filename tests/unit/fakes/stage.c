@@ -12,6 +12,7 @@
 #include "agent/session/picture.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
+#include "canvas_dump.h"
 #include "stage.h"
 
 void stage_resize(struct stage *stage, int rows, int columns, bool unicode)

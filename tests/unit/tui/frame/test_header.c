@@ -12,6 +12,7 @@
 
 #include "agent/names/symbols.h"
 #include "agent/session/picture.h"
+#include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/hand_picture.h"
 #include "tui/frame/header.h"

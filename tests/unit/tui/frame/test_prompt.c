@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/fakes/canvas_dump.h"
 #include "tui/frame/prompt.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/status.h"

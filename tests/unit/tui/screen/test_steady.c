@@ -14,6 +14,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/session/picture.h"
+#include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/hand_picture.h"
 #include "tests/unit/fakes/random.h"
 #include "tests/unit/fakes/stage.h"

@@ -15,6 +15,7 @@
 #include "agent/names/symbols.h"
 #include "agent/session/picture.h"
 #include "tests/unit/fakes/ansi.h"
+#include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/fake_session.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/hand_picture.h"

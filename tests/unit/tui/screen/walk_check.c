@@ -11,6 +11,7 @@
 
 #include "agent/names/function.h"
 #include "agent/query/filter_words.h"
+#include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/safe_canvas.h"
 #include "tui/frame/scope.h"
 #include "tui/screen/machine.h"

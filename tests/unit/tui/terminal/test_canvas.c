@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/fakes/ansi.h"
+#include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/safe_canvas.h"
 #include "tui/terminal/canvas.h"

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
 #include "tui/frame/key_bar.h"
 #include "tui/frame/view.h"
