@@ -16,7 +16,7 @@ say = $(if $(V),,@$(if $(quiet),,echo '$1 $@';))
 # ---- what there is, room by room (docs/architecture.md) ----
 
 in = $(addprefix $1,$2)
-HOOK = $(call in,kernel-hook/,control drain events grid hook keys meta pace packet ring sample sampler str table trace \
+HOOK = $(call in,kernel-hook/,control drain events grid hook init keys meta pace packet ring sample sampler str table trace \
 		unwind unwind_user) $(call in,kernel-hook/virtio/,pci pci_ports virtio virtio_legacy \
 		virtio_modern virtio_pci virtio_port virtio_serial virtq)
 AGENT = \

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hook.h"
+#include "ktop.h"
+#include "port.h"
+
+enum {
+	DEFAULT_RATE = 997,
+	DEFAULT_RING = 256 * 1024,
+	RING_MAX = 1 << 30,
+	CPUS_MAX = 4096,
+};
+
+static bool is_rows(uint32_t rows)
+{
+	return rows <= KTOP_ROWS_MAX && (rows & (rows - 1)) == 0;
+}
+
+/* Fills in the defaults; false: a setting is out of its range. */
+static bool complete(struct ktop_settings *settings)
+{
+	if (settings->rate == 0)
+		settings->rate = DEFAULT_RATE;
+	if (settings->ring_size == 0)
+		settings->ring_size = DEFAULT_RING;
+	if (settings->processes == 0)
+		settings->processes = KTOP_PROCESSES;
+	if (settings->threads == 0)
+		settings->threads = KTOP_THREADS;
+	if (settings->objects == 0)
+		settings->objects = KTOP_OBJECTS;
+	if (settings->events == 0)
+		settings->events = KTOP_USER_EVENTS;
+	return settings->rate <= KTOP_RATE_MAX && is_rows(settings->processes) &&
+		is_rows(settings->threads) && is_rows(settings->objects) && is_rows(settings->events) &&
+		settings->events <= KTOP_USER_EVENTS_MAX && settings->ring_size >= KTOP_RING_MIN &&
+		settings->ring_size <= RING_MAX &&
+		(settings->ring_size & (settings->ring_size - 1)) == 0;
+}
+
+static uint64_t align(uint64_t size)
+{
+	return (size + 63) & ~63ull;
+}
+
+/* The order in memory: struct ktop, CPUs, meta's tables, rings. */
+static uint64_t fixed_size(uint32_t cpus, const struct ktop_settings *settings)
+{
+	return align(sizeof(struct ktop)) + cpus * align(sizeof(struct ktop_cpu)) +
+		align(ktop_meta_memory(settings));
+}
+
+size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)
+{
+	struct ktop_settings all = settings ? *settings : (struct ktop_settings){ 0 };
+	uint64_t size;
+
+	if (cpus == 0 || cpus > CPUS_MAX || !complete(&all))
+		return 0;
+	size = fixed_size(cpus, &all) + (uint64_t)cpus * KTOP_CLASSES * all.ring_size;
+	return (size_t)size == size ? (size_t)size : 0;	/* more than a CPU of 32 bits can address: wrong settings */
+}
+
+static void init_cpu(struct ktop_cpu *cpu, uint32_t number, uint8_t *rings, uint64_t ring_size)
+{
+	*cpu = (struct ktop_cpu){ .grid.seed = (number + 1) * 2654435761u };
+	ktop_grid_stop(&cpu->grid);
+	for (uint32_t class = 0; class < KTOP_CLASSES; class++)
+		ktop_ring_init(&cpu->rings[class], rings + class * ring_size, ring_size);
+}
+
+struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_settings *settings,
+	struct ktop_transport *transport, void *memory, size_t size)
+{
+	struct ktop_settings all = settings ? *settings : (struct ktop_settings){ 0 };
+	size_t need = ktop_memory_size(facts->cpus, settings);
+	struct ktop *ktop = memory;
+	uint8_t *rings;
+
+	if (need == 0 || size < need || (uintptr_t)memory % 64 != 0 || !complete(&all))
+		return NULL;
+	*ktop = (struct ktop){
+		.cpus = facts->cpus,
+		.hz = facts->clock_hz ? facts->clock_hz : 1000000000,
+		.cpu = (struct ktop_cpu *)((uint8_t *)memory + align(sizeof *ktop)),
+		.transport = transport,
+		.counters = facts->counters,
+		.pacer.seed = 1,
+		.keys.plain = all.plain_keys,
+		.accounted = ktop_port_clock(),
+	};
+	rings = (uint8_t *)memory + fixed_size(facts->cpus, &all);
+	for (uint32_t i = 0; i < facts->cpus; i++)
+		init_cpu(&ktop->cpu[i], i, rings + (uint64_t)i * KTOP_CLASSES * all.ring_size,
+			all.ring_size);
+	ktop_meta_init(&ktop->meta, facts, &all, ktop->cpu + facts->cpus);
+	ktop_control_init(ktop, &all);
+	return ktop;
+}
