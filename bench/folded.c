@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "agent/export/export.h"
+#include "agent/export/export_folded.h"
 #include "agent/guest/epoch.h"
 #include "intake.h"
 
@@ -23,9 +23,19 @@ static bool feed(struct intake *intake, const char *path)
 	return got == 0;
 }
 
-int main(int argc, char **argv)
+static bool write_stacks(struct intake *intake, const char *path, struct export_result *result,
+	char **error)
 {
 	const struct question all = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
+	const struct export_choice choice = folded_choice((struct folded_options){ 0 });
+	struct epoch *epoch = intake_epoch(intake);
+
+	return export_write(export_new(&choice, &(struct export_source){ .query = epoch->query,
+		.inputs = &epoch->inputs, .question = &all }), path, result, error);
+}
+
+int main(int argc, char **argv)
+{
 	struct export_result result = { 0 };
 	struct intake *intake;
 	char *error = NULL;
@@ -35,9 +45,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	intake = intake_new(argv[2]);
-	if (feed(intake, argv[1]) && export_folded(argv[3], intake_epoch(intake)->query,
-			&intake_epoch(intake)->inputs, &all, (struct folded_options){ 0 },
-			&result, &error)) {
+	if (feed(intake, argv[1]) && write_stacks(intake, argv[3], &result, &error)) {
 		intake_check(intake, result.samples);
 		printf("%" PRIu64 " samples in %" PRIu64 " stacks\n", result.samples, result.stacks);
 		return 0;

@@ -5,11 +5,10 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/base/util_file.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
-#include "export.h"
+#include "export_folded.h"
 
 enum { BLOCK_COST = 32 };		/* what a block of memory takes beyond its contents */
 
@@ -61,21 +60,21 @@ static void add_line(void *context, const struct query_stack *stack)
 	};
 }
 
-struct folded *folded_new(struct query *query, const struct query_inputs *inputs,
-	const struct question *question, struct folded_options options)
+static void *collect(const struct export_source *source, const void *options)
 {
 	struct folded *folded = util_alloc(sizeof(*folded));
 
-	*folded = (struct folded){ .inputs = inputs, .options = options };
-	if (!query_stacks(query, question, add_line, folded))
+	*folded = (struct folded){ .inputs = source->inputs };
+	memcpy(&folded->options, options, sizeof(folded->options));
+	if (!query_stacks(source->query, source->question, add_line, folded))
 		folded->full = true;
 	return folded;
 }
 
-void folded_free(struct folded *folded)
+static void free_lines(void *collected)
 {
-	if (!folded)
-		return;
+	struct folded *folded = collected;
+
 	for (size_t i = 0; i < folded->count; i++)
 		free(folded->lines[i].functions);
 	budget_give(folded->inputs->budget, folded->paid);
@@ -198,7 +197,6 @@ static void write_lines(struct folded *folded, FILE *stream, struct export_resul
 {
 	uint64_t weight = 0;
 
-	*result = (struct export_result){ 0 };
 	for (size_t i = 0; i < folded->count; i++) {
 		const struct line *line = &folded->lines[i];
 
@@ -213,49 +211,21 @@ static void write_lines(struct folded *folded, FILE *stream, struct export_resul
 	}
 }
 
-/* All but the name. NULL with `error` set. */
-static struct util_file *write_file(struct folded *folded, const char *path,
-	struct export_result *result, char **error)
+static bool write_folded(void *collected, const char *name, FILE *to, struct export_result *result,
+	char **error)
 {
-	struct util_file *file = util_file_open(path, error);
+	struct folded *folded = collected;
 
-	if (!file)
-		return NULL;
-	if (folded->full) {
-		util_file_discard(file);
-		util_fail(error, "%s: not written: there is no memory for so many stacks; "
-			"filter, take a shorter window, or give more by --memory", path);
-		return NULL;
-	}
+	if (folded->full)
+		return util_fail(error, "%s: not written: there is no memory for so many stacks; "
+			"filter, take a shorter window, or give more by --memory", name);
 	if (folded->count)
 		qsort_r(folded->lines, folded->count, sizeof(*folded->lines), compare, folded);
-	write_lines(folded, util_file_stream(file), result);
-	return file;
+	write_lines(folded, to, result);
+	return true;
 }
 
-bool folded_write(struct folded *folded, const char *path, struct export_result *result,
-	char **error)
-{
-	struct util_file *file = write_file(folded, path, result, error);
-
-	return file && util_file_commit(file, error);
-}
-
-char *folded_write_new(struct folded *folded, const char *path, struct export_result *result,
-	char **error)
-{
-	struct util_file *file = write_file(folded, path, result, error);
-
-	return file ? util_file_commit_new(file, error) : NULL;
-}
-
-bool export_folded(const char *path, struct query *query, const struct query_inputs *inputs,
-	const struct question *question, struct folded_options options,
-	struct export_result *result, char **error)
-{
-	struct folded *folded = folded_new(query, inputs, question, options);
-	bool written = folded_write(folded, path, result, error);
-
-	folded_free(folded);
-	return written;
-}
+const struct export_format export_folded = {
+	.name = "folded", .ending = ".folded",
+	.collect = collect, .write = write_folded, .free = free_lines,
+};

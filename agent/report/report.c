@@ -7,6 +7,7 @@
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
+#include "agent/export/export_folded.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/loan.h"
 #include "agent/names/symbols.h"
@@ -411,15 +412,15 @@ static void note_unread(struct report *report, uint32_t count)
 
 static void begin_file(struct report *report)
 {
-	const struct folded_options options = {
+	const struct export_choice choice = folded_choice((struct folded_options){
 		.kernel_mark = report->request.kernel_mark,
 		.thread_first = report->request.threads,
-	};
+	});
 
 	report->state = report->request.folded ? REPORT_WRITING : REPORT_DONE;
 	if (report->request.folded)
 		report->file = report_file_begin(report->request.folded, report->epoch,
-			&report->question, options);
+			&report->question, &choice);
 }
 
 static void write_file(struct report *report)
@@ -510,13 +511,13 @@ bool report_has_books(const struct report *report)
 	return session_epoch(report->session) == report->epoch;
 }
 
-static bool put(struct report *report, FILE *out)
+static bool put(struct report *report, FILE *out, char **error)
 {
 	bool good = true;
 
 	query_heed(report->epoch->query, session_given_up(report->session));
 	if (report->request.json)
-		good = report_json(report, out);
+		good = report_json(report, out, error);
 	else
 		report_text(report, out);
 	query_heed(report->epoch->query, NULL);
@@ -525,8 +526,8 @@ static bool put(struct report *report, FILE *out)
 
 bool report_write(struct report *report, FILE *out, char **error)
 {
-	if (!put(report, out))
-		return util_fail(error, "JSON: not written: no memory for it; ask for less");
+	if (!put(report, out, error))
+		return false;
 	if (fflush(out) != 0)
 		return util_fail(error, "report: not written: %s; make room there", strerror(errno));
 	return !report->unwritten || util_fail(error, "%s", report->unwritten);

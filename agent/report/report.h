@@ -103,6 +103,6 @@ bool report_write(struct report *report, FILE *out, char **error);
 bool report_has_books(const struct report *report);
 
 void report_text(const struct report *report, FILE *out);
-bool report_json(const struct report *report, FILE *out);
+bool report_json(const struct report *report, FILE *out, char **error);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct job {
 	struct epoch *epoch;		/* held: what the stacks are named by */
-	struct folded *folded;
+	struct export *export;
 	char *path, *error;
 };
 
@@ -18,14 +18,14 @@ static void run(void *context)
 	struct job *job = context;
 	struct export_result result;
 
-	folded_write(job->folded, job->path, &result, &job->error);
+	export_write(job->export, job->path, &result, &job->error);
 }
 
 static void free_job(void *context)
 {
 	struct job *job = context;
 
-	folded_free(job->folded);
+	export_free(job->export);
 	epoch_release(job->epoch);
 	free(job->path);
 	free(job->error);
@@ -33,14 +33,17 @@ static void free_job(void *context)
 }
 
 struct errand *report_file_begin(const char *path, struct epoch *epoch,
-	const struct question *question, struct folded_options options)
+	const struct question *question, const struct export_choice *choice)
 {
 	static const struct errand_work work = { .run = run, .free = free_job };
+	const struct export_source source = {
+		.query = epoch->query, .inputs = &epoch->inputs, .question = question,
+	};
 	struct job *job = util_alloc(sizeof(*job));
 
 	job->path = util_copy(path, strlen(path));
 	job->epoch = epoch_hold(epoch);
-	job->folded = folded_new(epoch->query, &epoch->inputs, question, options);
+	job->export = export_new(choice, &source);
 	return errand_new(&work, job);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folded file of a report, written beside: a slow disk holds up nothing else. */
+/* A report's file in some format, written beside: a slow disk holds up nothing else. */
 #ifndef REPORT_FILE_H
 #define REPORT_FILE_H
 
@@ -12,7 +12,7 @@ struct errand;
 
 /* Of what the epoch has now. */
 struct errand *report_file_begin(const char *path, struct epoch *epoch,
-	const struct question *question, struct folded_options options);
+	const struct question *question, const struct export_choice *choice);
 
 /* True: it is over, and the errand gone; `error` is set when there is no file. */
 bool report_file_done(struct errand *errand, char **error);

@@ -19,7 +19,7 @@ struct order {
 	enum order_kind { ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_PLAY } kind;
 	bool on;			/* ORDER_PROFILER */
 	char *text;			/* path, owned by the order */
-	struct folded_options options;
+	struct export_choice choice;	/* ORDER_SNAPSHOT */
 	struct play play;		/* ORDER_PLAY */
 };
 

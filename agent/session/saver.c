@@ -15,7 +15,7 @@ enum { JOBS_MAX = 256 };		/* that wait; their memory is in the budget */
 
 struct job {				/* a snapshot to be written */
 	struct epoch *epoch;		/* held: what the stacks are named by */
-	struct folded *folded;
+	struct export *export;
 	char *path;
 };
 
@@ -65,7 +65,7 @@ static void tell(struct saver *saver, bool failed, char *text)
 static void write_file(struct saver *saver, const struct job *job)
 {
 	struct export_result result = { 0 };
-	char *error = NULL, *name = folded_write_new(job->folded, job->path, &result, &error);
+	char *error = NULL, *name = export_write_new(job->export, job->path, &result, &error);
 
 	if (name)
 		tell(saver, false, util_format("%s: %" PRIu64 " sample%s (weight %" PRIu64
@@ -80,7 +80,7 @@ static void write_file(struct saver *saver, const struct job *job)
 
 static void finish(struct job *job)
 {
-	folded_free(job->folded);
+	export_free(job->export);
 	epoch_release(job->epoch);
 	free(job->path);
 }
@@ -146,8 +146,11 @@ static void add(struct saver *saver, const struct job *job)
 }
 
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
-	const struct question *question, struct folded_options options)
+	const struct question *question, const struct export_choice *choice)
 {
+	const struct export_source source = {
+		.query = epoch->query, .inputs = &epoch->inputs, .question = question,
+	};
 	struct job job;
 
 	if (!has_room(saver)) {
@@ -163,7 +166,7 @@ void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 		return;
 	}
 	job = (struct job){ .epoch = epoch_hold(epoch), .path = util_copy(path, strlen(path)),
-		.folded = folded_new(epoch->query, &epoch->inputs, question, options) };
+		.export = export_new(choice, &source) };
 	add(saver, &job);
 }
 

@@ -20,7 +20,8 @@ void saver_free(struct saver *saver);		/* when all that were taken are written *
 /* Is any not yet written? Which, in `text`. */
 bool saver_writes(struct saver *saver, char *text, size_t size);
 
+/* In a format that any thread may write. */
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
-	const struct question *question, struct folded_options options);
+	const struct question *question, const struct export_choice *choice);
 
 #endif

@@ -111,7 +111,7 @@ int session_picture_fd(const struct session *session);	/* readable when one, or 
 
 /* Toggle by key, and by port when no status confirms it in 300 ms. Results come as messages. */
 void session_run_profiler(struct session *session, bool on);
-void session_snapshot(struct session *session, const char *path, struct folded_options options);
+void session_snapshot(struct session *session, const char *path, const struct export_choice *choice);
 void session_play(struct session *session, struct play play);	/* of a recording */
 
 void session_say(struct session *session, bool failed, const char *text);	/* a message */

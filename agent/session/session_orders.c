@@ -67,7 +67,7 @@ void session_forget(struct session *session, const void *context)
 	session->source->table->forget(session->source, context);
 }
 
-static void save_snapshot(struct session *session, const char *path, struct folded_options options)
+static void save_snapshot(struct session *session, const char *path, const struct export_choice *choice)
 {
 	struct epoch *epoch = session->epoch;
 	struct question question;
@@ -77,7 +77,7 @@ static void save_snapshot(struct session *session, const char *path, struct fold
 		return;
 	}
 	question = picture_question(epoch, &session->wish);
-	saver_save(session->saver, path, epoch, &question, options);
+	saver_save(session->saver, path, epoch, &question, choice);
 }
 
 static void obey(struct session *session, const struct order *order)
@@ -90,7 +90,7 @@ static void obey(struct session *session, const struct order *order)
 		session->source->table->run(session->source, order->on, true, &done);
 		break;
 	case ORDER_SNAPSHOT:
-		save_snapshot(session, order->text, order->options);
+		save_snapshot(session, order->text, &order->choice);
 		break;
 	case ORDER_PLAY:
 		if (session->source->table->play)
@@ -152,12 +152,12 @@ void session_run_profiler(struct session *session, bool on)
 	mailbox_order(session->mailbox, &(struct order){ .kind = ORDER_PROFILER, .on = on });
 }
 
-void session_snapshot(struct session *session, const char *path, struct folded_options options)
+void session_snapshot(struct session *session, const char *path, const struct export_choice *choice)
 {
 	mailbox_order(session->mailbox, &(struct order){
 		.kind = ORDER_SNAPSHOT,
 		.text = util_copy(path, strlen(path)),
-		.options = options,
+		.choice = *choice,
 	});
 }
 

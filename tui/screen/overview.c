@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "agent/base/util.h"
+#include "agent/export/export_folded.h"
 #include "agent/fleet/fleet.h"
 #include "machine.h"
 #include "overview.h"
@@ -127,12 +128,15 @@ void overview_snapshot(struct overview *overview)
 	for (size_t i = 0; i < overview->count; i++) {
 		const struct machine *machine = &overview->machines[i];
 		struct folded_options options = { .kernel_mark = true };
+		struct export_choice choice;
 		char *kernel = util_format("all-%u-%s", machine->number,
 			machine->name + strcspn(machine->name, " "));
 		char name[SNAPSHOT_NAME];
 
 		snprintf(options.root, sizeof options.root, "%s", machine->name);
-		session_snapshot(machine->session, snapshot_name(kernel, now, name), options);
+		choice = folded_choice(options);
+		session_snapshot(machine->session,
+			snapshot_name(kernel, now, choice.format->ending, name), &choice);
 		free(kernel);
 	}
 }

@@ -17,7 +17,8 @@ static void clean(const char *kernel, char *name, size_t size)
 	name[used] = '\0';
 }
 
-const char *snapshot_name(const char *kernel, time_t when, char name[SNAPSHOT_NAME])
+const char *snapshot_name(const char *kernel, time_t when, const char *ending,
+	char name[SNAPSHOT_NAME])
 {
 	char cleaned[64], stamp[32] = "";
 	struct tm local;
@@ -25,6 +26,6 @@ const char *snapshot_name(const char *kernel, time_t when, char name[SNAPSHOT_NA
 	clean(kernel, cleaned, sizeof cleaned);
 	if (localtime_r(&when, &local))
 		strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
-	snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s.folded", cleaned[0] ? cleaned : "kernel", stamp);
+	snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s%s", cleaned[0] ? cleaned : "kernel", stamp, ending);
 	return name;
 }

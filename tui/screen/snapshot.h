@@ -12,6 +12,7 @@
  * '_' and '-' of it are used. Returns `name`.
  */
 enum { SNAPSHOT_NAME = 160 };
-const char *snapshot_name(const char *kernel, time_t when, char name[SNAPSHOT_NAME]);
+const char *snapshot_name(const char *kernel, time_t when, const char *ending,
+	char name[SNAPSHOT_NAME]);
 
 #endif

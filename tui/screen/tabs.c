@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "agent/base/util.h"
+#include "agent/export/export_folded.h"
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
@@ -78,11 +79,12 @@ static void page_run_profiler(void *self, bool on)
 static void page_snapshot(void *self, const char *kernel)
 {
 	struct page *page = self;
+	const struct export_choice choice = folded_choice((struct folded_options) { .kernel_mark = true });
 	char name[SNAPSHOT_NAME];
 
 	if (page->machine)
-		session_snapshot(page->machine->session, snapshot_name(kernel, time(NULL), name),
-			(struct folded_options) { .kernel_mark = true });
+		session_snapshot(page->machine->session,
+			snapshot_name(kernel, time(NULL), choice.format->ending, name), &choice);
 	else
 		overview_snapshot(page->tabs->overview);
 }

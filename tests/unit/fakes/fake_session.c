@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/export/export_folded.h"
 #include "fake_session.h"
 
 void session_wish(struct session *session, const struct session_wish *wish)
@@ -33,8 +34,12 @@ void session_run_profiler(struct session *session, bool on)
 	session->ran_on = on;
 }
 
-void session_snapshot(struct session *session, const char *path, struct folded_options options)
+void session_snapshot(struct session *session, const char *path,
+	const struct export_choice *choice)
 {
+	struct folded_options options;
+
+	memcpy(&options, choice->options, sizeof options);
 	session->marked = options.kernel_mark;
 	memcpy(session->root, options.root, sizeof session->root);
 	snprintf(session->path, sizeof session->path, "%s", path);
@@ -78,8 +83,8 @@ static void snapshot(void *self, const char *kernel)
 {
 	char name[SNAPSHOT_NAME];
 
-	session_snapshot(self, snapshot_name(kernel, time(NULL), name),
-		(struct folded_options) { .kernel_mark = true });
+	session_snapshot(self, snapshot_name(kernel, time(NULL), ".folded", name),
+		&(struct export_choice) { .format = &export_folded, .options = { true } });
 }
 
 struct feed fake_feed(struct session *session)

@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
-#include "agent/export/export.h"
+#include "agent/export/export_folded.h"
+#include "agent/export/export_json.h"
+#include "agent/export/json_writer.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/store/stacks.h"
@@ -79,6 +81,18 @@ static void take(struct world *world, const struct work *work)
 	store_add(world->inputs.store, SECOND, &key, work->weight);
 }
 
+static bool write_export(struct world *world, const char *path, const struct question *question,
+	struct folded_options options, char **error)
+{
+	const struct export_choice choice = folded_choice(options);
+	struct export *export = export_new(&choice, &(struct export_source){
+		.query = world->query, .inputs = &world->inputs, .question = question });
+	bool written = export_write(export, path, &world->result, error);
+
+	export_free(export);
+	return written;
+}
+
 static char *export_of(struct world *world, const struct question *question,
 	struct folded_options options)
 {
@@ -86,8 +100,7 @@ static char *export_of(struct world *world, const struct question *question,
 	char *error = NULL;
 	size_t size;
 
-	assert_true(export_folded(path, world->query, &world->inputs, question, options,
-		&world->result, &error));
+	assert_true(write_export(world, path, question, options, &error));
 	assert_null(error);
 	return scratch_read(path, &size);
 }
@@ -295,8 +308,8 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
 	char *error = NULL;
 
 	(void)state;
-	assert_false(export_folded(scratch_path("no/such/folder"), world.query, &world.inputs,
-		&everything, (struct folded_options){ 0 }, &world.result, &error));
+	assert_false(write_export(&world, scratch_path("no/such/folder"), &everything,
+		(struct folded_options){ 0 }, &error));
 	assert_non_null(error);
 	assert_non_null(strstr(error, "no/such/folder"));
 	free(error);
@@ -320,9 +333,67 @@ static void only_the_named_file_is_left(void **state)
 	world_free(&world);
 }
 
+/* Each format has what its users take for granted; a name and an ending are one format's. */
+static void the_table_of_formats(void **state)
+{
+	size_t count = 0;
+
+	(void)state;
+	for (; export_formats[count]; count++) {
+		const struct export_format *format = export_formats[count];
+
+		assert_true(format->name && format->ending[0] == '.' && format->collect && format->write &&
+			format->free);
+		for (size_t i = 0; i < count; i++)
+			assert_true(strcmp(export_formats[i]->name, format->name) != 0 &&
+				strcmp(export_formats[i]->ending, format->ending) != 0);
+	}
+	assert_int_equal(count, 2);
+}
+
+/* Facts of the asker's, then the table's rows; of one who gives up no more rows. */
+static void put_fact(const void *context, struct json_writer *writer)
+{
+	json_member_text(writer, "fact", context);
+}
+
+static void json_has_the_facts_and_the_table(void **state)
+{
+	struct world world = world_new();
+	const struct work work = { .weight = 3, .kernel_count = 2, .kernel = { 7, 6 } };
+	atomic_bool stop;
+	char *text = NULL;
+	size_t size;
+
+	(void)state;
+	take(&world, &work);
+	for (int given_up = 0; given_up < 2; given_up++) {
+		struct table *table = query_table(world.query, &everything);
+		const struct export_choice choice = json_choice((struct json_options){
+			.facts = put_fact, .context = "a \"fact\"", .stop = &stop, .set_aside = EVENT_NONE });
+		struct export *export = export_new(&choice, &(struct export_source){
+			.query = world.query, .inputs = &world.inputs, .question = &everything,
+			.table = table });
+		FILE *to = open_memstream(&text, &size);
+
+		atomic_init(&stop, given_up);
+		assert_true(export_put(export, "JSON", to, &world.result, NULL));
+		fclose(to);
+		assert_int_equal(world.result.weight, 3);
+		assert_non_null(strstr(text, "{\n\"fact\": \"a \\\"fact\\\"\",\n\"cpus\": []"));
+		assert_int_equal(strstr(text, "\"name\":\"k7\"") == NULL, given_up);
+		free(text);
+		export_free(export);
+		table_free(table);
+	}
+	world_free(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_table_of_formats),
+		cmocka_unit_test(json_has_the_facts_and_the_table),
 		cmocka_unit_test(a_stack_is_a_line_from_the_root),
 		cmocka_unit_test(what_is_inlined_is_marked),
 		cmocka_unit_test(idle_and_unknown_time_are_in_it_and_missed_time_is_not),

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
-#include "agent/export/export.h"
+#include "agent/export/export_folded.h"
 #include "agent/fleet/fleet.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/meter.h"
@@ -155,7 +155,7 @@ static void write_report(struct grown *grown, bool json)
 	report.request.top = 0;
 	report.table = query_table(grown->epoch->query, &report.question);
 	if (json)
-		assert_true(report_json(&report, out));
+		assert_true(report_json(&report, out, NULL));
 	else
 		report_text(&report, out);
 	free(util_text_close(out, &text));
@@ -176,13 +176,14 @@ static void ask_json(struct grown *grown)
 static void ask_stacks(struct grown *grown)
 {
 	struct question question = asked(grown, CALLERS_NONE);
-	struct folded *folded = folded_new(grown->epoch->query, &grown->epoch->inputs, &question,
-		(struct folded_options){ .kernel_mark = true });
+	const struct export_choice choice = folded_choice((struct folded_options){ .kernel_mark = true });
+	struct export *export = export_new(&choice, &(struct export_source){
+		.query = grown->epoch->query, .inputs = &grown->epoch->inputs, .question = &question });
 	struct export_result result;
 
-	assert_true(folded_write(folded, scratch_path("folded"), &result, NULL));
+	assert_true(export_write(export, scratch_path("folded"), &result, NULL));
 	assert_true(result.stacks > grown->times * STACKS / 2);
-	folded_free(folded);
+	export_free(export);
 }
 
 /* The machine is two in a fleet: their pictures are merged by name. */

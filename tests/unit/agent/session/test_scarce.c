@@ -14,6 +14,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/json.h"
 #include "agent/base/util.h"
+#include "agent/export/export_folded.h"
 #include "agent/fleet/fleet.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
@@ -188,7 +189,7 @@ static void snapshot(void *context)
 	fake_guest_sample(fixture.guest, 0, 3, HOT, CALLER);
 	picture_free(fixture_picture(&fixture));
 	scarce_pause(false);
-	session_snapshot(fixture.session, scratch_path("shot.folded"), (struct folded_options){ 0 });
+	session_snapshot(fixture.session, scratch_path("shot.folded"), &(struct export_choice){ .format = &export_folded });
 	for (int i = 0; i < FIXTURE_STEPS && !message.text[0]; i++) {
 		fixture_step(&fixture);
 		session_message(fixture.session, &message);

@@ -14,6 +14,7 @@
 
 #include "agent/base/spool.h"
 #include "agent/base/util.h"
+#include "agent/export/export_folded.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/session/picture.h"
@@ -42,7 +43,7 @@ static void test_snapshot_that_cannot_be_written(void **state)
 
 	(void)state;
 	fixture_bring_up(&fixture);
-	session_snapshot(fixture.session, "/nowhere/at/all.folded", (struct folded_options){ 0 });
+	session_snapshot(fixture.session, "/nowhere/at/all.folded", &(struct export_choice){ .format = &export_folded });
 	fixture_await_message(&fixture, true, "the folder in which ktop was started");
 	fixture_end(&fixture);
 }
@@ -58,8 +59,8 @@ static void test_snapshot_outlives_the_session(void **state)
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
-	session_snapshot(fixture.session, path, (struct folded_options){ 0 });
-	session_snapshot(fixture.session, path, (struct folded_options){ 0 });
+	session_snapshot(fixture.session, path, &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, path, &(struct export_choice){ .format = &export_folded });
 	session_step(fixture.session, 0);
 	fixture_end(&fixture);
 	text = scratch_read(path, &size);
@@ -89,7 +90,8 @@ static void test_stacks_are_utf8_whatever_names_are(void **state)
 	char *list = util_format("%s", scratch_text("odd_names", names));
 	char *path = util_format("%s", scratch_path("odd.folded")), *text;
 	struct fixture fixture = fixture_begin(&(struct session_options) { .symbols = list });
-	struct folded_options options = { .kernel_mark = true, .root = "\xe5\x90\x8d" };
+	const struct export_choice choice = folded_choice((struct folded_options){
+		.kernel_mark = true, .root = "\xe5\x90\x8d" });
 	size_t size, whole = 0, next;
 	uint32_t point;
 
@@ -99,7 +101,7 @@ static void test_stacks_are_utf8_whatever_names_are(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	fake_guest_sample(fixture.guest, 0, 4, 0x810, 0x1120);
 	picture_free(fixture_picture(&fixture));
-	session_snapshot(fixture.session, path, options);
+	session_snapshot(fixture.session, path, &choice);
 	session_step(fixture.session, 0);
 	fixture_end(&fixture);
 	text = scratch_read(path, &size);
@@ -133,7 +135,7 @@ static void test_a_thousand_snapshots(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
 	for (int i = 0; i < ASKED; i++)
-		session_snapshot(fixture.session, path, (struct folded_options){ 0 });
+		session_snapshot(fixture.session, path, &(struct export_choice){ .format = &export_folded });
 	session_leave(fixture.session, 0);		/* all are taken */
 	for (int i = 0; i < FIXTURE_STEPS && !strstr(last.text, "many"); i++) {
 		session_step(fixture.session, 0);

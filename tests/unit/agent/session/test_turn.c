@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/base/util.h"
+#include "agent/export/export_folded.h"
 #include "agent/guest/epoch.h"
 #include "agent/session/session.h"
 #include "agent/session/turn.h"
@@ -187,7 +188,7 @@ static void a_burst_of_orders_is_taken_in_turns(void **state)
 	for (int i = 0; i < FIXTURE_STEPS && session_epoch(fixture.session)->taken < STACKS; i++)
 		fixture_step(&fixture);
 	for (int i = 0; i < ORDERS; i++)
-		session_snapshot(fixture.session, "/nowhere/at/all.folded", (struct folded_options){ 0 });
+		session_snapshot(fixture.session, "/nowhere/at/all.folded", &(struct export_choice){ .format = &export_folded });
 	for (int i = 0; i < FIXTURE_STEPS; i++) {
 		before = thread_now();
 		session_step(fixture.session, 0);

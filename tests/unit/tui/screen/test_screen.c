@@ -595,11 +595,11 @@ static void test_snapshot(void **state)
 	(void)state;
 	assert_int_equal(chdir((scratch_path("."), scratch_folder)), 0);
 	setenv("TZ", "UTC", 1);
-	assert_string_equal(snapshot_name("demo-kernel", 1767268800, name),
+	assert_string_equal(snapshot_name("demo-kernel", 1767268800, ".folded", name),
 		"ktop-demo-kernel-20260101-120000.folded");
-	assert_string_equal(snapshot_name("../../e\033[1mtc", 1767268800, next),
+	assert_string_equal(snapshot_name("../../e\033[1mtc", 1767268800, ".folded", next),
 		"ktop-e1mtc-20260101-120000.folded");
-	assert_string_equal(snapshot_name("", 1767268800, next),
+	assert_string_equal(snapshot_name("", 1767268800, ".folded", next),
 		"ktop-kernel-20260101-120000.folded");
 	assert_int_equal(chdir(folder), 0);
 	free(folder);

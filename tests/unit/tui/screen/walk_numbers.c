@@ -35,7 +35,7 @@ static cJSON *json_of(struct walk_guest *guest)
 	report.question = picture_question(guest->epoch, &guest->session.wish);
 	report.status = guest->epoch->status;
 	report.table = query_table(guest->epoch->query, &report.question);
-	assert_true(report_json(&report, to));
+	assert_true(report_json(&report, to, NULL));
 	fclose(to);
 	json = cJSON_Parse(text);
 	assert_non_null(json);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The table, its functions' callers and each CPU's share, as JSON; before them, facts that the asker has. */
+#ifndef EXPORT_JSON_H
+#define EXPORT_JSON_H
+
+#include <stdatomic.h>
+
+#include "export.h"
+
+struct json_writer;
+
+extern const struct export_format export_json;
+
+struct json_options {
+	void (*facts)(const void *context, struct json_writer *writer);	/* members; NULL: none */
+	const void *context;
+	const atomic_bool *stop;	/* the asker gives up: the list of functions ends; NULL: never */
+	uint32_t cpus;			/* that the guest has */
+	uint32_t set_aside;		/* of these the one that samples the others; EVENT_NONE: none is */
+};
+
+_Static_assert(sizeof(struct json_options) <= EXPORT_OPTIONS, "they fit into a choice");
+
+static inline struct export_choice json_choice(struct json_options options)
+{
+	return export_choose(&export_json, &options, sizeof(options));
+}
+
+#endif

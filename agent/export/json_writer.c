@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include <cjson/cJSON.h>
+
+#include "json_writer.h"
+
+void json_begin_object(struct json_writer *writer, FILE *out)
+{
+	*writer = (struct json_writer){ .out = out, .before = "{\n" };
+}
+
+bool json_end_object(struct json_writer *writer)
+{
+	fputs("\n}\n", writer->out);
+	return !writer->failed;
+}
+
+static void put_value(struct json_writer *writer, cJSON *value)
+{
+	char *text = cJSON_PrintUnformatted(value);
+
+	writer->failed |= !text;
+	fputs(text ? text : "null", writer->out);
+	cJSON_free(text);
+	cJSON_Delete(value);
+}
+
+void json_member(struct json_writer *writer, const char *name, struct cJSON *value)
+{
+	fprintf(writer->out, "%s\"%s\": ", writer->before, name);
+	put_value(writer, value);
+	writer->before = ",\n";
+}
+
+void json_member_count(struct json_writer *writer, const char *name, uint64_t count)
+{
+	json_member(writer, name, cJSON_CreateNumber((double)count));
+}
+
+void json_member_text(struct json_writer *writer, const char *name, const char *text)
+{
+	json_member(writer, name, cJSON_CreateString(text));
+}
+
+void json_begin_list(struct json_writer *writer, const char *name)
+{
+	fprintf(writer->out, "%s\"%s\": [", writer->before, name);
+	writer->before = "\n";
+}
+
+void json_row(struct json_writer *writer, struct cJSON *row)
+{
+	fputs(writer->before, writer->out);
+	put_value(writer, row);
+	writer->before = ",\n";
+}
+
+void json_end_list(struct json_writer *writer)
+{
+	fputs("]", writer->out);
+	writer->before = ",\n";
+}
+
+void json_add_count(struct cJSON *object, const char *name, uint64_t count)
+{
+	cJSON_AddNumberToObject(object, name, (double)count);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include <cjson/cJSON.h>
+
+#include "agent/export/export_json.h"
+#include "agent/export/json_writer.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
+#include "agent/guest/remarks.h"
+#include "agent/session/session.h"
+#include "agent/wire/decode.h"
+#include "report.h"
+
+static const char *const stream_names[STREAMS] = { "meta", "samples", "trace" };
+
+static void put_guest(struct json_writer *writer, const struct epoch *epoch)
+{
+	cJSON *guest = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(guest, "kernel", epoch->kernel);
+	cJSON_AddStringToObject(guest, "version", epoch->version);
+	cJSON_AddStringToObject(guest, "arch", epoch->arch);
+	json_add_count(guest, "cpus", epoch->cpu_count);
+	json_add_count(guest, "clock_hz", epoch->clock_hz);
+	json_member(writer, "guest", guest);
+}
+
+static void put_profiler(struct json_writer *writer, const struct report *report)
+{
+	const struct status *status = &report->status;
+	char remarks[REMARKS_SIZE];
+
+	json_member_text(writer, "sampler", status->sampler == SAMPLER_NMI ? "nmi" : "timer");
+	if (status->sampler_cpu != EVENT_NONE)
+		json_member_count(writer, "sampler_cpu", status->sampler_cpu);
+	json_member_count(writer, "rate", status->rate);
+	json_member(writer, "seconds", cJSON_CreateNumber(report->seconds));
+	json_member_count(writer, "samples", report->table->samples);
+	json_member_count(writer, "weight", report->table->weight);
+	json_member_count(writer, "missed", report->table->missed);
+	json_member_text(writer, "note", report->note);
+	json_member_text(writer, "remark", remarks_text(report->epoch, report->begin, "; ", remarks,
+		sizeof(remarks)));
+}
+
+static void put_book(struct json_writer *writer, const struct report *report, uint32_t cpu,
+	enum stream stream)
+{
+	struct books book = decode_books(session_decode(report->session), stream, cpu);
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_count(row, "cpu", cpu);
+	cJSON_AddStringToObject(row, "stream", stream_names[stream]);
+	json_add_count(row, "taken", book.earlier + book.received + book.lost);
+	json_add_count(row, "received", book.received);
+	json_add_count(row, "lost", book.lost);
+	json_add_count(row, "earlier", book.earlier);
+	json_row(writer, row);
+}
+
+static void put_books(struct json_writer *writer, const struct report *report)
+{
+	json_begin_list(writer, "books");
+	for (uint32_t cpu = 0; report_has_books(report) && cpu < report->epoch->cpus_seen; cpu++) {
+		put_book(writer, report, cpu, STREAM_SAMPLES);
+		put_book(writer, report, cpu, STREAM_TRACE);
+	}
+	json_end_list(writer);
+}
+
+static void put_event(struct json_writer *writer, const struct guest_event *kind, uint32_t cpu)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_count(row, "cpu", cpu);
+	json_add_count(row, "id", kind->id);
+	cJSON_AddStringToObject(row, "name", kind->name);
+	json_add_count(row, "count", kind->counts[cpu]);
+	json_row(writer, row);
+}
+
+static void put_events(struct json_writer *writer, const struct epoch *epoch)
+{
+	const struct guest_event *kind;
+
+	json_begin_list(writer, "events");
+	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u)
+		for (uint32_t cpu = 0; cpu < kind->room; cpu++)
+			if (kind->counts[cpu])
+				put_event(writer, kind, cpu);
+	json_end_list(writer);
+}
+
+/* What the guest can trace, and which of it is on. */
+static void put_traceable(struct json_writer *writer, const struct epoch *epoch)
+{
+	const struct guest_event *kind;
+
+	json_begin_list(writer, "traceable");
+	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u) {
+		cJSON *row;
+
+		if (!kind->described || kind->stream != STREAM_TRACE)
+			continue;
+		row = cJSON_CreateObject();
+		json_add_count(row, "id", kind->id);
+		cJSON_AddStringToObject(row, "name", kind->name);
+		cJSON_AddStringToObject(row, "fields", kind->fields);
+		cJSON_AddBoolToObject(row, "on", guest_events_on(epoch->events, kind->id));
+		json_row(writer, row);
+	}
+	json_end_list(writer);
+}
+
+/* What JSON has before its table. */
+static void put_facts(const void *context, struct json_writer *writer)
+{
+	const struct report *report = context;
+
+	put_guest(writer, report->epoch);
+	put_profiler(writer, report);
+	put_books(writer, report);
+	put_events(writer, report->epoch);
+	put_traceable(writer, report->epoch);
+}
+
+bool report_json(const struct report *report, FILE *out, char **error)
+{
+	const struct epoch *epoch = report->epoch;
+	const struct export_source source = {
+		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->question,
+		.table = report->table,
+	};
+	const struct export_choice choice = json_choice((struct json_options){
+		.facts = put_facts, .context = report, .stop = session_given_up(report->session),
+		.cpus = epoch->cpu_count, .set_aside = epoch->sampler,
+	});
+	struct export *export = export_new(&choice, &source);
+	struct export_result result;
+	bool good = export_put(export, "JSON", out, &result, error);
+
+	export_free(export);
+	return good;
+}
