@@ -121,7 +121,7 @@ static bool write_answer(void *collected, const char *name, FILE *to, struct exp
 	result->weight = table->weight;
 	result->samples = table->samples;
 	return json_end_object(&writer) ||
-		util_fail(error, "%s: not written: no memory for it; ask for less", name);
+		util_fail(error, "%s: not written: no memory for it; give more by --memory, or take fewer --seconds", name);
 }
 
 const struct export_format export_json = {

@@ -63,7 +63,7 @@ void commands_send(struct commands *commands, struct port_socket *socket, const 
 		util_format("%s\n", line);
 
 	if (!is_line(line))
-		answer(sink, false, "not sent: not a control line; the word `help` gives the list");
+		answer(sink, false, "not sent: not a control line; `ktop ctl help` lists them");
 	else if (!socket)
 		answer(sink, false, "not sent: ktop is not connected to the guest's port; try again when "
 			"it is");
@@ -155,8 +155,8 @@ void commands_expire(struct commands *commands, uint64_t now)
 			continue;
 		commands->waiting[i].sink = (struct command_sink){ 0 };
 		commands->waiting[i].hello = commands->waiting[i].hello && !commands->waiting[i].passed;
-		answer(sink, false, "no answer: the guest does not answer; does it run, and does its hook "
-			"drain its rings (ktop_drain)?");
+		answer(sink, false, "no answer: the guest is silent; does it run, and does its "
+			"kernel call ktop_drain?");
 	}
 }
 

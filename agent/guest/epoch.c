@@ -89,7 +89,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->query = query_new(&epoch->inputs);
 	epoch->events = guest_events_new(epoch->inputs.budget);
 	util_print(epoch->remark, sizeof(epoch->remark),
-		"no names: the VM tells of no kernel image; give --kernel ELF");
+		"no names: no kernel file is known; give --kernel ELF");
 	return epoch;
 }
 
@@ -206,7 +206,7 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 	if (symbols_wrong_build(symbols, guest->build_id.bytes, guest->build_id.size)) {
 		symbols_drop_kernel(symbols);
 		snprintf(epoch->refused, sizeof(epoch->refused),
-			"the image is not the kernel that runs: their build-ids differ; "
+			"the kernel's file is not of the kernel that runs: their build-ids differ; "
 			"give the right one by --kernel ELF");
 	}
 	symbols_set_build(symbols, guest->build_id.bytes, guest->build_id.size, epoch->version);

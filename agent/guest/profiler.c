@@ -70,7 +70,7 @@ static enum profiler_act give_up(struct profiler *profiler, const struct profile
 	if (!profiler->text[0])
 		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: %s",
 			word(profiler), hindrance ? hindrance :
-			"the guest answers neither keys nor the port; does its hook run?");
+			"the guest answered neither by key nor by port; does its hook run?");
 	profiler->state = PROFILER_IDLE;
 	return PROFILER_FAILED;
 }

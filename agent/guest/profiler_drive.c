@@ -68,8 +68,9 @@ void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
 	profiler_drive_forget(drive, sink->context);
 	shares = drive->want_count && profiler->state != PROFILER_IDLE && profiler->on == on;
 	if (drive->want_count && !shares) {
-		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: it was "
-			"then to be turned %s; say again which", on ? "off" : "on", on ? "on" : "off");
+		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: a "
+			"later request turns it %s; ask again if that is "
+			"wrong", on ? "off" : "on", on ? "on" : "off");
 		finish(drive, false);
 	}
 	if (shares && profiler->state == PROFILER_KEPT && !keep) {
@@ -147,7 +148,7 @@ static void line_answered(void *context, bool ok, const char *text)
 {
 	struct profiler_drive *drive = context;
 	char *why = commands_unanswered(text) ? util_copy(text, strlen(text)) :
-		util_format("the guest refuses: %.80s; ask it again", text);
+		util_format("the guest refuses: %.80s; try again", text);
 
 	if (ok)
 		profiler_obeyed(&drive->profiler);

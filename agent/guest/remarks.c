@@ -103,7 +103,8 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 		add_count(line, table->missing, what);
 	}
 	if (!epoch->tables_told)
-		add_loss(line, epoch->status.meta_lost, "{fact|facts} lost: the guest's tables are full");
+		add_loss(line, epoch->status.meta_lost, "{name|names} lost: the tables of the "
+			"guest's hook are full; give it larger ones");
 }
 
 /*
@@ -114,19 +115,21 @@ static void add_memory(struct line *line, const struct epoch *epoch)
 {
 	const struct query_inputs *inputs = &epoch->inputs;
 	const struct { bool now; uint64_t count; const char *what; } rows[] = {
-		{ false, store_given_up(inputs->store), "{tick|ticks} not kept" },
-		{ false, store_forgotten(inputs->store), "old {tick without its|ticks without their} thread and CPU" },
+		{ false, store_given_up(inputs->store), "{sampling tick|sampling ticks} not kept" },
+		{ false, store_forgotten(inputs->store),
+			"old {sampling tick without its|sampling ticks without their} thread and CPU" },
 		{ false, stacks_refused(inputs->stacks), "{sample without its|samples without their} stack" },
 		{ true, query_refused(epoch->query), "{call|calls} not counted" },
 		{ true, symbols_refused(inputs->symbols), "{address without its|addresses without their} function" },
 		{ true, symbols_told_refused(inputs->symbols),
-			"{function|functions} of the guest's not kept" },
-		{ true, threads_refused(inputs->threads), "{name|names} not kept" },
+			"{name|names} of kernel functions not kept" },
+		{ true, threads_refused(inputs->threads), "{name of a thread or process|names of "
+			"threads and processes} not kept" },
 		{ false, symbols_spaces_refused(inputs->symbols),
 			"{sample of a program without its|samples of programs without their} names" },
 		{ false, symbols_lines_refused(inputs->symbols), "source {line|lines} not read" },
 		{ false, guest_events_refused(epoch->events), "{event|events} not counted by kind" },
-		{ false, epoch->cpus_refused, "{event|events} of further CPUs not taken" },
+		{ false, epoch->cpus_refused, "{event|events} dropped, of CPUs that are not shown" },
 	};
 	char what[160];
 
@@ -145,11 +148,12 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 
 	text[0] = '\0';
 	add_memory(&line, epoch);
-	add_loss(&line, epoch->untimed, "{tick is in no table: it|ticks are in no table: they} came before "
-		"the guest said how fast its clock runs");
+	add_loss(&line, epoch->untimed, "{sampling tick is not counted: it|sampling ticks are not "
+		"counted: they} came before the guest told the speed of its clock; later ones are");
 	add_tables(&line, epoch);
 	add_count(&line, symbols_left_out(epoch->inputs.symbols),
-		"{symbol left out: its line or name is|symbols left out: their lines or names are} damaged");
+		"{symbol left out: its line or name is|symbols left out: their lines or names "
+		"are} damaged; give a whole file");
 	add(&line, epoch->told ? "" : epoch->remark);
 	add(&line, epoch->refused);
 	add(&line, epoch->note);

@@ -230,7 +230,7 @@ static struct program *new_program(struct objects *objects, struct text name,
 		return NULL;
 	objects->named = named;
 	if (objects->program_count == OBJECTS_PROGRAMS_MAX) {
-		note_limit(objects, "more than %u programs: the names of later ones are unknown",
+		note_limit(objects, "more than %u programs: functions of later ones have no names",
 			OBJECTS_PROGRAMS_MAX);
 		return NULL;
 	}
@@ -305,7 +305,7 @@ static struct image *keep(struct objects *objects, struct image *image)
 	if (!same && objects->image_count < PROGRAMS_MAX)
 		return objects->images[objects->image_count++] = image;
 	if (!same)
-		note_limit(objects, "more than %u programs: the names of later ones are unknown",
+		note_limit(objects, "more than %u programs: functions of later ones have no names",
 			PROGRAMS_MAX);
 	image_free(image);
 	return same;
@@ -318,7 +318,7 @@ static void note_nameless(struct objects *objects)
 	const char *plural = util_plural(objects->nameless);
 
 	if (objects->nameless && objects->why)
-		note(objects, "the functions of %u program%s have no names; of the last: %s",
+		note(objects, "the functions of %u program%s have no names; the last one: %s",
 			objects->nameless, plural, objects->why);
 	else if (objects->nameless)
 		note(objects, "the functions of %u program%s have no names", objects->nameless,
@@ -460,7 +460,7 @@ static uint32_t have_mapping(struct objects *objects, const struct mapping *mapp
 		if (is_same(&objects->mappings[id], mapping))
 			return id;
 	if (!have_room(objects) || !hash_add(&objects->by_content, hash, objects->count)) {
-		note_limit(objects, "more than %u mapped objects: the names of later ones are unknown",
+		note_limit(objects, "more than %u mapped files: functions in later ones have no names",
 			objects->count);
 		return OBJECTS_NONE;
 	}

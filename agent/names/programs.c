@@ -305,8 +305,8 @@ static void get(struct program_search *search, int fd, const char *path, const s
 		take(search, file, first);
 	} else {
 		free(search->found.note);
-		search->found.note = util_format("more than %d programs: the names of later ones are "
-			"unknown", PROGRAMS_MAX);
+		search->found.note = util_format("more than %d programs: functions of later ones "
+			"have no names", PROGRAMS_MAX);
 	}
 	pthread_mutex_unlock(&programs->lock);
 }
@@ -323,8 +323,9 @@ static void try_file(struct program_search *search, int fd, char *path)
 		close(fd);
 	if (found->image && build_id_contradicts(&found->image->build_id, &search->build_id)) {
 		free(found->note);
-		found->note = util_format("%s in the guest is another build than %s: that is not used",
-			search->shown, path);
+		found->note = util_format("%s is not used: it is of another build than %s in the "
+			"guest; give a copy of that",
+			path, search->shown);
 		image_free(found->image);
 		found->image = NULL;
 	}

@@ -21,7 +21,7 @@ static bool take_cpu(struct filter *filter, const char *value, char **error)
 	errno = 0;
 	cpu = strtoul(value, &end, 10);
 	if (!isdigit((unsigned char)*value) || *end != '\0' || errno || cpu >= EVENT_NONE)
-		return util_fail(error, "cpu:%s is no CPU; give a number, as in cpu:0", value);
+		return util_fail(error, "cpu:%s is not a CPU; give its number, as in cpu:0", value);
 	filter->cpu = (uint32_t)cpu;
 	return true;
 }
@@ -29,9 +29,9 @@ static bool take_cpu(struct filter *filter, const char *value, char **error)
 static bool take_thread(struct filter *filter, const char *value, char **error)
 {
 	if (*value == '\0')
-		return util_fail(error, "thread: has no name; give a part of one, or a number");
+		return util_fail(error, "thread: needs a name; give a part of it, or the thread's number");
 	if (strlen(value) >= sizeof(filter->thread))
-		return util_fail(error, "thread: has too long a name; give up to %zu bytes of it",
+		return util_fail(error, "thread: the name is too long; give up to %zu bytes of it",
 			sizeof(filter->thread) - 1);
 	strcpy(filter->thread, value);
 	return true;
@@ -50,7 +50,7 @@ static bool take_modes(struct filter *filter, const char *value, char **error)
 		while (mode < MODES && (strncmp(value, names[mode], size) != 0 || names[mode][size]))
 			mode++;
 		if (mode == MODES)
-			return util_fail(error, "mode:%.*s is no mode; give kernel, user or idle, "
+			return util_fail(error, "mode:%.*s is not a mode; give kernel, user or idle, "
 				"or several: kernel|user", (int)size, value);
 		filter->modes |= 1u << mode;
 		value += size;
@@ -102,10 +102,10 @@ static bool take_word(struct filter *filter, const char *word, unsigned *given, 
 	while (i < WORDS && (strncmp(words[i].name, word, size) != 0 || words[i].name[size]))
 		i++;
 	if (i == WORDS)
-		return util_fail(error, "%.*s: is no word of a filter; give " FILTER_WORDS,
+		return util_fail(error, "%.*s: is not a word of a filter; give " FILTER_WORDS,
 			(int)size, word);
 	if (*given & 1u << i)
-		return util_fail(error, "%s: is there twice; %s", words[i].name, words[i].once);
+		return util_fail(error, "%s: is given twice; %s", words[i].name, words[i].once);
 	*given |= 1u << i;
 	return words[i].take(filter, word + size + 1, error);
 }
@@ -120,7 +120,7 @@ bool filter_parse(const char *text, struct filter *filter, char **error)
 		size_t size = strcspn(text, BLANKS);
 
 		if (size >= sizeof(word))
-			return util_fail(error, "a word of it is too long; give up to %d bytes",
+			return util_fail(error, "a word of the filter is too long; give up to %d bytes",
 				WORD_MOST - 1);
 		memcpy(word, text, size);
 		word[size] = '\0';

@@ -145,7 +145,7 @@ static void fail_silent(struct report *report)
 	char trouble[TROUBLE], *why;
 
 	session_trouble(report->session, trouble, sizeof(trouble));
-	why = util_format("the guest says nothing of itself in %.4g s: %s (--wait waits longer)",
+	why = util_format("the guest has told nothing of itself in %.4g s: %s (--wait waits longer)",
 		(double)report->request.wait_ns / 1e9,
 		trouble[0] ? trouble : link_trouble(session_link(report->session)));
 
@@ -165,7 +165,8 @@ static void wait_for_guest(struct report *report)
 		report_enter(report, REPORT_SAMPLER);
 		report_refuse_cpu(report);
 	} else if (session_link(report->session) == LINK_LOST) {
-		report_fail(report, "no report: the VM is gone before its guest told of itself; start it anew");
+		report_fail(report, "no report: the VM ended before its guest told anything of "
+			"itself; start it again");
 	} else if (session_vm(report->session) == VM_PAUSED) {
 		report_fail(report, "no report: the VM is paused; let it run first");
 	} else if (report_is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {
@@ -247,7 +248,7 @@ static void end_window(struct report *report)
 
 static void fail_early(struct report *report, const char *why)
 {
-	char *text = util_format("no report: %s before it began; ask again", why);
+	char *text = util_format("no report: %s before it began; start it again", why);
 
 	report_fail(report, text);
 	free(text);
@@ -335,7 +336,8 @@ static void close_books(struct report *report)
 	if (!report_books_closed(report) && !report_is_late(report))
 		return;
 	if (!report_books_closed(report))
-		report_note(report, "the guest's last count did not come", "");
+		report_note(report, "the guest's last count did not come: more samples may be "
+			"lost than are told; report again", "");
 	report_end_closing(report);
 	if (report->question.to == UINT64_MAX)		/* what others profile from now on is not */
 		report->question.to = report_loan(report)->closed + STORE_SLICE_NS / 2;
@@ -402,7 +404,8 @@ static double missed_share(const struct report *report)
 
 static void note_unread(struct report *report, uint32_t count)
 {
-	char *what = util_format("what is inlined is not known yet at %" PRIu32 " place%s",
+	char *what = util_format("inlined functions are not known yet at %" PRIu32 " place%s: "
+		"debug files are still being read; report again",
 		count, util_plural(count));
 
 	if (count)
@@ -444,7 +447,7 @@ static void note_nothing(struct report *report)
 		thread ? " --thread" : "", mode ? " --mode" : "",
 		request->cpu != EVENT_NONE ? " --cpu" : "");
 	if (report->table->samples)
-		report_note(report, "no function of the table has the name of --function",
+		report_note(report, "no function of the table matches --function",
 			request->function);
 	else if (thread || mode || request->cpu != EVENT_NONE)
 		report_note(report, options, "");
@@ -468,9 +471,11 @@ static void find_names(struct report *report)
 		note_unread(report, left);
 		note_nothing(report);
 		if (names_come(report))
-			report_note(report, "the guest has not yet told all names of its kernel", "");
+			report_note(report, "the guest has not yet told all names of its kernel: "
+				"some functions are [unknown]; report again", "");
 		if (symbols_reading(report->epoch->inputs.symbols))
-			report_note(report, "files of programs are still being read", "");
+			report_note(report, "files of programs are still being read: some "
+				"functions are [unknown]; report again", "");
 		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
 			false);
 		begin_file(report);

@@ -82,8 +82,8 @@ static bool return_setting(bool *taken, struct loan_setting *setting)
 /* Frees the line, whose answer is not waited for. */
 static void note_unconfirmed(struct report *report, char *line)
 {
-	char *what = util_format("the guest has not confirmed `%s`, as it was before; "
-		"`ktop ctl %s` tells it again", line, line);
+	char *what = util_format("the guest did not confirm that it is as before (`%s`); `ktop "
+		"ctl %s` tells it again", line, line);
 
 	report_note(report, what, "");
 	free(what);
@@ -147,7 +147,8 @@ void report_leave_silent(struct report *report)
 		session_ask(report->session, "stop", &(struct command_sink){ 0 });
 		note_unconfirmed(report, util_format("stop"));
 	} else if (report->state == REPORT_CLOSING) {
-		report_note(report, "the guest's last count did not come", "");
+		report_note(report, "the guest's last count did not come: more samples may be "
+			"lost than are told; report again", "");
 	} else if (report->asked) {
 		note_unconfirmed(report, report->state == REPORT_RATE_BACK ?
 			rate_line(loan->rate.before) : sampler_line(loan->sampler.before));
@@ -199,8 +200,8 @@ static void ask(struct report *report, char *line)
 
 static void fail_lent(struct report *report, const char *option)
 {
-	char *why = util_format("--%s: another report has set it otherwise, until it ends; leave it "
-		"out, or ask later", option);
+	char *why = util_format("--%s: another report runs with another value; leave the option "
+		"out, or wait until that one ends", option);
 
 	report_fail(report, why);
 	free(why);

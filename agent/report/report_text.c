@@ -48,7 +48,7 @@ static void print_facts(const struct report *report, FILE *out)
 			percent(table->mode[MODE_IDLE], table->weight));
 	if (status->sampler == SAMPLER_TIMER)
 		fprintf(out, "code that runs with interrupts off is not seen by the timer "
-			"sampler: its time is counted where they come back on\n");
+			"sampler: its time is counted where they are enabled again\n");
 	if (report->missed > GAPS_TOLD)
 		fprintf(out, "the host did not run the guest's CPUs for %.0f%% of the time: "
 			"the table rests on the other %.0f%%\n", 100 * report->missed,

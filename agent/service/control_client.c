@@ -138,7 +138,8 @@ char *control_client_ask(const char *path, const struct control_question *questi
 	if (strchr(line, '\n') || length > CONTROL_REQUEST_MAX ||
 			question->count > CONTROL_WORDS_MAX)
 		util_fail(error,
-			"words for the live ktop: too many, too long, or of several lines; say less");
+			"the request to the live ktop: too many words, too long, or of several "
+			"lines; make it shorter");
 	else if (fd < 0 || send(fd, request, length, MSG_NOSIGNAL) != (ssize_t)length)
 		util_fail(error, "%s: the live ktop does not answer: %s; is it suspended?", path,
 			strerror(errno));
@@ -153,7 +154,7 @@ char *control_client_ask(const char *path, const struct control_question *questi
 
 	if (take_head(answer, size, ok))
 		return answer;
-	util_fail(error, "the live ktop gave no answer, or half of one: it has ended, or is suspended "
+	util_fail(error, "the live ktop gave no answer, or only a part: it has ended, or is suspended "
 		"(Ctrl-Z); bring it back by fg in its terminal, and ask again");
 	free(answer);
 	return NULL;
@@ -172,7 +173,7 @@ static char *ask_socket(const char *path)
 	if (said && ok)
 		return said;
 	free(said);
-	return util_format("one that does not say (is it suspended?)");
+	return util_format("one that does not answer (is it suspended?)");
 }
 
 char *control_client_live(void)

@@ -294,8 +294,8 @@ static void dismiss_silent(struct control_socket *control, unsigned index, uint6
 	if (client->answer)
 		drop(client);
 	else if (!client->asked)
-		fail(control, index, "not asked: no whole request came for a while, and the place "
-			"is for others; connect when there is one");
+		fail(control, index, "closed: no whole request came in time, and others wait; "
+			"connect again with one");
 }
 
 void control_socket_step(struct control_socket *control, uint64_t now)

@@ -169,7 +169,8 @@ static void finish(struct job *job)
 	if (out && util_text_whole(out, &text))
 		control_socket_answer(job->service->control, client_of(job), !why, text, size);
 	else
-		answer(job, false, "no report: no memory for it; ask for less");
+		answer(job, false, "no report: no memory for it; give more by --memory, or take "
+			"fewer --seconds");
 	free(error);
 	free(text);
 	forget(job);
@@ -214,7 +215,7 @@ static void take_request(void *context, unsigned client, char *const *words, siz
 		answer(job, true, service->socket);
 	else
 		answer(job, false, "the live ktop does not know this: it is of another version; "
-			"start it anew");
+			"start it again");
 }
 
 static void client_hurried(void *context, unsigned client)

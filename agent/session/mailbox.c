@@ -87,8 +87,8 @@ void mailbox_order(struct mailbox *mailbox, const struct order *order)
 	} else {
 		struct session_message message = { .failed = true };
 
-		snprintf(message.text, sizeof(message.text), "orders not taken: %zu: %d wait to be "
-			"obeyed; give them again when these are", refused, ORDERS_MAX);
+		snprintf(message.text, sizeof(message.text), "requests dropped: %zu: %d before "
+			"them still wait; try again in a moment", refused, ORDERS_MAX);
 		mailbox_message(mailbox, &message);
 		free(order->text);
 	}

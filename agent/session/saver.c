@@ -154,15 +154,15 @@ void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 	struct job job;
 
 	if (!has_room(saver)) {
-		tell(saver, true, util_format("no snapshot: %d wait to be written; is the disk slow? "
-			"Try again when they are", JOBS_MAX));
+		tell(saver, true, util_format("no snapshot: %d already wait to be written; is the "
+			"disk slow? Try again when they are written", JOBS_MAX));
 		return;
 	}
 	if (!saver->started)
 		saver->started = pthread_create(&saver->thread, NULL, work, saver) == 0;
 	if (!saver->started) {
 		tell(saver, true, util_format(
-			"no snapshot: the system gives no thread; close other programs"));
+			"no snapshot: the system starts no more threads; close other programs"));
 		return;
 	}
 	job = (struct job){ .epoch = epoch_hold(epoch), .path = util_copy(path, strlen(path)),

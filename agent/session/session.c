@@ -52,7 +52,8 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 
 	turn_boot(&session->turn, util_now());
 	if (session->epoch) {
-		source->table->greet(source, "no answer: the guest was reset or put back; ask again");
+		source->table->greet(source, "no answer: the guest was reset, or put back by "
+			"loadvm; ask again");
 		if (memcmp(session->epoch->boot_id, boot_id, sizeof(session->epoch->boot_id)) != 0)
 			loan_forget(&session->loan);
 	}
@@ -191,8 +192,8 @@ const char *session_trouble(const struct session *session, char *text, size_t si
 	if (kernel_names_error(session->names))
 		util_print(text, size, "%s", kernel_names_error(session->names));
 	else
-		util_print(text, size, "reads the kernel's names from %s, 30 s at most where nobody "
-			"writes into it", kernel_names_path(session->names));
+		util_print(text, size, "reads the kernel's names from %s, and waits 30 s at most "
+			"for its writer", kernel_names_path(session->names));
 	return text;
 }
 

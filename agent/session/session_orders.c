@@ -73,7 +73,7 @@ static void save_snapshot(struct session *session, const char *path, const struc
 	struct question question;
 
 	if (!epoch || !epoch->known) {
-		session_say(session, true, "no snapshot: nothing has come from the guest yet");
+		session_say(session, true, "no snapshot: nothing has come from the guest yet; wait for its first data");
 		return;
 	}
 	question = picture_question(epoch, &session->wish);

@@ -115,7 +115,7 @@ char **launch_words(char *const *words, size_t count, const char *folder, char *
 
 	if (has_option(words, count, "-daemonize")) {
 		util_fail(error,
-			"-daemonize: a QEMU that leaves cannot be ended; leave the option out");
+			"-daemonize: ktop cannot end a QEMU in the background; leave the option out");
 		return NULL;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -323,10 +323,10 @@ char *launch_failure(struct launch *launch, int wait_ms)
 	said = launch_last_words(launch);
 	if (WIFSIGNALED(launch->status))
 		text = util_format("QEMU was ended by signal %d (%s): %s%s; "
-			"start it anew", WTERMSIG(launch->status), strsignal(WTERMSIG(launch->status)),
+			"start it again", WTERMSIG(launch->status), strsignal(WTERMSIG(launch->status)),
 			said[0] ? "it said: " : "it said nothing", said);
 	else
-		text = util_format("QEMU ended with status %d: %s%s; see its command line",
+		text = util_format("QEMU ended with status %d: %s%s; check its command line",
 			WEXITSTATUS(launch->status), said[0] ? "it said: " : "it said nothing", said);
 	free(said);
 	return text;

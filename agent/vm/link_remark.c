@@ -21,10 +21,10 @@ const char *link_stays(const struct link *link)
 {
 	static const char *const texts[] = {
 		[STAYS_NOTHING] = NULL,
-		[STAYS_CONTROLLER] = "the virtio-serial controller that was plugged in stays, until "
-			"the guest lets it go or is reset",
-		[STAYS_UNKNOWN] = "QEMU has not answered: the port that was plugged in may stay; the "
-			"next ktop takes it out",
+		[STAYS_CONTROLLER] = "the virtio-serial controller that ktop plugged in stays "
+			"until the guest releases it or is reset",
+		[STAYS_UNKNOWN] = "QEMU did not answer: the port that ktop plugged in may still "
+			"be there; the next ktop takes it out",
 	};
 
 	return texts[link->stays];
@@ -40,13 +40,13 @@ static char *stage_remark(const struct link *link)
 		return util_format("waits for %s on the QMP socket %s, 3 s at most",
 			qmp_awaits(link->opening), link->qmp_path);
 	case STAGE_DISCOVERING:
-		return util_format("asks QEMU what machine it is: waits for the answer to `%s`, 10 s "
-			"at most for all", link->discovery.talk.question);
+		return util_format("asks QEMU what machine it is: waits for the answer to `%s`, "
+			"10 s at most", link->discovery.talk.question);
 	case STAGE_SEEKING:
-		return util_format("looks who has the socket %s", link->wanted);
+		return util_format("looks for the program that holds the socket %s", link->wanted);
 	case STAGE_PLUGGING:
-		return util_format("plugs the port in: waits for the answer to `%s`, 10 s at most for "
-			"all", plug->talk.question);
+		return util_format("plugs the port in: waits for the answer to `%s`, 10 s at "
+			"most", plug->talk.question);
 	default:
 		return NULL;
 	}
@@ -61,12 +61,13 @@ static char *vm_remark(const struct link *link)
 			(int)link->stopped);
 	if (vm == VM_GONE)
 		return util_format("QEMU %s: what came is kept; ktop goes on when it is back, on the "
-			"same sockets", link->last == VM_SHUTDOWN ? "has ended, its machine shut down" :
-			link->last == VM_PANICKED ? "has ended, its guest's kernel panicked" :
-			"is gone, killed or crashed");
-	return vm == VM_HANGS ? util_format("QEMU does not answer: it hangs, or its host is busy") :
-		vm == VM_PANICKED ? util_format("the guest's kernel has panicked: what came before "
-			"is kept; a reset begins anew") :
+			"same sockets", link->last == VM_SHUTDOWN ? "has ended (its machine was shut down)" :
+			link->last == VM_PANICKED ? "has ended (its guest's kernel panicked)" :
+			"is gone (killed, or crashed)");
+	return vm == VM_HANGS ? util_format("QEMU does not answer: it hangs, or its host is busy; "
+		"ktop waits for it") :
+		vm == VM_PANICKED ? util_format("the guest's kernel has panicked: what came "
+			"before is kept; a reset starts it again") :
 		vm == VM_SHUTDOWN ? util_format("the machine was shut down: what came is kept") : NULL;
 }
 
@@ -85,16 +86,16 @@ static char *port_remark(const struct link *link, enum link_state state)
 		return util_format("the port is taken by %s: QEMU serves one client at a time; "
 			"end that one", link->holder);
 	if (state == LINK_NOT_OPENED && link->silent && link->plugged.controller)
-		return util_format("its controller was plugged in just now: a kernel that looks for "
-			"one only as it starts, as the hook's own driver does, finds it after a reset");
+		return util_format("the guest has not found the controller that was just plugged "
+			"in: its kernel may look for one only while it boots; reset it if this lasts");
 	if (state == LINK_SILENT && link->closed)
 		return util_format("the guest closed the port (rebooted, or ktop.ko unloaded?); last "
 			"data %u s ago; ktop goes on when it is open again", silent_for(link));
 	if (state == LINK_SILENT)
-		return util_format("nothing comes from the guest: does its kernel hang, or not drain "
-			"its rings (ktop_drain)? Last data %u s ago", silent_for(link));
-	return link->qmp_path && !link->qmp ? util_format("QMP was closed: the VM's state is not "
-		"known, nor are keys pressed, until ktop is connected again") : NULL;
+		return util_format("nothing comes from the guest: does its kernel hang, or no "
+			"longer call ktop_drain? Last data %u s ago", silent_for(link));
+	return link->qmp_path && !link->qmp ? util_format("QMP was closed: until ktop is "
+		"connected again, the VM's state is unknown and keys cannot be pressed") : NULL;
 }
 
 const char *link_remark(const struct link *link, enum link_state state, char *text, size_t size)
@@ -118,10 +119,9 @@ const char *link_trouble(enum link_state state)
 		[LINK_NO_PORT] = "the VM has no port org.ktop.0; leave out --no-plug, or start QEMU with one",
 		[LINK_CONNECTING] = "its port is not connected; does another program hold the socket?",
 		[LINK_TAKEN] = "its port is taken by another program; end that one",
-		[LINK_NOT_OPENED] = "it has not opened the port; is the hook in its kernel, and does "
-			"that reach ktop_init?",
-		[LINK_NO_HELLO] = "it sends, but not who it is; does its hook drain its rings "
-			"(ktop_drain)?",
+		[LINK_NOT_OPENED] = "it has not opened the port; Linux: is ktop.ko loaded? "
+			"Others: is ktop_init called?",
+		[LINK_NO_HELLO] = "it sends data, but has not said who it is; does its kernel call ktop_drain?",
 		[LINK_UP] = "it was reset, and has not come up again; is it still booting?",
 		[LINK_SILENT] = "nothing comes from it any more; does its kernel hang?",
 		[LINK_LOST] = "its port was closed; is QEMU still there?",

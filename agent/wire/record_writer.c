@@ -133,7 +133,7 @@ static void remove_oldest(struct record_writer *writer)
 	char *oldest = writer->kept[0];
 
 	if (!remove_part(oldest))
-		fail_with(writer, util_format("%s: not recorded: the oldest part is not removed: %s; "
+		fail_with(writer, util_format("%s: not recorded: the oldest part cannot be removed: %s; "
 			"remove it, and record again", oldest, strerror(errno)));
 	free(oldest);
 	memmove(writer->kept, writer->kept + 1, --writer->kept_count * sizeof(*writer->kept));

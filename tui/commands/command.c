@@ -86,8 +86,9 @@ bool command_not_beside(const struct option_set *sets, size_t count)
 		const char *option = options_given(&sets[i], names);
 
 		if (option) {
-			command_tell(util_format("--%s: not heeded: a live ktop has the VM, with options "
-				"of its own; give it to that one, or end it", option));
+			command_tell(util_format("--%s: without effect: a live ktop has this VM, "
+				"with its own options; give the option to that ktop, or end that "
+				"ktop", option));
 			return true;
 		}
 	}
@@ -188,7 +189,7 @@ bool command_await_files(struct session *session, struct tape *tape, char **erro
 			command_give_up(session, command_late(true), util_format("%s: not written: "
 				"interrupted; take it again", text));
 		if (util_now() >= speak_at) {
-			command_tell(util_format("%s: still being written; Ctrl-C leaves that", text));
+			command_tell(util_format("%s: still being written; Ctrl-C gives it up", text));
 			speak_at = UINT64_MAX;
 		}
 		poll(NULL, 0, FILES_MS);

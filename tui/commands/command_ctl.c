@@ -60,7 +60,7 @@ static int ask_guest(struct session *session, const char *line)
 	while (session_link(session) != LINK_UP && util_now() < deadline && !command_stopped())
 		session_step(session, STEP_MS);
 	if (session_link(session) != LINK_UP)
-		return command_fail(util_format("the guest says nothing of itself in %d s: %s",
+		return command_fail(util_format("the guest has told nothing of itself in %d s: %s",
 			CONNECT_MS / 1000, session_vm(session) == VM_PAUSED ?
 			"the VM is paused; let it run first" :
 			link_trouble(session_link(session))));
@@ -102,7 +102,8 @@ static int run(char *const *words, size_t count)
 	if (!options_parse(words, count, &set, 1, &used, &error))
 		return command_usage(&command_ctl, error);
 	if (used == count)
-		return command_usage(&command_ctl, util_format("no words: none for the guest were given"));
+		return command_usage(&command_ctl, util_format("nothing to send: no words for the "
+			"guest were given"));
 	live = control_client_find(options.qmp ? options.qmp : options.port);
 	if (live)
 		status = command_not_beside(&set, 1) ? COMMAND_USAGE :

@@ -98,7 +98,7 @@ static int run(char *const *words, size_t count)
 		return command_usage(&command_record, error);
 	if (used < count)
 		return command_usage(&command_record,
-			util_format("%s: not understood: this is no option", words[used]));
+			util_format("%s: not understood: this is not an option", words[used]));
 	if (!request.folder)
 		return command_usage(&command_record,
 			util_format("no folder: none was named; give -o DIR"));

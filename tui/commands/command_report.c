@@ -157,7 +157,7 @@ static int run(char *const *words, size_t count)
 	}
 	if (used < count)
 		return command_usage(&command_report,
-			util_format("%s: not understood: this is no option", words[used]));
+			util_format("%s: not understood: this is not an option", words[used]));
 	if (folder && is_of_guest(&sets[0], &sets[2], folder, &error))
 		return command_usage(&command_report, error);
 	if (folder)

@@ -136,7 +136,8 @@ static int run(char *const *words, size_t count)
 			!heeded(&options, &sets[2], &error))
 		return command_usage(&command_run, error);
 	if (used == count)
-		return command_usage(&command_run, util_format("no command line: nothing stands behind --; give QEMU's"));
+		return command_usage(&command_run, util_format("no command line: nothing follows "
+			"--; give QEMU's"));
 	if (!options.headless && (!config_file_load(&config, &error) || !app_possible(&error)))
 		return command_fail(error);
 

@@ -124,8 +124,8 @@ int command_screen(const struct command_vm *vms, size_t count, struct budget *bu
 		shown = show(vms, count, budget, config, &late, &error);
 	else
 		util_fail(&error,
-			"no thread for the guest's data: no memory for it, or there are too many; close "
-			"others");
+			"no thread for the guest's data: no memory for it, or too many threads; close "
+			"other programs");
 	end_all(ingests, begun, late);
 	for (size_t i = 0; i < count; i++)
 		if (!command_await_files(vms[i].session, vms[i].tape, shown ? &error : NULL))

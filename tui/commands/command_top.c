@@ -49,7 +49,7 @@ static bool refuse_same(const struct top *top, char **error)
 			bool qmp = is_same_socket(a->qmp, b->qmp);
 
 			if (qmp || is_same_socket(a->port, b->port))
-				return util_fail(error, "--%s %s: twice the same VM; give each once",
+				return util_fail(error, "--%s %s: the same VM twice; give each once",
 					qmp ? "qmp" : "port", qmp ? a->qmp : a->port);
 		}
 	return true;

@@ -11,7 +11,7 @@ static const struct emptiness by_link[] = {
 	[LINK_CONNECTING] = { "Not connected to the port's socket yet.",
 		"Perhaps another program holds it." },
 	[LINK_TAKEN] = { "Another program is connected to the port.",
-		"QEMU serves one at a time: end that." },
+		"QEMU serves one at a time: end that program." },
 	[LINK_NOT_OPENED] = { "The guest has not opened the port.",
 		"Linux: insmod ktop.ko; else call ktop_init." },
 	[LINK_NO_HELLO] = { "The guest sends, but has not said who it is.",
@@ -26,11 +26,11 @@ static const struct emptiness by_link[] = {
 static const struct emptiness by_vm[] = {
 	[VM_UNKNOWN] = { NULL, NULL }, [VM_RUNNING] = { NULL, NULL },
 	[VM_PAUSED] = { "The VM is paused.", "`cont` in QEMU's monitor lets it run again." },
-	[VM_SHUTDOWN] = { "The guest has shut down.", "{quit} leaves." },
+	[VM_SHUTDOWN] = { "The guest has shut down.", "{quit} leaves ktop." },
 	[VM_PANICKED] = { "The guest's kernel has panicked.",
-		"A reset begins anew; {quit} leaves." },
+		"A reset starts it again; {quit} leaves ktop." },
 	[VM_HANGS] = { "QEMU does not answer.",
-		"It is stopped, or its host is busy; it is waited for." },
+		"It is stopped, or its host is busy; ktop waits for it." },
 	[VM_GONE] = { "QEMU is gone.",
 		"ktop goes on when the VM is back on the same sockets." },
 };
@@ -91,17 +91,16 @@ static struct emptiness of_range(const struct picture *picture, const struct sco
 			"{profile} starts it." };
 	if (!picture->running && !scope->until_ns && scope->zero_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
-			"{profile} starts it; {back} takes all again." };
+			"{profile} starts it; {back} counts all again." };
 	if (!picture->running && !scope->until_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
-			"{profile} starts it; {window} takes a longer window, "
-			"which shows what there was." };
+			"{profile} starts it; {window} takes a longer window, with what came before." };
 	if (scope->until_ns)
 		return (struct emptiness) { "No sample in the frozen window.",
 			"{freeze} goes back to now." };
 	if (scope->zero_ns)
 		return (struct emptiness) { "No sample since the count was zeroed.",
-			"{back} takes all again." };
+			"{back} counts all again." };
 	if (whole)
 		return (struct emptiness) { "No sample since the guest booted.",
 			"If this lasts: does `ktop ctl status` say that its CPUs are on?" };

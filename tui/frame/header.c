@@ -291,15 +291,15 @@ const char *header_remark(const struct picture *picture, const struct keys *keys
 	if (picture->kept)
 		snprintf(text, HEADER_REMARK, "Profiling %s when the guest answers; %s.",
 			picture->kept == KEPT_ON ? "starts" : "stops",
-			keys_text(keys, "{profile} takes that back", what_to_do));
+			keys_text(keys, "{profile} cancels that", what_to_do));
 	else if (news.why && rows)
 		snprintf(text, HEADER_REMARK, "%s %s", news.why,
 			keys_text(keys, news.what_to_do, what_to_do));
 	else if (missed > MISSED_TOLD)
 		snprintf(text, HEADER_REMARK, "The host did not run the guest's CPUs for %.0f %% of the "
-			"time.", 100 * missed);
+			"time: is it busy?", 100 * missed);
 	else if (picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER && !picture->machines)
 		snprintf(text, HEADER_REMARK, "%s",
-			"timer: what runs with interrupts off is counted where they come back on");
+			"timer: time with interrupts off is counted where they are enabled; nmi sees it");
 	return text;
 }

@@ -78,7 +78,7 @@ static void copy_words(char *to, const char *text)
 bool scope_filter(struct scope *scope, const char *text, char **error)
 {
 	if (strlen(text) >= sizeof scope->filter_text)
-		return util_fail(error, "it is too long; give up to %zu bytes",
+		return util_fail(error, "the filter is too long; give up to %zu bytes",
 			sizeof scope->filter_text - 1);
 	if (!filter_parse(text, &scope->filter, error))
 		return false;

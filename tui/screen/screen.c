@@ -93,7 +93,7 @@ static void use_picture(struct screen *screen, struct picture *picture, uint64_t
 	if (anew && (screen->scope.zero_ns || screen->scope.until_ns)) {
 		screen->scope.zero_ns = 0;
 		screen->scope.until_ns = 0;
-		screen_say(screen, now, "the guest's time began anew: the screen is live, and counts all");
+		screen_say(screen, now, "the guest restarted or was put back: freeze and zero are off");
 	}
 }
 

@@ -18,7 +18,8 @@ static void paste(struct screen *screen, const struct input *input, uint64_t now
 	if (screen->prompt.label)
 		screen_prompt_input(screen, input, now);
 	else
-		screen_say(screen, now, "a paste is not taken for keys; open a line for it, by {search} or {filter}");
+		screen_say(screen, now, "pasted text is ignored: it would act as keys; open a "
+			"line for it first, with {search} or {filter}");
 }
 
 static void run(struct screen *screen, uint64_t now)
@@ -64,12 +65,12 @@ static void zero(struct screen *screen, uint64_t now)
 {
 	if (!is_known(screen->picture)) {
 		screen_complain(screen, now,
-			"nothing to zero: nothing is known of the guest yet; wait for its first word");
+			"not zeroed: nothing has come from the guest yet; wait for its first data");
 		return;
 	}
 	screen->scope.zero_ns = screen->picture->now;
 	screen->scope.until_ns = 0;
-	screen_say(screen, now, "zeroed: counting from now on; {back} takes all again");
+	screen_say(screen, now, "zeroed: counting from now on; {back} counts all again");
 }
 
 static void freeze(struct screen *screen, uint64_t now)
@@ -81,11 +82,11 @@ static void freeze(struct screen *screen, uint64_t now)
 		screen_say(screen, now, "live again");
 	} else if (!is_known(picture)) {
 		screen_complain(screen, now,
-			"nothing to freeze: nothing is known of the guest yet; wait for its first word");
+			"not frozen: nothing has come from the guest yet; wait for its first data");
 	} else {
 		screen->scope.until_ns = picture->table->to;
 		screen_say(screen, now,
-			"frozen: the window is held, collection goes on; {freeze} lets go");
+			"frozen: the screen stands still, collection goes on; {freeze} makes it live again");
 	}
 }
 
@@ -94,7 +95,7 @@ static void hide_idle(struct screen *screen, uint64_t now)
 	screen->scope.no_idle = !screen->scope.no_idle;
 	screen_show(screen);
 	screen_say(screen, now, screen->scope.no_idle ?
-		"the row of idle time is hidden, shares stay; {idle} shows it again" :
+		"the row of idle time is hidden, shares do not change; {idle} shows it again" :
 		"the row of idle time is shown again");
 }
 
@@ -126,9 +127,9 @@ static void repeat_search(struct screen *screen, enum list_search where, uint64_
 static void dismiss(struct screen *screen, uint64_t now)
 {
 	if (remark_line_dismiss(screen->picture, &screen->scope))
-		screen_say(screen, now, "the remarks are put away until there are others");
+		screen_say(screen, now, "the remarks are hidden until there are new ones");
 	else
-		screen_say(screen, now, "there is no remark to put away");
+		screen_say(screen, now, "there is no remark to hide");
 }
 
 /* Actions that need a picture. */

@@ -48,7 +48,7 @@ static bool has_memory(void)
 
 static bool fail_without_memory(char **error)
 {
-	return util_fail(error, "cannot open the screen: there is no memory for it; close others, "
+	return util_fail(error, "cannot open the screen: there is no memory for it; close other programs, "
 		"or use `ktop report`");
 }
 

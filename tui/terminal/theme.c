@@ -104,11 +104,11 @@ static bool take_look(struct look *look, char *const **words, char **error)
 				"default, red, bright-red or 0 to 255; bold, dim, underline, "
 				"reverse", word);
 		if (given[on])
-			return util_fail(error, "%.40s: a second colour; give one for the text, and "
-				"one behind on", word);
+			return util_fail(error, "%.40s: a second colour; give one for the text, "
+				"and one after on", word);
 		given[on] = true;
 	}
-	return given[1] || !on || util_fail(error, "on: no colour behind it; give one: on blue");
+	return given[1] || !on || util_fail(error, "on: no colour follows it; give one: on blue");
 }
 
 static bool is_base(struct look look)
@@ -132,9 +132,9 @@ bool theme_set(struct theme *theme, const char *name, char *const *words, char *
 	if (*words && (words++, !take_look(&set.base, &words, error)))
 		return false;
 	if (*words)
-		return util_fail(error, "more than one /; give one look, or two");
+		return util_fail(error, "more than one /; give one set of colours, or two");
 	if (!is_base(set.base))
-		return util_fail(error, "behind the / are 16 colours; give a name, or 0 to 15");
+		return util_fail(error, "after the / there are 16 colours; give a name, or 0 to 15");
 	*entry = set;
 	return true;
 }

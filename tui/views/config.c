@@ -33,7 +33,7 @@ static bool set_sort(struct config *config, char *const *words, char **error)
 	int column = column_named(words[0]);
 
 	if (words[1] || column == COLUMNS || column_sort(column) == TABLE_COLUMNS)
-		return util_fail(error, "nothing to sort by; give self, total, hits, cpu, "
+		return util_fail(error, "no such column to sort by; give self, total, hits, cpu, "
 			"function, object or source");
 	config->sort = column_sort(column);
 	return true;
@@ -58,11 +58,11 @@ static bool set_columns(struct config *config, char *const *words, char **error)
 			return util_fail(error, "%.40s: no such column; give self, total, hits, "
 				"trend, cpu, function, object, source", *words);
 		if (has(&columns, column))
-			return util_fail(error, "%s: twice; give it once", *words);
+			return util_fail(error, "%s: is given twice; give it once", *words);
 		columns.order[columns.count++] = column;
 	}
 	if (!has(&columns, column_named("function")))
-		return util_fail(error, "function is not among them; give it, too");
+		return util_fail(error, "the column function is missing; give it, too");
 	config->columns = columns;
 	return true;
 }
@@ -117,7 +117,7 @@ bool config_set(struct config *config, char *line, char **error)
 		*value++ = '\0';
 	name = strtok_r(line, blanks, &rest);
 	if (!value || !name || strtok_r(NULL, blanks, &rest))
-		return util_fail(error, "%.40s: no setting; write NAME = VALUE", name ? name : "=");
+		return util_fail(error, "%.40s: not a setting; write NAME = VALUE", name ? name : "=");
 	if (cut(value, words) ? set(config, name, words, &why) :
 			util_fail(&why, "too many words; give fewer"))
 		return true;

@@ -59,7 +59,7 @@ bool config_file_load(struct config *config, char **error)
 		good = read_lines(config, from, path, error);
 		fclose(from);
 	} else if (path && errno != ENOENT && errno != ENOTDIR) {
-		good = util_fail(error, "%s: not read: %s; let it be read, or take it away", path,
+		good = util_fail(error, "%s: not read: %s; make it readable, or remove it", path,
 			strerror(errno));
 	}
 	free(path);

@@ -44,9 +44,9 @@ static const struct note notes[] = {
 	{ "ring", "how full the guest's fullest ring is" },
 	{ "cost", "the hook's own time: for a sample, and of the guest's time" },
 	{ "timer", "sampled by each CPU's own tick, which does not see code that runs with "
-		"interrupts off: its time is counted where they come back on. nmi sees it, and may "
+		"interrupts off: its time is counted where they are enabled again. nmi sees it, and may "
 		"take one CPU." },
-	{ "FROZEN", "the window is held; collection goes on" },
+	{ "FROZEN", "the screen stands still; collection goes on" },
 };
 
 static const struct note tab_notes[] = {

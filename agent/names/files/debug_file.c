@@ -39,7 +39,8 @@ int debug_file_regular(const char *path)
 
 static void tell_other(const char *path, char *remark, size_t size)
 {
-	char *text = util_format("%s is of another build than the guest's: not used", path);
+	char *text = util_format("%s is not used: it is of another build than the guest's; give "
+		"the guest's own", path);
 	char *printable = util_printable(text, strlen(text));
 
 	snprintf(remark, size, "%s", printable);

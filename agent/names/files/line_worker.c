@@ -116,7 +116,8 @@ static void note_asking(struct line_worker *worker, const struct debug_object *o
 		object->name : object->path;
 	char *text = util_format(state == DEBUGINFOD_ASKING ?
 		"debuginfod is asked for the lines of %s" :
-		"debuginfod has no lines of %s", name ? name : "a program");
+		"no source lines of %s: debuginfod has no debug file for it; give that by "
+		"--debug-dir", name ? name : "a program");
 	char *printable = util_printable(text, strlen(text));
 
 	note(worker, state == DEBUGINFOD_FOUND ? "" : printable);
@@ -136,7 +137,8 @@ static void ask_server(struct line_worker *worker, struct handle *handle)
 	note_asking(worker, object, state);
 	if (state != DEBUGINFOD_FOUND)
 		return;
-	snprintf(remark, sizeof(remark), "what debuginfod sent is no debug file: not used");
+	snprintf(remark, sizeof(remark), "what debuginfod sent is not used: it is not a debug "
+		"file; is DEBUGINFOD_URLS right?");
 	handle->fd = debug_file_try(path, &object->build_id, worker->budget, remark,
 		sizeof(remark));
 	if (handle->fd < 0)

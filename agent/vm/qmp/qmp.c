@@ -189,7 +189,7 @@ char *qmp_refusal(const cJSON *answer)
 		return NULL;
 	return cJSON_IsString(refusal) ?
 		util_printable(refusal->valuestring, strlen(refusal->valuestring)) :
-		util_format("its answer has neither a result nor a reason");
+		util_format("its answer has neither a result nor an error");
 }
 
 /* ---- until it is ready ---- */
@@ -237,7 +237,7 @@ static void take_answer(struct qmp *qmp)
 	char *what = util_format("QEMU refuses: %.200s", refusal ? refusal : "");
 
 	if (refusal) {
-		fail(qmp, what, "is this a QMP socket of a full QEMU?");
+		fail(qmp, what, "is this the QMP socket of a QEMU that runs a VM?");
 	} else if (qmp->phase == QMP_AGREEING) {
 		enter(qmp, QMP_ASKING);
 	} else {

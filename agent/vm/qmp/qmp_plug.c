@@ -153,8 +153,8 @@ static void take_buses(struct qmp_talk *talk, const cJSON *answer)
 static void refuse_kept(struct qmp_talk *talk, const cJSON *answer)
 {
 	(void)answer;
-	fail(of(talk), util_format("not plugged in: the guest has not let go the controller of an "
-		"earlier ktop; reset the machine, or start QEMU with -device virtio-serial-pci"));
+	fail(of(talk), util_format("not plugged in: the guest has not released the controller of "
+		"an earlier ktop; reset the machine, or start QEMU with -device virtio-serial-pci"));
 }
 
 static void take_kept(struct qmp_talk *talk, const cJSON *answer)
@@ -189,7 +189,7 @@ static void way_is_free(struct qmp_talk *talk, const cJSON *answer)
 static void take_closed(struct qmp_talk *talk, const cJSON *answer)
 {
 	(void)answer;
-	fail(of(talk), util_format("not plugged in: %.200s; does another ktop begin now? Try again",
+	fail(of(talk), util_format("not plugged in: %.200s; is another ktop starting? Try again",
 		of(talk)->refusal));
 }
 
@@ -239,8 +239,8 @@ static void take_passed(struct qmp_talk *talk, const cJSON *answer)
 	if (answer)
 		add_chardev(plug);
 	else
-		fail(plug, util_format("not plugged in: QEMU did not get its socket; is the QMP socket "
-			"QEMU's own, and no relay's?"));
+		fail(plug, util_format("not plugged in: QEMU did not get the port's socket; is "
+			"the QMP socket QEMU's own, not a relay's?"));
 }
 
 /* Makes QEMU's end of a pair its chardev. */
@@ -252,7 +252,8 @@ static void give(struct qmp_talk *talk, const cJSON *answer)
 
 	(void)answer;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-		fail(plug, util_format("not plugged in: no sockets left; close other programs"));
+		fail(plug, util_format("not plugged in: the system gives no more sockets; close "
+			"other programs"));
 		return;
 	}
 	plug->fd = ends[0];

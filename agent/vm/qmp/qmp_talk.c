@@ -109,7 +109,7 @@ bool talk_step(struct qmp_talk *talk, uint64_t now)
 	else if (qmp_state(talk->qmp) == VM_GONE)
 		fail(talk, "the connection was closed; is the virtual machine still there?");
 	if (talk->take && now >= talk->deadline) {
-		char *why = util_format("no answer in time, %.4g s for all: QEMU hangs, or the host "
+		char *why = util_format("no answer within %.4g s: QEMU hangs, or the host "
 			"is busy; try again", (double)(talk->deadline - talk->begun) / 1e9);
 
 		fail(talk, why);

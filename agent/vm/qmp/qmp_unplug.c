@@ -120,7 +120,8 @@ static void finish(struct qmp_talk *talk, const cJSON *answer)
 {
 	(void)answer;
 	if (of(talk)->kept)
-		util_fail(&talk->error, "the controller stays: the guest keeps it; it goes with a reset");
+		util_fail(&talk->error, "the controller stays: the guest has not released it; a "
+			"reset removes it");
 	talk_end(talk);
 }
 

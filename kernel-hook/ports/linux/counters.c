@@ -102,7 +102,7 @@ const char *counters_run(uint32_t rate)
 	why = error == -EBUSY ?
 		"nmi: the PMU's counters are in use by others: the timer samples" :
 		"nmi: this guest has no PMU, as -accel kvm -cpu host gives: the timer samples, and "
-		"code with interrupts off is counted where they come back on";
+		"code with interrupts off is counted where they are enabled again";
 	pr_warn("ktop: %s\n", why);
 	return why;
 }

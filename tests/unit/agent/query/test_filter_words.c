@@ -80,9 +80,9 @@ static void test_what_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-		refuse(unknown[i], "is no word of a filter", "cpu:N");
-		refuse(unknown[i], "is no word of a filter", "thread:NAME");
-		refuse(unknown[i], "is no word of a filter", "mode:kernel|user|idle");
+		refuse(unknown[i], "is not a word of a filter", "cpu:N");
+		refuse(unknown[i], "is not a word of a filter", "thread:NAME");
+		refuse(unknown[i], "is not a word of a filter", "mode:kernel|user|idle");
 	}
 	refuse("pid:5", "pid:", "");
 	refuse("cpu:", "cpu:", "cpu:0");
@@ -98,17 +98,17 @@ static void test_what_is_refused(void **state)
 	refuse("mode:ring0", "mode:ring0 is no mode", "kernel, user or idle");
 	refuse("mode:user|kern", "mode:kern is no mode", "kernel, user or idle");
 	refuse("mode:kernelx", "mode:kernelx", "kernel");
-	refuse("thread:", "thread: has no name", "give a part");
+	refuse("thread:", "thread: needs a name", "give a part");
 }
 
 /* In place of the last one winning, or of an "or" where all else is an "and". */
 static void test_each_is_given_once(void **state)
 {
 	(void)state;
-	refuse("cpu:0 cpu:1", "cpu: is there twice", "one CPU");
-	refuse("cpu:0 x cpu:0", "cpu: is there twice", "one CPU");
-	refuse("thread:a thread:b", "thread: is there twice", "one name");
-	refuse("mode:kernel mode:user", "mode: is there twice", "mode:kernel|user");
+	refuse("cpu:0 cpu:1", "cpu: is given twice", "one CPU");
+	refuse("cpu:0 x cpu:0", "cpu: is given twice", "one CPU");
+	refuse("thread:a thread:b", "thread: is given twice", "one name");
+	refuse("mode:kernel mode:user", "mode: is given twice", "mode:kernel|user");
 }
 
 static void test_what_is_too_long(void **state)

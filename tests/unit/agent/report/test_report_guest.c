@@ -51,8 +51,8 @@ static void test_report_that_is_cut_leaves_a_silent_guest(void **state)
 	while (util_now() < late && report_step(report) < REPORT_DONE)
 		fixture_step(&fixture);
 	assert_int_equal(report->state, REPORT_DONE);
-	assert_string_equal(report->note, "cut short: interrupted; the guest has not confirmed `stop`, "
-		"as it was before; `ktop ctl stop` tells it again");
+	assert_string_equal(report->note, "cut short: interrupted; the guest did not confirm "
+		"that it is as before (`stop`); `ktop ctl stop` tells it again");
 	assert_true(report->table->samples > 0);
 	report_free(report);
 	fixture_end(&fixture);
@@ -74,7 +74,7 @@ static void test_report_that_is_cut_leaves_a_deaf_guest(void **state)
 		fixture_step(&fixture);
 	}
 	assert_int_equal(report->state, REPORT_DONE);
-	assert_non_null(strstr(report->note, "the guest has not confirmed `stop`"));
+	assert_non_null(strstr(report->note, "the guest did not confirm that it is as before (`stop`)"));
 	report_free(report);
 	fixture_end(&fixture);
 }
@@ -117,7 +117,7 @@ static void test_report_of_a_guest_that_restarts(void **state)
 	fclose(out);
 	assert_non_null(strstr(text, "lost unknown"));
 	assert_non_null(strstr(text, "the guest restarted"));
-	assert_null(strstr(text, "has not confirmed"));
+	assert_null(strstr(text, "did not confirm"));
 	assert_non_null(strstr(text, " hot "));
 	free(text);
 	report_free(report);
@@ -180,7 +180,7 @@ static void test_report_of_a_silent_guest_says_why(void **state)
 	await_failure(&fixture, "in 0.05 s: it has not opened the port");
 	fake_guest_beat(fixture.guest, 1);
 	fixture_await_link(&fixture, LINK_NO_HELLO);
-	await_failure(&fixture, "in 0.05 s: it sends, but not who it is");
+	await_failure(&fixture, "in 0.05 s: it sends data, but has not said who it is");
 	fixture_end(&fixture);
 }
 
@@ -217,7 +217,7 @@ static void test_report_tells_what_a_still_guest_keeps(void **state)
 	for (int i = 0; i < 3 * FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
 		fixture_step(&fixture);
 	assert_int_equal(report->state, REPORT_DONE);
-	assert_non_null(strstr(report->note, "the guest has not confirmed `rate 997`"));
+	assert_non_null(strstr(report->note, "the guest did not confirm that it is as before (`rate 997`)"));
 	fixture_step(&fixture);
 	assert_non_null(strstr(fixture.guest->lines, "rate 997\n"));
 	report_free(report);
@@ -280,7 +280,7 @@ static void test_report_of_a_silent_vm_ends(void **state)
 	(void)state;
 	report_cut(report, "interrupted", report_fixture_late());
 	assert_int_equal(report_step(report), REPORT_FAILED);
-	assert_string_equal(report->error, "no report: interrupted before it began; ask again");
+	assert_string_equal(report->error, "no report: interrupted before it began; start it again");
 	report_free(report);
 	fixture_end(&fixture);
 }

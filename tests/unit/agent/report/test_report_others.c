@@ -188,7 +188,7 @@ static void test_reports_of_different_rates(void **state)
 	for (int i = 0; i < FIXTURE_STEPS && pack.reports[1]->state < REPORT_DONE; i++)
 		step_pack(&pack);
 	assert_int_equal(pack.reports[1]->state, REPORT_FAILED);
-	assert_non_null(strstr(pack.reports[1]->error, "--rate: another report has set it otherwise"));
+	assert_non_null(strstr(pack.reports[1]->error, "--rate: another report runs with another value"));
 	assert_true(pack.fixture.guest->running);
 	report_cut(pack.reports[0], "enough", report_fixture_late());
 	for (int i = 0; i < FIXTURE_STEPS && pack.reports[0]->state < REPORT_DONE; i++) {

@@ -387,18 +387,18 @@ static void check(const char *memory, size_t mib, void (*send)(struct attack *at
 	static void what(void **state) { (void)state; check("64", 64, send_##what, remark); }
 
 ATTACK(stacks, "samples without their stack: memory is full")
-ATTACK(counts, "ticks not kept: memory is full")
+ATTACK(counts, "sampling ticks not kept: memory is full")
 ATTACK(functions, "addresses without their function: memory is full")
 ATTACK(names, "names not kept: memory is full")
-ATTACK(objects, "the names of later ones are unknown")
-ATTACK(symbols, "functions of the guest's not kept: memory is full")
+ATTACK(objects, "functions in later ones have no names")
+ATTACK(symbols, "names of kernel functions not kept: memory is full")
 
 /* Whatever the times, a sample takes not much more than an honest one. */
 static void times(void **state)
 {
 	struct outcome benign = run("64", 64 << 20, send_benign, ", CPUs not run 0 ");
 	struct outcome attack = run("64", 192 << 20, send_times,
-		"old ticks without their thread and CPU: memory is full");
+		"old sampling ticks without their thread and CPU: memory is full");
 
 	(void)state;
 	if (attack.peak >= 64 << 10 || benign.peak >= 64 << 10)

@@ -76,7 +76,7 @@ static void test_profiler_of_a_silent_guest(void **state)
 	fixture_await_link(&fixture, LINK_NOT_OPENED);
 	session_run_profiler(fixture.session, true);
 	fixture_await_message(&fixture, false, "profiling starts when the guest answers: nothing is "
-		"known of the guest: it has not opened the port; is the hook in its kernel");
+		"known of the guest: it has not opened the port; Linux: is ktop.ko loaded");
 	picture = fixture_picture(&fixture);
 	assert_int_equal(picture->kept, KEPT_ON);
 	picture_free(picture);
@@ -97,7 +97,7 @@ static void test_profiler_of_a_silent_guest(void **state)
 		fixture_step(&fixture);
 	assert_non_null(failed);
 	assert_non_null(strstr(failed, "profiling not turned on: nothing is known of the guest: "
-		"it has not opened the port; is the hook in its kernel"));
+		"it has not opened the port; Linux: is ktop.ko loaded"));
 	free(failed);
 	fixture_end(&fixture);
 }
@@ -364,21 +364,22 @@ static void test_losses_are_shown(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	fixture_tell_all(&fixture);
 	picture = fixture_picture(&fixture);
-	assert_string_equal(picture->note, "3 ticks are in no table: they came before the guest "
-		"said how fast its clock runs");
+	assert_string_equal(picture->note, "3 sampling ticks are not counted: they came before "
+		"the guest told the speed of its clock; later ones are");
 	picture_free(picture);
 	session_epoch(fixture.session)->untimed = 1;
 	assert_string_equal(remarks_text(session_epoch(fixture.session), 0, "; ", text, sizeof(text)),
-		"1 tick is in no table: it came before the guest said how fast its clock runs");
+		"1 sampling tick is not counted: it came before the guest told the speed of its "
+		"clock; later ones are");
 	session_epoch(fixture.session)->untimed = 3;
 
 	store_add(session_epoch(fixture.session)->inputs.store, 1, &damaged, 2);
 	session_epoch(fixture.session)->status.meta_lost = 1;
 	picture = fixture_picture(&fixture);
-	assert_string_equal(picture->note, "2 ticks not kept: memory is full; give more by --memory\n"
-		"3 ticks are in no table: they came before the guest said how fast its clock "
-		"runs\n"
-		"1 fact lost: the guest's tables are full");
+	assert_string_equal(picture->note, "2 sampling ticks not kept: memory is full; give more by --memory\n"
+		"3 sampling ticks are not counted: they came before the guest told the speed of "
+		"its clock; later ones are\n"
+		"1 name lost: the tables of the guest's hook are full; give it larger ones");
 	picture_free(picture);
 
 	/* A hook that tells which: the table, what it holds, the remedy; until they are gone. */
@@ -404,7 +405,7 @@ static void test_a_remark_goes_with_its_cause(void **state)
 	epoch_ticks(epoch, 20000000000);
 	epoch->cpus_refused = 2;
 	assert_string_equal(remarks_text(epoch, 10000000000, "; ", text, sizeof(text)),
-		"2 events of further CPUs not taken: memory is full; give more by --memory");
+		"2 events dropped, of CPUs that are not shown: memory is full; give more by --memory");
 	epoch_ticks(epoch, 40000000000);
 	assert_string_equal(remarks_text(epoch, 30000000000, "; ", text, sizeof(text)), "");
 	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "2 events"));

@@ -263,7 +263,7 @@ static void test_names_that_are_left_out(void **state)
 		picture = fixture_picture(&fixture);
 	}
 	assert_non_null(strstr(picture->note, "1 symbol left out: its line or name is damaged"));
-	assert_non_null(strstr(picture->note, "the functions of 1 program have no names; of the last: "));
+	assert_non_null(strstr(picture->note, "the functions of 1 program have no names; the last one: "));
 	assert_non_null(strstr(picture->note, "/broken: not an ELF file, or a damaged one; "));
 	picture_free(picture);
 	fixture_end(&fixture);

@@ -176,7 +176,7 @@ static void test_early_end_tells_its_last_line(void **state)
 	(void)state;
 	assert_null(launch_shell("echo first; echo 'sh: bad option' >&2; echo; exit 3", &error));
 	assert_string_equal(error, "QEMU ended with status 3: it said: sh: bad option; "
-		"see its command line");
+		"check its command line");
 	free(error);
 }
 

@@ -353,10 +353,10 @@ static void check_end(const char *event, const char *how)
 static void test_the_end_of_qemu(void **state)
 {
 	(void)state;
-	check_end(NULL, "QEMU is gone, killed or crashed: what came is kept");
-	check_end("{\"event\": \"SHUTDOWN\"}\r\n", "has ended, its machine shut down");
+	check_end(NULL, "QEMU is gone (killed, or crashed): what came is kept");
+	check_end("{\"event\": \"SHUTDOWN\"}\r\n", "has ended (its machine was shut down)");
 	check_end("{\"event\": \"GUEST_PANICKED\"}\r\n{\"event\": \"SHUTDOWN\"}\r\n",
-		"has ended, its guest's kernel panicked");
+		"has ended (its guest's kernel panicked)");
 }
 
 /* Somebody was quicker: said by name, and over when he goes. */

@@ -286,7 +286,7 @@ static void test_a_kept_controller_that_takes_no_port(void **state)
 	assert_true(plug(&vm, PATIENCE_MS));
 	assert_false(unplug(&vm, SHORT_MS));
 	assert_false(plug(&vm, PATIENCE_MS));
-	check_error(&vm, "not let go the controller of an earlier ktop; reset the machine");
+	check_error(&vm, "not released the controller of an earlier ktop; reset the machine");
 	assert_true(!vm.machine.port && !vm.machine.chardev);
 	end(&vm);
 }
@@ -368,7 +368,7 @@ static void test_a_link_plugs(void **state)
 	assert_int_equal(link_port_state(link), LINK_NOT_OPENED);
 	link_step(link, util_now() + 3000000000);
 	assert_non_null(strstr(link_remark(link, LINK_NOT_OPENED, line, sizeof(line)),
-		"finds it after a reset"));
+		"reset it if this lasts"));
 	detach(link);
 	check_nothing_is_left(&machine);
 	fake_qmp_free(fake);

@@ -285,7 +285,7 @@ static void test_remarks(void **state)
 	picture->running = true;
 	picture->cpus[1].series.missed = 20000;
 	assert_non_null(strstr(header_remark(picture, &keys_standard, text),
-		"The host did not run the guest's CPUs for 33 % of the time."));
+		"The host did not run the guest's CPUs for 33 % of the time: is it busy?"));
 	picture->cpus[1].series.missed = 0;
 	picture->sampler = SAMPLER_TIMER;
 	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "interrupts off"));

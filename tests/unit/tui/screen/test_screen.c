@@ -557,7 +557,7 @@ static void test_other_keys(void **state)
 	stage_holds(&stage, "F5 starts it", true);
 	stage_holds(&stage, "x Quit", true);
 	stage_press(&stage, 'q');
-	stage_holds(&stage, "b takes all again", true);
+	stage_holds(&stage, "b counts all again", true);
 	stage_press(&stage, 'Z');
 	stage_holds(&stage, "FROZEN", false);
 	stage_press(&stage, KEYS_F(1));

@@ -191,7 +191,7 @@ static void no_hello(struct picture *picture)
 static void noted(struct picture *picture)
 {
 	picture->now = 180 * second;		/* long notes are told in turns: the first one */
-	strcpy(picture->note, "1234567 ticks not kept: memory is full\n89 samples without their "
+	strcpy(picture->note, "1234567 sampling ticks not kept: memory is full\n89 samples without their "
 		"stack: memory is full\n3 programs have no names: their files are not beside the "
 		"kernel");
 }
@@ -313,7 +313,7 @@ static void test_advice_on_an_empty_table(void **state)
 	stage_raise(&stage, picture);
 	stage_holds(&stage, "SPACE starts it; F7 takes a longer window", true);
 	stage_press(&stage, 'z');
-	stage_holds(&stage, "SPACE starts it; Esc takes all again.", true);
+	stage_holds(&stage, "SPACE starts it; Esc counts all again.", true);
 	picture = hand_picture(symbols, functions);
 	off_and_empty(picture);
 	picture->now = 2 * second;			/* a reset: less than the window ago */
