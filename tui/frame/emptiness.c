@@ -11,7 +11,7 @@ static const struct emptiness by_link[] = {
 	[LINK_CONNECTING] = { "Not connected to the port's socket yet.",
 		"Perhaps another program holds it." },
 	[LINK_TAKEN] = { "Another program is connected to the port.",
-		"QEMU serves one at a time: end that program." },
+		"QEMU serves only one: end it." },
 	[LINK_NOT_OPENED] = { "The guest has not opened the port.",
 		"Linux: insmod ktop.ko; else call ktop_init." },
 	[LINK_NO_HELLO] = { "The guest sends, but has not said who it is.",

@@ -86,17 +86,17 @@ static void test_what_is_refused(void **state)
 	}
 	refuse("pid:5", "pid:", "");
 	refuse("cpu:", "cpu:", "cpu:0");
-	refuse("cpu:x", "cpu:x is no CPU", "cpu:0");
+	refuse("cpu:x", "cpu:x is not a CPU", "cpu:0");
 	refuse("cpu:-1", "cpu:-1", "cpu:0");
 	refuse("cpu:0x1", "cpu:0x1", "cpu:0");
 	refuse("cpu:0-3", "cpu:0-3", "cpu:0");
 	refuse("cpu:4294967295", "cpu:4294967295", "cpu:0");
-	refuse("cpu:99999999999999999999", "is no CPU", "cpu:0");
-	refuse("mode:", "mode: is no mode", "kernel, user or idle");
-	refuse("mode:|", "mode: is no mode", "kernel, user or idle");
-	refuse("mode:kernel|", "mode: is no mode", "kernel, user or idle");
-	refuse("mode:ring0", "mode:ring0 is no mode", "kernel, user or idle");
-	refuse("mode:user|kern", "mode:kern is no mode", "kernel, user or idle");
+	refuse("cpu:99999999999999999999", "is not a CPU", "cpu:0");
+	refuse("mode:", "mode: is not a mode", "kernel, user or idle");
+	refuse("mode:|", "mode: is not a mode", "kernel, user or idle");
+	refuse("mode:kernel|", "mode: is not a mode", "kernel, user or idle");
+	refuse("mode:ring0", "mode:ring0 is not a mode", "kernel, user or idle");
+	refuse("mode:user|kern", "mode:kern is not a mode", "kernel, user or idle");
 	refuse("mode:kernelx", "mode:kernelx", "kernel");
 	refuse("thread:", "thread: needs a name", "give a part");
 }

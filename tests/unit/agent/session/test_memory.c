@@ -389,7 +389,7 @@ static void check(const char *memory, size_t mib, void (*send)(struct attack *at
 ATTACK(stacks, "samples without their stack: memory is full")
 ATTACK(counts, "sampling ticks not kept: memory is full")
 ATTACK(functions, "addresses without their function: memory is full")
-ATTACK(names, "names not kept: memory is full")
+ATTACK(names, "names of threads and processes not kept: memory is full")
 ATTACK(objects, "functions in later ones have no names")
 ATTACK(symbols, "names of kernel functions not kept: memory is full")
 

@@ -422,7 +422,7 @@ static void test_remarks_are_cut_to_their_room(void **state)
 	(void)state;
 	epoch->untimed = 12;
 	memset(text, 'x', sizeof(text));
-	assert_string_equal(remarks_text(epoch, 0, "; ", text, 12), "12 ticks ar");
+	assert_string_equal(remarks_text(epoch, 0, "; ", text, 12), "12 sampling");
 	assert_int_equal(text[12], 'x');
 	epoch_release(epoch);
 }

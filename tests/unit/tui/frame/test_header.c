@@ -132,7 +132,7 @@ static void test_missed_is_a_share_of_all_time(void **state)
 	picture_free(picture);
 }
 
-/* Each is shown whole, on two lines if need be; put away, it stays so until it says something else. */
+/* Each is shown whole, on two lines if need be; hidden, it stays so until it says something else. */
 static void test_remarks_are_whole_and_can_be_put_away(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);

@@ -106,9 +106,9 @@ static void test_filter_words(void **state)
 	assert_true(scope_filter(&scope, "", NULL));
 	assert_string_equal(scope.filter_text, "");
 	refuse("cpu:", "cpu:0");
-	refuse("cpu:x", "is no CPU");
-	refuse("cpu:-1", "is no CPU");
-	refuse("cpu:99999999999999999999", "is no CPU");
+	refuse("cpu:x", "is not a CPU");
+	refuse("cpu:-1", "is not a CPU");
+	refuse("cpu:99999999999999999999", "is not a CPU");
 	refuse("mode:", "kernel, user or idle");
 	refuse("mode:ring0", "kernel, user or idle");
 	refuse("thread:12345678901234567890123456789012345678901234567890123456789012345",

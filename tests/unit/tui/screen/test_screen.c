@@ -225,7 +225,7 @@ static void test_filter(void **state)
 	raise_stage(&stage);
 	stage_press(&stage, '\\');
 	stage_type(&stage, "alloc cpu:");
-	stage_holds(&stage, "is no CPU", true);
+	stage_holds(&stage, "is not a CPU", true);
 	assert_string_equal(stage.session.wish.filter.pattern, "alloc cpu");
 	stage_type(&stage, "2");
 	assert_int_equal(stage.session.wish.filter.cpu, 2);
@@ -446,7 +446,7 @@ static void test_kept_wish(void **state)
 	kept->running = false;
 	kept->kept = KEPT_ON;
 	stage_raise(&stage, kept);
-	stage_holds(&stage, "Profiling starts when the guest answers; SPACE takes that back.", true);
+	stage_holds(&stage, "Profiling starts when the guest answers; SPACE cancels that.", true);
 	stage_press(&stage, ' ');
 	assert_int_equal(stage.session.runs, 1);
 	assert_false(stage.session.ran_on);
@@ -461,10 +461,10 @@ static void test_nothing_to_hold(void **state)
 	(void)state;
 	stage_raise(&stage, unknown);
 	stage_press(&stage, 'Z');
-	stage_holds(&stage, "nothing to freeze", true);
+	stage_holds(&stage, "not frozen", true);
 	stage_holds(&stage, "FROZEN", false);
 	stage_press(&stage, 'z');
-	stage_holds(&stage, "nothing to zero", true);
+	stage_holds(&stage, "not zeroed", true);
 	stage_holds(&stage, "since", false);
 	assert_int_equal(stage.session.wish.zero_ns + stage.session.wish.until_ns, 0);
 	stage_strike(&stage);

@@ -168,7 +168,7 @@ static void act_on_picture(struct walk *walk, enum action action)
 	} else if (action == ACTION_FREEZE && (model->until || is_known(picture))) {
 		model->until = model->until ? 0 : picture->table->to;
 	} else if (action == ACTION_ZERO || action == ACTION_FREEZE) {
-		model->failed = action == ACTION_ZERO ? "nothing to zero" : "nothing to freeze";
+		model->failed = action == ACTION_ZERO ? "not zeroed" : "not frozen";
 	}
 }
 

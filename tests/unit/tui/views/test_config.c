@@ -194,8 +194,8 @@ static void test_refusals(void **state)
 	refuses("window = 5s", ":1: window: no such window; give 1s");
 	refuses("window = 1s 10s", ":1: window: no such window");
 	refuses("\n#\nwindow\n", ":3: window: not a setting; write NAME = VALUE");
-	refuses("= 1s", ":1: =: no setting");
-	refuses("win dow = 1s", ":1: win: no setting");
+	refuses("= 1s", ":1: =: not a setting");
+	refuses("win dow = 1s", ":1: win: not a setting");
 	refuses("window =", ":1: window: no value; give one");
 	refuses("windows = 1s", ":1: windows: no such setting; `ktop config`");
 	refuses("sort = trend", ":1: sort: no such column to sort by; give self");
