@@ -17,7 +17,9 @@
 #include "agent/names/function.h"
 #include "agent/query/query.h"
 #include "agent/wire/decode.h"
+#include "agent/wire/fields.h"
 #include "agent/wire/metadata.h"
+#include "agent/wire/trace_kinds.h"
 #include "tests/unit/fakes/packets.h"
 #include "fuzz.h"
 
@@ -48,10 +50,31 @@ static void take_packet(void *context, const struct packet *packet)
 		epoch_ticks(world->epoch, packet->end);
 }
 
+/* Each value is where it was said to be; a list's elements are there, to the last one. */
+static void look_at_fields(const struct event *event)
+{
+	const struct trace_kind *kind = event->trace.kind;
+	const uint8_t *begin = event->trace.fields, *end = begin + event->trace.size;
+
+	for (int i = 0; i < kind->count; i++) {
+		struct field_value value = fields_value(kind->fields, i, begin);
+		const uint8_t *elements = value.elements;
+
+		if (kind->fields[i].list)
+			require(elements > begin && elements + value.count * field_size(kind->fields[i].type) <= end);
+		else
+			require(field_size(kind->fields[i].type) == 8 || kind->fields[i].type >= FIELD_S8 ||
+				value.number >> 8 * field_size(kind->fields[i].type) == 0);
+	}
+}
+
 static void take_events(void *context, const struct event *events, size_t count)
 {
 	struct world *world = context;
 
+	for (size_t i = 0; i < count; i++)
+		if (events[i].kind == EVENT_TRACE)
+			look_at_fields(&events[i]);
 	if (world->epoch)
 		epoch_events(world->epoch, events, count);
 }
