@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options.h"
 #include "util.h"
@@ -57,6 +58,12 @@ static bool take_choice(const char *word, const char *words, int *choice)
 	return false;
 }
 
+static bool take_text(const struct option_row *row, const char *word, const char **text)
+{
+	*text = word;
+	return word[0] && (!row->most || strlen(word) <= row->most);
+}
+
 static bool take_value(const struct option_row *row, void *into, const char *word)
 {
 	void *member = (char *)into + row->offset;
@@ -66,11 +73,10 @@ static bool take_value(const struct option_row *row, void *into, const char *wor
 		*(bool *)member = true;
 		return true;
 	case OPTION_TEXT:
-		*(const char **)member = word;
-		return word[0];
+	case OPTION_FOLDER:
+		return take_text(row, word, member);
 	case OPTION_FILE:
-		*(const char **)member = word;
-		return word[0] && strcmp(word, "-") != 0;
+		return take_text(row, word, member) && strcmp(word, "-") != 0;
 	case OPTION_NUMBER:
 		return take_number(row, word, member);
 	case OPTION_SECONDS:
@@ -88,6 +94,8 @@ static char *taken_by(const struct option_row *row)
 		return util_format("seconds, %g to %.0f", SECONDS_LEAST, SECONDS_MOST);
 	if (row->kind == OPTION_FILE)
 		return util_format("the name of a file; standard output has the report");
+	if (row->kind == OPTION_TEXT && row->most)
+		return util_format("%s, %" PRIu32 " bytes at most: give a part of it", row->value, row->most);
 	if (row->most)
 		return util_format("%" PRIu32 " to %" PRIu32, row->least, row->most);
 	return util_copy(row->value, strlen(row->value));
@@ -215,17 +223,10 @@ bool options_parse(char *const *words, size_t count, const struct option_set *se
 	return true;
 }
 
-static bool is_among(const char *name, const char *const *names)
-{
-	while (*names && strcmp(*names, name) != 0)
-		names++;
-	return *names;
-}
-
-const char *options_given(const struct option_set *set, const char *const *but)
+const char *options_unheeded(const struct option_set *set, unsigned where)
 {
 	for (size_t i = 0; set->rows[i].name; i++)
-		if (*set->given & 1u << i && !is_among(set->rows[i].name, but))
+		if (*set->given & 1u << i && !(set->rows[i].heeded & where))
 			return set->rows[i].name;
 	return NULL;
 }
@@ -253,6 +254,15 @@ static char *choice_word(const struct option_row *row, int choice)
 	return util_format("--%s=%.*s", row->name, (int)strcspn(word, "|"), word);
 }
 
+static char *path_word(const struct option_row *row, const char *path)
+{
+	char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	char *word = util_format("--%s=%s%s%s", row->name, folder ? folder : "", folder ? "/" : "", path);
+
+	free(folder);
+	return word;
+}
+
 static char *option_word(const struct option_row *row, const void *from)
 {
 	const void *member = (const char *)from + row->offset;
@@ -261,9 +271,11 @@ static char *option_word(const struct option_row *row, const void *from)
 	case OPTION_FLAG:
 		return *(const bool *)member ? util_format("--%s", row->name) : NULL;
 	case OPTION_TEXT:
-	case OPTION_FILE:
 		return *(const char *const *)member ?
 			util_format("--%s=%s", row->name, *(const char *const *)member) : NULL;
+	case OPTION_FILE:
+	case OPTION_FOLDER:
+		return *(const char *const *)member ? path_word(row, *(const char *const *)member) : NULL;
 	case OPTION_CHOICE:
 		return choice_word(row, *(const int *)member);
 	default:

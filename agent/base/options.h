@@ -11,7 +11,8 @@
 enum option_kind {
 	OPTION_FLAG,			/* bool: set true */
 	OPTION_TEXT,			/* const char *: the word itself */
-	OPTION_FILE,			/* const char *: likewise, of a file to be written */
+	OPTION_FILE,			/* const char *: likewise, the path of a file to be written */
+	OPTION_FOLDER,			/* const char *: likewise, of a folder */
 	OPTION_NUMBER,			/* uint32_t */
 	OPTION_SECONDS,			/* uint64_t: ns; "2.5" */
 	OPTION_CHOICE,			/* int: which of the words in `value`, "timer|nmi" */
@@ -24,7 +25,8 @@ struct option_row {
 	const char *help;
 	enum option_kind kind;
 	size_t offset;			/* of the member in what the set points to */
-	uint32_t least, most;		/* of a number; most 0: any */
+	uint32_t least, most;		/* of a number; bytes of a text; most 0: any */
+	unsigned heeded;		/* bits, whose meaning is the set's: where else it has an effect */
 	const char *once;		/* a text for one time in a record: why; NULL: the last counts */
 };
 
@@ -45,12 +47,13 @@ struct option_set {
 bool options_parse(char *const *words, size_t count, const struct option_set *sets,
 	size_t set_count, size_t *used, char **error);
 
-/* The first that was given and whose name is not among `but`, which NULL ends; NULL: none. */
-const char *options_given(const struct option_set *set, const char *const *but);
+/* The name of the first that was given and is not heeded there, a bit of rows[i].heeded; NULL: none. */
+const char *options_unheeded(const struct option_set *set, unsigned where);
 
 /*
  * The options that stand for what is in `from`, as options_parse takes them: one word each, in
  * fresh memory, ended by NULL. Left out: NULL texts, choices below 0, numbers that cannot be given.
+ * Paths are whole: who takes the words may run in another folder.
  */
 char **options_words(const struct option_row *rows, const void *from);
 void options_words_free(char **words);

@@ -18,7 +18,7 @@
 static const uint64_t forever_ns = 1000000000u * UINT64_C(10000000);
 
 const struct option_row recorder_options[] = {
-	OPTION("output", "DIR", OPTION_TEXT, folder, "a new or an empty folder for it (also: -o)", .letter = 'o'),
+	OPTION("output", "DIR", OPTION_FOLDER, folder, "a new or an empty folder for it (also: -o)", .letter = 'o'),
 	OPTION("seconds", "N", OPTION_SECONDS, duration_ns,
 		"guest time to record (until Ctrl-C, or the machine is gone)"),
 	OPTION("wait", "N", OPTION_SECONDS, wait_ns, "how long a guest may say nothing at first (10)"),

@@ -67,7 +67,7 @@ struct report *report_new(struct session *session, const struct report_request *
 	report->request = *request;
 	report->seen_at = util_now();
 	report->deadline = report->seen_at + BOOT_WAITS * request->wait_ns;
-	report->error = report_mistake(request);
+	report->error = request->folded ? report_file_mistake(request->folded) : NULL;
 	if (report->error)
 		report->state = REPORT_FAILED;
 	else if (request->raw)

@@ -37,10 +37,15 @@ struct report_request {
 };
 
 extern const struct report_request report_default;
+/*
+ * All settings: their names, what they take, what may be wrong with that; so they are parsed, and written as words
+ * for a live ktop. Each is heeded in a report of a guest, and some elsewhere.
+ */
 extern const struct option_row report_options[];	/* of a struct report_request */
-
-/* What need not be profiled to be known as wrong; in fresh memory, NULL: nothing. */
-char *report_mistake(const struct report_request *request);
+enum {
+	REPORT_OF_SCREEN = 1,		/* beside a screen, which has no report: what is asked of the guest */
+	REPORT_OF_RECORDING = 2,	/* of a recording, which has no guest: what is answered */
+};
 
 enum report_state {
 	REPORT_WAITING, REPORT_SAMPLER, REPORT_RATE, REPORT_STARTING, REPORT_RUNNING,

@@ -4,6 +4,7 @@
 
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
+#include "agent/base/util_file.h"
 #include "agent/guest/epoch.h"
 #include "report_file.h"
 
@@ -30,6 +31,14 @@ static void free_job(void *context)
 	free(job->path);
 	free(job->error);
 	free(job);
+}
+
+char *report_file_mistake(const char *path)
+{
+	char *error = NULL;
+
+	util_file_discard(util_file_open(path, &error));
+	return error;
 }
 
 struct errand *report_file_begin(const char *path, struct epoch *epoch,

@@ -10,6 +10,9 @@
 struct epoch;
 struct errand;
 
+/* Why no file can be written there, as far as can be known before there is one; in fresh memory, NULL: it can. */
+char *report_file_mistake(const char *path);
+
 /* Of what the epoch has now. */
 struct errand *report_file_begin(const char *path, struct epoch *epoch,
 	const struct question *question, const struct export_choice *choice);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
-#include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/base/util_file.h"
 #include "agent/query/query.h"
 #include "agent/wire/event.h"
 #include "report.h"
@@ -12,32 +10,38 @@
 	{ .name = word, .value = takes, .help = text, .kind = what, \
 		.offset = offsetof(struct report_request, member), __VA_ARGS__ }
 
+/* Of a row: where it is heeded. */
+#define GUEST .heeded = REPORT_OF_SCREEN
+#define ANSWER .heeded = REPORT_OF_RECORDING
+
 const struct option_row report_options[] = {
-	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "guest time to profile (5)"),
+	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "guest time to profile (5)", ANSWER),
 	OPTION("wait", "N", OPTION_SECONDS, wait_ns,
 		"how long a guest may stand still or say nothing (10; 30 with run)"),
-	OPTION("json", NULL, OPTION_FLAG, json, "the report as JSON"),
+	OPTION("json", NULL, OPTION_FLAG, json, "the report as JSON", ANSWER),
 	OPTION("folded", "FILE", OPTION_FILE, folded,
-		"write the stacks as well, one per line, for flame graphs"),
-	OPTION("raw", "DIR", OPTION_TEXT, raw, "record what the guest sends, as a CTF trace"),
-	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)"),
+		"write the stacks as well, one per line, for flame graphs", ANSWER),
+	OPTION("raw", "DIR", OPTION_FOLDER, raw, "record what the guest sends, as a CTF trace", GUEST),
+	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)", ANSWER),
 	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort,
-		"order of the table"),
+		"order of the table", ANSWER),
 	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second and CPU, 1 to 20000",
-		.least = 1, .most = 20000),
-	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off"),
-	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU"),
+		.least = 1, .most = 20000, GUEST),
+	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off", GUEST),
+	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU", ANSWER),
 	OPTION("thread", "NAME", OPTION_TEXT, thread,
-		"only threads or processes with this in their name"),
-	OPTION("mode", "kernel|user|idle", OPTION_CHOICE, mode, "only samples taken in this mode"),
+		"only threads or processes with this in their name",
+		.most = sizeof(((struct filter *)NULL)->thread) - 1, ANSWER),
+	OPTION("mode", "kernel|user|idle", OPTION_CHOICE, mode, "only samples taken in this mode", ANSWER),
 	OPTION("function", "PATTERN", OPTION_TEXT, function,
-		"only functions with this in their name"),
+		"only functions with this in their name",
+		.most = sizeof(((struct filter *)NULL)->pattern) - 1, ANSWER),
 	OPTION("threads", NULL, OPTION_FLAG, threads,
-		"folded: the thread's name as the root frame"),
+		"folded: the thread's name as the root frame", ANSWER),
 	OPTION("inline", NULL, OPTION_FLAG, inlined,
-		"folded: what was inlined as frames, marked _[i]"),
+		"folded: what was inlined as frames, marked _[i]", ANSWER),
 	OPTION("kernel-mark", "no|yes", OPTION_CHOICE, kernel_mark,
-		"folded: _[k] behind kernel frames (yes)"),
+		"folded: _[k] behind kernel frames (yes)", ANSWER),
 	{ 0 },
 };
 
@@ -51,22 +55,3 @@ const struct report_request report_default = {
 	.cpu = EVENT_NONE,
 	.mode = -1,
 };
-
-char *report_mistake(const struct report_request *request)
-{
-	const struct filter *filter = NULL;
-	struct util_file *file;
-	char *error = NULL;
-
-	if (request->thread && strlen(request->thread) >= sizeof(filter->thread))
-		return util_format("--thread: longer than %zu bytes; give a part of the name",
-			sizeof(filter->thread) - 1);
-	if (request->function && strlen(request->function) >= sizeof(filter->pattern))
-		return util_format("--function: longer than %zu bytes; give a part of the name",
-			sizeof(filter->pattern) - 1);
-	if (!request->folded)
-		return NULL;
-	file = util_file_open(request->folded, &error);
-	util_file_discard(file);
-	return error;
-}

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/base/options.h"
 #include "agent/base/util.h"
@@ -10,15 +9,6 @@
 #include "agent/service/control_socket.h"
 #include "beside.h"
 #include "command.h"
-
-char *beside_path(const char *path)
-{
-	char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
-	char *whole = folder ? util_format("%s/%s", folder, path) : util_copy(path, strlen(path));
-
-	free(folder);
-	return whole;
-}
 
 /* What there is of a report that failed is printed. Returns why it did, in fresh memory. */
 static char *take_failed(const char *answer)

@@ -5,9 +5,6 @@
 
 struct option_row;
 
-/* The path of a file here, as that one finds it, in fresh memory: it runs elsewhere. */
-char *beside_path(const char *path);
-
 /*
  * Asks it for `word` with the options that stand for `request`, waits for the answer, and prints it. A
  * signal: it is to answer with what it has; a second one ends the program. The exit status.

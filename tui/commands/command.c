@@ -33,17 +33,20 @@ const struct option_row command_limits[] = {
 static const char one_vm[] = "give one VM at a time";
 
 const struct option_row command_attach[] = {
-	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest", .once = one_vm),
-	OPTION("port", "SOCKET", port, "socket of the port org.ktop.0", .once = one_vm),
-	OPTION("kernel", "ELF", kernel, "the kernel's file, with symbols"),
+	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest", .once = one_vm,
+		.heeded = COMMAND_BESIDE),
+	OPTION("port", "SOCKET", port, "socket of the port org.ktop.0", .once = one_vm,
+		.heeded = COMMAND_BESIDE),
+	OPTION("kernel", "ELF", kernel, "the kernel's file, with symbols", .heeded = COMMAND_RECORDED),
 	OPTION("symbols", "FILE", symbols,
-		"output of nm, System.map or kallsyms, instead of an ELF file"),
-	OPTION("sysroot", "FOLDER", sysroot, "a copy of the guest's files: names in its programs"),
+		"output of nm, System.map or kallsyms, instead of an ELF file", .heeded = COMMAND_RECORDED),
+	OPTION("sysroot", "FOLDER", sysroot, "a copy of the guest's files: names in its programs",
+		.heeded = COMMAND_RECORDED),
 	OPTION("debug-dir", "FOLDER", debug,
-		"debug files, laid out as /usr/lib/debug, or side by side"),
+		"debug files, laid out as /usr/lib/debug, or side by side", .heeded = COMMAND_RECORDED),
 	{ .name = "debuginfod", .kind = OPTION_FLAG,
 		.help = "debug files that are not here are asked for at DEBUGINFOD_URLS",
-		.offset = offsetof(struct session_options, debuginfod) },
+		.offset = offsetof(struct session_options, debuginfod), .heeded = COMMAND_RECORDED },
 	{ .name = "no-plug", .kind = OPTION_FLAG,
 		.help = "a VM without that port is left as it is: nothing is plugged in",
 		.offset = offsetof(struct session_options, no_plug) },
@@ -80,10 +83,8 @@ int command_usage(const struct command *command, char *error)
 
 bool command_not_beside(const struct option_set *sets, size_t count)
 {
-	static const char *const names[] = { "qmp", "port", NULL };
-
 	for (size_t i = 0; i < count; i++) {
-		const char *option = options_given(&sets[i], names);
+		const char *option = options_unheeded(&sets[i], COMMAND_BESIDE);
 
 		if (option) {
 			command_tell(util_format("--%s: without effect: a live ktop has this VM, "

@@ -27,6 +27,10 @@ extern const struct command command_top, command_report, command_record, command
 
 /* Which VM, and what ktop may take: into a struct session_options. */
 extern const struct option_row command_attach[], command_limits[];
+enum {					/* where they are heeded as well */
+	COMMAND_BESIDE = 1,		/* beside a live ktop, which has the VM */
+	COMMAND_RECORDED = 2,		/* of a recording */
+};
 
 /* What these print is harmless to a terminal, whatever a text has in it. Both free the text. */
 void command_print(FILE *to, char *text);

@@ -51,18 +51,6 @@ static int attach(const struct session_options *options, const struct recorder_r
 	return error ? command_fail(error) : COMMAND_DONE;
 }
 
-static int ask_live(const char *live, const struct recorder_request *request)
-{
-	struct recorder_request asked = *request;
-	char *folder = beside_path(request->folder);
-	int status;
-
-	asked.folder = folder;
-	status = beside_ask(live, "record", recorder_options, &asked);
-	free(folder);
-	return status;
-}
-
 static int record(const struct session_options *options, const struct recorder_request *request,
 	const struct option_set *sets)
 {
@@ -76,7 +64,7 @@ static int record(const struct session_options *options, const struct recorder_r
 	else if (!record_folder(request->folder, &error))
 		status = command_fail(error);
 	else
-		status = live ? ask_live(live, request) : attach(options, request);
+		status = live ? beside_ask(live, "record", recorder_options, request) : attach(options, request);
 	free(live);
 	return status;
 }

@@ -58,21 +58,6 @@ int command_profile(struct session *session, const struct report_request *reques
 	return COMMAND_DONE;
 }
 
-static int ask_live(const char *live, const struct report_request *request)
-{
-	struct report_request asked = *request;
-	char *folded = request->folded ? beside_path(request->folded) : NULL;
-	char *raw = request->raw ? beside_path(request->raw) : NULL;
-	int status;
-
-	asked.folded = folded;
-	asked.raw = raw;
-	status = beside_ask(live, "report", report_options, &asked);
-	free(folded);
-	free(raw);
-	return status;
-}
-
 static int attach(const struct session_options *options, const struct report_request *request)
 {
 	struct session *session;
@@ -92,13 +77,10 @@ static int attach(const struct session_options *options, const struct report_req
 static bool is_of_guest(const struct option_set *sets, const struct option_set *report, const char *folder,
 	char **error)
 {
-	static const char *const files[] = { "kernel", "symbols", "sysroot", "debug-dir", "debuginfod", NULL };
-	static const char *const shown[] = { "seconds", "json", "folded", "top", "sort", "cpu", "thread", "mode",
-		"function", "threads", "inline", "kernel-mark", NULL };
-	const char *option = options_given(sets, files);
+	const char *option = options_unheeded(sets, COMMAND_RECORDED);
 
 	if (!option)
-		option = options_given(report, shown);
+		option = options_unheeded(report, REPORT_OF_RECORDING);
 	return option && !util_fail(error, "--%s: not heeded: %s is a recording; leave it out", option, folder);
 }
 
@@ -168,7 +150,7 @@ static int run(char *const *words, size_t count)
 		return command_fail(error);
 	}
 	if (live)
-		status = command_not_beside(sets, 2) ? COMMAND_USAGE : ask_live(live, &request);
+		status = command_not_beside(sets, 2) ? COMMAND_USAGE : beside_ask(live, "report", report_options, &request);
 	else if (options.qmp || options.port)
 		status = attach(&options, &request);
 	else

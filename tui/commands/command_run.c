@@ -69,8 +69,7 @@ static void quote(struct launch *launch)
 /* The screen has no report: of what that takes, these are for the guest as well. */
 static bool heeded(const struct run_options *options, const struct option_set *report, char **error)
 {
-	static const char *const names[] = { "rate", "sampler", "raw", NULL };
-	const char *option = options->headless ? NULL : options_given(report, names);
+	const char *option = options->headless ? NULL : options_unheeded(report, REPORT_OF_SCREEN);
 
 	return !option || util_fail(error, "--%s: the screen has no report; give --headless as well, "
 		"or leave it out", option);

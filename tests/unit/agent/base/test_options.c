@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -129,6 +131,8 @@ static void test_refusals(void **state)
 	refuses("--mode ker", "it takes kernel|user|idle");
 	refuses("--mode kernel|user", "not understood");
 	refuses("--mode=", "--mode: its value is empty: it takes kernel|user|idle");
+	refuses("--thread nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
+		"not understood: it takes NAME, 63 bytes at most: give a part of it");
 	refuses("--folded=", "--folded: its value is empty: it takes the name of a file");
 }
 
@@ -139,9 +143,10 @@ static void test_words_of_a_request(void **state)
 	const struct option_set set = { .rows = report_options, .into = &again };
 	char **words, *error = NULL;
 	size_t used, count = 0;
+	char here[PATH_MAX], *raw;
 
 	(void)state;
-	assert_null(parse("--seconds=2.25 --json --folded=/a/b --mode user --thread sh --top 0",
+	assert_null(parse("--seconds=2.25 --json --folded=/a/b --raw c/d --mode user --thread sh --top 0",
 		&request, &used));
 	words = options_words(report_options, &request);
 	while (words[count])
@@ -153,7 +158,9 @@ static void test_words_of_a_request(void **state)
 	assert_false(again.threads);
 	assert_string_equal(again.folded, "/a/b");
 	assert_string_equal(again.thread, "sh");
-	assert_null(again.raw);
+	raw = util_format("%s/c/d", getcwd(here, sizeof(here)));
+	assert_string_equal(again.raw, raw);		/* the other side may run elsewhere */
+	free(raw);
 	assert_null(again.function);
 	assert_int_equal(again.top, 0);
 	assert_int_equal(again.mode, MODE_USER);
@@ -162,6 +169,30 @@ static void test_words_of_a_request(void **state)
 	assert_int_equal(again.kernel_mark, request.kernel_mark);
 	assert_int_equal(again.cpu, EVENT_NONE);
 	options_words_free(words);
+}
+
+/* What is of no use with a screen, or for a recording, is refused there; the rest is not. */
+static void test_where_settings_are_heeded(void **state)
+{
+	struct report_request request = report_default;
+	uint32_t given = 0;
+	const struct option_set set = { .rows = report_options, .into = &request, .given = &given };
+	char rate[] = "--rate=5", raw[] = "--raw=d", sampler[] = "--sampler=nmi", seconds[] = "--seconds=1",
+		wait[] = "--wait=2";
+	char *words[] = { rate, raw, sampler, seconds, wait }, *error = NULL;
+	size_t used;
+
+	(void)state;
+	assert_true(options_parse(words, 3, &set, 1, &used, &error));
+	assert_null(options_unheeded(&set, REPORT_OF_SCREEN));
+	assert_string_equal(options_unheeded(&set, REPORT_OF_RECORDING), "raw");
+	given = 0;
+	assert_true(options_parse(words + 3, 1, &set, 1, &used, &error));
+	assert_null(options_unheeded(&set, REPORT_OF_RECORDING));
+	assert_string_equal(options_unheeded(&set, REPORT_OF_SCREEN), "seconds");
+	given = 0;
+	assert_true(options_parse(words + 4, 1, &set, 1, &used, &error));
+	assert_string_equal(options_unheeded(&set, REPORT_OF_RECORDING), "wait");
 }
 
 struct place {				/* a record of options */
@@ -246,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_where_options_end),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_words_of_a_request),
+		cmocka_unit_test(test_where_settings_are_heeded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
