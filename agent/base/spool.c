@@ -46,7 +46,7 @@ static const char *copy(struct spool *spool, int from, int wait_ms)
 			return "nobody writes into this pipe";
 		got = read(from, bytes, sizeof(bytes));
 		if (got > 0 && !budget_take(spool->budget, (size_t)got))
-			return "there is no memory for it: --memory gives more";
+			return "there is no memory for it (--memory gives more)";
 		spool->size += got > 0 ? (size_t)got : 0;
 		if (got > 0 && !write_all(spool->fd, bytes, (size_t)got))
 			return strerror(errno);

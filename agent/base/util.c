@@ -11,7 +11,7 @@
 void util_no_memory(void)
 {
 	static const char words[] =
-		"ktop: no memory left: the program ends; close others, or record less\n";
+		"ktop: no memory left: ktop ends; close other programs, or give a smaller --memory\n";
 
 	flockfile(stderr);
 	if (write(STDERR_FILENO, words, sizeof(words) - 1) < 0)

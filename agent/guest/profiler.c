@@ -42,7 +42,7 @@ static enum profiler_act confirm(struct profiler *profiler)
 	const char *way = profiler->state == PROFILER_ASKED ? "already" :
 		profiler->state == PROFILER_BY_KEY ? "by key" :
 		profiler->state == PROFILER_KEPT ? "the guest answers again" :
-		profiler->key_tried ? "by port: the key did not arrive" : "by port: no key path";
+		profiler->key_tried ? "by port: the key did not arrive" : "by port: the guest takes no keys";
 
 	snprintf(profiler->text, sizeof(profiler->text), "profiling %s (%s)", word(profiler), way);
 	profiler->state = PROFILER_IDLE;

@@ -118,7 +118,7 @@ void layouts_free(struct layouts *layouts)
 
 const char *layouts_note(const struct layouts *layouts)
 {
-	return layouts->full ? "too many different address spaces: later ones have no names" : "";
+	return layouts->full ? "too many different address spaces: functions of later programs have no names" : "";
 }
 
 /* ---- interning ---- */

@@ -81,7 +81,7 @@ static bool is_of_guest(const struct option_set *sets, const struct option_set *
 
 	if (!option)
 		option = options_unheeded(report, REPORT_OF_RECORDING);
-	return option && !util_fail(error, "--%s: not heeded: %s is a recording; leave it out", option, folder);
+	return option && !util_fail(error, "--%s: without effect: %s is a recording; leave it out", option, folder);
 }
 
 static bool is_given(const struct option_set *set, const char *name)

@@ -57,7 +57,7 @@ static bool read_all(struct image *image, struct text_file *file)
 			size_t room = file->room ? 2 * file->room : 1 << 20;
 			char *more = budget_resize(image->budget, file->bytes, file->room, room);
 
-			file->why = "there is no memory for it: --memory gives more";
+			file->why = "there is no memory for it (--memory gives more)";
 			if (!more)
 				return false;
 			file->bytes = more;

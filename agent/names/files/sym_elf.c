@@ -198,7 +198,7 @@ static bool read_symbols(struct reader *reader, struct symbol_table *table, cons
 	if (!is_whole(reader, &header)
 		|| !is_whole(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &names)))
 		return false;
-	*why = "there is no memory for its symbols: --memory gives more; or";
+	*why = "there is no memory for its symbols (--memory gives more)";
 	if (!pay_section(reader, &header) || !pay_section(reader, &names))
 		return false;
 	symbols = elf_getdata(section, NULL);
@@ -210,7 +210,7 @@ static bool read_symbols(struct reader *reader, struct symbol_table *table, cons
 	if (header.sh_type != SHT_SYMTAB
 		|| (numbers && (!is_whole(reader, &other) || !pay_section(reader, &other))))
 		numbers = NULL;
-	*why = "too many symbols for the memory that is left: --memory gives more; or";
+	*why = "too many symbols for the memory that is left (--memory gives more)";
 	return add_symbols(reader, symbols, numbers ? elf_getdata(numbers, NULL) : NULL,
 		elf_getdata(elf_getscn(reader->elf, header.sh_link), NULL), table);
 }
@@ -299,7 +299,7 @@ static bool pay_headers(struct reader *reader, const char **why)
 	*why = "it is damaged: its sections are beyond its end";
 	if (elf_getshdrnum(reader->elf, &sections) != 0 || (reader->header.e_shoff && !sections))
 		return false;
-	*why = "there is no memory for its sections: --memory gives more; or";
+	*why = "there is no memory for its sections (--memory gives more)";
 	return sections <= SIZE_MAX / SECTION_COST && pay(reader, sections * SECTION_COST);
 }
 

@@ -80,7 +80,7 @@ static void test_no_key_path(void **state)
 	profiler_want(&profiler, true, false);
 	assert_int_equal(step(&profiler, off(5, false)), PROFILER_SEND_LINE);
 	assert_int_equal(step(&profiler, on(6, false)), PROFILER_DONE);
-	assert_string_equal(profiler.text, "profiling on (by port: no key path)");
+	assert_string_equal(profiler.text, "profiling on (by port: the guest takes no keys)");
 }
 
 static void test_keys_cannot_be_pressed(void **state)

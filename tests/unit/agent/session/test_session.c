@@ -184,7 +184,7 @@ static void test_profiler_by_port(void **state)
 	assert_false(picture->running);		/* an answer is not a status */
 	picture_free(picture);
 	fake_guest_status(fixture.guest, true);
-	fixture_await_message(&fixture, false, "profiling on (by port: no key path)");
+	fixture_await_message(&fixture, false, "profiling on (by port: the guest takes no keys)");
 	picture = fixture_picture(&fixture);
 	assert_true(picture->running);
 	picture_free(picture);

@@ -429,7 +429,7 @@ static void test_endless_line(void **state)
 				break;
 		_exit(0);
 	}
-	run(scratch_path("names.fifo"), "no memory for it: --memory gives more");
+	run(scratch_path("names.fifo"), "no memory for it (--memory gives more)");
 }
 
 int main(void)
