@@ -26,13 +26,13 @@ uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
 			return count;
 		text = ktop_text_at(current, pc - called);
 		if (text == KTOP_NOT_TEXT || count == KTOP_FRAMES_MAX)
-			return ktop_walk_end(sample, count, pc);
+			return ktop_walk_ended(sample, count, pc);
 		if (!called)
 			sample->exact |= 1ull << count;
 		put(frames, count++, pc);
 		called = text != KTOP_TEXT_ENTRY;
 		if (next <= fp || ktop_record_of(next) > last || next % KTOP_WORD != 0)
-			return ktop_walk_end(sample, count, next);
+			return ktop_walk_ended(sample, count, next);
 		fp = next;
 	}
 }

@@ -38,7 +38,7 @@ uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
 	struct ktop_wire_sample *sample, uint8_t *frames, uint32_t count);
 
 /* The kernel's walk met `word`, which leads nowhere: zero ends a stack, all else cuts it. */
-static inline uint32_t ktop_walk_end(struct ktop_wire_sample *sample, uint32_t count, uint64_t word)
+static inline uint32_t ktop_walk_ended(struct ktop_wire_sample *sample, uint32_t count, uint64_t word)
 {
 	if (word != 0)
 		sample->flags |= KTOP_KERNEL_CUT;
@@ -107,7 +107,7 @@ KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64
 		fp = frame->fp;
 		above = ktop_words_below(last, ktop_record_of(fp));
 		if (above >= left)
-			return ktop_walk_end(sample, (uint32_t)(KTOP_FRAMES_MAX + 1 + at), fp);
+			return ktop_walk_ended(sample, (uint32_t)(KTOP_FRAMES_MAX + 1 + at), fp);
 		left = above;
 	} while (++at != 0);
 	return ktop_walk_any(current, fp, sample, frames, (uint32_t)(KTOP_FRAMES_MAX + at));

@@ -319,7 +319,7 @@ void link_free(struct link *link)
 	if (!link)
 		return;
 	drop_stage(link);
-	silence_end(link);
+	silence_clear(link);
 	qmp_free(link->qmp);
 	port_socket_free(link->socket);
 	qmp_facts_clear(&link->facts);

@@ -64,7 +64,7 @@ static void take_look(struct link *link)
 	link->stopped = found.stopped;
 }
 
-void silence_end(struct link *link)
+void silence_clear(struct link *link)
 {
 	errand_leave(link->look);
 	free(link->holder);
@@ -83,7 +83,7 @@ void silence_watch(struct link *link, uint64_t now)
 	if (!link->socket || vm == VM_PAUSED || vm == VM_SHUTDOWN)
 		link->heard_at = now;
 	if (now < link->heard_at + (uint64_t)LINK_SILENT_MS * NS_PER_MS) {
-		silence_end(link);
+		silence_clear(link);
 		return;
 	}
 	link->silent = true;

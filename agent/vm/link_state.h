@@ -87,7 +87,7 @@ void port_end_unplug(struct link *link, uint64_t now);
 /* ---- silence (link_silence.c) ---- */
 
 void silence_watch(struct link *link, uint64_t now);
-void silence_end(struct link *link);
+void silence_clear(struct link *link);
 bool silence_wants_new_port(struct link *link);	/* once: it is to be closed, and connected again */
 bool silence_is_of_lost_port(const struct link *link);	/* what was plugged in is out: so again */
 

@@ -261,7 +261,7 @@ static void scan_all(struct recording *recording, const char *folder)
 	free(scan);
 }
 
-struct recording *recording_open(const char *folder, char **error)
+struct recording *recording_new(const char *folder, char **error)
 {
 	DIR *opened = opendir(folder);
 	struct recording *recording;

@@ -37,7 +37,7 @@ struct recording {
 };
 
 /* `folder`: of a recording, or of one part. NULL with `error` set. */
-struct recording *recording_open(const char *folder, char **error);
+struct recording *recording_new(const char *folder, char **error);
 void recording_free(struct recording *recording);
 
 /* Ticks of the boot's clock. */

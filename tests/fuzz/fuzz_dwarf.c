@@ -36,10 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	require(write(fd, bytes, size) == (ssize_t)size);
 	sym_elf_read(fd, "a file", table, &id, NULL, NULL);
 	symbol_table_sort(table);
-	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	if (dwarf)
 		look_up(dwarf, table);
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	symbol_table_free(table);
 	close(fd);
 	return 0;

@@ -102,7 +102,7 @@ static int replay(const char *folder, const struct session_options *options,
 	char *error = NULL;
 	int status;
 
-	recording = recording_open(folder, &error);
+	recording = recording_new(folder, &error);
 	if (!recording)
 		return command_fail(error);
 	command_hold_signals();

@@ -296,7 +296,7 @@ bool term_suspend(void)
 	tty_begin();
 	leave_curses();
 	tty_end();
-	if (!tty_stop())
+	if (!tty_suspend())
 		return false;
 	term_resume();
 	return true;

@@ -290,7 +290,7 @@ bool tty_ours(void)
 }
 
 /* Stops this process alone, as the terminal's own Ctrl-Z would. */
-bool tty_stop(void)
+bool tty_suspend(void)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL }, ours;
 

@@ -29,7 +29,7 @@ void tty_end(void);
 bool tty_ours(void);
 
 /* Stops the program; its modes are as before. False when it goes on only to end. */
-bool tty_stop(void);
+bool tty_suspend(void);
 
 enum tty_event { TTY_NOTHING, TTY_HANGUP, TTY_QUIT, TTY_STOP, TTY_CONTINUE, TTY_RESIZE };
 enum tty_event tty_event(void);		/* the gravest that came; one that ends, ever again */

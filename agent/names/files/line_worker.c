@@ -72,7 +72,7 @@ void line_worker_set(struct line_worker *worker, const struct debug_folders *fol
 
 static void close_handle(struct handle *handle)
 {
-	sym_dwarf_close(handle->dwarf);
+	sym_dwarf_free(handle->dwarf);
 	if (handle->fd >= 0)
 		close(handle->fd);
 	*handle = (struct handle){ .fd = -1 };
@@ -93,7 +93,7 @@ static void open_dwarf(struct line_worker *worker, struct handle *handle)
 
 	handle->tries = atomic_load(&worker->tries);
 	if (handle->fd < 0 && object->fd >= 0)
-		handle->dwarf = sym_dwarf_open(object->fd, &worker->folders, worker->budget,
+		handle->dwarf = sym_dwarf_new(object->fd, &worker->folders, worker->budget,
 			&handle->full);
 	if (handle->dwarf || handle->full)
 		return;
@@ -101,7 +101,7 @@ static void open_dwarf(struct line_worker *worker, struct handle *handle)
 		handle->fd = debug_file_open(&worker->folders, object, worker->budget, remark,
 			sizeof(remark));
 	if (handle->fd >= 0)
-		handle->dwarf = sym_dwarf_open(handle->fd, &worker->folders, worker->budget,
+		handle->dwarf = sym_dwarf_new(handle->fd, &worker->folders, worker->budget,
 			&handle->full);
 	else if (remark[0])
 		note(worker, remark);
@@ -144,7 +144,7 @@ static void ask_server(struct line_worker *worker, struct handle *handle)
 	if (handle->fd < 0)
 		note(worker, remark);
 	else
-		handle->dwarf = sym_dwarf_open(handle->fd, &worker->folders, worker->budget,
+		handle->dwarf = sym_dwarf_new(handle->fd, &worker->folders, worker->budget,
 			&handle->full);
 }
 
@@ -177,7 +177,7 @@ static char *read_answer(struct handle *handle, const struct line_question *ques
 }
 
 /*
- * A handle that has no room for more is opened anew: that lets go of what it has. So is one for which
+ * A handle that has no room for more is made anew: that lets go of what it has. So is one for which
  * there was no memory at all, when there is some again.
  */
 static struct line_answer find_answer(struct line_worker *worker,
@@ -194,7 +194,7 @@ static struct line_answer find_answer(struct line_worker *worker,
 	answer.text = read_answer(handle, question);
 	handle->used = ++worker->uses;
 	if (handle->full && (handle->dwarf || handle->tries != atomic_load(&worker->tries))) {
-		sym_dwarf_close(handle->dwarf);
+		sym_dwarf_free(handle->dwarf);
 		handle->dwarf = NULL;
 		handle->full = false;
 		open_dwarf(worker, handle);

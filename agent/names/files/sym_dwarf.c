@@ -268,7 +268,7 @@ static bool open_dwarf(struct sym_dwarf *dwarf, int fd, const struct debug_folde
 	return walk_units(dwarf);
 }
 
-struct sym_dwarf *sym_dwarf_open(int fd, const struct debug_folders *folders,
+struct sym_dwarf *sym_dwarf_new(int fd, const struct debug_folders *folders,
 	struct budget *budget, bool *full)
 {
 	struct sym_dwarf *dwarf = util_alloc(sizeof(*dwarf));
@@ -278,11 +278,11 @@ struct sym_dwarf *sym_dwarf_open(int fd, const struct debug_folders *folders,
 	*full = !open_dwarf(dwarf, fd, folders);
 	if (!*full && dwarf->count)
 		return dwarf;
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	return NULL;
 }
 
-void sym_dwarf_close(struct sym_dwarf *dwarf)
+void sym_dwarf_free(struct sym_dwarf *dwarf)
 {
 	if (!dwarf)
 		return;

@@ -15,14 +15,14 @@ struct sym_dwarf;
  * others is looked for, may be NULL. NULL: no line information, or, when `full` is set, no memory
  * for it. Slow.
  */
-struct sym_dwarf *sym_dwarf_open(int fd, const struct debug_folders *folders,
+struct sym_dwarf *sym_dwarf_new(int fd, const struct debug_folders *folders,
 	struct budget *budget, bool *full);
-void sym_dwarf_close(struct sym_dwarf *dwarf);
+void sym_dwarf_free(struct sym_dwarf *dwarf);
 
 /*
  * "lib/string.c:41" of a link address, in fresh memory: at most the last two parts of the path,
  * below the folder of the compilation when the file is in there; any bytes. NULL: none known, or,
- * when `full` is set, no memory: a handle opened anew has room again.
+ * when `full` is set, no memory: a handle made anew has room again.
  */
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full);
 

@@ -173,7 +173,7 @@ static void cost_run(void *argument)
 void cost_start(void)
 {
 	struct thread_plan plan = { .name = "cost", .run = cost_run };
-	struct thread *thread = thread_create(&plan);
+	struct thread *thread = thread_new(&plan);
 
 	if (thread == NULL)
 		panic("no memory for the cost");

@@ -179,7 +179,7 @@ void oracle_start(void)
 
 		plan.pinned = cpu;
 		plan.argument = &truths[cpu];
-		thread = thread_create(&plan);
+		thread = thread_new(&plan);
 		if (thread == NULL)
 			panic("no memory for the oracle");
 		thread_start(thread);

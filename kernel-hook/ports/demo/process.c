@@ -81,7 +81,7 @@ struct process *process_spawn(const char *name, uint64_t argument)
 	if (process == NULL)
 		return NULL;
 	profile_process(process);
-	thread = thread_create(&(struct thread_plan) {
+	thread = thread_new(&(struct thread_plan) {
 		.name = program->name, .run = process_main, .argument = process,
 		.pinned = THREAD_ANY_CPU, .process = process,
 	});

@@ -100,7 +100,7 @@ static void profile_send(void *argument)
 
 void profile_start_sending(void)
 {
-	struct thread *thread = thread_create(&(struct thread_plan) {
+	struct thread *thread = thread_new(&(struct thread_plan) {
 		.name = "ktop", .run = profile_send, .pinned = THREAD_ANY_CPU, .urgent = true,
 	});
 

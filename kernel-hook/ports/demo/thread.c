@@ -24,7 +24,7 @@ struct first_switch {
 	uint64_t above;			/* keeps the ABI's alignment at thread_begin */
 };
 
-struct thread *thread_create(const struct thread_plan *plan)
+struct thread *thread_new(const struct thread_plan *plan)
 {
 	struct thread *thread = page_alloc(STACK_ORDER);
 	struct first_switch *first;
@@ -54,7 +54,7 @@ void thread_start(struct thread *thread)
 
 void thread_spawn(const char *name, void (*run)(void *argument), void *argument)
 {
-	struct thread *thread = thread_create(&(struct thread_plan) {
+	struct thread *thread = thread_new(&(struct thread_plan) {
 		.name = name, .run = run, .argument = argument, .pinned = THREAD_ANY_CPU,
 	});
 

@@ -18,7 +18,7 @@ enum { THREAD_ANY_CPU = 0xffffffff };
 
 /* Lies at the low end of the thread's kernel stack. */
 struct thread {
-	/* fixed after thread_create() */
+	/* fixed after thread_new() */
 	uint32_t id;
 	uint32_t pinned;		/* a CPU's number, or THREAD_ANY_CPU */
 	bool urgent;			/* runs at once when it wakes */
@@ -65,7 +65,7 @@ struct thread_plan {
 };
 
 /* thread. NULL: no memory. It runs from thread_start() on. */
-struct thread *thread_create(const struct thread_plan *plan);
+struct thread *thread_new(const struct thread_plan *plan);
 void thread_start(struct thread *thread);
 
 /* thread. Both at once; panics without memory. */

@@ -15,7 +15,7 @@ static bool filter(unsigned char byte, unsigned char status, struct serio *serio
 	return ktop_serio(listener, status & FROM_MOUSE ? 1 : 0, byte);
 }
 
-void keystrokes_begin(struct ktop *ktop)
+void keystrokes_start(struct ktop *ktop)
 {
 	listener = ktop;
 	if (i8042_install_filter(filter) == 0) {
@@ -27,7 +27,7 @@ void keystrokes_begin(struct ktop *ktop)
 		"use ktop's control commands\n");
 }
 
-void keystrokes_end(void)
+void keystrokes_stop(void)
 {
 	if (listener)
 		i8042_remove_filter(filter);

@@ -5,7 +5,7 @@
 
 struct ktop;
 
-void keystrokes_begin(struct ktop *ktop);
-void keystrokes_end(void);
+void keystrokes_start(struct ktop *ktop);
+void keystrokes_stop(void);
 
 #endif

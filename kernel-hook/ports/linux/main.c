@@ -169,10 +169,10 @@ static int __init begin(void)
 	port_file = port_file_new(port);
 	if (IS_ERR(port_file))
 		return PTR_ERR(port_file);
-	error = tasks_init();
+	error = tasks_start();
 	if (error)
 		goto no_tasks;
-	error = symbols_begin();
+	error = symbols_start();
 	if (error)
 		goto no_symbols;
 	error = counters_start();
@@ -192,7 +192,7 @@ static int __init begin(void)
 	error = PTR_ERR_OR_ZERO(drainer);
 	if (error)
 		goto no_drainer;
-	keystrokes_begin(ktop);
+	keystrokes_start(ktop);
 	return 0;
 
 no_drainer:
@@ -202,9 +202,9 @@ no_hook:
 	counters_stop();
 	vfree(memory);
 no_counters:
-	symbols_end();
+	symbols_stop();
 no_symbols:
-	tasks_free();
+	tasks_stop();
 no_tasks:
 	port_file_free(port_file);
 	return error;
@@ -212,13 +212,13 @@ no_tasks:
 
 static void __exit end(void)
 {
-	keystrokes_end();
+	keystrokes_stop();
 	timer_stop();
 	kthread_stop(drainer);
 	counters_stop();
-	symbols_end();
+	symbols_stop();
 	vfree(memory);
-	tasks_free();
+	tasks_stop();
 	port_file_free(port_file);
 }
 

@@ -157,13 +157,13 @@ unsigned long maps_tell(struct ktop *ktop, struct task_struct *process, unsigned
 	return pages;
 }
 
-int maps_init(void)
+int maps_start(void)
 {
 	path = kmalloc(PATH_MAX, GFP_KERNEL);
 	return path ? 0 : -ENOMEM;
 }
 
-void maps_free(void)
+void maps_stop(void)
 {
 	kfree(path);
 }

@@ -7,8 +7,8 @@ struct ktop;
 struct task_struct;
 
 /* 0, or a negative errno. */
-int maps_init(void);
-void maps_free(void);
+int maps_start(void);
+void maps_stop(void);
 
 /* Pages of code that the process has: when they are others, so are its maps. 0: it has no memory. */
 unsigned long maps_pages(struct task_struct *process);

@@ -138,7 +138,7 @@ static void add_modules(void)
 }
 
 /* Functions of the start are gone, but not from the stack of the idle thread. */
-int symbols_begin(void)
+int symbols_start(void)
 {
 	u64 slide = private_address("_text") - __START_KERNEL;
 
@@ -152,7 +152,7 @@ int symbols_begin(void)
 	return 0;
 }
 
-void symbols_end(void)
+void symbols_stop(void)
 {
 	struct region *region, *next;
 

@@ -9,8 +9,8 @@ struct ktop;
 struct ktop_symbol;
 
 /* 0, or a negative errno: this kernel keeps no names. After private_init(). */
-int symbols_begin(void);
-void symbols_end(void);
+int symbols_start(void);
+void symbols_stop(void);
 
 /* The drainer: tells of modules that are new; and the names, as ktop.h wants them. */
 void symbols_tell(struct ktop *ktop);

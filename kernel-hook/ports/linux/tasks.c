@@ -280,17 +280,17 @@ void tasks_wait(unsigned long timeout)
 	wait_event_interruptible_timeout(waiting, READ_ONCE(news) || kthread_should_stop(), timeout);
 }
 
-int tasks_init(void)
+int tasks_start(void)
 {
-	return maps_init();
+	return maps_start();
 }
 
-void tasks_free(void)
+void tasks_stop(void)
 {
 	struct known *one, *next;
 
 	irq_work_sync(&announcement);
 	list_for_each_entry_safe(one, next, &all, in)
 		drop(one);
-	maps_free();
+	maps_stop();
 }

@@ -10,8 +10,8 @@ struct ktop;
 struct task_struct;
 
 /* Thread. 0, or a negative errno; to free, no more is sampled. */
-int tasks_init(void);
-void tasks_free(void);
+int tasks_start(void);
+void tasks_stop(void);
 
 /* NMI, on the task's own CPU, never twice at once there: this task is being sampled. */
 void tasks_seen(const struct task_struct *task);

@@ -62,12 +62,12 @@ static void expect_line(int fd, const char *expected)
 	char *line;
 
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	assert_non_null(dwarf);
 	line = sym_dwarf_line(dwarf, 0x401000, &full);
 	assert_string_equal(line, expected);
 	free(line);
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	close(fd);
 }
 
@@ -240,7 +240,7 @@ static struct sym_dwarf *open_shared(int fd, const char *folder)
 	const struct debug_folders folders = { .own = folder };
 	bool full;
 
-	return sym_dwarf_open(fd, &folders, NULL, &full);
+	return sym_dwarf_new(fd, &folders, NULL, &full);
 }
 
 /* Names are in the other file, which is found; without it, or with another one, there are none. */
@@ -261,7 +261,7 @@ static void test_shared(void **state)
 	names = sym_dwarf_inlined(dwarf, 0x401000, &full);
 	assert_string_equal(names, "inner\n");
 	free(names);
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	assert_null(open_shared(fd, NULL));
 	scratch_run("mkdir -p debug/moved && mv debug/.dwz/common debug/moved/");
 	assert_null(open_shared(fd, folder));

@@ -59,7 +59,7 @@ static void check_line(struct sym_dwarf *dwarf, uint64_t address, const char *ex
 static void check_program(const char *path)
 {
 	int fd = open(path, O_RDONLY);
-	struct sym_dwarf *dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	struct sym_dwarf *dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 
 	assert_true(fd >= 0);
 	assert_non_null(dwarf);
@@ -67,7 +67,7 @@ static void check_program(const char *path)
 	check_line(dwarf, address_of(fd, "twice"), "math/twice.c:2");
 	check_line(dwarf, 0, NULL);
 	check_line(dwarf, UINT64_MAX, NULL);
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	close(fd);
 }
 
@@ -103,10 +103,10 @@ static void test_inlined_start(void **state)
 	scratch_run("gcc -O2 -g -nostdlib -ffreestanding -static -o inlined outer.c");
 	fd = open(scratch_path("inlined"), O_RDONLY);
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	assert_non_null(dwarf);
 	check_line(dwarf, address_of(fd, "outer"), "outer.c:4");	/* its brace */
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	close(fd);
 }
 
@@ -137,13 +137,13 @@ static void check_nested(const char *options)
 	scratch_run(command);
 	fd = open(scratch_path("nested"), O_RDONLY);
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	assert_non_null(dwarf);
 	check_inlined(dwarf, address_of(fd, "deep"), "inner\ninnermost\n");
 	check_inlined(dwarf, address_of(fd, "outside"), "");
 	check_inlined(dwarf, 0, "");
 	check_inlined(dwarf, UINT64_MAX, "");
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	close(fd);
 	free(command);
 }
@@ -170,10 +170,10 @@ static void test_inlined_cxx(void **state)
 	scratch_run("clang -x c++ -O2 -g -nostdlib -ffreestanding -static -o space space.c");
 	fd = open(scratch_path("space"), O_RDONLY);
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	assert_non_null(dwarf);
 	check_inlined(dwarf, address_of(fd, "deep"), "_ZN1a1B3getEv\n");
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	close(fd);
 }
 
@@ -195,12 +195,12 @@ static void test_module(void **state)
 	scratch_run("gcc -O0 -g -ffreestanding -c -o module.ko module.c");
 	fd = open(scratch_path("module.ko"), O_RDONLY);
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	assert_non_null(dwarf);
 	check_line(dwarf, 0, "module.c:6");
 	check_line(dwarf, 64, "module.c:10");
 	check_line(dwarf, 4096, NULL);
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	close(fd);
 }
 
@@ -216,11 +216,11 @@ static void test_outside(void **state)
 		"-o ../outside ../start.c ../lib/math/twice.c");
 	fd = open(scratch_path("outside"), O_RDONLY);
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	assert_non_null(dwarf);
 	check_line(dwarf, address_of(fd, "_start"), "start.c:3");
 	check_line(dwarf, address_of(fd, "twice"), "math/twice.c:2");
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	close(fd);
 }
 
@@ -256,7 +256,7 @@ static bool check_nm_line(struct sym_dwarf *dwarf, const char *text)
 static void test_against_nm(void **state)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
-	struct sym_dwarf *dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	struct sym_dwarf *dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	char *command = util_format("nm -l /proc/%d/exe > lines", (int)getpid()), *text;
 	size_t size, compared = 0;
 
@@ -269,7 +269,7 @@ static void test_against_nm(void **state)
 	assert_true(compared > 50);
 	free(text);
 	free(command);
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	close(fd);
 }
 
@@ -283,10 +283,10 @@ static void test_none(void **state)
 		int fd = open(paths[i], O_RDONLY);
 
 		assert_true(fd >= 0);
-		assert_null(sym_dwarf_open(fd, NULL, NULL, &full));
+		assert_null(sym_dwarf_new(fd, NULL, NULL, &full));
 		close(fd);
 	}
-	assert_null(sym_dwarf_open(-1, NULL, NULL, &full));
+	assert_null(sym_dwarf_new(-1, NULL, NULL, &full));
 }
 
 static void try_bytes(const char *bytes, size_t size, uint64_t address)
@@ -295,12 +295,12 @@ static void try_bytes(const char *bytes, size_t size, uint64_t address)
 	struct sym_dwarf *dwarf;
 
 	assert_true(fd >= 0);
-	dwarf = sym_dwarf_open(fd, NULL, NULL, &full);
+	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	if (dwarf) {
 		free(sym_dwarf_line(dwarf, address, &full));
 		free(sym_dwarf_inlined(dwarf, address, &full));
 	}
-	sym_dwarf_close(dwarf);
+	sym_dwarf_free(dwarf);
 	close(fd);
 }
 
@@ -354,12 +354,12 @@ static void test_lines_are_paid_for(void **state)
 
 		scratch_run(command);
 		fd = open(scratch_path("paid"), O_RDONLY);
-		dwarf = sym_dwarf_open(fd, NULL, budget, &full);
+		dwarf = sym_dwarf_new(fd, NULL, budget, &full);
 		assert_non_null(dwarf);
 		left = budget_left(budget);
 		check_line(dwarf, 0, "paid.c:2");
 		assert_true(budget_left(budget) + 1000 < left);
-		sym_dwarf_close(dwarf);
+		sym_dwarf_free(dwarf);
 		close(fd);
 		budget_release(budget);
 		free(command);
