@@ -62,7 +62,7 @@ struct ktop_facts {
 
 /* What a kernel may set; zero means the default. */
 struct ktop_settings {
-	uint32_t rate;			/* samples per second and CPU, 1 to 20000; 997 */
+	uint32_t rate;			/* samples per second on each CPU, 1 to 20000; 997 */
 	uint32_t ring_size;		/* bytes per CPU and class, a power of two; 256 KiB */
 	bool plain_keys;		/* A and B alone, instead of with Ctrl and Alt */
 	bool start;			/* sample from ktop_init() on */

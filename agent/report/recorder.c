@@ -18,15 +18,16 @@
 static const uint64_t forever_ns = 1000000000u * UINT64_C(10000000);
 
 const struct option_row recorder_options[] = {
-	OPTION("output", "DIR", OPTION_FOLDER, folder, "a new or an empty folder for it (also: -o)", .letter = 'o'),
+	OPTION("output", "DIR", OPTION_FOLDER, folder, "a new or an empty folder for it (or -o "
+		"DIR)", .letter = 'o'),
 	OPTION("seconds", "N", OPTION_SECONDS, duration_ns,
-		"guest time to record (until Ctrl-C, or the machine is gone)"),
-	OPTION("wait", "N", OPTION_SECONDS, wait_ns, "how long a guest may say nothing at first (10)"),
-	OPTION("max-size", "MIB", OPTION_NUMBER, part_mib, "size of a part; a full one begins the next",
+		"seconds of guest time to record (else until Ctrl-C)"),
+	OPTION("wait", "N", OPTION_SECONDS, wait_ns, "seconds to wait for the guest's first data (10)"),
+	OPTION("max-size", "MIB", OPTION_NUMBER, part_mib, "size at which a part ends and the next begins",
 		.least = 1, .most = 1 << 20),
-	OPTION("max-files", "N", OPTION_NUMBER, parts, "parts that are kept; the oldest goes",
+	OPTION("max-files", "N", OPTION_NUMBER, parts, "how many parts to keep; the oldest is removed",
 		.least = 1, .most = 1 << 20),
-	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second and CPU, 1 to 20000",
+	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second on each CPU, 1 to 20000",
 		.least = 1, .most = 20000),
 	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off"),
 	{ 0 },

@@ -15,9 +15,10 @@
 #define ANSWER .heeded = REPORT_OF_RECORDING
 
 const struct option_row report_options[] = {
-	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "guest time to profile (5)", ANSWER),
+	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "how long to profile, in seconds of "
+		"guest time (5)", ANSWER),
 	OPTION("wait", "N", OPTION_SECONDS, wait_ns,
-		"how long a guest may stand still or say nothing (10; 30 with run)"),
+		"seconds to wait for a guest that is silent (10; 30 with run)"),
 	OPTION("json", NULL, OPTION_FLAG, json, "the report as JSON", ANSWER),
 	OPTION("folded", "FILE", OPTION_FILE, folded,
 		"write the stacks as well, one per line, for flame graphs", ANSWER),
@@ -25,7 +26,7 @@ const struct option_row report_options[] = {
 	OPTION("top", "N", OPTION_NUMBER, top, "rows of the table, 0 for all (30)", ANSWER),
 	OPTION("sort", "self|total|hits|cpu|function|object|source", OPTION_CHOICE, sort,
 		"order of the table", ANSWER),
-	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second and CPU, 1 to 20000",
+	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second on each CPU, 1 to 20000",
 		.least = 1, .most = 20000, GUEST),
 	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off", GUEST),
 	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU", ANSWER),
@@ -39,9 +40,9 @@ const struct option_row report_options[] = {
 	OPTION("threads", NULL, OPTION_FLAG, threads,
 		"folded: the thread's name as the root frame", ANSWER),
 	OPTION("inline", NULL, OPTION_FLAG, inlined,
-		"folded: what was inlined as frames, marked _[i]", ANSWER),
+		"folded: inlined functions as frames, marked _[i]", ANSWER),
 	OPTION("kernel-mark", "no|yes", OPTION_CHOICE, kernel_mark,
-		"folded: _[k] behind kernel frames (yes)", ANSWER),
+		"folded: _[k] after the names of kernel frames (yes)", ANSWER),
 	{ 0 },
 };
 

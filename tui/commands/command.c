@@ -24,7 +24,7 @@ static const uint64_t MOMENT_NS = 500000000;
 
 const struct option_row command_limits[] = {
 	{ .name = "memory", .value = "MIB", .kind = OPTION_NUMBER,
-		.help = "what ktop itself may take, 64 or more (512)",
+		.help = "memory that ktop itself may use, 64 or more (512)",
 		.offset = offsetof(struct session_options, memory),
 		.least = BUDGET_LEAST_MIB, .most = BUDGET_MOST_MIB },
 	{ 0 },
@@ -33,22 +33,22 @@ const struct option_row command_limits[] = {
 static const char one_vm[] = "give one VM at a time";
 
 const struct option_row command_attach[] = {
-	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; it tells all the rest", .once = one_vm,
+	OPTION("qmp", "SOCKET", qmp, "QEMU's QMP socket; ktop asks it for all the rest", .once = one_vm,
 		.heeded = COMMAND_BESIDE),
 	OPTION("port", "SOCKET", port, "socket of the port org.ktop.0", .once = one_vm,
 		.heeded = COMMAND_BESIDE),
 	OPTION("kernel", "ELF", kernel, "the kernel's file, with symbols", .heeded = COMMAND_RECORDED),
 	OPTION("symbols", "FILE", symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file", .heeded = COMMAND_RECORDED),
-	OPTION("sysroot", "FOLDER", sysroot, "a copy of the guest's files: names in its programs",
+	OPTION("sysroot", "FOLDER", sysroot, "a copy of the guest's files, for names in its programs",
 		.heeded = COMMAND_RECORDED),
 	OPTION("debug-dir", "FOLDER", debug,
 		"debug files, laid out as /usr/lib/debug, or side by side", .heeded = COMMAND_RECORDED),
 	{ .name = "debuginfod", .kind = OPTION_FLAG,
-		.help = "debug files that are not here are asked for at DEBUGINFOD_URLS",
+		.help = "fetch missing debug files from the servers in DEBUGINFOD_URLS",
 		.offset = offsetof(struct session_options, debuginfod), .heeded = COMMAND_RECORDED },
 	{ .name = "no-plug", .kind = OPTION_FLAG,
-		.help = "a VM without that port is left as it is: nothing is plugged in",
+		.help = "do not plug the port into a VM that has none",
 		.offset = offsetof(struct session_options, no_plug) },
 	{ 0 },
 };

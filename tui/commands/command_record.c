@@ -97,7 +97,7 @@ const struct command command_record = {
 	.name = "record",
 	.words = "-o DIR [options]",
 	.help = "Records what the guest sends, for report DIR and --replay DIR; also beside a live ktop.",
-	.options = { { "Which VM (none: that of the only live ktop):", command_attach },
+	.options = { { "Which VM (without: that of the only live ktop):", command_attach },
 		{ "What is recorded:", recorder_options }, { "Limits:", command_limits } },
 	.run = run,
 };

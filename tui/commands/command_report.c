@@ -163,7 +163,7 @@ const struct command command_report = {
 	.name = "report",
 	.words = "[options] [DIR]",
 	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop. DIR: a recording.",
-	.options = { { "Which VM (none: that of the only live ktop):", command_attach },
+	.options = { { "Which VM (without: that of the only live ktop):", command_attach },
 		{ "What is reported:", report_options }, { "Limits:", command_limits } },
 	.run = run,
 };

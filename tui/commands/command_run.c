@@ -34,11 +34,11 @@ static const struct option_row run_rows[] = {
 	OPTION("symbols", "FILE", OPTION_TEXT, attach.symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file"),
 	OPTION("sysroot", "FOLDER", OPTION_TEXT, attach.sysroot,
-		"a copy of the guest's files: names in its programs"),
+		"a copy of the guest's files, for names in its programs"),
 	OPTION("debug-dir", "FOLDER", OPTION_TEXT, attach.debug,
 		"debug files, laid out as /usr/lib/debug, or side by side"),
 	OPTION("debuginfod", NULL, OPTION_FLAG, attach.debuginfod,
-		"debug files that are not here are asked for at DEBUGINFOD_URLS"),
+		"fetch missing debug files from the servers in DEBUGINFOD_URLS"),
 	{ 0 },
 };
 

@@ -24,7 +24,7 @@ static int print_help(void)
 	for (int i = 0; i < COMMANDS; i++)
 		printf("  ktop %-6s ...          %s\n", commands[i]->name,
 			commands[i]->help);
-	printf("\nktop COMMAND --help tells the rest.\n");
+	printf("\nktop COMMAND --help lists the options of a command.\n");
 	return COMMAND_DONE;
 }
 

@@ -26,26 +26,27 @@ static const struct note notes[] = {
 	{ "SELF%", "share of the time in the function itself" },
 	{ "TOTAL%", "in it or in what it calls; recursion counts once" },
 	{ "HITS/s", "samples in the function itself, a second" },
-	{ "~12.34", "a guess: fewer than 30 samples stand behind this share" },
-	{ "TREND", "SELF% of the last 60 s, each row against its own largest column; a click on "
+	{ "~12.34", "uncertain: this share rests on fewer than 30 samples" },
+	{ "TREND", "SELF% of the last 60 s, each row scaled to its own highest column; a click on "
 		"its head sorts by SELF%" },
-	{ "arrow", "down: numbers from the largest, names from A; up: turned round" },
+	{ "arrow", "down: numbers from the largest, names from A; up: the reverse" },
 	{ "k u i", "share of the window in kernel, user, idle" },
 	{ "60s", "the last 60 s of kernel and user, in the colour of the larger" },
 	{ "each, by 3", "kernel and user of each CPU; of each 3 CPUs, the busiest" },
-	{ "REC 997/472 Hz", "profiling; samples a second and CPU: asked for, achieved. A late "
-		"tick's sample counts for all since the one before, up to 8: so shares stay "
-		"right when fewer come than asked for." },
+	{ "REC 997/472 Hz", "profiling; samples per second on each CPU: asked for, and achieved. A "
+		"sample that comes late counts for each tick since the last one, 8 at most: so "
+		"shares stay right when fewer come than asked for." },
 	{ "CPUs not run", "share of the time in which the host did not run the guest's CPUs, or the VM "
 		"was paused: it is counted for no function" },
-	{ "lost 12+3", "samples that were taken and never came, since ktop listens, exact: in "
-		"the guest, its rings were full; and on the way here" },
+	{ "lost 12+3", "samples that were taken and did not arrive, since ktop listens: lost in "
+		"the guest, whose rings were full; and on the way here" },
 	{ "lost earlier", "samples that the guest lost before ktop listened" },
 	{ "ring", "how full the guest's fullest ring is" },
-	{ "cost", "the hook's own time: for a sample, and of the guest's time" },
+	{ "cost", "the hook's own time: for each sample, and its share of the guest's time" },
 	{ "timer", "sampled by each CPU's own tick, which does not see code that runs with "
-		"interrupts off: its time is counted where they are enabled again. nmi sees it, and may "
-		"take one CPU." },
+		"interrupts off: its time is counted where they are enabled again. `ktop ctl mode "
+		"nmi` sees it, and may "
+		"set one CPU aside." },
 	{ "FROZEN", "the screen stands still; collection goes on" },
 };
 

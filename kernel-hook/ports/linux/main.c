@@ -34,7 +34,7 @@ enum {
 
 static unsigned int rate = 997;
 module_param(rate, uint, 0444);
-MODULE_PARM_DESC(rate, "samples per second and CPU, 1 to 20000 (default 997)");
+MODULE_PARM_DESC(rate, "samples per second on each CPU, 1 to 20000 (default 997)");
 
 static unsigned int ring = 256;
 module_param(ring, uint, 0444);

@@ -120,7 +120,7 @@ static void start_and_stop_are_idempotent(void **state)
 
 static void rates(void **state)
 {
-	const char *bad = "usage: rate N: samples per second and CPU, 1 to 20000";
+	const char *bad = "usage: rate N: samples per second on each CPU, 1 to 20000";
 
 	(void)state;
 	assert_int_equal(ktop->control.rate, 997);
@@ -141,7 +141,7 @@ static void rates(void **state)
 
 static void cpus(void **state)
 {
-	const char *bad = "usage: cpu all|N on|off: the CPUs to look at";
+	const char *bad = "usage: cpu all|N on|off: the CPUs to sample";
 
 	(void)state;
 	done("start\n", "started");
