@@ -317,8 +317,9 @@ static void test_files_are_written_beside(void **state)
 	for (int i = 0; i < 5; i++)
 		watched_step(&fixture);
 	report = report_new(fixture.session, &request);
-	for (int i = 0; i < STEPS && report->state < REPORT_DONE; i++) {
-		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	for (uint64_t late = util_now() + PATIENCE_NS; report->state < REPORT_DONE && util_now() < late;) {
+		if (report->state < REPORT_WRITING)
+			fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
 		watched_step(&fixture);
 		no_waits_begin(0);
 		report_step(report);
