@@ -33,7 +33,7 @@ AGENT = \
 		programs sources specials symbols threads) \
 	$(call in,agent/query/,filter filter_words naming profile query query_inlined query_stacks table window) \
 	$(call in,agent/guest/,commands epoch guest_events loan meter profiler profiler_drive remarks) \
-	$(call in,agent/source/,live replay) $(call in,agent/export/,export export_folded export_json formats json_writer) \
+	$(call in,agent/source/,live play replay) $(call in,agent/export/,export export_folded export_json formats json_writer) \
 	$(call in,agent/session/,mailbox picture saver session session_names session_orders session_picture tape \
 		turn) \
 	$(call in,agent/fleet/,fleet fleet_names fleet_picture) \
@@ -43,7 +43,8 @@ AGENT = \
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
 	$(call in,tui/frame/,emptiness header key_bar list prompt remark_line scope status tab_row title) \
 	$(call in,tui/views/,column config config_file view_functions view_help) \
-	$(call in,tui/screen/,app machine overview screen screen_input screen_prompt snapshot tabs)
+	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt snapshot \
+		tabs)
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_record command_report \
 		command_run command_screen command_top main)
 

@@ -21,6 +21,9 @@ struct play {
 
 enum { PLAY_SLOWEST = -6, PLAY_FASTEST = 10 };
 
+/* "1:30", "90", "+30": a time, or how far from here. False with "why; what to do" in `error`. */
+bool play_parse(const char *text, struct play *play, char **error);
+
 struct play_state {
 	bool there;			/* a recording is played; else nothing of this is so */
 	bool playing, over;		/* over: the end of its last boot is reached */

@@ -19,7 +19,7 @@ struct replay {
 	size_t boot;
 	bool at_once;
 
-	bool playing;
+	bool playing, ended;		/* ended: it does not play for it has come to its end */
 	int speed;			/* a power of 2 */
 	uint64_t at, since;		/* guest ns that was reached at that host ns */
 	uint64_t begin, end;		/* guest ns, of the boot */
@@ -112,19 +112,32 @@ static void advance(struct replay *replay, uint64_t now)
 	replay->since = now;
 }
 
+/* There is something to be seen: the first packet's time has come. */
+static void begin_at(struct replay *replay, uint64_t ns)
+{
+	uint64_t first = next_at(replay);
+
+	replay->at = first != UINT64_MAX && first > ns ? first : ns;
+	replay->playing = replay->playing || replay->ended;
+	replay->ended = false;
+}
+
 static void go_to(struct replay *replay, uint64_t ns)
 {
-	uint64_t to = ns < replay->begin ? replay->begin : ns > replay->end ? replay->end : ns;
+	uint64_t to = ns > replay->end ? replay->end : ns;
 
-	if (to < replay->at)
+	if (to < replay->at) {
 		rewind_to(replay, replay->boot);
-	replay->at = to;
+		begin_at(replay, to);
+	} else {
+		replay->at = to;
+	}
 }
 
 static void enter_boot(struct replay *replay, size_t boot)
 {
 	rewind_to(replay, boot);
-	replay->at = replay->begin;
+	begin_at(replay, replay->begin);
 }
 
 /* ---- as a source ---- */
@@ -162,10 +175,12 @@ static unsigned step(struct source *source, uint64_t now)
 	bool playing = replay->playing, anew;
 
 	advance(replay, now);
-	if (replay->playing && is_over(replay) && !is_last_boot(replay))
+	if (replay->playing && is_over(replay) && !is_last_boot(replay)) {
 		enter_boot(replay, replay->boot + 1);
-	else if (is_over(replay))
+	} else if (replay->playing && is_over(replay)) {
 		replay->playing = false;
+		replay->ended = true;
+	}
 	anew = replay->anew;
 	replay->anew = false;
 	replay->news += playing != replay->playing || anew;
@@ -207,7 +222,7 @@ static struct source_facts facts(const struct source *source)
 		.play = {
 			.there = true,
 			.playing = replay->playing,
-			.over = !replay->playing && replay->at >= replay->end && is_last_boot(replay),
+			.over = replay->ended,
 			.speed = replay->speed,
 			.at = replay->at,
 			.begin = replay->begin,
@@ -237,7 +252,7 @@ static void answer(const struct command_sink *sink, bool ok, const char *text)
 /* At its end, it plays from its beginning. */
 static void set_playing(struct replay *replay, bool on)
 {
-	if (on && replay->at >= replay->end && is_last_boot(replay))
+	if (on && replay->ended)
 		enter_boot(replay, 0);
 	replay->playing = on;
 }

@@ -94,7 +94,7 @@ void command_give_up(struct session *session, uint64_t late, char *why);
 
 struct command_vm {
 	struct session *session;
-	const char *socket;		/* QMP's, else the port's */
+	const char *socket;		/* QMP's, else the port's; NULL: it is a recording */
 	char *label;			/* what a tab is called while the VM's name is not known */
 	struct tape *tape;		/* of all that comes; NULL: none. The screen ends it */
 };

@@ -70,7 +70,7 @@ static bool begin(struct ingest *ingest, const struct command_vm *vm,
 
 	ingest->session = vm->session;
 	ingest->start = start;
-	ingest->service = service_new(vm->session, vm->socket, &error);
+	ingest->service = vm->socket ? service_new(vm->session, vm->socket, &error) : NULL;
 	if (error)
 		say_alone(vm->session, error);
 	if (pthread_create(&ingest->thread, NULL, run_ingest, ingest) == 0)
@@ -102,6 +102,7 @@ static bool show(const struct command_vm *vms, size_t count, struct budget *budg
 	for (size_t i = 0; i < count; i++)
 		machines[i] = (struct tabs_machine) { vms[i].session, vms[i].label };
 	shown.keys.tabs = count > 1;
+	shown.keys.replay = !vms[0].socket;
 	tabs = tabs_new(machines, count, budget, &shown);
 	good = app_run(tabs, &shown, &asked, error);
 	*late = asked + (uint64_t)COMMAND_HURRY_MS * NS_PER_MS;

@@ -7,6 +7,8 @@
 #include "agent/base/util.h"
 #include "agent/fleet/fleet.h"
 #include "agent/session/session.h"
+#include "agent/source/replay.h"
+#include "agent/wire/recording.h"
 #include "tui/screen/app.h"
 #include "tui/views/config.h"
 #include "tui/views/config_file.h"
@@ -19,9 +21,17 @@ enum {
 };
 
 struct top {
+	const char *replay;		/* a folder; NULL: live */
 	struct session_options options[FLEET_MOST];
 	struct command_vm vms[FLEET_MOST];
 	size_t count;
+};
+
+static const struct option_row replay_rows[] = {
+	{ .name = "replay", .value = "DIR", .kind = OPTION_TEXT,
+		.help = "plays what `ktop record` has recorded",
+		.offset = offsetof(struct top, replay) },
+	{ 0 },
 };
 
 static const char *socket_of(const struct session_options *options)
@@ -134,8 +144,18 @@ static bool fails_at_once(struct session *session, char **error)
 	return session_failure(session) && !util_fail(error, "%s", session_failure(session));
 }
 
+static struct session *open_recording(const struct top *top, char **error)
+{
+	struct recording *recording = recording_new(top->replay, error);
+	const struct replay_options as_it_was = { .at_once = false };
+
+	return recording ? session_new_on(replay_new(recording, &as_it_was), &top->options[0], error) : NULL;
+}
+
 static bool open_all(struct top *top, char **error)
 {
+	if (top->replay)
+		return (top->vms[0].session = open_recording(top, error));
 	for (size_t i = 0; i < top->count; i++) {
 		struct command_vm *vm = &top->vms[i];
 
@@ -175,7 +195,7 @@ static int watch(struct top *top, const struct config *config)
 		return command_fail(error);
 	budget = top->count > 1 ? budget_new(top->options[0].memory) : NULL;
 	status = command_screen(top->vms, top->count, budget, config, NULL);
-	for (size_t i = 0; i < top->count; i++)
+	for (size_t i = 0; i < top->count && !top->replay; i++)
 		remind(top->vms[i].session, &top->options[i]);
 	budget_release(budget);
 	return status;
@@ -188,17 +208,20 @@ static int run(char *const *words, size_t count)
 		{ .rows = command_attach, .into = top.options, .size = sizeof top.options[0],
 			.most = FLEET_MOST, .count = &top.count },
 		{ .rows = command_limits, .into = top.options },
+		{ .rows = replay_rows, .into = &top },
 	};
 	struct config config;
 	char *error = NULL;
 	size_t used;
 	int status;
 
-	if (!options_parse(words, count, sets, 2, &used, &error))
+	if (!options_parse(words, count, sets, 3, &used, &error))
 		return command_usage(&command_top, error);
 	if (used < count)
 		return command_usage(&command_top, util_format("%s: not understood", words[used]));
-	if (!socket_of(&top.options[0]))
+	if (top.replay && socket_of(&top.options[0]))
+		return command_usage(&command_top, util_format("--replay: a recording and a VM; give one of them"));
+	if (!top.replay && !socket_of(&top.options[0]))
 		return command_usage(&command_top, util_format("which VM? None was given; give --qmp SOCKET"));
 	if (!refuse_same(&top, &error) || !divide_memory(&top, &error))
 		return command_usage(&command_top, error);
@@ -217,6 +240,6 @@ const struct command command_top = {
 	.help = "The live screen (also without the word top), on one VM or on many.",
 	.options = {
 		{ "Which VM; a second --qmp or --port begins the next, 16 at most:", command_attach },
-		{ "Limits:", command_limits } },
+		{ "Or a recording:", replay_rows }, { "Limits:", command_limits } },
 	.run = run,
 };

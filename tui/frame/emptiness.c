@@ -35,12 +35,17 @@ static const struct emptiness by_vm[] = {
 		"ktop goes on when the VM is back on the same sockets." },
 };
 
+static const struct emptiness not_profiled = { "The guest was not profiled at this time.",
+	"{time} goes to another." };
+
 struct emptiness emptiness_of_news(const struct picture *picture)
 {
 	if (by_vm[picture->vm].why)
 		return by_vm[picture->vm];
 	if (picture->link != LINK_UP)
 		return by_link[picture->link];
+	if (!picture->running && picture->play.there)
+		return not_profiled;
 	if (!picture->running && picture->machines)
 		return (struct emptiness) { "Profiling is not on in all guests.",
 			"{profile} starts it." };
@@ -85,6 +90,8 @@ static struct emptiness of_range(const struct picture *picture, const struct sco
 {
 	bool whole = is_whole(picture, scope);
 
+	if (!picture->running && picture->play.there)
+		return not_profiled;
 	if (!picture->running && !scope->until_ns && whole &&
 			!scope->zero_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",

@@ -54,6 +54,19 @@ static void add_machines(struct title *title, const struct picture *picture)
 	add(title, STYLE_TEXT, 20, 0, "%u vCPU", cpus);
 }
 
+/* A recording is no live guest: that, and where it is played, is never left out for want of room. */
+static void add_play(struct title *title, const struct play_state *play)
+{
+	char at[SCOPE_TIME], end[SCOPE_TIME], speed[16];
+	unsigned power = (unsigned)(play->speed < 0 ? -play->speed : play->speed);
+
+	snprintf(speed, sizeof speed, "x%s%u", play->speed < 0 ? "1/" : "", 1u << power);
+	add(title, STYLE_WARN, 99, 0, "replay %s", play->over ? "at its end" : play->playing ? speed : "paused");
+	add(title, STYLE_WARN, 98, 19, "at %s of %s", scope_time(play->at, at), scope_time(play->end, end));
+	if (play->boots > 1)
+		add(title, STYLE_TEXT, 64, 0, "boot %u of %u", play->boot, play->boots);
+}
+
 static void add_machine(struct title *title, const struct picture *picture)
 {
 	static const char *const vm[] = {
@@ -74,9 +87,11 @@ static void add_machine(struct title *title, const struct picture *picture)
 	} else {
 		add(title, STYLE_DIM, 78, 0, "the guest is not known yet");
 	}
-	if (picture->play.there)
-		add(title, STYLE_WARN, 65, 0, "replay");
-	else if (picture->kernel[0] != '\0')
+	if (picture->play.there) {
+		add_play(title, &picture->play);
+		return;
+	}
+	if (picture->kernel[0] != '\0')
 		add(title, STYLE_TEXT, 10, 0, "hook");
 	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[picture->vm]);
 }

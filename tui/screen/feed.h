@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 struct picture;
+struct play;
 struct session_message;
 struct session_wish;
 
@@ -17,6 +18,7 @@ struct feed {				/* each call is given `self`; as in session.h, "any thread" */
 	/* The profiler, as was asked for last, until it is told how that went; then as is known now. */
 	bool (*running)(void *self);
 	void (*run_profiler)(void *self, bool on);
+	void (*play)(void *self, const struct play *play);	/* of a recording */
 	void (*snapshot)(void *self, const char *kernel);	/* of which kernel the file's name says it is */
 };
 

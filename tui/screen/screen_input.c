@@ -154,6 +154,8 @@ static enum screen_wish act(struct screen *screen, enum action action, uint64_t 
 {
 	if (screen_views[screen->current]->act(screen->selves[screen->current], action))
 		return SCREEN_NOTHING;
+	if (screen_play(screen, action, now))
+		return SCREEN_NOTHING;
 	switch (action) {
 	case ACTION_QUIT:
 		return SCREEN_QUIT;
@@ -174,7 +176,7 @@ static enum screen_wish act(struct screen *screen, enum action action, uint64_t 
 	case ACTION_SEARCH:
 	case ACTION_FILTER:
 		screen->current = VIEW_FUNCTIONS;
-		screen_open_prompt(screen, action == ACTION_FILTER);
+		screen_open_prompt(screen, action == ACTION_FILTER ? ASKED_FILTER : ASKED_SEARCH);
 		break;
 	case ACTION_NEXT:
 		repeat_search(screen, LIST_NEXT, now);
@@ -212,9 +214,9 @@ static enum screen_wish click_label(struct screen *screen, enum action action, u
 {
 	bool open = screen->prompt.label;
 
-	if (action == ACTION_NONE || (open && screen->filtering && action == ACTION_FILTER))
+	if (action == ACTION_NONE || (open && screen->asked == ASKED_FILTER && action == ACTION_FILTER))
 		return SCREEN_NOTHING;
-	if (open && !screen->filtering && action == ACTION_SEARCH) {
+	if (open && screen->asked == ASKED_SEARCH && action == ACTION_SEARCH) {
 		screen_search(screen, screen->prompt.text, LIST_NEXT);
 		return SCREEN_NOTHING;
 	}

@@ -54,10 +54,12 @@ void screen_prompt_input(struct screen *screen, const struct input *input, uint6
 {
 	enum prompt_event event = prompt_key(&screen->prompt, input->code);
 
-	if (screen->filtering)
+	if (screen->asked == ASKED_FILTER)
 		filter_key(screen, event, now);
-	else
+	else if (screen->asked == ASKED_SEARCH)
 		search_key(screen, input, event);
+	else if (event == PROMPT_DONE)
+		screen_play_to(screen, now);
 }
 
 void screen_leave_prompt(struct screen *screen, uint64_t now)
@@ -68,14 +70,16 @@ void screen_leave_prompt(struct screen *screen, uint64_t now)
 		screen_prompt_input(screen, &leave, now);
 }
 
-void screen_open_prompt(struct screen *screen, bool filtering)
+void screen_open_prompt(struct screen *screen, enum asked asked)
 {
 	char hint[KEYS_TEXT];
 
-	screen->filtering = filtering;
+	screen->asked = asked;
 	screen->before = screen->scope;
 	screen->bad[0] = '\0';
-	if (filtering)
+	if (asked == ASKED_TIME)
+		prompt_open(&screen->prompt, "Time:", "1:30, 90, or +30, -30 from here; Enter goes there", "");
+	else if (asked == ASKED_FILTER)
 		prompt_open(&screen->prompt,
 			"Filter:", FILTER_WORDS,
 			screen->scope.filter_text);

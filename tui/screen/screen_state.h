@@ -11,10 +11,10 @@
 #include "tui/frame/scope.h"
 #include "tui/frame/status.h"
 #include "tui/frame/view.h"
+#include "tui/terminal/keys.h"
 #include "feed.h"
 #include "screen.h"
 
-struct keys;
 struct picture;
 
 enum { VIEW_FUNCTIONS, VIEW_HELP, VIEWS };
@@ -35,7 +35,7 @@ struct screen {
 
 	struct status_line status;
 	struct prompt prompt;
-	bool filtering;			/* the open prompt is the filter's, not the search's */
+	enum asked { ASKED_SEARCH, ASKED_FILTER, ASKED_TIME } asked;	/* by the prompt that is open */
 	struct scope before;		/* where an abandoned filter goes back to */
 	char bad[160];			/* what is wrong with the prompt's text, or "" */
 };
@@ -50,10 +50,14 @@ void screen_show(struct screen *screen);
 /* Tells the feed what the next picture is to hold, if that has changed. */
 void screen_send_wish(struct screen *screen);
 
-/* The prompt for a search, or for a filter. */
-void screen_open_prompt(struct screen *screen, bool filtering);
+void screen_open_prompt(struct screen *screen, enum asked asked);
 void screen_leave_prompt(struct screen *screen, uint64_t now);	/* as Esc does, if one is open */
 void screen_prompt_input(struct screen *screen, const struct input *input, uint64_t now);
+
+/* A key, of a recording; false: it is not for that. What was typed: where it is to go on. */
+bool screen_play(struct screen *screen, enum action action, uint64_t now);
+void screen_play_to(struct screen *screen, uint64_t now);
+
 enum view_found screen_search(struct screen *screen, const char *pattern, enum list_search where);
 
 #endif

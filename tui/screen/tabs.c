@@ -76,6 +76,14 @@ static void page_run_profiler(void *self, bool on)
 		overview_run_profiler(page->tabs->overview, on);
 }
 
+static void page_play(void *self, const struct play *play)
+{
+	struct page *page = self;
+
+	if (page->machine)
+		session_play(page->machine->session, *play);
+}
+
 static void page_snapshot(void *self, const char *kernel)
 {
 	struct page *page = self;
@@ -127,7 +135,7 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 	struct page *page = &tabs->pages[tabs->count++];
 	struct feed feed = {
 		.self = page, .picture = page_picture, .message = page_message, .wish = page_wish,
-		.running = page_running, .run_profiler = page_run_profiler,
+		.running = page_running, .run_profiler = page_run_profiler, .play = page_play,
 		.snapshot = page_snapshot,
 	};
 

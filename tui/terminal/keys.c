@@ -37,7 +37,15 @@ const struct keys keys_standard = { .rows = {
 		"the last 1 s, 10 s, 60 s, or all" },
 	{ { KEYS_F(9), 's' }, ACTION_SNAPSHOT, "snapshot", "Snapshot",
 		"save the stacks to a folded file" },
-	{ { ' ' }, ACTION_RUN, "profile", "On/off", "start or stop profiling in the guest" },
+	{ { ' ' }, ACTION_RUN, "profile", "On/off", "start or stop profiling, or the playing of a recording" },
+	{ { 'f' }, ACTION_FASTER, "faster", "Faster", "play twice as fast" },
+	{ { 'F' }, ACTION_SLOWER, "slower", "Slower", "play half as fast" },
+	{ { 'o' }, ACTION_STEP, "step", NULL, "pause, and a tenth of a second on" },
+	{ { '(' }, ACTION_EARLIER, "earlier", NULL, "10 s back" },
+	{ { ')' }, ACTION_LATER, "later", NULL, "10 s on" },
+	{ { 't' }, ACTION_TIME, "time", "Time", "go to a time: 1:30, or +30 and -30 from here" },
+	{ { 'r' }, ACTION_NEXT_BOOT, "next-boot", NULL, "the recording's next boot" },
+	{ { 'R' }, ACTION_PREVIOUS_BOOT, "previous-boot", NULL, "the boot before" },
 	{ { KEYS_TAB }, ACTION_NEXT_TAB, "next-tab", "Next", "the next machine's screen, or that of all" },
 	{ { KEYS_BACK_TAB }, ACTION_PREVIOUS_TAB, "previous-tab", NULL, "the previous machine's screen" },
 	{ { 'q', KEYS_F(10), KEYS_CTRL('C') }, ACTION_QUIT, "quit", "Quit", "leave ktop" },
@@ -51,11 +59,16 @@ const struct keys keys_standard = { .rows = {
 		"suspend ktop; `fg` brings it back" },
 } };
 
+static bool is_of_replay(const struct key *row)
+{
+	return row->action >= ACTION_FASTER && row->action <= ACTION_PREVIOUS_BOOT;
+}
+
 bool keys_shown(const struct keys *keys, const struct key *row)
 {
 	bool tab = row->action == ACTION_NEXT_TAB || row->action == ACTION_PREVIOUS_TAB;
 
-	return keys->tabs || !tab;
+	return (keys->tabs || !tab) && (keys->replay || !is_of_replay(row));
 }
 
 enum action keys_action(const struct keys *keys, uint32_t code)
@@ -65,7 +78,8 @@ enum action keys_action(const struct keys *keys, uint32_t code)
 	for (size_t i = 0; i < KEYS_ROWS; i++)
 		for (int j = 0; j < KEYS_PER_ROW; j++)
 			if (keys->rows[i].codes[j] == code)
-				return keys->rows[i].action;
+				return is_of_replay(&keys->rows[i]) && !keys->replay ? ACTION_NONE :
+					keys->rows[i].action;
 	return ACTION_NONE;
 }
 

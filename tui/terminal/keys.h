@@ -27,6 +27,8 @@ enum action {
 	ACTION_SEARCH, ACTION_NEXT, ACTION_PREVIOUS, ACTION_FILTER,
 	ACTION_SORT, ACTION_SORT_LEFT, ACTION_SORT_RIGHT, ACTION_INVERT,
 	ACTION_WINDOW, ACTION_ZERO, ACTION_FREEZE, ACTION_IDLE, ACTION_DISMISS,
+	ACTION_FASTER, ACTION_SLOWER, ACTION_STEP, ACTION_EARLIER, ACTION_LATER, ACTION_TIME,
+	ACTION_NEXT_BOOT, ACTION_PREVIOUS_BOOT,
 	ACTION_RUN, ACTION_SNAPSHOT, ACTION_NEXT_TAB, ACTION_PREVIOUS_TAB,
 	ACTION_HELP, ACTION_BACK, ACTION_REDRAW, ACTION_SUSPEND, ACTION_QUIT,
 	ACTIONS,
@@ -45,13 +47,15 @@ struct key {
 struct keys {				/* one row for each action, as the help shows them */
 	struct key rows[KEYS_ROWS];
 	bool tabs;			/* there are some */
+	bool replay;			/* a recording is played */
 };
 
 extern const struct keys keys_standard;
 
-/* False: of no use without tabs, and there are none. */
+/* False: of no use without tabs, or without a recording, and there is none. */
 bool keys_shown(const struct keys *keys, const struct key *row);
 
+/* A key of a recording is none without one. */
 enum action keys_action(const struct keys *keys, uint32_t code);
 
 /* How a key is called: "F3", "Ctrl-C", "PgUp", "/". Returns `name`. */

@@ -34,6 +34,12 @@ void session_run_profiler(struct session *session, bool on)
 	session->ran_on = on;
 }
 
+void session_play(struct session *session, struct play play)
+{
+	session->plays++;
+	session->played = play;
+}
+
 void session_snapshot(struct session *session, const char *path,
 	const struct export_choice *choice)
 {
@@ -74,6 +80,11 @@ static bool running(void *self)
 	return ((const struct session *)self)->running;
 }
 
+static void play(void *self, const struct play *wanted)
+{
+	session_play(self, *wanted);
+}
+
 static void run_profiler(void *self, bool on)
 {
 	session_run_profiler(self, on);
@@ -91,6 +102,7 @@ struct feed fake_feed(struct session *session)
 {
 	return (struct feed) {
 		.self = session, .picture = picture, .message = message, .wish = wish,
-		.running = running, .run_profiler = run_profiler, .snapshot = snapshot,
+		.running = running, .run_profiler = run_profiler, .play = play,
+		.snapshot = snapshot,
 	};
 }

@@ -15,6 +15,8 @@ struct session {
 	struct session_wish wish, snapped;	/* the newest; that of the newest snapshot */
 	int wishes, runs, snapshots;
 	bool ran_on, marked;
+	int plays;
+	struct play played;			/* the newest */
 	bool running;			/* as the picture given last has it */
 	char path[SNAPSHOT_NAME], root[48];
 };

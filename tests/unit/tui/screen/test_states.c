@@ -145,6 +145,13 @@ static void kept(struct picture *picture)
 	picture->kept = KEPT_ON;
 }
 
+static void replay(struct picture *picture)
+{
+	picture->vm = VM_UNKNOWN;
+	picture->play = (struct play_state) { .there = true, .playing = true, .speed = 2, .at = 83 * second,
+		.end = 600 * second, .boot = 1, .boots = 3 };
+}
+
 static void shut_down(struct picture *picture)
 {
 	disconnected(picture);
@@ -261,6 +268,7 @@ static const struct state {
 	{ "names_wide", names_wide, "" },
 	{ "without_idle", NULL, "i" },
 	{ "kept", kept, "" },
+	{ "replay", replay, "" },
 	{ "help", NULL, "?" },
 	{ "searching", NULL, "/alloc" },
 	{ "filtering", NULL, "\\cpu:x" },
@@ -285,6 +293,42 @@ static void test_states(void **state)
 		stage_strike(&stage);
 		free(golden);
 	}
+}
+
+/* Keys of a recording are none without one; SPACE plays it, and asks no guest. */
+static void test_keys_of_a_recording(void **state)
+{
+	static const struct { const char *keys; struct play play; } rows[] = {
+		{ " ", { PLAY_PAUSE, 0 } }, { "f", { PLAY_FASTER, 0 } }, { "F", { PLAY_SLOWER, 0 } },
+		{ "o", { PLAY_STEP, 0 } }, { "(", { PLAY_BY, -10000000000 } },
+		{ ")", { PLAY_BY, 10000000000 } }, { "r", { PLAY_NEXT_BOOT, 0 } },
+		{ "R", { PLAY_PREVIOUS_BOOT, 0 } }, { "t1:30\r", { PLAY_TO, 90000000000 } },
+		{ "t90\r", { PLAY_TO, 90000000000 } }, { "t1:00:00.5\r", { PLAY_TO, 3600500000000 } },
+		{ "t-30\r", { PLAY_BY, -30000000000 } }, { "t+1:00\r", { PLAY_BY, 60000000000 } },
+	};
+	static const char *const bad[] = { "t\r", "t1:\r", "t:1\r", "t1:2:3:4\r", "tx\r", "t1x\r", "t--1\r", "t1e3\r" };
+	struct picture *picture = hand_picture(symbols, functions);
+	struct stage stage;
+
+	(void)state;
+	replay(picture);
+	stage_raise(&stage, picture);
+	stage_type(&stage, "f");
+	assert_int_equal(stage.session.plays, 0);
+	stage.config.keys.replay = true;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		stage_type(&stage, rows[i].keys);
+		assert_int_equal(stage.session.plays, i + 1);
+		assert_int_equal(stage.session.played.kind, rows[i].play.kind);
+		assert_int_equal(stage.session.played.ns, rows[i].play.ns);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		stage_type(&stage, bad[i]);
+		stage_holds(&stage, "not a time; give 90, 1:30", true);
+	}
+	assert_int_equal(stage.session.plays, sizeof rows / sizeof *rows);
+	assert_int_equal(stage.session.runs, 0);
+	stage_strike(&stage);
 }
 
 static void test_reset(void **state)
@@ -367,6 +411,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_keys_of_a_recording),
 		cmocka_unit_test(test_advice_on_an_empty_table),
 		cmocka_unit_test(test_before_the_first_picture),
 	};

@@ -22,19 +22,23 @@ static struct config config;
 
 static void test_one_key_one_meaning(void **state)
 {
+	struct keys all = keys_standard;
+
 	(void)state;
+	all.replay = true;
 	for (size_t i = 0; i < KEYS_ROWS; i++) {
 		const struct key *row = &keys_standard.rows[i];
 
 		assert_non_null(row->help);
 		assert_int_not_equal(row->codes[0], 0);
 		for (int j = 0; j < KEYS_PER_ROW && row->codes[j]; j++)
-			assert_int_equal(keys_action(&keys_standard, row->codes[j]), row->action);
+			assert_int_equal(keys_action(&all, row->codes[j]), row->action);
 		for (size_t other = 0; other < i; other++)
 			assert_int_not_equal(keys_standard.rows[other].action, row->action);
 	}
 	assert_int_equal(keys_action(&keys_standard, 0), ACTION_NONE);
 	assert_int_equal(keys_action(&keys_standard, '@'), ACTION_NONE);
+	assert_int_equal(keys_action(&keys_standard, 'f'), ACTION_NONE);	/* there is no recording */
 }
 
 static void test_habits(void **state)
@@ -141,8 +145,8 @@ static void test_what_has_no_key_is_not_on_the_bar(void **state)
 	canvas_free(canvas);
 }
 
-/* What is of no use without tabs is there only where there are some. */
-static void check_help(const char *golden, bool tabs)
+/* What is of no use without tabs, or a recording, is there only where there are some. */
+static void check_help(const char *golden, bool tabs, bool replay)
 {
 	struct canvas *canvas = canvas_new(60, 80, true);
 	struct config own = config;
@@ -150,6 +154,7 @@ static void check_help(const char *golden, bool tabs)
 	char *text;
 
 	own.keys.tabs = tabs;
+	own.keys.replay = replay;
 	view_help.draw(help, canvas, (struct area) { 0, 0, 60, 80 });
 	text = canvas_dump(canvas);
 	for (size_t i = 0; i < KEYS_ROWS; i++)
@@ -164,8 +169,9 @@ static void check_help(const char *golden, bool tabs)
 static void test_help_is_made_from_the_table(void **state)
 {
 	(void)state;
-	check_help("help", false);
-	check_help("help-tabs", true);
+	check_help("help", false, false);
+	check_help("help-tabs", true, false);
+	check_help("help-replay", false, true);
 }
 
 static void test_help_scrolls(void **state)
