@@ -96,7 +96,7 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 		const struct table_fill *table = &epoch->tables[kind];
 		char what[160];
 
-		snprintf(what, sizeof(what), "%s: the guest keeps %" PRIu32 " %s, %s %s=%" PRIu64,
+		snprintf(what, sizeof(what), "%s: the guest keeps %" PRIu32 " %s; %s %s=%" PRIu64,
 			kinds[kind].what, table->size, kinds[kind].setting,
 			strcmp(epoch->kernel, "Linux") == 0 ? "insmod ktop.ko with" :
 			"more by the hook's settings:", kinds[kind].setting, rows_for(table));

@@ -11,8 +11,8 @@ enum { TROUBLE = 256 };
 
 static void note_boots(struct report *report, const struct play_state *play)
 {
-	char *what = util_format("boots in the recording: %u; this is number %u; name the folder of a part for "
-		"another", play->boots, play->boot);
+	char *what = util_format("this is boot %u of %u in the recording; name the folder of a part to see "
+		"another", play->boot, play->boots);
 
 	if (play->boots > 1)
 		report_note(report, what, "");

@@ -37,10 +37,10 @@ static const char *advice(int why)
 	switch (why) {
 	case ENOENT:
 	case ECONNREFUSED:
-		return "is the virtual machine running?";
+		return "is the VM running?";
 	case EACCES:
 	case EPERM:
-		return "run ktop as the user who runs the virtual machine";
+		return "run ktop as the user who runs the VM";
 	case EAGAIN:
 		return "another program waits for it; end that one first";
 	default:

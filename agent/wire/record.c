@@ -49,7 +49,7 @@ bool record_folder(const char *folder, char **error)
 {
 	int why = make_empty(folder);
 
-	return !why || util_fail(error, "%s: no recording: %s; name a new or an empty folder", folder,
+	return !why || util_fail(error, "%s: not recorded: %s; name a new or an empty folder", folder,
 		strerror(why));
 }
 

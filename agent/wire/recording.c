@@ -317,15 +317,16 @@ const char *recording_remark(const struct recording *recording, size_t boot, cha
 		if (recording->parts[i].partial)
 			partial = &recording->parts[i];
 	}
-	util_print(text, size, "%s%s", partial ? "the recording was not ended: its recorder was killed or had no "
-		"more room, or records still: " : "", partial ? partial->name : "");
+	util_print(text, size, "%s%s", partial ? "the recording is not complete: its recorder was killed, had no "
+		"more room, or still records: " : "", partial ? partial->name : "");
 	used = strlen(text);
 	if (skipped)
-		util_print(text + used, size - used, "%sbytes of the recording that are no whole packet: %"
-			PRIu64, used ? "; " : "", skipped);
+		util_print(text + used, size - used, "%sleft out of the recording, cut or damaged: %" PRIu64
+			" bytes", used ? "; " : "", skipped);
 	if (!is->payload) {
 		used = strlen(text);
-		util_print(text + used, size - used, "%sthe recording does not say what guest it is of",
+		util_print(text + used, size - used, "%sthe recording does not say what guest it is of: "
+			"names and times may be wrong",
 			used ? "; " : "");
 	}
 	return text;

@@ -20,7 +20,7 @@ static void wait_for_recording(struct session *session, struct recorder *recorde
 	while (!recorder_step(recorder)) {
 		session_step(session, STEP_MS);
 		if (command_stopped() && cut)
-			command_give_up(session, command_late(true), util_format("the recording is not whole: interrupted twice; "
+			command_give_up(session, command_late(true), util_format("the recording is not complete: interrupted twice; "
 				"what was written of it can be read"));
 		if (command_stopped()) {
 			*late = command_late(true);

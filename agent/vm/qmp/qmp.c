@@ -261,7 +261,7 @@ static void get_ready(struct qmp *qmp, uint64_t now)
 	else if (qmp->gone)
 		fail(qmp, qmp->phase == QMP_GREETING ? "closed without a greeting" :
 			"the connection was closed", qmp->phase == QMP_GREETING ?
-			"is it a QMP socket?" : "is the virtual machine still there?");
+			"is it a QMP socket?" : "is the VM still there?");
 	else if (now >= qmp->deadline)
 		fail_late(qmp);
 }

@@ -107,7 +107,7 @@ bool talk_step(struct qmp_talk *talk, uint64_t now)
 	else if (!talk->pause_until && qmp_has_answer(talk->qmp))
 		take_answer(talk);
 	else if (qmp_state(talk->qmp) == VM_GONE)
-		fail(talk, "the connection was closed; is the virtual machine still there?");
+		fail(talk, "the connection was closed; is the VM still there?");
 	if (talk->take && now >= talk->deadline) {
 		char *why = util_format("no answer within %.4g s: QEMU hangs, or the host "
 			"is busy; try again", (double)(talk->deadline - talk->begun) / 1e9);

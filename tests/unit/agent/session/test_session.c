@@ -388,7 +388,7 @@ static void test_losses_are_shown(void **state)
 	epoch->tables_told = true;
 	epoch->tables[TABLE_THREADS] = (struct table_fill){ .size = 4096, .used = 4096, .missing = 904 };
 	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "904 threads without a name: the "
-		"guest keeps 4096 threads, more by the hook's settings: threads=8192"));
+		"guest keeps 4096 threads; more by the hook's settings: threads=8192"));
 	epoch->tables[TABLE_THREADS].missing = 0;
 	assert_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "threads"));
 	fixture_end(&fixture);

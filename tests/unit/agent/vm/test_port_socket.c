@@ -170,7 +170,7 @@ static void test_cannot_connect(void **state)
 	free(error);
 	close(listener);
 	assert_null(port_socket_connect(scratch_path("taken"), &error));
-	assert_non_null(strstr(error, "is the virtual machine running?"));
+	assert_non_null(strstr(error, "is the VM running?"));
 	free(error);
 	port_socket_free(first);
 	free(path);
