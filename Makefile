@@ -33,10 +33,10 @@ AGENT = \
 		programs sources specials symbols threads) \
 	$(call in,agent/query/,filter filter_words naming profile query query_inlined query_stacks table window) \
 	$(call in,agent/guest/,commands epoch guest_events loan meter profiler profiler_drive remarks) \
-	$(call in,agent/source/,live play replay) $(call in,agent/export/,export export_folded export_json formats json_writer) \
-	$(call in,agent/session/,mailbox picture saver session session_names session_orders session_picture tape \
+	$(call in,agent/answers/,answer function_table vitals) $(call in,agent/source/,live play replay) $(call in,agent/export/,export export_folded export_json formats json_writer) \
+	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders share subscription tape \
 		turn) \
-	$(call in,agent/fleet/,fleet fleet_names fleet_picture) \
+	$(call in,agent/fleet/,fleet fleet_names fleet_answers) \
 	$(call in,agent/report/,recorder report report_json report_file report_guest report_options report_recording \
 		report_text) \
 	$(call in,agent/service/,control_client control_socket service)

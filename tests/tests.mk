@@ -12,7 +12,7 @@ UNIT = $(call in,kernel-hook/test_,control drain grid keys meta overflow ring sa
 	$(call in,agent/names/test_,guest_symbols kernel_names layouts sources symbols threads) \
 	$(call in,agent/query/test_,filter_words query query_inlined table) \
 	$(call in,agent/guest/test_,commands guest_events profiler) $(call in,agent/export/test_,export) \
-	$(call in,agent/session/test_,memory session session_files turn waits scarce) \
+	$(call in,agent/session/test_,memory session session_files turn waits scarce subscription) \
 	$(call in,agent/fleet/test_,fleet) $(call in,agent/report/test_,growth report report_guest report_others) \
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
 	$(call in,tui/frame/test_,header list prompt) $(call in,tui/views/test_,config view_functions) \
@@ -21,7 +21,7 @@ THREADED = $(call in,kernel-hook/test_,ring_threads pace_threads hook_threads)
 WEAK = $(call in,kernel-hook/test_,ring_barriers sampler_barriers table_barriers) \
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers)
 FAKES = ansi canvas_dump counts decode_log fake_guest fake_host fake_machine fake_port fake_qmp fake_serial fake_smp golden \
-	hand_picture no_waits packets query_world report_fixture safe_canvas session_fixture sheet stage
+	hand_picture no_waits packets picture query_world report_fixture safe_canvas session_fixture sheet stage
 FUZZ = $(addprefix fuzz_,decode qmp elf dwarf nm demangle control service screen session)
 # The same, each allocation refused in turn; the hook allocates nothing, floods take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))
@@ -75,7 +75,7 @@ $(call test,waits): WATCHED = poll recv read connect fsync pthread_join pthread_
 	open stat lstat fstatat access mkdir rename write realpath
 $(call test,walk): $(patsubst %,build/check/tests/unit/tui/screen/walk_%.o,acts check fleet guest list model numbers \
 	rows)
-$(call test,walk): WATCHED = fleet_wish fleet_picture
+$(call test,walk): WATCHED = fleet_request fleet_vitals fleet_functions
 $(call test,scarce) $(SCARCE:%=build/check/%): WATCHED = budget_take
 $(call test,scarce) $(SCARCE:%=build/check/%): $(STAND_INS)/scarce.o
 $(STAND_INS)/scarce.o: OWN = -fno-sanitize=all	# it runs before the sanitizer does

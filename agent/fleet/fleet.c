@@ -6,7 +6,6 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
-#include "agent/session/picture.h"
 #include "agent/wire/event.h"
 #include "fleet.h"
 #include "fleet_names.h"
@@ -32,8 +31,10 @@ struct fleet *fleet_new(const char *const *names, size_t count, struct budget *b
 	fleet->machines = util_alloc(count * sizeof(*fleet->machines));
 	fleet->budget = budget_hold(budget);
 	fleet->functions = fleet_names_new(budget);
-	fleet->wish.filter.cpu = EVENT_NONE;
-	fleet->wish.selected = FUNCTION_NONE;
+	fleet->excerpt.filter.cpu = EVENT_NONE;
+	fleet->vitals_request.request.kind = &vitals_kind;
+	fleet->function_request.request.kind = &function_table_kind;
+	fleet->function_request.selected = FUNCTION_NONE;
 	fleet->midnight = util_now() - time_of_day();
 	return fleet;
 }
@@ -43,7 +44,8 @@ void fleet_free(struct fleet *fleet)
 	if (!fleet)
 		return;
 	for (size_t i = 0; i < fleet->count; i++) {
-		picture_free(fleet->machines[i].part);
+		vitals_free(fleet->machines[i].vitals);
+		function_table_free(fleet->machines[i].functions);
 		fleet_map_clear(&fleet->machines[i].map, fleet->budget);
 	}
 	budget_give(fleet->budget, fleet->place_count * sizeof(*fleet->places));
@@ -54,12 +56,6 @@ void fleet_free(struct fleet *fleet)
 	free(fleet);
 }
 
-/* Both are held while this is called, so that two boots are never at one address. */
-static bool is_another_boot(const struct picture *before, const struct picture *after)
-{
-	return !before || before->symbols != after->symbols;
-}
-
 /* A boot that begins after the zero counts from its beginning; of a frozen window it is no part. */
 static void begin_anew(struct fleet_machine *machine)
 {
@@ -67,42 +63,85 @@ static void begin_anew(struct fleet_machine *machine)
 	machine->until = machine->until ? 1 : 0;
 }
 
-void fleet_take(struct fleet *fleet, size_t index, struct picture *picture)
+/* What was taken last is still held while this is called, so that two boots are never at one address. */
+static void follow_boot(struct fleet_machine *machine, const struct answer *answer)
+{
+	if (machine->boot != answer->symbols)
+		begin_anew(machine);
+	machine->boot = answer->symbols;
+}
+
+static void take_vitals(struct fleet_machine *machine, struct vitals *vitals)
+{
+	if (vitals->now < machine->zero || vitals->now < machine->until)
+		begin_anew(machine);
+	vitals_free(machine->vitals);
+	machine->vitals = vitals;
+}
+
+static void take_functions(struct fleet *fleet, struct fleet_machine *machine, struct function_table *functions)
+{
+	struct function_table *before = machine->functions;
+
+	if (!before || before->answer.symbols != functions->answer.symbols)
+		fleet_map_clear(&machine->map, fleet->budget);
+	function_table_free(before);
+	machine->functions = functions;
+}
+
+void fleet_take(struct fleet *fleet, size_t index, struct answer *answer)
 {
 	struct fleet_machine *machine = &fleet->machines[index];
 
-	if (is_another_boot(machine->part, picture))
-		fleet_map_clear(&machine->map, fleet->budget);
-	if (is_another_boot(machine->part, picture) || picture->now < machine->zero ||
-			picture->now < machine->until)
-		begin_anew(machine);
-	picture_free(machine->part);
-	machine->part = picture;
+	follow_boot(machine, answer);
+	if (answer->kind == &vitals_kind)
+		take_vitals(machine, (struct vitals *)answer);
+	else
+		take_functions(fleet, machine, (struct function_table *)answer);
 }
 
 /* Where a machine's clock stood in what is shown of it. */
-static uint64_t end_of(const struct picture *part)
+static uint64_t end_of(const struct fleet_machine *machine)
 {
-	return !part ? 1 : part->table ? part->table->to : part->now;
+	if (machine->functions && machine->functions->table)
+		return machine->functions->table->to;
+	return machine->vitals ? machine->vitals->now : 1;
 }
 
-void fleet_wish(struct fleet *fleet, const struct session_wish *wish)
+void fleet_look(struct fleet *fleet, const struct excerpt *excerpt)
 {
 	for (size_t i = 0; i < fleet->count; i++) {
 		struct fleet_machine *machine = &fleet->machines[i];
 
-		if (wish->zero_ns != fleet->wish.zero_ns)
-			machine->zero = wish->zero_ns && machine->part ? machine->part->now : 0;
-		if (wish->until_ns != fleet->wish.until_ns)
-			machine->until = wish->until_ns ? end_of(machine->part) : 0;
+		if (excerpt->zero_ns != fleet->excerpt.zero_ns)
+			machine->zero = excerpt->zero_ns && machine->vitals ? machine->vitals->now : 0;
+		if (excerpt->until_ns != fleet->excerpt.until_ns)
+			machine->until = excerpt->until_ns ? end_of(machine) : 0;
 	}
-	fleet->wish = *wish;
+	fleet->excerpt = *excerpt;
 }
 
-static bool is_wanted(const struct session_wish *wish, uint32_t function)
+void fleet_request(struct fleet *fleet, const struct request *request)
 {
-	for (size_t i = 0; i < wish->visible_count; i++)
-		if (wish->visible[i] == function)
+	fleet_look(fleet, &request->excerpt);
+	if (request->kind == &vitals_kind)
+		fleet->vitals_request = *(const struct vitals_request *)request;
+	else
+		fleet->function_request = *(const struct function_request *)request;
+}
+
+bool fleet_is_asked(const struct fleet *fleet, const struct request *request)
+{
+	const void *last = request->kind == &vitals_kind ? (const void *)&fleet->vitals_request :
+		(const void *)&fleet->function_request;
+
+	return memcmp(last, request, request->kind->request_size) == 0;
+}
+
+static bool is_wanted(const struct function_request *request, uint32_t function)
+{
+	for (size_t i = 0; i < request->visible_count; i++)
+		if (request->visible[i] == function)
 			return true;
 	return false;
 }
@@ -115,32 +154,45 @@ static int by_id(const void *left, const void *right)
 }
 
 /*
- * The machine's functions that are one of the wanted, as far as there is room in a wish; in an
- * order that does not change with the table's, so that it is the same wish.
+ * The machine's functions that are one of the wanted, as far as there is room in a request; in an
+ * order that does not change with the table's, so that it is the same request.
  */
-static void ask_visible(const struct session_wish *wish, const struct fleet_machine *machine,
-	struct session_wish *asked)
+static void ask_visible(const struct function_request *request, const struct fleet_machine *machine,
+	struct function_request *asked)
 {
-	const struct table *table = machine->part ? machine->part->table : NULL;
-	size_t most = sizeof(asked->visible) / sizeof(asked->visible[0]);
+	const struct table *table = machine->functions ? machine->functions->table : NULL;
 
-	for (size_t i = 0; table && i < table->count && asked->visible_count < most; i++)
-		if (is_wanted(wish, fleet_map_get(&machine->map, table->rows[i].function)))
+	for (size_t i = 0; table && i < table->count && asked->visible_count < FUNCTION_ROWS; i++)
+		if (is_wanted(request, fleet_map_get(&machine->map, table->rows[i].function)))
 			asked->visible[asked->visible_count++] = table->rows[i].function;
 	qsort(asked->visible, asked->visible_count, sizeof(asked->visible[0]), by_id);
 }
 
-struct session_wish fleet_ask(const struct fleet *fleet, size_t index)
+struct excerpt fleet_excerpt(const struct fleet *fleet, size_t index)
 {
-	const struct fleet_machine *machine = &fleet->machines[index];
-	struct session_wish asked;
+	struct excerpt excerpt = fleet->excerpt;
+
+	excerpt.zero_ns = fleet->machines[index].zero;
+	excerpt.until_ns = fleet->machines[index].until;
+	return excerpt;
+}
+
+struct vitals_request fleet_vitals_request(const struct fleet *fleet, size_t index)
+{
+	struct vitals_request asked = fleet->vitals_request;
+
+	asked.request.excerpt = fleet_excerpt(fleet, index);
+	return asked;
+}
+
+struct function_request fleet_function_request(const struct fleet *fleet, size_t index)
+{
+	struct function_request asked;
 
 	memset(&asked, 0, sizeof(asked));
-	asked.window_ns = fleet->wish.window_ns;
-	asked.zero_ns = machine->zero;
-	asked.until_ns = machine->until;
-	asked.filter = fleet->wish.filter;
+	asked.request = fleet->function_request.request;
+	asked.request.excerpt = fleet_excerpt(fleet, index);
 	asked.selected = FUNCTION_NONE;
-	ask_visible(&fleet->wish, machine, &asked);
+	ask_visible(&fleet->function_request, &fleet->machines[index], &asked);
 	return asked;
 }

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/function_table.h"
 #include "agent/base/budget.h"
 #include "agent/base/hash.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "fleet_names.h"
 
 enum { KERNELS_MOST = 64, NO_KERNEL = 0 };	/* further ones are the last; programs have none */
@@ -64,12 +64,12 @@ const struct symbols *fleet_names_symbols(const struct fleet_names *names)
 	return names->symbols;
 }
 
-static uint8_t kernel_of(struct fleet_names *names, const struct picture *picture)
+static uint8_t kernel_of(struct fleet_names *names, const struct function_table *functions)
 {
-	char name[sizeof(picture->kernel)];
+	char name[sizeof(functions->kernel)];
 	uint8_t at = 1;
 
-	snprintf(name, sizeof(name), "%s", picture->kernel[0] ? picture->kernel : "kernel");
+	snprintf(name, sizeof(name), "%s", functions->kernel[0] ? functions->kernel : "kernel");
 	for (char *c = name; *c; c++)
 		*c = *c == '/' ? '-' : *c;
 	while (at < names->kernel_count && strcmp(names->kernel_names[at], name) != 0)
@@ -125,9 +125,9 @@ static uint32_t add(struct fleet_names *names, uint64_t hash, const struct funct
 }
 
 static uint32_t common(struct fleet_names *names, const struct function *function,
-	const struct picture *picture)
+	const struct function_table *functions)
 {
-	uint8_t kernel = function->kernel ? kernel_of(names, picture) : NO_KERNEL;
+	uint8_t kernel = function->kernel ? kernel_of(names, functions) : NO_KERNEL;
 	struct function wanted = *function;
 	uint32_t at = 0, id;
 	uint64_t hash;
@@ -142,13 +142,13 @@ static uint32_t common(struct fleet_names *names, const struct function *functio
 }
 
 uint32_t fleet_names_map(struct fleet_names *names, struct fleet_map *map,
-	const struct picture *picture, uint32_t function)
+	const struct function_table *functions, uint32_t function)
 {
 	const struct function *met;
 	uint32_t id;
 
 	if (function >= map->count) {
-		size_t count = symbols_functions(picture->symbols);
+		size_t count = symbols_functions(functions->answer.symbols);
 
 		budget_charge(names->budget, (count - map->count) * sizeof(*map->functions));
 		map->functions = util_grow(map->functions, count, sizeof(*map->functions));
@@ -158,8 +158,8 @@ uint32_t fleet_names_map(struct fleet_names *names, struct fleet_map *map,
 	}
 	if (map->functions[function] != FUNCTION_NONE)
 		return map->functions[function];
-	met = symbols_get(picture->symbols, function);
-	id = common(names, met, picture);
+	met = symbols_get(functions->answer.symbols, function);
+	id = common(names, met, functions);
 	if (has_name(names, id, met->name))
 		map->functions[function] = id;		/* or it is tried again: there may be room then */
 	return id;

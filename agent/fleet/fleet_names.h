@@ -8,7 +8,7 @@
 
 struct budget;
 struct fleet_names;
-struct picture;
+struct function_table;
 struct symbols;
 
 struct fleet_map {			/* of one boot of a machine; starts as { 0 } */
@@ -23,11 +23,11 @@ struct fleet_names *fleet_names_new(struct budget *budget);
 void fleet_names_free(struct fleet_names *names);
 
 /*
- * The common id of a picture's function. Kernel code is told apart by the name of the kernel, which
+ * The common id of a machine's function. Kernel code is told apart by the name of the kernel, which
  * is shown as its object; modules of kernels with different names are told apart, too.
  */
 uint32_t fleet_names_map(struct fleet_names *names, struct fleet_map *map,
-	const struct picture *picture, uint32_t function);
+	const struct function_table *functions, uint32_t function);
 
 const struct symbols *fleet_names_symbols(const struct fleet_names *names);
 

@@ -65,8 +65,8 @@ struct epoch {
 };
 
 /*
- * What a picture may keep of each CPU, and of the trend of each of the first CPUs, in bytes. The epoch
- * pays for it, so that no picture lacks memory; picture.c holds itself to it.
+ * What an answer may keep of each CPU, and of the trend of each of the first CPUs, in bytes. The epoch
+ * pays for it, so that no answer lacks memory; vitals.c holds itself to it.
  */
 enum { EPOCH_PICTURE_CPU = 64, EPOCH_PICTURE_TREND = 1440, EPOCH_TRENDS = 128 };
 

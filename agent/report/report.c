@@ -11,7 +11,6 @@
 #include "agent/guest/epoch.h"
 #include "agent/guest/loan.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
 #include "agent/store/store.h"

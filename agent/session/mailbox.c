@@ -9,20 +9,16 @@
 
 #include "agent/base/util.h"
 #include "mailbox.h"
-#include "picture.h"
 
 enum { ORDERS_MAX = 1024, MESSAGES_MAX = 16 };
 
 struct mailbox {
-	pthread_mutex_t lock;		/* of all below but the descriptors */
-	int order_fd, picture_fd;	/* fixed; event counters */
+	pthread_mutex_t lock;		/* of all below but the descriptors; and of subscription.c's */
+	int order_fd, news_fd;	/* fixed; event counters */
 
-	struct session_wish wish;
-	bool wish_waits;
 	struct order orders[ORDERS_MAX];
 	size_t order_count, orders_refused;
 
-	struct picture *picture;
 	struct session_message messages[MESSAGES_MAX];
 	size_t message_count;
 };
@@ -33,7 +29,7 @@ struct mailbox *mailbox_new(void)
 
 	pthread_mutex_init(&mailbox->lock, NULL);
 	mailbox->order_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	mailbox->picture_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	mailbox->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return mailbox;
 }
 
@@ -43,9 +39,8 @@ void mailbox_free(struct mailbox *mailbox)
 		return;
 	for (size_t i = 0; i < mailbox->order_count; i++)
 		free(mailbox->orders[i].text);
-	picture_free(mailbox->picture);
 	close(mailbox->order_fd);
-	close(mailbox->picture_fd);
+	close(mailbox->news_fd);
 	pthread_mutex_destroy(&mailbox->lock);
 	free(mailbox);
 }
@@ -60,15 +55,6 @@ static void quiet(int fd)
 	eventfd_t count;
 
 	eventfd_read(fd, &count);
-}
-
-void mailbox_wish(struct mailbox *mailbox, const struct session_wish *wish)
-{
-	pthread_mutex_lock(&mailbox->lock);
-	mailbox->wish = *wish;
-	mailbox->wish_waits = true;
-	pthread_mutex_unlock(&mailbox->lock);
-	ring(mailbox->order_fd);
 }
 
 void mailbox_order(struct mailbox *mailbox, const struct order *order)
@@ -92,19 +78,6 @@ void mailbox_order(struct mailbox *mailbox, const struct order *order)
 		mailbox_message(mailbox, &message);
 		free(order->text);
 	}
-}
-
-bool mailbox_take_wish(struct mailbox *mailbox, struct session_wish *wish)
-{
-	bool waits;
-
-	pthread_mutex_lock(&mailbox->lock);
-	waits = mailbox->wish_waits;
-	if (waits)
-		*wish = mailbox->wish;
-	mailbox->wish_waits = false;
-	pthread_mutex_unlock(&mailbox->lock);
-	return waits;
 }
 
 bool mailbox_take_order(struct mailbox *mailbox, struct order *order)
@@ -138,18 +111,6 @@ void mailbox_clear_order_fd(struct mailbox *mailbox)
 	quiet(mailbox->order_fd);
 }
 
-void mailbox_picture(struct mailbox *mailbox, struct picture *picture)
-{
-	struct picture *old;
-
-	pthread_mutex_lock(&mailbox->lock);
-	old = mailbox->picture;
-	mailbox->picture = picture;
-	pthread_mutex_unlock(&mailbox->lock);
-	picture_free(old);
-	ring(mailbox->picture_fd);
-}
-
 /* The oldest gives way when nobody reads. */
 void mailbox_message(struct mailbox *mailbox, const struct session_message *message)
 {
@@ -159,19 +120,7 @@ void mailbox_message(struct mailbox *mailbox, const struct session_message *mess
 			--mailbox->message_count * sizeof(*message));
 	mailbox->messages[mailbox->message_count++] = *message;
 	pthread_mutex_unlock(&mailbox->lock);
-	ring(mailbox->picture_fd);
-}
-
-struct picture *mailbox_take_picture(struct mailbox *mailbox)
-{
-	struct picture *picture;
-
-	quiet(mailbox->picture_fd);
-	pthread_mutex_lock(&mailbox->lock);
-	picture = mailbox->picture;
-	mailbox->picture = NULL;
-	pthread_mutex_unlock(&mailbox->lock);
-	return picture;
+	ring(mailbox->news_fd);
 }
 
 bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message)
@@ -190,7 +139,27 @@ bool mailbox_take_message(struct mailbox *mailbox, struct session_message *messa
 	return waits;
 }
 
-int mailbox_picture_fd(const struct mailbox *mailbox)
+int mailbox_news_fd(const struct mailbox *mailbox)
 {
-	return mailbox->picture_fd;
+	return mailbox->news_fd;
+}
+
+void mailbox_ring_news(struct mailbox *mailbox)
+{
+	ring(mailbox->news_fd);
+}
+
+void mailbox_clear_news_fd(struct mailbox *mailbox)
+{
+	quiet(mailbox->news_fd);
+}
+
+void mailbox_lock(struct mailbox *mailbox)
+{
+	pthread_mutex_lock(&mailbox->lock);
+}
+
+void mailbox_unlock(struct mailbox *mailbox)
+{
+	pthread_mutex_unlock(&mailbox->lock);
 }

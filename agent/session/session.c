@@ -18,6 +18,7 @@
 #include "mailbox.h"
 #include "saver.h"
 #include "session_state.h"
+#include "subscription.h"
 
 enum {
 	READ_BYTES = 262144,
@@ -58,6 +59,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 			loan_forget(&session->loan);
 	}
 	session->epochs++;
+	subscriptions_forget(session->subscriptions);
 	epoch_release(session->epoch);
 	session->epoch = epoch_new(boot_id, image, session->budget);
 	symbols_set_programs(session->epoch->inputs.symbols, session->programs);
@@ -300,7 +302,7 @@ static void serve(struct session *session)
 static void wait_for_something(struct session *session, int timeout_ms)
 {
 	const struct source_table *table = session->source->table;
-	uint64_t now = util_now(), due = session_picture_due(session);
+	uint64_t now = util_now(), due = session_answers_due(session);
 	uint64_t names = now + (uint64_t)NAMES_MS * NS_PER_MS;
 	bool held = session->fed < session->got || decode_held(session->decode);
 	struct pollfd ready[1 + SOURCE_FDS] = {
@@ -345,8 +347,8 @@ void session_step(struct session *session, int timeout_ms)
 	serve(session);
 	if (session->epoch && epoch_retry(session->epoch, util_now()))
 		retry(session);
-	if (session_picture_due(session) <= util_now())
-		session_make_picture(session);
+	if (session_answers_due(session) <= util_now())
+		session_make_answers(session);
 }
 
 static bool open_files(struct session *session, const struct session_options *options, char **error)
@@ -391,15 +393,13 @@ struct session *session_new_on(struct source *source, const struct session_optio
 	session->budget = budget_new(options->memory ? options->memory : BUDGET_MIB);
 	session->programs = programs_new(session->budget);
 	session->mailbox = mailbox_new();
+	session->subscriptions = subscriptions_new(session->mailbox);
 	session->saver = saver_new(session->mailbox);
 	session->buffer = util_alloc(READ_BYTES);
 	session->image = options->kernel ? util_format("%s", options->kernel) : NULL;
 	session->sysroot = options->sysroot ? util_format("%s", options->sysroot) : NULL;
 	session->debug = options->debug ? util_format("%s", options->debug) : NULL;
 	session->debuginfod = options->debuginfod;
-	session->wish.brief = options->unseen;
-	session->wish.filter.cpu = EVENT_NONE;
-	session->wish.selected = FUNCTION_NONE;
 	session->changed = true;
 	session->patient = options->patient;
 	if (is_folder("sysroot", options->sysroot, error) &&
@@ -418,6 +418,7 @@ void session_free(struct session *session)
 	session->source->table->free(session->source);
 	decode_free(session->decode);
 	saver_free(session->saver);
+	subscriptions_free(session->subscriptions);
 	mailbox_free(session->mailbox);
 	epoch_release(session->epoch);
 	kernel_names_free(session->names);

@@ -13,16 +13,21 @@
 #include <stdint.h>
 
 #include "agent/export/export.h"
-#include "agent/query/query.h"
-#include "picture.h"
-#include "wish.h"
+#include "agent/source/play.h"
+#include "agent/vm/link.h"
+#include "agent/vm/qmp/qmp.h"
+#include "message.h"
 
+struct answer;
 struct command_sink;
 struct decode;
 struct epoch;
+struct excerpt;
 struct loan;
+struct request;
 struct session;
 struct source;
+struct subscription;
 
 struct session_options {
 	const char *qmp;		/* socket; NULL: only the port is used */
@@ -34,7 +39,6 @@ struct session_options {
 	bool debuginfod;		/* servers are asked for others */
 	uint32_t memory;		/* MiB, as budget.h; 0: as it is there */
 	bool no_plug;			/* a VM without the port is left alone */
-	bool unseen;			/* nobody looks at pictures: they are brief until somebody wishes */
 	bool patient;			/* a VM that is not there is waited for: that is no failure */
 };
 
@@ -102,16 +106,24 @@ void session_forget(struct session *session, const void *context);	/* sinks that
 
 /* ---- any thread ---- */
 
-/* The picture for it follows within 100 ms. */
-void session_wish(struct session *session, const struct session_wish *wish);
+/*
+ * Any number of readers, each with a question of its own (answers/answer.h). One that takes its answers has the
+ * next when something is new, a pause after the last; one that does not, or asks NULL, costs nothing. Each belongs
+ * to one thread, and is not used any more once the session is freed.
+ */
+struct subscription *session_subscribe(struct session *session);
+void session_unsubscribe(struct subscription *subscription);	/* NULL: nothing */
+void session_request(struct subscription *subscription, const struct request *request);
+struct answer *session_answer(struct subscription *subscription);	/* the caller's; NULL: no newer one */
 
-/* The newest picture, or NULL when there is none newer than the last; the caller frees it. */
-struct picture *session_picture(struct session *session);
-int session_picture_fd(const struct session *session);	/* readable when one, or a message, waits */
+/* Readable when any answer or message waits; to be cleared before they are taken. */
+int session_news_fd(const struct session *session);
+void session_clear_news_fd(struct session *session);
 
 /* Toggle by key, and by port when no status confirms it in 300 ms. Results come as messages. */
 void session_run_profiler(struct session *session, bool on);
-void session_snapshot(struct session *session, const char *path, const struct export_choice *choice);
+void session_snapshot(struct session *session, const char *path, const struct excerpt *excerpt,
+	const struct export_choice *choice);
 void session_play(struct session *session, struct play play);	/* of a recording */
 
 void session_say(struct session *session, bool failed, const char *text);	/* a message */

@@ -67,7 +67,7 @@ void session_forget(struct session *session, const void *context)
 	session->source->table->forget(session->source, context);
 }
 
-static void save_snapshot(struct session *session, const char *path, const struct export_choice *choice)
+static void save_snapshot(struct session *session, const struct order *order)
 {
 	struct epoch *epoch = session->epoch;
 	struct question question;
@@ -76,8 +76,8 @@ static void save_snapshot(struct session *session, const char *path, const struc
 		session_say(session, true, "no snapshot: nothing has come from the guest yet; wait for its first data");
 		return;
 	}
-	question = picture_question(epoch, &session->wish);
-	saver_save(session->saver, path, epoch, &question, choice);
+	question = excerpt_question(epoch, &order->excerpt);
+	saver_save(session->saver, order->text, epoch, &question, &order->choice);
 }
 
 static void obey(struct session *session, const struct order *order)
@@ -90,7 +90,7 @@ static void obey(struct session *session, const struct order *order)
 		session->source->table->run(session->source, order->on, true, &done);
 		break;
 	case ORDER_SNAPSHOT:
-		save_snapshot(session, order->text, &order->choice);
+		save_snapshot(session, order);
 		break;
 	case ORDER_PLAY:
 		if (session->source->table->play)
@@ -115,8 +115,6 @@ void session_take_orders(struct session *session)
 	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
 
 	mailbox_clear_order_fd(session->mailbox);
-	if (mailbox_take_wish(session->mailbox, &session->wish))
-		session->wish_is_new = true;
 	while (take_order(session))
 		if (util_now() >= end) {
 			mailbox_ring_orders(session->mailbox);
@@ -132,19 +130,14 @@ void session_finish_orders(struct session *session)
 
 /* ---- any thread ---- */
 
-void session_wish(struct session *session, const struct session_wish *wish)
+int session_news_fd(const struct session *session)
 {
-	mailbox_wish(session->mailbox, wish);
+	return mailbox_news_fd(session->mailbox);
 }
 
-struct picture *session_picture(struct session *session)
+void session_clear_news_fd(struct session *session)
 {
-	return mailbox_take_picture(session->mailbox);
-}
-
-int session_picture_fd(const struct session *session)
-{
-	return mailbox_picture_fd(session->mailbox);
+	mailbox_clear_news_fd(session->mailbox);
 }
 
 void session_run_profiler(struct session *session, bool on)
@@ -152,11 +145,13 @@ void session_run_profiler(struct session *session, bool on)
 	mailbox_order(session->mailbox, &(struct order){ .kind = ORDER_PROFILER, .on = on });
 }
 
-void session_snapshot(struct session *session, const char *path, const struct export_choice *choice)
+void session_snapshot(struct session *session, const char *path, const struct excerpt *excerpt,
+	const struct export_choice *choice)
 {
 	mailbox_order(session->mailbox, &(struct order){
 		.kind = ORDER_SNAPSHOT,
 		.text = util_copy(path, strlen(path)),
+		.excerpt = *excerpt,
 		.choice = *choice,
 	});
 }

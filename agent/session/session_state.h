@@ -49,12 +49,10 @@ struct session {
 	bool left;			/* as session_leave does it */
 	bool left_running;		/* the profiler was on when the guest was left */
 
-	struct session_wish wish;
-	bool wish_is_new, changed;	/* since the last picture */
-	bool begun;			/* a picture had a sample */
-	uint64_t pictured;		/* when that was made */
-	uint64_t picture_took;		/* ns, to make it */
-	uint64_t generation;
+	struct subscriptions *subscriptions;
+	bool changed;			/* since it was noticed last that */
+	uint64_t noticed;		/* when; util_now */
+	uint64_t news;			/* grows then */
 	uint64_t epochs;		/* so many there were */
 	enum link_state shown_link;
 	enum vm_state shown_vm;
@@ -74,11 +72,12 @@ bool session_awaits_names(const struct session *session);
 bool session_give_names(struct session *session);
 void session_step_names(struct session *session);
 
-/* ---- pictures (session_picture.c) ---- */
+/* ---- answers (session_answers.c) ---- */
 
 enum link_state session_shown_link(const struct session *session);
-uint64_t session_picture_due(const struct session *session);
-void session_make_picture(struct session *session);
+void session_notice(struct session *session);
+uint64_t session_answers_due(struct session *session);
+void session_make_answers(struct session *session);
 
 /* ---- what others want (session_orders.c) ---- */
 

@@ -12,9 +12,9 @@
 
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "kernel-hook/keys.h"
 #include "tests/unit/fakes/fake_session.h"
+#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/safe_canvas.h"
 #include "tui/screen/machine.h"
 #include "tui/screen/tabs.h"
@@ -40,18 +40,18 @@ static void take_state(struct fuzz_input *input, struct picture *picture)
 {
 	uint64_t number = (uint64_t)input_byte(input) << (input_byte(input) % 48);
 
-	picture->vm = (enum vm_state)(input_byte(input) % (VM_GONE + 1));
-	picture->link = (enum link_state)(input_byte(input) % (LINK_LOST + 1));
-	picture->running = input_byte(input) & 1;
-	picture->sampler = (enum sampler)(input_byte(input) & 1);
-	picture->rate = (uint32_t)number;
-	picture->achieved = picture->cost_ns = (double)number;
-	picture->lost_guest = picture->skipped_bytes = number;
-	picture->now = 10 * SECOND + number;
-	picture->cpu_count = (uint32_t)input_byte(input) * CPUS / 16;
-	picture->cpus = util_alloc(picture->cpu_count * sizeof *picture->cpus);
-	for (uint32_t i = 0; i < picture->cpu_count; i++)
-		picture->cpus[i].series.mode[i % MODES] = picture->cpus[i].series.missed = number;
+	picture->vitals->vm = (enum vm_state)(input_byte(input) % (VM_GONE + 1));
+	picture->vitals->link = (enum link_state)(input_byte(input) % (LINK_LOST + 1));
+	picture->vitals->running = input_byte(input) & 1;
+	picture->vitals->sampler = (enum sampler)(input_byte(input) & 1);
+	picture->vitals->rate = (uint32_t)number;
+	picture->vitals->achieved = picture->vitals->cost_ns = (double)number;
+	picture->vitals->lost_guest = picture->vitals->skipped_bytes = number;
+	picture->vitals->now = 10 * SECOND + number;
+	picture->vitals->cpu_count = (uint32_t)input_byte(input) * CPUS / 16;
+	picture->vitals->cpus = util_alloc(picture->vitals->cpu_count * sizeof *picture->vitals->cpus);
+	for (uint32_t i = 0; i < picture->vitals->cpu_count; i++)
+		picture->vitals->cpus[i].series.mode[i % MODES] = picture->vitals->cpus[i].series.missed = number;
 }
 
 static void take_functions(struct fuzz_input *input, struct picture *picture, struct symbols *symbols)
@@ -59,8 +59,8 @@ static void take_functions(struct fuzz_input *input, struct picture *picture, st
 	struct table *table = table_new(NULL, FUNCTIONS, 16);
 	char name[1024] = "";
 
-	table->from = picture->now - 10 * SECOND;
-	table->to = picture->now;
+	table->from = picture->vitals->now - 10 * SECOND;
+	table->to = picture->vitals->now;
 	while (input->left > 0 && table->count < FUNCTIONS) {
 		struct row *row;
 
@@ -72,17 +72,16 @@ static void take_functions(struct fuzz_input *input, struct picture *picture, st
 		table->mode[MODE_KERNEL] = table->weight;
 	}
 	table->samples = table->weight;
-	picture->table = table;
-	picture->symbols = symbols;
+	picture->functions->table = table;
 }
 
 /* Each function's source is the same text. */
 static void show_lines(struct picture *picture, const char *line)
 {
-	picture->visible = util_alloc((picture->table->count + 1) * sizeof *picture->visible);
-	for (size_t i = 0; i < picture->table->count; i++)
-		picture->visible[picture->visible_count++] = (struct picture_row) {
-			.function = picture->table->rows[i].function, .trend = { i, 2 * i }, .line = line,
+	picture->functions->visible = util_alloc((picture->functions->table->count + 1) * sizeof *picture->functions->visible);
+	for (size_t i = 0; i < picture->functions->table->count; i++)
+		picture->functions->visible[picture->functions->visible_count++] = (struct function_row) {
+			.function = picture->functions->table->rows[i].function, .trend = { i, 2 * i }, .line = line,
 		};
 }
 
@@ -114,11 +113,21 @@ static void press(struct tabs *tabs, const char *keys, int rows, int columns)
 	}
 }
 
+static struct picture *new_picture(const struct symbols *symbols)
+{
+	struct vitals *vitals = util_alloc(sizeof *vitals);
+	struct function_table *functions = util_alloc(sizeof *functions);
+
+	vitals->answer = (struct answer) { .kind = &vitals_kind, .symbols = symbols };
+	functions->answer = (struct answer) { .kind = &function_table_kind, .symbols = symbols };
+	return picture_new(&vitals->answer, &functions->answer);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct fuzz_input input = { .at = bytes, .left = size };
 	struct symbols *symbols = symbols_new(NULL);
-	struct picture *picture = util_alloc(sizeof *picture);
+	struct picture *picture = new_picture(symbols);
 	struct session session = { .next = picture }, other = { .next = NULL };
 	const struct tabs_machine machines[] = { { &session, "one" }, { &other, "other" } };
 	bool many = size & 1;
@@ -131,23 +140,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	config_init(&config);
 	config.keys.tabs = many;
 	take_state(&input, picture);
-	take_text(&input, picture->kernel, sizeof picture->kernel);
-	take_text(&input, picture->version, sizeof picture->version);
-	take_text(&input, picture->arch, sizeof picture->arch);
-	take_text(&input, picture->note, sizeof picture->note);
+	take_text(&input, picture->vitals->kernel, sizeof picture->vitals->kernel);
+	take_text(&input, picture->vitals->version, sizeof picture->vitals->version);
+	take_text(&input, picture->vitals->arch, sizeof picture->vitals->arch);
+	take_text(&input, picture->vitals->note, sizeof picture->vitals->note);
 	take_text(&input, session.message.text, sizeof session.message.text);
 	take_text(&input, keys, sizeof keys);
 	take_text(&input, line, sizeof line);
 	take_functions(&input, picture, symbols);
 	show_lines(picture, line);
-	memcpy(picture->name, picture->kernel, sizeof picture->name);
-	picture->reader = many ? READER_ALL : READER_OWN;
+	memcpy(picture->vitals->name, picture->vitals->kernel, sizeof picture->vitals->name);
+	memcpy(picture->functions->kernel, picture->vitals->kernel, sizeof picture->functions->kernel);
+	session.next = NULL;
 	tabs = tabs_new(machines, many ? 2 : 1, NULL, &config);
+	draw(tabs, 24, 80, true);			/* it asks for what it shows */
+	session.next = picture;
 	tabs_step(tabs, SECOND);
 	draw(tabs, rows, columns, true);
 	draw(tabs, rows, columns, false);
 	press(tabs, keys, rows, columns);
 	tabs_free(tabs);
+	picture_free(session.next);
 	symbols_free(symbols);
 	return 0;
 }

@@ -25,6 +25,7 @@
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
 #include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/picture.h"
 #include "flood.h"
 #include "fuzz.h"
 #include "judge.h"
@@ -55,6 +56,7 @@ struct machine {
 	struct flood flood;
 	uint64_t sent;			/* bytes, as its decoder counts them */
 	uint32_t boots, hang_ups;
+	struct subscription *marks;	/* asked for seldom */
 };
 
 struct world {
@@ -78,9 +80,15 @@ static void tidy(void)
 
 /* ---- the machines ---- */
 
-static const struct session_wish seldom = {
-	.filter = { .cpu = EVENT_NONE }, .selected = FUNCTION_NONE, .brief = true,
-};
+static void ask_for_marks(struct machine *machine)
+{
+	struct vitals_request request = picture_vitals_request();
+
+	request.cpus = VITALS_NO_CPUS;
+	request.request.pause_ms = 500;
+	machine->marks = session_subscribe(machine->session);
+	session_request(machine->marks, &request.request);
+}
 
 static void step(struct machine *machine, int wait_ms)
 {
@@ -100,7 +108,7 @@ static void begin(struct machine *machine, size_t number, uint32_t memory)
 	*machine = (struct machine){ .guest = fake_guest_new(port) };
 	machine->session = session_new(&options, NULL);
 	require(machine->session);
-	session_wish(machine->session, &seldom);
+	ask_for_marks(machine);
 	free(names);
 	free(port);
 }
@@ -167,19 +175,19 @@ static void check_lines(const char *text)
 
 static void check_picture(const struct picture *picture)
 {
-	check_lines(picture->note);
-	check_text(picture->kernel);
-	check_text(picture->version);
-	check_text(picture->arch);
-	for (size_t i = 0; picture->table && i < picture->table->count && i < 1000; i++) {
+	check_lines(picture->vitals->note);
+	check_text(picture->vitals->kernel);
+	check_text(picture->vitals->version);
+	check_text(picture->vitals->arch);
+	for (size_t i = 0; picture->functions->table && i < picture->functions->table->count && i < 1000; i++) {
 		const struct function *function =
-			symbols_get(picture->symbols, picture->table->rows[i].function);
+			symbols_get(picture->functions->answer.symbols, picture->functions->table->rows[i].function);
 
 		check_text(function->name);
 		check_text(function->object);
 	}
-	for (size_t i = 0; i < picture->visible_count; i++)
-		check_text(picture->visible[i].line ? picture->visible[i].line : "");
+	for (size_t i = 0; i < picture->functions->visible_count; i++)
+		check_text(picture->functions->visible[i].line ? picture->functions->visible[i].line : "");
 }
 
 static void check_messages(struct machine *machine)
@@ -190,45 +198,58 @@ static void check_messages(struct machine *machine)
 		check_text(message.text);
 }
 
-static struct picture *picture_of(struct machine *machine, const struct session_wish *wish)
+static struct answer *answer_to(struct machine *machine, const struct request *request)
 {
-	struct picture *picture = NULL;
+	struct subscription *reader = session_subscribe(machine->session);
+	struct answer *answer = NULL;
 
-	picture_free(session_picture(machine->session));
-	session_wish(machine->session, wish);
-	for (int i = 0; i < STEPS_MOST && (!picture || picture->brief); i++) {
-		picture_free(picture);
+	session_request(reader, request);
+	for (int i = 0; i < STEPS_MOST && !answer; i++) {
 		step(machine, 5);
-		picture = session_picture(machine->session);
+		answer = session_answer(reader);
 	}
-	require(picture && !picture->brief);
-	session_wish(machine->session, &seldom);
-	return picture;
+	require(answer);
+	answer_free(session_answer(machine->marks));
+	session_unsubscribe(reader);
+	return answer;
 }
 
-/* Each machine's picture, and the one over all. */
+/* What is shown of each machine, and over all. */
 static void look(struct world *world, uint8_t filter, uint8_t column)
 {
 	static const char *const texts[] = { "", "1", "a", "e" };
 	static const char *const names[MACHINES] = { "one", "two", "three", "four" };
 	struct fleet *fleet = fleet_new(names, world->count, NULL);
-	struct session_wish wish = {
-		.window_ns = filter & 1 ? 1000000000u : 0,
-		.filter = { .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 },
-		.visible = { 1, 2, 3 }, .visible_count = column & 3, .selected = column >> 2 & 15,
-	};
+	struct vitals_request vitals = picture_vitals_request();
+	struct function_request functions = picture_function_request();
+	struct excerpt *excerpt = &functions.request.excerpt;
+	struct picture *all;
 
-	strcpy(wish.filter.thread, texts[filter >> 6]);
-	strcpy(wish.filter.pattern, texts[column >> 6]);
+	functions.visible_count = column & 3;
+	for (uint32_t i = 0; i < functions.visible_count; i++)
+		functions.visible[i] = i + 1;
+	functions.selected = column >> 2 & 15;
+	excerpt->window_ns = filter & 1 ? 1000000000u : 0;
+	excerpt->filter = (struct filter){ .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 };
+	strcpy(excerpt->filter.thread, texts[filter >> 6]);
+	strcpy(excerpt->filter.pattern, texts[column >> 6]);
+	vitals.request.excerpt = *excerpt;
 	for (size_t i = 0; i < world->count; i++) {
-		struct picture *picture = picture_of(&world->machines[i], &wish);
+		struct machine *machine = &world->machines[i];
+		struct picture *picture = picture_new(answer_to(machine, &vitals.request),
+			answer_to(machine, &functions.request));
 
 		check_picture(picture);
-		fleet_take(fleet, i, picture);
-		check_messages(&world->machines[i]);
+		fleet_take(fleet, i, &picture->vitals->answer);
+		fleet_take(fleet, i, &picture->functions->answer);
+		free(picture);
+		check_messages(machine);
 	}
-	fleet_wish(fleet, &wish);
-	picture_free(fleet_picture(fleet, util_now()));
+	fleet_request(fleet, &vitals.request);
+	fleet_request(fleet, &functions.request);
+	all = picture_new(&fleet_vitals(fleet, util_now())->answer,
+		&fleet_functions(fleet, util_now())->answer);
+	picture_free(all);
 	fleet_free(fleet);
 }
 

@@ -71,7 +71,7 @@ static int record(const struct session_options *options, const struct recorder_r
 
 static int run(char *const *words, size_t count)
 {
-	struct session_options options = { .unseen = true };
+	struct session_options options = { .qmp = NULL };
 	struct recorder_request request = recorder_default;
 	uint32_t given[2] = { 0 };
 	const struct option_set sets[] = {

@@ -116,7 +116,7 @@ static int replay(const char *folder, const struct session_options *options,
 
 static int run(char *const *words, size_t count)
 {
-	struct session_options options = { .unseen = true };
+	struct session_options options = { .qmp = NULL };
 	struct report_request request = report_default;
 	const char *folder = NULL;
 	uint32_t given[3] = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
-#include "agent/session/picture.h"
+#include "agent/answers/vitals.h"
 #include "emptiness.h"
 #include "scope.h"
 
@@ -38,42 +38,43 @@ static const struct emptiness by_vm[] = {
 static const struct emptiness not_profiled = { "The guest was not profiled at this time.",
 	"{time} goes to another." };
 
-struct emptiness emptiness_of_news(const struct picture *picture)
+struct emptiness emptiness_of_news(const struct vitals *vitals)
 {
-	if (by_vm[picture->vm].why)
-		return by_vm[picture->vm];
-	if (picture->link != LINK_UP)
-		return by_link[picture->link];
-	if (!picture->running && picture->play.there)
+	if (by_vm[vitals->vm].why)
+		return by_vm[vitals->vm];
+	if (vitals->link != LINK_UP)
+		return by_link[vitals->link];
+	if (!vitals->running && vitals->play.there)
 		return not_profiled;
-	if (!picture->running && picture->machines)
+	if (!vitals->running && vitals->machines)
 		return (struct emptiness) { "Profiling is not on in all guests.",
 			"{profile} starts it." };
-	if (!picture->running)
+	if (!vitals->running)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it." };
 	return (struct emptiness) { NULL, NULL };
 }
 
 /* Is there anything in the window, whatever the filter says? */
-static bool any_time(const struct picture *picture)
+static bool any_time(const struct vitals *vitals)
 {
-	for (uint32_t i = 0; picture->cpus && i < picture->cpu_count; i++)
+	for (uint32_t i = 0; vitals->cpus && i < vitals->cpu_count; i++)
 		for (int mode = 0; mode < MODES; mode++)
-			if (picture->cpus[i].series.mode[mode])
+			if (vitals->cpus[i].series.mode[mode])
 				return true;
 	return false;
 }
 
 /* The filter is the cause: which of its words? */
-static struct emptiness of_filter(const struct picture *picture, const struct scope *scope)
+static struct emptiness of_filter(const struct vitals *vitals, const struct table *table,
+	const struct scope *scope)
 {
 	const struct filter *filter = &scope->filter;
 
-	if (picture->table && picture->table->samples)
+	if (table && table->samples)
 		return (struct emptiness) { "No function in this window has the filter's name.",
 			"{filter} changes the filter, an empty one shows all." };
-	if (filter->cpu != EVENT_NONE && filter->cpu >= picture->cpu_count && !picture->machines)
+	if (filter->cpu != EVENT_NONE && filter->cpu >= vitals->cpu_count && !vitals->machines)
 		return (struct emptiness) { "The guest has no such CPU as the filter's.",
 			"{filter} changes the filter; the first CPU is cpu:0." };
 	return (struct emptiness) { "No sample in this window passes the filter.",
@@ -81,25 +82,25 @@ static struct emptiness of_filter(const struct picture *picture, const struct sc
 }
 
 /* There is nothing before the window: it begins with the boot. */
-static bool is_whole(const struct picture *picture, const struct scope *scope)
+static bool is_whole(const struct vitals *vitals, const struct scope *scope)
 {
-	return !picture->machines && (!scope->window_ns || picture->now <= scope->window_ns);
+	return !vitals->machines && (!scope->window_ns || vitals->now <= scope->window_ns);
 }
 
-static struct emptiness of_range(const struct picture *picture, const struct scope *scope)
+static struct emptiness of_range(const struct vitals *vitals, const struct scope *scope)
 {
-	bool whole = is_whole(picture, scope);
+	bool whole = is_whole(vitals, scope);
 
-	if (!picture->running && picture->play.there)
+	if (!vitals->running && vitals->play.there)
 		return not_profiled;
-	if (!picture->running && !scope->until_ns && whole &&
+	if (!vitals->running && !scope->until_ns && whole &&
 			!scope->zero_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it." };
-	if (!picture->running && !scope->until_ns && scope->zero_ns)
+	if (!vitals->running && !scope->until_ns && scope->zero_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it; {back} counts all again." };
-	if (!picture->running && !scope->until_ns)
+	if (!vitals->running && !scope->until_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it; {window} takes a longer window, with what came before." };
 	if (scope->until_ns)
@@ -120,20 +121,19 @@ static bool idle_only(const struct table *table)
 	return table->mode[MODE_IDLE] && !table->mode[MODE_KERNEL] && !table->mode[MODE_USER];
 }
 
-struct emptiness emptiness(const struct picture *picture, const struct scope *scope)
+struct emptiness emptiness(const struct vitals *vitals, const struct table *table,
+	const struct scope *scope)
 {
-	const struct table *table = picture->table;
-
 	if (table && idle_only(table) && !(scope->filter.modes & 1u << MODE_IDLE))
 		return (struct emptiness) { "The CPUs were idle all the time.",
 			"Give the guest something to do, or {window} takes a longer window." };
 	if (table && table->count != 0)
 		return (struct emptiness) { NULL, NULL };
-	if (scope->filter_text[0] != '\0' && any_time(picture))
-		return of_filter(picture, scope);
-	if (by_vm[picture->vm].why)
-		return by_vm[picture->vm];
-	if (picture->link != LINK_UP)
-		return by_link[picture->link];
-	return of_range(picture, scope);
+	if (scope->filter_text[0] != '\0' && any_time(vitals))
+		return of_filter(vitals, table, scope);
+	if (by_vm[vitals->vm].why)
+		return by_vm[vitals->vm];
+	if (vitals->link != LINK_UP)
+		return by_link[vitals->link];
+	return of_range(vitals, scope);
 }

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/session/picture.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/keys.h"
@@ -115,11 +114,11 @@ static void draw_meter(struct canvas *canvas, struct place place, struct meter m
 }
 
 /* Why a CPU has nothing to show while others have; NULL: it has. */
-static const char *why_not_sampled(const struct picture *picture, const struct picture_cpu *cpu)
+static const char *why_not_sampled(const struct vitals *vitals, const struct cpu_vitals *cpu)
 {
 	if (cpu->sampler)
 		return "sampler: sends the NMIs to the others, is not sampled itself";
-	return picture->running && !cpu->enabled ? "not sampled" : NULL;
+	return vitals->running && !cpu->enabled ? "not sampled" : NULL;
 }
 
 /* `why`: said in place of the meter, unless NULL. */
@@ -149,7 +148,7 @@ static void add_series(struct cpu_series *sum, const struct cpu_series *series, 
 }
 
 /* One column of the strip: the busiest of these CPUs. */
-static void draw_busiest(struct canvas *canvas, struct place place, const struct picture_cpu *cpus,
+static void draw_busiest(struct canvas *canvas, struct place place, const struct cpu_vitals *cpus,
 	uint32_t count)
 {
 	const uint64_t *mode = cpus[0].series.mode;
@@ -168,9 +167,9 @@ static void draw_busiest(struct canvas *canvas, struct place place, const struct
 }
 
 /* A column for each CPU, or for as many neighbours as it takes to fit; returns the rows used. */
-static int draw_strip(struct canvas *canvas, struct area area, const struct picture *picture)
+static int draw_strip(struct canvas *canvas, struct area area, const struct vitals *vitals)
 {
-	uint32_t count = picture->cpu_count, each = 1, columns, rows;
+	uint32_t count = vitals->cpu_count, each = 1, columns, rows;
 	char label[LABEL] = "each";
 	int left = 6;
 
@@ -188,35 +187,35 @@ static int draw_strip(struct canvas *canvas, struct area area, const struct pict
 			area.column + left + (int)(i % columns), 1 };
 		uint32_t rest = count - i * each;
 
-		draw_busiest(canvas, place, &picture->cpus[i * each], rest < each ? rest : each);
+		draw_busiest(canvas, place, &vitals->cpus[i * each], rest < each ? rest : each);
 	}
 	return (int)(((count + each - 1) / each + columns - 1) / columns);
 }
 
 /* All CPUs as one, and below it what each of them does. */
-static int draw_summary(struct canvas *canvas, struct area area, const struct picture *picture)
+static int draw_summary(struct canvas *canvas, struct area area, const struct vitals *vitals)
 {
 	uint64_t trend[TABLE_TREND][MODES] = { 0 }, (*last)[MODES] = NULL;
 	struct cpu_series all = { .trend = trend };
 	char label[LABEL];
 
-	for (uint32_t i = 0; i < picture->cpu_count; i++) {
-		const struct cpu_series *series = &picture->cpus[i].series;
+	for (uint32_t i = 0; i < vitals->cpu_count; i++) {
+		const struct cpu_series *series = &vitals->cpus[i].series;
 
 		add_series(&all, series, series->trend && series->trend != last);
 		last = series->trend;
 	}
-	snprintf(label, sizeof label, "%u %s", picture->cpu_count,
-		picture->machines ? "machines" : "cpus");
+	snprintf(label, sizeof label, "%u %s", vitals->cpu_count,
+		vitals->machines ? "machines" : "cpus");
 	draw_cpu(canvas, (struct place) { area.row, area.column, area.columns },
 		meter_layout((int)strlen(label), area.columns), label, NULL, &all);
 	area.row++;
 	area.rows--;
-	return 1 + draw_strip(canvas, area, picture);
+	return 1 + draw_strip(canvas, area, vitals);
 }
 
 /* Why a machine has nothing to show; NULL: it has. */
-static const char *why_empty(const struct picture_machine *machine, const struct cpu_series *series)
+static const char *why_empty(const struct machine_vitals *machine, const struct cpu_series *series)
 {
 	if (sum_modes(series->mode))
 		return NULL;
@@ -225,72 +224,77 @@ static const char *why_empty(const struct picture_machine *machine, const struct
 		machine->running ? "no sample in this window" : "off";
 }
 
-static void draw_machines(struct canvas *canvas, struct area area, const struct picture *picture)
+static void draw_machines(struct canvas *canvas, struct area area, const struct vitals *vitals)
 {
 	int width = 1;
 
-	for (size_t i = 0; i < picture->machine_count; i++) {
-		int wanted = canvas_width(canvas, picture->machines[i].name);
+	for (size_t i = 0; i < vitals->machine_count; i++) {
+		int wanted = canvas_width(canvas, vitals->machines[i].name);
 
 		width = wanted > width ? wanted : width;
 	}
 	width = width < LABEL ? width : LABEL;
-	for (size_t i = 0; i < picture->machine_count; i++) {
-		const struct cpu_series *series = &picture->cpus[i].series;
+	for (size_t i = 0; i < vitals->machine_count; i++) {
+		const struct cpu_series *series = &vitals->cpus[i].series;
 
 		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
-			meter_layout(width, area.columns), picture->machines[i].name,
-			why_empty(&picture->machines[i], series), series);
+			meter_layout(width, area.columns), vitals->machines[i].name,
+			why_empty(&vitals->machines[i], series), series);
 	}
 }
 
-static int draw_cpus(struct canvas *canvas, struct area area, const struct picture *picture)
+static int draw_cpus(struct canvas *canvas, struct area area, const struct vitals *vitals)
 {
 	char label[LABEL];
 	int width;
 
-	if (!picture->cpus || picture->cpu_count == 0 || area.rows < 1)
+	if (!vitals->cpus || vitals->cpu_count == 0 || area.rows < 1)
 		return 0;
-	if (picture->cpu_count > (uint32_t)area.rows || picture->cpu_count > PICTURE_TRENDS)
-		return draw_summary(canvas, area, picture);
-	if (picture->machines) {
-		draw_machines(canvas, area, picture);
-		return (int)picture->machine_count;
+	if (vitals->cpu_count > (uint32_t)area.rows || vitals->cpu_count > VITALS_OWN_TRENDS)
+		return draw_summary(canvas, area, vitals);
+	if (vitals->machines) {
+		draw_machines(canvas, area, vitals);
+		return (int)vitals->machine_count;
 	}
-	width = snprintf(label, sizeof label, "cpu%u", picture->cpu_count - 1);
-	for (uint32_t i = 0; i < picture->cpu_count; i++) {
-		const struct picture_cpu *cpu = &picture->cpus[i];
+	width = snprintf(label, sizeof label, "cpu%u", vitals->cpu_count - 1);
+	for (uint32_t i = 0; i < vitals->cpu_count; i++) {
+		const struct cpu_vitals *cpu = &vitals->cpus[i];
 
 		snprintf(label, sizeof label, "cpu%u", i);
 		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
-			meter_layout(width, area.columns), label, why_not_sampled(picture, cpu),
+			meter_layout(width, area.columns), label, why_not_sampled(vitals, cpu),
 			&cpu->series);
 	}
-	return (int)picture->cpu_count;
+	return (int)vitals->cpu_count;
 }
 
-int header_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+/* A line for the title is always there. */
+enum vitals_cpus header_cpus(int rows)
+{
+	return rows / 3 > 1 ? VITALS_TRENDS : VITALS_CPUS;
+}
+
+int header_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope)
 {
-	int used = title_draw(canvas, area, picture, scope);
+	int used = title_draw(canvas, area, vitals, scope);
 
 	area.row += used;
 	area.rows = area.rows / 3 - used;
-	return used + draw_cpus(canvas, area, picture);
+	return used + draw_cpus(canvas, area, vitals);
 }
 
-const char *header_remark(const struct picture *picture, const struct keys *keys,
-	char text[HEADER_REMARK])
+const char *header_remark(const struct vitals *vitals, const struct filter *filter, bool rows,
+	const struct keys *keys, char text[HEADER_REMARK])
 {
 	char what_to_do[KEYS_TEXT];
-	struct emptiness news = emptiness_of_news(picture);
-	bool rows = picture->table && picture->table->count != 0;
-	double missed = title_missed(picture, &picture->filter);
+	struct emptiness news = emptiness_of_news(vitals);
+	double missed = title_missed(vitals, filter);
 
 	text[0] = '\0';
-	if (picture->kept)
+	if (vitals->kept)
 		snprintf(text, HEADER_REMARK, "Profiling %s when the guest answers; %s.",
-			picture->kept == KEPT_ON ? "starts" : "stops",
+			vitals->kept == KEPT_ON ? "starts" : "stops",
 			keys_text(keys, "{profile} cancels that", what_to_do));
 	else if (news.why && rows)
 		snprintf(text, HEADER_REMARK, "%s %s", news.why,
@@ -298,7 +302,7 @@ const char *header_remark(const struct picture *picture, const struct keys *keys
 	else if (missed > MISSED_TOLD)
 		snprintf(text, HEADER_REMARK, "The host did not run the guest's CPUs for %.0f %% of the "
 			"time: is it busy?", 100 * missed);
-	else if (picture->link == LINK_UP && picture->sampler == SAMPLER_TIMER && !picture->machines)
+	else if (vitals->link == LINK_UP && vitals->sampler == SAMPLER_TIMER && !vitals->machines)
 		snprintf(text, HEADER_REMARK, "%s",
 			"timer: time with interrupts off is counted where they are enabled; nmi sees it");
 	return text;

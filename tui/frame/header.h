@@ -6,19 +6,29 @@
 #ifndef HEADER_H
 #define HEADER_H
 
+#include <stdbool.h>
+
+#include "agent/answers/vitals.h"
+
 struct area;
 struct canvas;
+struct filter;
 struct keys;
-struct picture;
 struct scope;
 
 /* Draws at the top of the area, at most a third of its rows, or one; returns the rows used. */
-int header_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+int header_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope);
 
-/* For the status line while there is nothing else to say: why the picture stands, or its limits. */
+/* How much of the CPUs is to be asked for, in so many rows: where their lines have no room, no trends. */
+enum vitals_cpus header_cpus(int rows);
+
+/*
+ * For the status line while there is nothing else to say: why what is shown stands, or its limits. `rows`: the
+ * view has some.
+ */
 enum { HEADER_REMARK = 200 };
-const char *header_remark(const struct picture *picture, const struct keys *keys,
-	char text[HEADER_REMARK]);
+const char *header_remark(const struct vitals *vitals, const struct filter *filter, bool rows,
+	const struct keys *keys, char text[HEADER_REMARK]);
 
 #endif

@@ -4,24 +4,24 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "agent/session/picture.h"
+#include "agent/answers/vitals.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/theme.h"
 #include "remark_line.h"
 #include "scope.h"
 
-enum { ROWS_MOST = 2, TEXT = sizeof ((struct picture *)0)->note };
+enum { ROWS_MOST = 2, TEXT = sizeof ((struct vitals *)0)->note };
 
 static const uint64_t turn_ns = 5000000000u;
 
 /* The next remark of a note, copied to `text`; NULL behind the last. */
 static const char *next_remark(const char *note, char text[TEXT])
 {
-	size_t size = strcspn(note, PICTURE_NOTES);
+	size_t size = strcspn(note, VITALS_NOTES);
 
 	memcpy(text, note, size);
 	text[size] = '\0';
-	return size ? note + size + strspn(note + size, PICTURE_NOTES) : NULL;
+	return size ? note + size + strspn(note + size, VITALS_NOTES) : NULL;
 }
 
 /* The same for one whose numbers alone have changed. */
@@ -46,10 +46,10 @@ static bool is_away(const struct scope *scope, const char *text)
 }
 
 /* The one with this number, of those that are not put away, or the last; returns how many there are. */
-static size_t find(const struct picture *picture, const struct scope *scope, size_t number,
+static size_t find(const struct vitals *vitals, const struct scope *scope, size_t number,
 	char found[TEXT])
 {
-	const char *at = picture->note;
+	const char *at = vitals->note;
 	char text[TEXT];
 	size_t count = 0;
 
@@ -63,42 +63,42 @@ static size_t find(const struct picture *picture, const struct scope *scope, siz
 	return count;
 }
 
-int remark_line_rows(struct canvas *canvas, struct area area, const struct picture *picture,
+int remark_line_rows(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope)
 {
 	char text[TEXT];
-	size_t count = find(picture, scope, 0, text);
+	size_t count = find(vitals, scope, 0, text);
 	int most = area.rows < ROWS_MOST ? area.rows : ROWS_MOST, rows = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		int needed;
 
-		find(picture, scope, i, text);
+		find(vitals, scope, i, text);
 		needed = canvas_rows(canvas, text, area.columns);
 		rows = needed > rows ? needed : rows;
 	}
 	return rows < most ? rows : most;
 }
 
-int remark_line_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+int remark_line_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope)
 {
 	char text[TEXT];
-	size_t count = find(picture, scope, 0, text);
+	size_t count = find(vitals, scope, 0, text);
 
-	area.rows = remark_line_rows(canvas, area, picture, scope);
+	area.rows = remark_line_rows(canvas, area, vitals, scope);
 	if (area.rows == 0)
 		return 0;
-	find(picture, scope, picture->now / turn_ns % count, text);
+	find(vitals, scope, vitals->now / turn_ns % count, text);
 	canvas_wrap(canvas, area, STYLE_WARN, text);
 	return area.rows;
 }
 
-bool remark_line_dismiss(const struct picture *picture, struct scope *scope)
+bool remark_line_dismiss(const struct vitals *vitals, struct scope *scope)
 {
-	const char *at = picture->note;
+	const char *at = vitals->note;
 	char text[TEXT];
-	bool any = find(picture, scope, 0, text) != 0;
+	bool any = find(vitals, scope, 0, text) != 0;
 
 	scope->away_count = 0;
 	while ((at = next_remark(at, text)) && scope->away_count < SCOPE_AWAY)

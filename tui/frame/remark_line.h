@@ -10,18 +10,18 @@
 
 struct area;
 struct canvas;
-struct picture;
+struct vitals;
 struct scope;
 
 /* Returns the rows used, of those of the area: as many as the longest of the remarks takes. */
-int remark_line_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+int remark_line_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope);
 
 /* How many rows that will be. */
-int remark_line_rows(struct canvas *canvas, struct area area, const struct picture *picture,
+int remark_line_rows(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope);
 
 /* Puts all of the picture's remarks away. False: there are none to be seen. */
-bool remark_line_dismiss(const struct picture *picture, struct scope *scope);
+bool remark_line_dismiss(const struct vitals *vitals, struct scope *scope);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/answers/answer.h"
 #include "agent/base/util.h"
 #include "agent/query/filter_words.h"
 #include "scope.h"
@@ -84,4 +85,12 @@ bool scope_filter(struct scope *scope, const char *text, char **error)
 		return false;
 	copy_words(scope->filter_text, text);
 	return true;
+}
+
+void scope_excerpt(const struct scope *scope, struct excerpt *excerpt)
+{
+	excerpt->window_ns = scope->window_ns;
+	excerpt->zero_ns = scope->zero_ns;
+	excerpt->until_ns = scope->until_ns;
+	excerpt->filter = scope->filter;
 }

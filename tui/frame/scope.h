@@ -9,6 +9,8 @@
 
 #include "agent/query/query.h"
 
+struct excerpt;
+
 enum { SCOPE_AWAY = 16 };
 
 struct scope {
@@ -34,6 +36,9 @@ bool scope_window_named(const char *name, uint64_t *window_ns);
  * freed), and nothing changed.
  */
 bool scope_filter(struct scope *scope, const char *text, char **error);
+
+/* As readers ask for it; into what was set to zero. */
+void scope_excerpt(const struct scope *scope, struct excerpt *excerpt);
 
 /* Guest time as HH:MM:SS. */
 enum { SCOPE_TIME = 32 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/session/picture.h"
+#include "agent/answers/vitals.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
@@ -43,14 +43,14 @@ static void add(struct title *title, uint8_t style, int keep, int width, const c
 	va_end(arguments);
 }
 
-static void add_machines(struct title *title, const struct picture *picture)
+static void add_machines(struct title *title, const struct vitals *vitals)
 {
 	uint32_t cpus = 0;
 
-	for (size_t i = 0; i < picture->machine_count; i++)
-		cpus += picture->machines[i].cpu_count;
+	for (size_t i = 0; i < vitals->machine_count; i++)
+		cpus += vitals->machines[i].cpu_count;
 	add(title, STYLE_TITLE, 1, 0, "ktop");
-	add(title, STYLE_TITLE, 78, 0, "%zu machines", picture->machine_count);
+	add(title, STYLE_TITLE, 78, 0, "%zu machines", vitals->machine_count);
 	add(title, STYLE_TEXT, 20, 0, "%u vCPU", cpus);
 }
 
@@ -67,54 +67,54 @@ static void add_play(struct title *title, const struct play_state *play)
 		add(title, STYLE_TEXT, 64, 0, "boot %u of %u", play->boot, play->boots);
 }
 
-static void add_machine(struct title *title, const struct picture *picture)
+static void add_machine(struct title *title, const struct vitals *vitals)
 {
 	static const char *const vm[] = {
 		[VM_UNKNOWN] = "VM ?", [VM_RUNNING] = "VM running", [VM_PAUSED] = "VM paused",
 		[VM_SHUTDOWN] = "VM shut down", [VM_PANICKED] = "VM panicked",
 		[VM_HANGS] = "VM hangs", [VM_GONE] = "VM gone",
 	};
-	bool well = picture->vm == VM_RUNNING || picture->vm == VM_UNKNOWN;
+	bool well = vitals->vm == VM_RUNNING || vitals->vm == VM_UNKNOWN;
 	char time[SCOPE_TIME];
 
 	add(title, STYLE_TITLE, 1, 0, "ktop");
-	if (picture->kernel[0] != '\0') {
-		add(title, STYLE_TITLE, 78, 0, "%s%s%s%s%s", picture->kernel,
-			picture->version[0] ? " " : "", picture->version,
-			picture->arch[0] ? " " : "", picture->arch);
-		add(title, STYLE_TEXT, 20, 0, "%u vCPU", picture->cpu_count);
-		add(title, STYLE_TEXT, 30, 0, "up %s", scope_time(picture->now, time));
+	if (vitals->kernel[0] != '\0') {
+		add(title, STYLE_TITLE, 78, 0, "%s%s%s%s%s", vitals->kernel,
+			vitals->version[0] ? " " : "", vitals->version,
+			vitals->arch[0] ? " " : "", vitals->arch);
+		add(title, STYLE_TEXT, 20, 0, "%u vCPU", vitals->cpu_count);
+		add(title, STYLE_TEXT, 30, 0, "up %s", scope_time(vitals->now, time));
 	} else {
 		add(title, STYLE_DIM, 78, 0, "the guest is not known yet");
 	}
-	if (picture->play.there) {
-		add_play(title, &picture->play);
+	if (vitals->play.there) {
+		add_play(title, &vitals->play);
 		return;
 	}
-	if (picture->kernel[0] != '\0')
+	if (vitals->kernel[0] != '\0')
 		add(title, STYLE_TEXT, 10, 0, "hook");
-	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[picture->vm]);
+	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[vitals->vm]);
 }
 
 static void add_states(struct title *title, const struct canvas *canvas,
-	const struct picture *picture)
+	const struct vitals *vitals)
 {
 	size_t running = 0;
 
-	for (size_t i = 0; i < picture->machine_count; i++)
-		running += picture->machines[i].running;
-	if (running == picture->machine_count)
+	for (size_t i = 0; i < vitals->machine_count; i++)
+		running += vitals->machines[i].running;
+	if (running == vitals->machine_count)
 		add(title, STYLE_GOOD, 100, 2 * STATE, "%s REC", glyphs_text(canvas, GLYPH_ON));
 	else if (running)
 		add(title, STYLE_WARN, 100, 2 * STATE, "%s REC on %zu of %zu",
-			glyphs_text(canvas, GLYPH_ON), running, picture->machine_count);
+			glyphs_text(canvas, GLYPH_ON), running, vitals->machine_count);
 	else
 		add(title, STYLE_WARN, 100, 2 * STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
 }
 
 /* Of a link that is not up, no rate is known: the state has its place as well. */
 static void add_state(struct title *title, const struct canvas *canvas,
-	const struct picture *picture)
+	const struct vitals *vitals)
 {
 	static const char *const links[] = {
 		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting",
@@ -122,32 +122,32 @@ static void add_state(struct title *title, const struct canvas *canvas,
 		[LINK_NOT_OPENED] = "waiting for guest", [LINK_NO_HELLO] = "waiting for guest",
 		[LINK_UP] = "off", [LINK_SILENT] = "silent", [LINK_LOST] = "link lost",
 	};
-	int digits = snprintf(NULL, 0, "%u", picture->rate), rate = 2 * digits + 10;
+	int digits = snprintf(NULL, 0, "%u", vitals->rate), rate = 2 * digits + 10;
 
-	if (picture->link != LINK_UP)
+	if (vitals->link != LINK_UP)
 		add(title, STYLE_WARN, 100, STATE + GAP + rate, "%s %s",
-			glyphs_text(canvas, GLYPH_OFF), links[picture->link]);
-	else if (picture->vm == VM_PANICKED)
+			glyphs_text(canvas, GLYPH_OFF), links[vitals->link]);
+	else if (vitals->vm == VM_PANICKED)
 		add(title, STYLE_WARN, 100, STATE, "%s panic", glyphs_text(canvas, GLYPH_OFF));
-	else if (picture->vm == VM_PAUSED)
+	else if (vitals->vm == VM_PAUSED)
 		add(title, STYLE_WARN, 100, STATE, "%s paused", glyphs_text(canvas, GLYPH_PAUSED));
-	else if (picture->running)
+	else if (vitals->running)
 		add(title, STYLE_GOOD, 100, STATE, "%s REC", glyphs_text(canvas, GLYPH_ON));
 	else
 		add(title, STYLE_WARN, 100, STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
-	if (picture->link == LINK_UP)
-		add(title, STYLE_TEXT, 70, rate, "%u/%-*.0f Hz %s", picture->rate, digits,
-			picture->achieved, picture->sampler == SAMPLER_NMI ? "nmi" : "timer");
+	if (vitals->link == LINK_UP)
+		add(title, STYLE_TEXT, 70, rate, "%u/%-*.0f Hz %s", vitals->rate, digits,
+			vitals->achieved, vitals->sampler == SAMPLER_NMI ? "nmi" : "timer");
 }
 
-double title_missed(const struct picture *picture, const struct filter *filter)
+double title_missed(const struct vitals *vitals, const struct filter *filter)
 {
 	uint64_t missed = 0, all = 0;
 
-	for (uint32_t i = 0; i < picture->cpu_count; i++) {
-		const struct cpu_series *series = &picture->cpus[i].series;
+	for (uint32_t i = 0; i < vitals->cpu_count; i++) {
+		const struct cpu_series *series = &vitals->cpus[i].series;
 
-		if (filter->cpu != EVENT_NONE && filter->cpu != i && !picture->machines)
+		if (filter->cpu != EVENT_NONE && filter->cpu != i && !vitals->machines)
 			continue;
 		missed += series->missed;
 		for (int mode = 0; mode < MODES; mode++)
@@ -169,10 +169,10 @@ static const char *short_count(uint64_t count, char text[COUNT])
 }
 
 /* Exact, in the guest and on the way, where the item's width holds that; else in short. */
-static void add_lost(struct title *title, const struct picture *picture, int columns)
+static void add_lost(struct title *title, const struct vitals *vitals, int columns)
 {
 	int width = columns < NARROW ? 9 : columns < 60 ? 11 : 15, keep = columns < NARROW ? 99 : 97;
-	uint64_t guest = picture->lost_guest, host = picture->lost_host;
+	uint64_t guest = vitals->lost_guest, host = vitals->lost_host;
 	char text[2 * COUNT + 8], first[COUNT], second[COUNT];
 
 	snprintf(text, sizeof text, "lost %" PRIu64 "+%" PRIu64, guest, host);
@@ -210,22 +210,22 @@ static void add_scope(struct title *title, const struct scope *scope, int column
 }
 
 /* What else is good to know; the last where there is room. */
-static void add_rest(struct title *title, const struct picture *picture, const struct filter *filter)
+static void add_rest(struct title *title, const struct vitals *vitals, const struct filter *filter)
 {
-	double missed = title_missed(picture, filter) * 100;
+	double missed = title_missed(vitals, filter) * 100;
 
 	add(title, missed >= 1 ? STYLE_WARN : STYLE_DIM, 67, 17, "CPUs not run %.*f%%", missed < 9.95,
 		missed);
-	if (picture->skipped_bytes)
-		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", picture->skipped_bytes);
-	if (picture->lost_before)
-		add(title, STYLE_DIM, 0, 0, "lost earlier %" PRIu64, picture->lost_before);
-	if (picture->machines)
+	if (vitals->skipped_bytes)
+		add(title, STYLE_BAD, 66, 0, "skipped %" PRIu64 " B", vitals->skipped_bytes);
+	if (vitals->lost_before)
+		add(title, STYLE_DIM, 0, 0, "lost earlier %" PRIu64, vitals->lost_before);
+	if (vitals->machines)
 		return;
-	add(title, picture->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
-		picture->ring_fill * 100);
-	add(title, STYLE_DIM, 0, 26, "cost %.0f ns/sample %.2f%%", picture->cost_ns,
-		picture->cost_share * 100);
+	add(title, vitals->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
+		vitals->ring_fill * 100);
+	add(title, STYLE_DIM, 0, 26, "cost %.0f ns/sample %.2f%%", vitals->cost_ns,
+		vitals->cost_share * 100);
 }
 
 /* Lays the items out, and draws them when `draw`; returns the lines. */
@@ -294,27 +294,27 @@ static void choose(struct title *title, struct canvas *canvas, struct area area,
 	}
 }
 
-int title_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+int title_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope)
 {
 	int most = area.rows / 5 > 1 ? area.rows / 5 : 1, height, second;
 	struct area below = { area.row, area.column + 1, most - 1, area.columns - 2 };
-	int note = remark_line_rows(canvas, below, picture, scope);
+	int note = remark_line_rows(canvas, below, vitals, scope);
 	struct title title = { .count = 0 };
 	char window[SCOPE_WINDOW];
 
-	(picture->machines ? add_machines : add_machine)(&title, picture);
+	(vitals->machines ? add_machines : add_machine)(&title, vitals);
 	title.second = title.count;
-	(picture->machines ? add_states : add_state)(&title, canvas, picture);
+	(vitals->machines ? add_states : add_state)(&title, canvas, vitals);
 	add(&title, STYLE_TEXT, 69, 10, "%s window", scope_window(scope, window));
-	add_lost(&title, picture, area.columns);
+	add_lost(&title, vitals, area.columns);
 	add_scope(&title, scope, area.columns);
-	add_rest(&title, picture, &scope->filter);
+	add_rest(&title, vitals, &scope->filter);
 
 	choose(&title, canvas, area, most - note);
 	lines(&title, canvas, area, &second);
 	height = flow(&title, canvas, area, second, true);
 	below.row += height;
-	remark_line_draw(canvas, below, picture, scope);
+	remark_line_draw(canvas, below, vitals, scope);
 	return height + note;
 }

@@ -11,16 +11,16 @@
 struct area;
 struct canvas;
 struct filter;
-struct picture;
+struct vitals;
 struct scope;
 
 /*
  * Ticks that came too late to be charged to anything: the guest had no time, or stood still. Their
  * share of all time of the CPUs looked at, whatever else the filter says.
  */
-double title_missed(const struct picture *picture, const struct filter *filter);
+double title_missed(const struct vitals *vitals, const struct filter *filter);
 
-int title_draw(struct canvas *canvas, struct area area, const struct picture *picture,
+int title_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope);			/* returns the rows used */
 
 #endif

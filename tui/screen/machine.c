@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/util.h"
-#include "agent/names/function.h"
+#include "agent/query/query.h"
 #include "machine.h"
+
+enum { MARKS_MS = 500 };		/* nobody looks at more than a mark */
 
 static void name_it(struct machine *machine, const char *name)
 {
@@ -11,97 +14,145 @@ static void name_it(struct machine *machine, const char *name)
 		name[0] || !machine->label ? name : machine->label);
 }
 
-/* Nobody's wish is the last reader's, in short: a snapshot that it asked for is what it saw. */
-static void send_wish(struct machine *machine, enum reader of)
-{
-	struct session_wish wish = machine->wishes[of];
+/* ---- what is asked ---- */
 
-	wish.reader = machine->reader;
-	wish.brief = machine->reader == READER_NONE;
-	session_wish(machine->session, &wish);
+static bool asks_vitals(const struct machine *machine)
+{
+	bool asks = false;
+
+	for (int i = 0; i < READERS; i++)
+		asks = asks || machine->readers[i][FEED_VITALS].request;
+	return asks;
+}
+
+static void ask_marks(struct machine *machine)
+{
+	struct vitals_request request;
+
+	if (machine->marks_asked == !asks_vitals(machine))
+		return;
+	machine->marks_asked = !machine->marks_asked;
+	memset(&request, 0, sizeof request);
+	request.request.kind = &vitals_kind;
+	request.request.pause_ms = MARKS_MS;
+	request.request.excerpt.filter.cpu = EVENT_NONE;
+	session_request(machine->marks, machine->marks_asked ? &request.request : NULL);
 }
 
 void machine_init(struct machine *machine, struct session *session, unsigned number,
 	const char *label)
 {
 	*machine = (struct machine) { .session = session, .number = number, .label = label };
-	machine->wishes[READER_NONE].filter.cpu = EVENT_NONE;
-	machine->wishes[READER_NONE].selected = FUNCTION_NONE;
+	machine->marks = session_subscribe(session);
 	name_it(machine, "");
-	send_wish(machine, READER_NONE);
+	ask_marks(machine);
+}
+
+static bool is_asked(const struct machine_question *question, const struct request *request)
+{
+	const struct request *before = question->request;
+
+	if (!before || !request)
+		return before == request;
+	return before->kind == request->kind &&
+		memcmp(before, request, request->kind->request_size) == 0;
+}
+
+void machine_ask(struct machine *machine, enum reader reader, enum feed_question of,
+	const struct request *request)
+{
+	struct machine_question *question = &machine->readers[reader][of];
+
+	if (is_asked(question, request))
+		return;
+	free(question->request);
+	question->request = request ? memcpy(util_alloc(request->kind->request_size), request,
+		request->kind->request_size) : NULL;
+	if (!question->subscription)
+		question->subscription = session_subscribe(machine->session);
+	session_request(question->subscription, request);
+	ask_marks(machine);
+}
+
+static void clear(struct machine_question *question)
+{
+	session_unsubscribe(question->subscription);
+	answer_free(question->answer);
+	free(question->request);
+	*question = (struct machine_question) { .request = NULL };
+}
+
+void machine_look_away(struct machine *machine, enum reader reader)
+{
+	for (int i = 0; i < FEED_QUESTIONS; i++)
+		clear(&machine->readers[reader][i]);
+	ask_marks(machine);
 }
 
 void machine_clear(struct machine *machine)
 {
 	for (int i = 0; i < READERS; i++)
-		picture_free(machine->pictures[i]);
+		for (int k = 0; k < FEED_QUESTIONS; k++)
+			clear(&machine->readers[i][k]);
+	session_unsubscribe(machine->marks);
 }
 
-void machine_look(struct machine *machine, enum reader reader)
-{
-	enum reader before = machine->reader;
+/* ---- what is answered ---- */
 
-	if (reader == before)
-		return;
-	machine->reader = reader;
-	if (reader == READER_NONE)
-		send_wish(machine, before);
-	else if (machine->wished[reader])
-		send_wish(machine, reader);
-}
-
-static bool take_marks(struct machine *machine, const struct picture *picture)
+static bool take_marks(struct machine *machine, const struct vitals *vitals)
 {
 	struct machine before = *machine;
 
 	machine->known = true;
-	machine->running = picture->running;
-	machine->kept = picture->kept;
-	machine->link = picture->link;
-	machine->vm = picture->vm;
-	machine->lost = picture->lost_guest + picture->lost_host;
-	name_it(machine, picture->name);
+	machine->running = vitals->running;
+	machine->kept = vitals->kept;
+	machine->link = vitals->link;
+	machine->vm = vitals->vm;
+	machine->lost = vitals->lost_guest + vitals->lost_host;
+	name_it(machine, vitals->name);
 	return !before.known || before.running != machine->running ||
 		before.link != machine->link || before.vm != machine->vm ||
 		before.lost != machine->lost || strcmp(before.name, machine->name) != 0;
 }
 
-bool machine_step(struct machine *machine)
+static bool take(struct machine *machine, struct machine_question *question)
 {
-	struct picture *picture = session_picture(machine->session), **place;
-	bool changed;
+	struct answer *answer = question->subscription ? session_answer(question->subscription) : NULL;
 
-	if (!picture)
+	if (!answer)
 		return false;
-	changed = take_marks(machine, picture);
-	if (picture->reader != machine->reader || machine->reader == READER_NONE) {
-		picture_free(picture);
-		return changed;
-	}
-	place = &machine->pictures[machine->reader];
-	picture_free(*place);
-	*place = picture;
+	if (answer->kind == &vitals_kind)
+		take_marks(machine, (const struct vitals *)answer);
+	answer_free(question->answer);
+	question->answer = answer;
 	return true;
 }
 
-struct picture *machine_picture(struct machine *machine, enum reader reader)
+bool machine_step(struct machine *machine)
 {
-	struct picture *picture = machine->pictures[reader];
+	struct answer *marks;
+	bool changed = false;
 
-	machine->pictures[reader] = NULL;
-	return picture;
+	session_clear_news_fd(machine->session);
+	for (int i = 0; i < READERS; i++)
+		for (int k = 0; k < FEED_QUESTIONS; k++)
+			changed = take(machine, &machine->readers[i][k]) || changed;
+	marks = session_answer(machine->marks);
+	if (marks)
+		changed = take_marks(machine, (const struct vitals *)marks) || changed;
+	answer_free(marks);
+	return changed;
 }
 
-void machine_wish(struct machine *machine, enum reader reader, const struct session_wish *wish)
+struct answer *machine_answer(struct machine *machine, enum reader reader, enum feed_question question)
 {
-	if (machine->wished[reader] &&
-			memcmp(&machine->wishes[reader], wish, sizeof *wish) == 0)
-		return;
-	machine->wishes[reader] = *wish;
-	machine->wished[reader] = true;
-	if (machine->reader == reader)
-		send_wish(machine, reader);
+	struct answer *answer = machine->readers[reader][question].answer;
+
+	machine->readers[reader][question].answer = NULL;
+	return answer;
 }
+
+/* ---- orders ---- */
 
 void machine_run_profiler(struct machine *machine, bool on)
 {

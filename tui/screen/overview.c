@@ -11,16 +11,17 @@
 #include "overview.h"
 #include "snapshot.h"
 
-static const uint64_t pause_ns = 100000000u;	/* between two pictures */
-static const uint64_t soon_ns = 50000000u;	/* by then all have answered a wish, as a rule */
+static const uint64_t pause_ns = 100000000u;	/* between two answers */
+static const uint64_t soon_ns = 50000000u;	/* by then all have answered what is new, as a rule */
 
 struct overview {
 	struct machine *machines;
 	size_t count;
 	const char **names;
 	struct fleet *fleet;
-	uint64_t next;			/* when a picture is due */
-	bool changed;			/* since the last one */
+	bool asks[FEED_QUESTIONS];
+	uint64_t next[FEED_QUESTIONS];	/* when an answer is due */
+	bool changed[FEED_QUESTIONS];	/* since the last one */
 	struct session_message said;	/* since they were asked */
 };
 
@@ -34,7 +35,8 @@ struct overview *overview_new(struct machine *machines, size_t count, struct bud
 	for (size_t i = 0; i < count; i++)
 		overview->names[i] = machines[i].name;
 	overview->fleet = fleet_new(overview->names, count, budget);
-	overview->changed = true;
+	for (int i = 0; i < FEED_QUESTIONS; i++)
+		overview->changed[i] = true;
 	return overview;
 }
 
@@ -47,39 +49,86 @@ void overview_free(struct overview *overview)
 	free(overview);
 }
 
-/* A machine's terms change with its pictures, too: functions that come, a boot that ends. */
-static void ask(struct overview *overview)
+/* A machine's terms change with its answers, too: functions that come, a boot that ends. */
+static void ask_vitals(struct overview *overview)
 {
 	for (size_t i = 0; i < overview->count; i++) {
-		struct session_wish wish = fleet_ask(overview->fleet, i);
+		struct vitals_request request = fleet_vitals_request(overview->fleet, i);
 
-		machine_wish(&overview->machines[i], READER_ALL, &wish);
+		machine_ask(&overview->machines[i], READER_ALL, FEED_VITALS,
+			overview->asks[FEED_VITALS] ? &request.request : NULL);
 	}
 }
 
-struct picture *overview_picture(struct overview *overview, uint64_t now)
+static void ask_view(struct overview *overview)
 {
 	for (size_t i = 0; i < overview->count; i++) {
-		struct picture *picture = machine_picture(&overview->machines[i], READER_ALL);
+		struct function_request request = fleet_function_request(overview->fleet, i);
 
-		if (!picture)
-			continue;
-		fleet_take(overview->fleet, i, picture);
-		overview->changed = true;
+		machine_ask(&overview->machines[i], READER_ALL, FEED_VIEW,
+			overview->asks[FEED_VIEW] ? &request.request : NULL);
 	}
-	if (!overview->changed || now < overview->next)
+}
+
+static void take(struct overview *overview)
+{
+	for (size_t i = 0; i < overview->count; i++)
+		for (int k = 0; k < FEED_QUESTIONS; k++) {
+			struct answer *answer = machine_answer(&overview->machines[i], READER_ALL,
+				(enum feed_question)k);
+
+			if (!answer)
+				continue;
+			fleet_take(overview->fleet, i, answer);
+			for (int question = 0; question < FEED_QUESTIONS; question++)
+				overview->changed[question] = true;
+		}
+}
+
+struct answer *overview_answer(struct overview *overview, enum feed_question question, uint64_t now)
+{
+	take(overview);
+	if (!overview->asks[question] || !overview->changed[question] || now < overview->next[question])
 		return NULL;
-	ask(overview);
-	overview->changed = false;
-	overview->next = now + pause_ns;
-	return fleet_picture(overview->fleet, now);
+	ask_vitals(overview);
+	ask_view(overview);
+	overview->changed[question] = false;
+	overview->next[question] = now + pause_ns;
+	return question == FEED_VITALS ? &fleet_vitals(overview->fleet, now)->answer :
+		&fleet_functions(overview->fleet, now)->answer;
 }
 
-void overview_wish(struct overview *overview, const struct session_wish *wish, uint64_t now)
+static bool is_asked(const struct overview *overview, enum feed_question question,
+	const struct request *request)
 {
-	fleet_wish(overview->fleet, wish);
-	ask(overview);
-	overview->next = now + soon_ns;
+	const struct fleet *fleet = overview->fleet;
+
+	return overview->asks[question] == (request != NULL) &&
+		(!request || fleet_is_asked(fleet, request));
+}
+
+void overview_ask(struct overview *overview, enum feed_question question, const struct request *request,
+	uint64_t now)
+{
+	bool same = is_asked(overview, question, request);
+
+	overview->asks[question] = request;
+	if (!same && request)
+		fleet_request(overview->fleet, request);
+	if (question == FEED_VITALS)
+		ask_vitals(overview);
+	else
+		ask_view(overview);
+	if (!same)
+		overview->next[question] = now + soon_ns;
+}
+
+void overview_look_away(struct overview *overview)
+{
+	for (int i = 0; i < FEED_QUESTIONS; i++)
+		overview->asks[i] = false;
+	for (size_t i = 0; i < overview->count; i++)
+		machine_look_away(&overview->machines[i], READER_ALL);
 }
 
 static void begin_order(struct overview *overview)
@@ -120,10 +169,11 @@ void overview_run_profiler(struct overview *overview, bool on)
 			machine_run_profiler(&overview->machines[i], on);
 }
 
-void overview_snapshot(struct overview *overview)
+void overview_snapshot(struct overview *overview, const struct excerpt *shown)
 {
 	time_t now = time(NULL);
 
+	fleet_look(overview->fleet, shown);
 	begin_order(overview);
 	for (size_t i = 0; i < overview->count; i++) {
 		const struct machine *machine = &overview->machines[i];
@@ -131,12 +181,13 @@ void overview_snapshot(struct overview *overview)
 		struct export_choice choice;
 		char *kernel = util_format("all-%u-%s", machine->number,
 			machine->name + strcspn(machine->name, " "));
+		struct excerpt excerpt = fleet_excerpt(overview->fleet, i);
 		char name[SNAPSHOT_NAME];
 
 		snprintf(options.root, sizeof options.root, "%s", machine->name);
 		choice = folded_choice(options);
 		session_snapshot(machine->session,
-			snapshot_name(kernel, now, choice.format->ending, name), &choice);
+			snapshot_name(kernel, now, choice.format->ending, name), &excerpt, &choice);
 		free(kernel);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All machines as one, for the screen over all: its pictures, and what it wants of each of them. */
+/* All machines as one, for the screen over all: its answers, and what it asks each of them. */
 #ifndef OVERVIEW_H
 #define OVERVIEW_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "agent/session/session.h"
+#include "feed.h"
 
 struct budget;
 struct machine;
@@ -17,13 +18,15 @@ struct overview;
 struct overview *overview_new(struct machine *machines, size_t count, struct budget *budget);
 void overview_free(struct overview *overview);
 
-/* The newest over all, ten a second at most, or NULL; the caller frees it. Times: of util_now. */
-struct picture *overview_picture(struct overview *overview, uint64_t now);
+/* As a feed has it; the newest over all, ten a second of each at most. Times: of util_now. */
+struct answer *overview_answer(struct overview *overview, enum feed_question question, uint64_t now);
+void overview_ask(struct overview *overview, enum feed_question question, const struct request *request,
+	uint64_t now);
+void overview_look_away(struct overview *overview);
 
-void overview_wish(struct overview *overview, const struct session_wish *wish, uint64_t now);
 bool overview_running(const struct overview *overview);	/* each that is up */
 void overview_run_profiler(struct overview *overview, bool on);	/* of those that are up */
-void overview_snapshot(struct overview *overview);	/* a file for each, its name the root frame */
+void overview_snapshot(struct overview *overview, const struct excerpt *excerpt);	/* a file for each, its name the root frame */
 
 /* Makes of a machine's message one that says what all have said since they were asked last. */
 void overview_gather(struct overview *overview, size_t machine, struct session_message *message);

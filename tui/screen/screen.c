@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/function_table.h"
+#include "agent/answers/vitals.h"
 #include "agent/base/util.h"
-#include "agent/session/picture.h"
 #include "agent/session/session.h"
 #include "tui/frame/header.h"
 #include "tui/frame/key_bar.h"
@@ -27,6 +28,13 @@ const struct view *const screen_views[VIEWS] = {
 	[VIEW_HELP] = &view_help,
 };
 
+/* Whose answers are which view's; NULL: it asks nothing. */
+static const struct answer_kind *const screen_asks[VIEWS] = {
+	[VIEW_FUNCTIONS] = &function_table_kind,
+};
+
+enum { VITALS_MS = 100 };
+
 struct screen *screen_new(struct feed feed, const struct config *config)
 {
 	struct screen *screen = util_alloc(sizeof *screen);
@@ -46,7 +54,9 @@ void screen_free(struct screen *screen)
 		return;
 	for (int i = 0; i < VIEWS; i++)
 		screen_views[i]->free(screen->selves[i]);
-	picture_free(screen->picture);
+	vitals_free(screen->vitals);
+	for (int i = 0; i < VIEWS; i++)
+		answer_free(screen->answers[i]);
 	free(screen);
 }
 
@@ -65,31 +75,38 @@ void screen_complain(struct screen *screen, uint64_t now, const char *text)
 }
 
 /* Another boot, or the same one put back to an earlier time: its clock says nothing of before. */
-static bool began_anew(const struct picture *before, const struct picture *picture,
-	const struct scope *scope)
+static bool began_anew(const struct vitals *before, const struct vitals *vitals, const struct scope *scope)
 {
-	return picture->now < scope->zero_ns || picture->now < scope->until_ns ||
-		(before && before->boot && before->boot != picture->boot);
+	return vitals->now < scope->zero_ns || vitals->now < scope->until_ns ||
+		(before && before->answer.boot && before->answer.boot != vitals->answer.boot);
 }
 
 void screen_show(struct screen *screen)
 {
 	for (int i = 0; i < VIEWS; i++)
-		if (screen_views[i]->show && screen->picture)
-			screen_views[i]->show(screen->selves[i], screen->picture, &screen->scope);
+		if (screen_views[i]->show && screen->vitals)
+			screen_views[i]->show(screen->selves[i], screen->vitals, screen->answers[i],
+				&screen->scope);
 }
 
-static void use_picture(struct screen *screen, struct picture *picture, uint64_t now)
+const struct table *screen_table(const struct screen *screen)
 {
-	struct picture *before = screen->picture;
+	const struct answer *answer = screen->answers[VIEW_FUNCTIONS];
+
+	return answer ? ((const struct function_table *)answer)->table : NULL;
+}
+
+static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t now)
+{
+	struct vitals *before = screen->vitals;
 	bool anew;
 
-	screen->picture = picture;
-	screen_show(screen);
-	if (before && before->running != picture->running)
+	screen->vitals = vitals;
+	if (before && before->running != vitals->running)
 		status_profiler(&screen->status);
-	anew = began_anew(before, picture, &screen->scope);
-	picture_free(before);
+	anew = began_anew(before, vitals, &screen->scope);
+	screen_show(screen);
+	vitals_free(before);
 	if (anew && (screen->scope.zero_ns || screen->scope.until_ns)) {
 		screen->scope.zero_ns = 0;
 		screen->scope.until_ns = 0;
@@ -97,17 +114,32 @@ static void use_picture(struct screen *screen, struct picture *picture, uint64_t
 	}
 }
 
+/* What one of the views has asked for; another one may be shown by now. */
+static void use_answer(struct screen *screen, struct answer *answer)
+{
+	for (int i = 0; i < VIEWS; i++)
+		if (screen_asks[i] == answer->kind) {
+			struct answer *before = screen->answers[i];
+
+			screen->answers[i] = answer;
+			screen_show(screen);
+			answer_free(before);
+			return;
+		}
+	answer_free(answer);
+}
+
 bool screen_step(struct screen *screen, uint64_t now)
 {
 	struct session_message message;
-	struct picture *picture = screen->feed.picture(screen->feed.self);
-	bool changed = status_expire(&screen->status, now);
+	struct answer *vitals = screen->feed.answer(screen->feed.self, FEED_VITALS);
+	struct answer *answer = screen->feed.answer(screen->feed.self, FEED_VIEW);
+	bool changed = status_expire(&screen->status, now) || vitals || answer;
 
-	if (picture) {
-		changed = changed || !screen->picture ||
-			picture->generation != screen->picture->generation;
-		use_picture(screen, picture, now);
-	}
+	if (answer)
+		use_answer(screen, answer);
+	if (vitals)
+		use_vitals(screen, (struct vitals *)vitals, now);
 	while (screen->feed.message(screen->feed.self, &message)) {
 		if (status_say(&screen->status, message.failed, message.text, now))
 			screen->status.profiler = message.profiler;
@@ -118,9 +150,9 @@ bool screen_step(struct screen *screen, uint64_t now)
 
 bool screen_has_table(const struct screen *screen)
 {
-	const struct picture *picture = screen->picture;
+	const struct table *table = screen_table(screen);
 
-	return picture && picture->table && picture->table->count;
+	return table && table->count;
 }
 
 /*
@@ -146,31 +178,40 @@ static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 		prompt_draw(&screen->prompt, canvas, place, screen->bad[0] ? screen->bad : NULL);
 	else
 		status_draw(&screen->status, canvas, place,
-			screen->picture && status_rows(canvas) ?
-			header_remark(screen->picture, screen->keys, remark) : "");
+			screen->vitals && status_rows(canvas) ?
+			header_remark(screen->vitals, &screen->scope.filter, screen_has_table(screen),
+				screen->keys, remark) : "");
 	place.row++;
 	if (bar_rows(canvas))
 		key_bar_draw(screen->keys, canvas, place);
 }
 
-void screen_send_wish(struct screen *screen)
+static void ask_vitals(const struct screen *screen, int rows)
 {
-	struct session_wish wish;
-	struct view_needs needs = { .visible_count = 0 };
+	struct vitals_request request;
 
-	screen_views[VIEW_FUNCTIONS]->needs(screen->selves[VIEW_FUNCTIONS], &needs);
-	memset(&wish, 0, sizeof wish);
-	wish.window_ns = screen->scope.window_ns;
-	wish.zero_ns = screen->scope.zero_ns;
-	wish.until_ns = screen->scope.until_ns;
-	wish.filter = screen->scope.filter;
-	wish.visible_count = needs.visible_count;
-	memcpy(wish.visible, needs.visible, needs.visible_count * sizeof *needs.visible);
-	wish.selected = needs.selected;
-	if (memcmp(&wish, &screen->wish, sizeof wish) == 0)
-		return;
-	screen->wish = wish;
-	screen->feed.wish(screen->feed.self, &wish);
+	memset(&request, 0, sizeof request);
+	request.request.kind = &vitals_kind;
+	request.request.pause_ms = VITALS_MS;
+	request.cpus = header_cpus(rows);
+	scope_excerpt(&screen->scope, &request.request.excerpt);
+	screen->feed.ask(screen->feed.self, FEED_VITALS, &request.request);
+}
+
+/* Of what has just been drawn. */
+static void ask(const struct screen *screen, const struct canvas *canvas)
+{
+	const struct view *view = screen_views[screen->current];
+
+	ask_vitals(screen, canvas->rows);
+	screen->feed.ask(screen->feed.self, FEED_VIEW,
+		view->ask ? view->ask(screen->selves[screen->current], &screen->scope) : NULL);
+}
+
+static void ask_nothing(const struct screen *screen)
+{
+	for (int i = 0; i < FEED_QUESTIONS; i++)
+		screen->feed.ask(screen->feed.self, (enum feed_question)i, NULL);
 }
 
 static void draw_too_small(const struct screen *screen, struct canvas *canvas)
@@ -194,10 +235,11 @@ void screen_draw(struct screen *screen, struct canvas *canvas)
 	screen->columns = canvas->columns;
 	if (canvas->rows < SCREEN_LEAST_ROWS || canvas->columns < SCREEN_LEAST_COLUMNS) {
 		draw_too_small(screen, canvas);
+		ask_nothing(screen);
 		return;
 	}
-	if (screen->picture)
-		used = header_draw(canvas, all, screen->picture, &screen->scope);
+	if (screen->vitals)
+		used = header_draw(canvas, all, screen->vitals, &screen->scope);
 	else
 		used = canvas_wrap(canvas, (struct area) { 0, 1, 2, canvas->columns - 1 },
 			STYLE_DIM, "ktop: waiting for the first picture");
@@ -205,5 +247,5 @@ void screen_draw(struct screen *screen, struct canvas *canvas)
 		(struct area) { used, 0, canvas->rows - used - status_rows(canvas) -
 			bar_rows(canvas), canvas->columns });
 	draw_bottom(screen, canvas);
-	screen_send_wish(screen);
+	ask(screen, canvas);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole screen without a terminal: pictures and messages of a feed come in, input comes in,
+ * The whole screen without a terminal: answers and messages of a feed come in, input comes in,
  * a canvas goes out. Times are those of util_now, given by the caller.
  */
 #ifndef SCREEN_H
@@ -25,7 +25,7 @@ void screen_free(struct screen *screen);
 /* Takes what the session has; true when there is something new to draw. */
 bool screen_step(struct screen *screen, uint64_t now);
 
-/* Of the picture taken last: has it a table with something in it? */
+/* Of the answers taken last: is there a table with something in it? */
 bool screen_has_table(const struct screen *screen);
 
 enum screen_wish {
@@ -33,7 +33,7 @@ enum screen_wish {
 };
 enum screen_wish screen_input(struct screen *screen, const struct input *input, uint64_t now);
 
-/* Draws all of it, and tells the feed what the next picture is to hold. */
+/* Draws all of it, and asks the feed for what was shown: nothing else is worth an answer. */
 void screen_draw(struct screen *screen, struct canvas *canvas);
 
 #endif

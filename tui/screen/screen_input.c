@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
+#include "agent/answers/vitals.h"
 #include "agent/base/util.h"
-#include "agent/session/picture.h"
 #include "tui/frame/key_bar.h"
 #include "tui/frame/remark_line.h"
 #include "tui/terminal/input.h"
@@ -26,7 +27,7 @@ static void run(struct screen *screen, uint64_t now)
 {
 	bool on = !screen->feed.running(screen->feed.self);
 	char *text = util_format("asking %s to %s profiling",
-		screen->picture->machines ? "all guests" : "the guest", on ? "start" : "stop");
+		screen->vitals->machines ? "all guests" : "the guest", on ? "start" : "stop");
 
 	screen_say(screen, now, text);
 	free(text);
@@ -36,9 +37,12 @@ static void run(struct screen *screen, uint64_t now)
 /* Of what is asked for now, be it not drawn yet. */
 static void snapshot(struct screen *screen, uint64_t now)
 {
+	struct excerpt excerpt;
+
+	memset(&excerpt, 0, sizeof excerpt);
+	scope_excerpt(&screen->scope, &excerpt);
 	screen_say(screen, now, "writing the snapshot");
-	screen_send_wish(screen);
-	screen->feed.snapshot(screen->feed.self, screen->picture->kernel);
+	screen->feed.snapshot(screen->feed.self, &excerpt, screen->vitals->kernel);
 }
 
 static void next_window(struct screen *screen, uint64_t now)
@@ -52,39 +56,38 @@ static void next_window(struct screen *screen, uint64_t now)
 }
 
 /* Has it told a time? */
-static bool is_known(const struct picture *picture)
+static bool is_known(const struct screen *screen)
 {
-	bool known = picture->table && !picture->machines;
+	const struct vitals *vitals = screen->vitals;
+	bool known = screen_table(screen) && !vitals->machines;
 
-	for (size_t i = 0; i < picture->machine_count; i++)
-		known = known || picture->machines[i].cpu_count;
-	return known && picture->now;
+	for (size_t i = 0; i < vitals->machine_count; i++)
+		known = known || vitals->machines[i].cpu_count;
+	return known && screen_table(screen) && vitals->now;
 }
 
 static void zero(struct screen *screen, uint64_t now)
 {
-	if (!is_known(screen->picture)) {
+	if (!is_known(screen)) {
 		screen_complain(screen, now,
 			"not zeroed: nothing has come from the guest yet; wait for its first data");
 		return;
 	}
-	screen->scope.zero_ns = screen->picture->now;
+	screen->scope.zero_ns = screen->vitals->now;
 	screen->scope.until_ns = 0;
 	screen_say(screen, now, "zeroed: counting from now on; {back} counts all again");
 }
 
 static void freeze(struct screen *screen, uint64_t now)
 {
-	const struct picture *picture = screen->picture;
-
 	if (screen->scope.until_ns) {
 		screen->scope.until_ns = 0;
 		screen_say(screen, now, "live again");
-	} else if (!is_known(picture)) {
+	} else if (!is_known(screen)) {
 		screen_complain(screen, now,
 			"not frozen: nothing has come from the guest yet; wait for its first data");
 	} else {
-		screen->scope.until_ns = picture->table->to;
+		screen->scope.until_ns = screen_table(screen)->to;
 		screen_say(screen, now,
 			"frozen: the screen stands still, collection goes on; {freeze} makes it live again");
 	}
@@ -126,16 +129,16 @@ static void repeat_search(struct screen *screen, enum list_search where, uint64_
 
 static void dismiss(struct screen *screen, uint64_t now)
 {
-	if (remark_line_dismiss(screen->picture, &screen->scope))
+	if (remark_line_dismiss(screen->vitals, &screen->scope))
 		screen_say(screen, now, "the remarks are hidden until there are new ones");
 	else
 		screen_say(screen, now, "there is no remark to hide");
 }
 
-/* Actions that need a picture. */
-static void act_on_picture(struct screen *screen, enum action action, uint64_t now)
+/* Actions that need to know the machine. */
+static void act_on_machine(struct screen *screen, enum action action, uint64_t now)
 {
-	if (!screen->picture)
+	if (!screen->vitals)
 		screen_complain(screen, now,
 			"not yet: nothing is known of the VM; wait until ktop is connected");
 	else if (action == ACTION_RUN)
@@ -195,7 +198,7 @@ static enum screen_wish act(struct screen *screen, enum action action, uint64_t 
 	case ACTION_ZERO:
 	case ACTION_FREEZE:
 	case ACTION_DISMISS:
-		act_on_picture(screen, action, now);
+		act_on_machine(screen, action, now);
 		break;
 	default:
 		break;

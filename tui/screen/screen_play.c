@@ -2,8 +2,8 @@
 /* What keys do to a recording that is played. */
 #include <stdlib.h>
 
+#include "agent/answers/vitals.h"
 #include "agent/base/util.h"
-#include "agent/session/picture.h"
 #include "tui/terminal/keys.h"
 #include "screen_state.h"
 
@@ -11,7 +11,7 @@
 
 static void say(struct screen *screen, const struct play *play, uint64_t now)
 {
-	const struct play_state *state = &screen->picture->play;
+	const struct play_state *state = &screen->vitals->play;
 	char *text = NULL;
 
 	if (play->kind == PLAY_PAUSE)
@@ -54,7 +54,7 @@ bool screen_play(struct screen *screen, enum action action, uint64_t now)
 		{ ACTION_PREVIOUS_BOOT, { PLAY_PREVIOUS_BOOT, 0 } },
 	};
 
-	if (!screen->picture || !screen->picture->play.there)
+	if (!screen->vitals || !screen->vitals->play.there)
 		return false;
 	if (action == ACTION_TIME)
 		screen_open_prompt(screen, ASKED_TIME);

@@ -15,7 +15,9 @@
 #include "feed.h"
 #include "screen.h"
 
-struct picture;
+struct answer;
+struct table;
+struct vitals;
 
 enum { VIEW_FUNCTIONS, VIEW_HELP, VIEWS };
 
@@ -26,10 +28,10 @@ enum { SCREEN_BAR_ROWS = 10, SCREEN_STATUS_ROWS = 16 };
 struct screen {
 	struct feed feed;
 	const struct keys *keys;
-	struct picture *picture;	/* NULL before the first */
+	struct vitals *vitals;		/* NULL before the first */
 	struct scope scope;
-	struct session_wish wish;	/* as sent last */
 	void *selves[VIEWS];
+	struct answer *answers[VIEWS];	/* the newest of each; NULL before the first */
 	int current;
 	int rows, columns;		/* as drawn last */
 
@@ -44,11 +46,11 @@ struct screen {
 void screen_say(struct screen *screen, uint64_t now, const char *text);
 void screen_complain(struct screen *screen, uint64_t now, const char *text);
 
-/* Has the views show the picture, again when the scope has changed. */
+/* Has the views show their answers, again when the scope has changed. */
 void screen_show(struct screen *screen);
 
-/* Tells the feed what the next picture is to hold, if that has changed. */
-void screen_send_wish(struct screen *screen);
+/* The table of functions, as shown last; NULL: none yet. */
+const struct table *screen_table(const struct screen *screen);
 
 void screen_open_prompt(struct screen *screen, enum asked asked);
 void screen_leave_prompt(struct screen *screen, uint64_t now);	/* as Esc does, if one is open */

@@ -41,22 +41,22 @@ struct tabs {
 
 /* ---- what a screen asks of its tab ---- */
 
-static struct picture *page_picture(void *self)
+static struct answer *page_answer(void *self, enum feed_question question)
 {
 	struct page *page = self;
 
-	return page->machine ? machine_picture(page->machine, READER_OWN) :
-		overview_picture(page->tabs->overview, page->tabs->now);
+	return page->machine ? machine_answer(page->machine, READER_OWN, question) :
+		overview_answer(page->tabs->overview, question, page->tabs->now);
 }
 
-static void page_wish(void *self, const struct session_wish *wish)
+static void page_ask(void *self, enum feed_question question, const struct request *request)
 {
 	struct page *page = self;
 
 	if (page->machine)
-		machine_wish(page->machine, READER_OWN, wish);
+		machine_ask(page->machine, READER_OWN, question, request);
 	else
-		overview_wish(page->tabs->overview, wish, page->tabs->now);
+		overview_ask(page->tabs->overview, question, request, page->tabs->now);
 }
 
 static bool page_running(void *self)
@@ -84,7 +84,7 @@ static void page_play(void *self, const struct play *play)
 		session_play(page->machine->session, *play);
 }
 
-static void page_snapshot(void *self, const char *kernel)
+static void page_snapshot(void *self, const struct excerpt *excerpt, const char *kernel)
 {
 	struct page *page = self;
 	const struct export_choice choice = folded_choice((struct folded_options) { .kernel_mark = true });
@@ -92,9 +92,9 @@ static void page_snapshot(void *self, const char *kernel)
 
 	if (page->machine)
 		session_snapshot(page->machine->session,
-			snapshot_name(kernel, time(NULL), choice.format->ending, name), &choice);
+			snapshot_name(kernel, time(NULL), choice.format->ending, name), excerpt, &choice);
 	else
-		overview_snapshot(page->tabs->overview);
+		overview_snapshot(page->tabs->overview, excerpt);
 }
 
 /* Whoever is looked at says what any machine has to say; of another one, with its name. */
@@ -122,19 +122,25 @@ static bool page_message(void *self, struct session_message *message)
 
 /* ---- the tabs ---- */
 
+/* What is no longer seen asks no more; what is seen asks when it is drawn. */
 static void look(struct tabs *tabs, size_t page)
 {
+	struct page *before = &tabs->pages[tabs->current];
+
+	if (page == tabs->current)
+		return;
+	if (before->machine)
+		machine_look_away(before->machine, READER_OWN);
+	else
+		overview_look_away(tabs->overview);
 	tabs->current = page;
-	for (size_t i = 0; i < tabs->machine_count; i++)
-		machine_look(&tabs->machines[i], !tabs->pages[page].machine ? READER_ALL :
-			tabs->pages[page].machine == &tabs->machines[i] ? READER_OWN : READER_NONE);
 }
 
 static void add_page(struct tabs *tabs, struct machine *machine, const struct config *config)
 {
 	struct page *page = &tabs->pages[tabs->count++];
 	struct feed feed = {
-		.self = page, .picture = page_picture, .message = page_message, .wish = page_wish,
+		.self = page, .ask = page_ask, .answer = page_answer, .message = page_message,
 		.running = page_running, .run_profiler = page_run_profiler, .play = page_play,
 		.snapshot = page_snapshot,
 	};
@@ -162,7 +168,6 @@ struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct 
 	for (size_t i = 0; i < count; i++)
 		add_page(tabs, &tabs->machines[i], config);
 	tabs->now = util_now();
-	look(tabs, 0);
 	return tabs;
 }
 
@@ -204,7 +209,7 @@ int tabs_fds(const struct tabs *tabs, struct pollfd *fds)
 {
 	for (size_t i = 0; i < tabs->machine_count; i++)
 		fds[i] = (struct pollfd) {
-			.fd = session_picture_fd(tabs->machines[i].session), .events = POLLIN,
+			.fd = session_news_fd(tabs->machines[i].session), .events = POLLIN,
 		};
 	return (int)tabs->machine_count;
 }
@@ -230,7 +235,7 @@ static struct tab tab_of(const struct machine *machine)
 		tab.state = "connecting";
 	else if (vms[machine->vm])
 		tab.state = vms[machine->vm];
-	else if (picture_records(machine->running, machine->link, machine->vm))
+	else if (vitals_record(machine->running, machine->link, machine->vm))
 		tab = (struct tab) { .name = machine->name, .mark = GLYPH_ON, .state = "REC",
 			.style = STYLE_GOOD, .lost = machine->lost };
 	else

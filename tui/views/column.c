@@ -4,7 +4,7 @@
 
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
+#include "agent/answers/function_table.h"
 #include "tui/frame/list.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
@@ -54,18 +54,18 @@ const char *column_total(const struct table *table, const struct row *row, char 
 	return percent(share, share * (double)table->samples, 2, text);
 }
 
-const char *column_source(const struct picture *picture, uint32_t function)
+const char *column_source(const struct function_table *functions, uint32_t function)
 {
-	for (size_t i = 0; i < picture->visible_count; i++)
-		if (picture->visible[i].function == function)
-			return picture->visible[i].line;
+	for (size_t i = 0; i < functions->visible_count; i++)
+		if (functions->visible[i].function == function)
+			return functions->visible[i].line;
 	return NULL;
 }
 
 static void draw_self(struct canvas *canvas, struct place place, const struct column_row *row)
 {
-	const struct table *table = row->picture->table;
-	bool code = *symbols_get(row->picture->symbols, row->row->function)->object != '\0';
+	const struct table *table = row->functions->table;
+	bool code = *symbols_get(row->functions->answer.symbols, row->row->function)->object != '\0';
 	char text[COLUMN_SHARE];
 
 	canvas_right(canvas, place, code ? heat(share_of(row->row->self, table)) : STYLE_TEXT,
@@ -75,7 +75,7 @@ static void draw_self(struct canvas *canvas, struct place place, const struct co
 
 static void draw_total(struct canvas *canvas, struct place place, const struct column_row *row)
 {
-	const struct table *table = row->picture->table;
+	const struct table *table = row->functions->table;
 	char text[COLUMN_SHARE];
 
 	canvas_right(canvas, place, STYLE_TEXT, column_total(table, row->row, text));
@@ -83,7 +83,7 @@ static void draw_total(struct canvas *canvas, struct place place, const struct c
 
 static void draw_hits(struct canvas *canvas, struct place place, const struct column_row *row)
 {
-	const struct table *table = row->picture->table;
+	const struct table *table = row->functions->table;
 	double seconds = (double)(table->to - table->from) / 1e9;
 	double hits = seconds > 0 ? (double)row->row->samples / seconds : 0;
 	char text[32];
@@ -101,9 +101,9 @@ static void draw_trend(struct canvas *canvas, struct place place, const struct c
 	uint64_t folded[TABLE_TREND], most = 0;
 	const uint64_t *trend = NULL;
 
-	for (size_t i = 0; i < row->picture->visible_count; i++)
-		if (row->picture->visible[i].function == row->row->function)
-			trend = row->picture->visible[i].trend;
+	for (size_t i = 0; i < row->functions->visible_count; i++)
+		if (row->functions->visible[i].function == row->row->function)
+			trend = row->functions->visible[i].trend;
 	if (!trend || place.width <= 0 || place.width > TABLE_TREND)
 		return;
 	glyphs_fold(trend, TABLE_TREND, folded, (size_t)place.width);
@@ -120,13 +120,13 @@ static void draw_cpus(struct canvas *canvas, struct place place, const struct co
 	size_t size = (size_t)place.width + 1;
 
 	canvas_text(canvas, place, STYLE_TEXT,
-		table_cpus(row->picture->table, row->row, text,
+		table_cpus(row->functions->table, row->row, text,
 			size < sizeof text ? size : sizeof text));
 }
 
 static void draw_function(struct canvas *canvas, struct place place, const struct column_row *row)
 {
-	const struct function *function = symbols_get(row->picture->symbols, row->row->function);
+	const struct function *function = symbols_get(row->functions->answer.symbols, row->row->function);
 	const char *match = list_match(function->name, row->match);
 	int before, length;
 
@@ -143,7 +143,7 @@ static void draw_function(struct canvas *canvas, struct place place, const struc
 
 static void draw_object(struct canvas *canvas, struct place place, const struct column_row *row)
 {
-	const struct function *function = symbols_get(row->picture->symbols, row->row->function);
+	const struct function *function = symbols_get(row->functions->answer.symbols, row->row->function);
 
 	canvas_middle(canvas, place, function->kernel ? STYLE_KERNEL : STYLE_USER,
 		function->object);
@@ -151,7 +151,7 @@ static void draw_object(struct canvas *canvas, struct place place, const struct 
 
 static void draw_source(struct canvas *canvas, struct place place, const struct column_row *row)
 {
-	const char *source = column_source(row->picture, row->row->function);
+	const char *source = column_source(row->functions, row->row->function);
 
 	if (source)
 		canvas_middle(canvas, place, STYLE_DIM, source);

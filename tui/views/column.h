@@ -12,7 +12,7 @@
 #include "agent/query/query.h"
 
 struct canvas;
-struct picture;
+struct function_table;
 struct place;
 
 enum { COLUMNS = 8 };
@@ -53,7 +53,7 @@ enum table_column column_at(const struct column_layout *layout, int column);
 enum table_column column_next(const struct column_layout *layout, enum table_column sort, int step);
 
 struct column_row {			/* a row and what is needed to draw it */
-	const struct picture *picture;
+	const struct function_table *functions;
 	const struct row *row;
 	const char *match;		/* part of the name to be marked, or "" */
 };
@@ -65,7 +65,7 @@ enum { COLUMN_SHARE = 16 };
 const char *column_self(const struct table *table, const struct row *row, char text[COLUMN_SHARE]);
 const char *column_total(const struct table *table, const struct row *row, char text[COLUMN_SHARE]);
 
-/* Where the function's source is, as far as the picture knows; NULL: not known yet. */
-const char *column_source(const struct picture *picture, uint32_t function);
+/* Where the function's source is, as far as the answer knows; NULL: not known yet. */
+const char *column_source(const struct function_table *functions, uint32_t function);
 
 #endif

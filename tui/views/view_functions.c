@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/function_table.h"
+#include "agent/answers/vitals.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
-#include "agent/session/picture.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
@@ -19,17 +20,20 @@
 #include "config.h"
 #include "view_functions.h"
 
-enum { DETAIL = 2048, DETAIL_STEP = 16, HEADS_FROM = 5, DETAIL_FROM = 6 };
+enum { DETAIL = 2048, DETAIL_STEP = 16, HEADS_FROM = 5, DETAIL_FROM = 6, PAUSE_MS = 100 };
 
 struct function_view {
 	const struct keys *keys;
 	const struct columns *columns;
-	struct picture *picture;
+	const struct vitals *vitals;
+	struct function_table *functions;	/* NULL: no answer yet */
 	const struct scope *scope;
-	uint64_t boot;			/* of the picture's rows */
+	struct function_request request;	/* as asked last */
+	uint64_t boot;			/* of the answer's rows */
 	struct filter filter;		/* likewise */
-	struct row idle;		/* taken out of the picture's table, if `hidden` */
+	struct row idle;		/* taken out of the answer's table, if `hidden` */
 	bool hidden;
+	bool no_idle;			/* of the scope, when that was done */
 	struct list list;
 	enum table_column sort;
 	bool invert;
@@ -42,7 +46,7 @@ static const struct table *table_of(const struct function_view *self)
 {
 	static const struct table none = { .count = 0 };
 
-	return self->picture && self->picture->table ? self->picture->table : &none;
+	return self->functions && self->functions->table ? self->functions->table : &none;
 }
 
 static uint32_t row_key(const void *context, size_t row)
@@ -54,7 +58,7 @@ static const char *row_name(const void *context, size_t row)
 {
 	const struct function_view *self = context;
 
-	return symbols_get(self->picture->symbols, row_key(context, row))->name;
+	return symbols_get(self->functions->answer.symbols, row_key(context, row))->name;
 }
 
 static struct list_rows rows_of(const struct function_view *self)
@@ -76,7 +80,7 @@ static void sort_rows(struct function_view *self)
 	struct list_rows rows = rows_of(self);
 
 	if (rows.count != 0)
-		table_sort(self->picture->table, self->picture->symbols, self->sort, self->invert);
+		table_sort(self->functions->table, self->functions->answer.symbols, self->sort, self->invert);
 	list_update(&self->list, &rows, self->list.height);
 }
 
@@ -100,7 +104,7 @@ static bool is_idle(const struct symbols *symbols, const struct row *row)
 /* Takes the row of idle time out of the table, or puts it back. */
 static void hide_idle(struct function_view *self)
 {
-	struct table *table = self->picture->table;
+	struct table *table = self->functions->table;
 	size_t i = 0;
 
 	if (!table)
@@ -108,7 +112,7 @@ static void hide_idle(struct function_view *self)
 	if (self->hidden)
 		table->rows[table->count++] = self->idle;
 	self->hidden = false;
-	while (i < table->count && !is_idle(self->picture->symbols, &table->rows[i]))
+	while (i < table->count && !is_idle(self->functions->answer.symbols, &table->rows[i]))
 		i++;
 	if (self->scope->no_idle && i < table->count) {
 		self->idle = table->rows[i];
@@ -126,26 +130,32 @@ static bool is_same(const struct filter *a, const struct filter *b)
 /* The rows of another boot, or of another filter, are looked at from their beginning. */
 static void rewind_list(struct function_view *self)
 {
-	const struct picture *picture = self->picture;
+	const struct function_table *functions = self->functions;
 	struct list_rows rows = rows_of(self);
 
-	if (!picture->table)
+	if (!functions->table)
 		return;
-	if (self->boot != picture->boot)
+	if (self->boot != functions->answer.boot)
 		list_rewind(&self->list, NULL);
-	else if (!is_same(&self->filter, &picture->filter))
+	else if (!is_same(&self->filter, &functions->filter))
 		list_rewind(&self->list, &rows);
-	self->boot = picture->boot;
-	self->filter = picture->filter;
+	self->boot = functions->answer.boot;
+	self->filter = functions->filter;
 }
 
-static void functions_show(void *context, struct picture *picture, const struct scope *scope)
+static void functions_show(void *context, const struct vitals *vitals, struct answer *answer,
+	const struct scope *scope)
 {
 	struct function_view *self = context;
-	bool again = self->picture == picture;
+	struct function_table *functions = (struct function_table *)answer;
+	bool again = self->functions == functions;
 
-	self->picture = picture;
+	self->vitals = vitals;
+	self->functions = functions;
 	self->scope = scope;
+	if (!functions || (again && self->no_idle == scope->no_idle))
+		return;
+	self->no_idle = scope->no_idle;
 	self->hidden = again && self->hidden;
 	hide_idle(self);
 	if (!again)
@@ -163,7 +173,7 @@ static void draw_rows(struct function_view *self, struct canvas *canvas, struct 
 		size_t index = self->list.top + (size_t)i;
 		struct place place = { area.row + i, area.column, area.columns };
 		struct column_row row = {
-			.picture = self->picture,
+			.functions = self->functions,
 			.row = &table_of(self)->rows[index],
 			.match = self->match,
 		};
@@ -179,7 +189,7 @@ static void draw_rows(struct function_view *self, struct canvas *canvas, struct 
 static void draw_emptiness(const struct function_view *self, struct canvas *canvas,
 	struct area area)
 {
-	struct emptiness empty = emptiness(self->picture, self->scope);
+	struct emptiness empty = emptiness(self->vitals, self->functions->table, self->scope);
 	char what_to_do[KEYS_TEXT];
 	int taken = (int)table_of(self)->count, needed, used;
 	struct area at = { area.row + taken, area.column + 2, area.rows - taken, area.columns - 3 };
@@ -199,54 +209,55 @@ static void draw_emptiness(const struct function_view *self, struct canvas *canv
 	canvas_wrap(canvas, at, STYLE_TEXT, what_to_do);
 }
 
-static void write_inlined(FILE *to, const struct picture *picture, const struct row *row)
+static void write_inlined(FILE *to, const struct function_table *functions, const struct row *row)
 {
-	if (picture->selected != row->function || picture->inlined_count == 0)
+	if (functions->selected != row->function || functions->inlined_count == 0)
 		return;
 	fputs("  inlined: ", to);
-	for (size_t i = 0; i < picture->inlined_count; i++)
+	for (size_t i = 0; i < functions->inlined_count; i++)
 		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
-			symbols_get(picture->symbols, picture->inlined[i].function)->name,
-			100.0 * (double)picture->inlined[i].weight / (double)picture->inlined_of);
+			symbols_get(functions->answer.symbols, functions->inlined[i].function)->name,
+			100.0 * (double)functions->inlined[i].weight / (double)functions->inlined_of);
 }
 
-static void write_callers(FILE *to, const struct picture *picture, const struct row *row)
+static void write_callers(FILE *to, const struct function_table *functions, const struct row *row)
 {
-	if (picture->selected != row->function || picture->caller_count == 0)
+	if (functions->selected != row->function || functions->caller_count == 0)
 		return;
 	fputs("  callers: ", to);
-	for (size_t i = 0; i < picture->caller_count; i++) {
-		const struct caller *caller = &picture->callers[i];
+	for (size_t i = 0; i < functions->caller_count; i++) {
+		const struct caller *caller = &functions->callers[i];
 
 		fprintf(to, "%s%s %.0f%%", i ? ", " : "",
-			symbols_get(picture->symbols, caller->function)->name,
+			symbols_get(functions->answer.symbols, caller->function)->name,
 			row->total ? 100.0 * (double)caller->weight / (double)row->total : 0);
 	}
 }
 
 /* Which machines its total time is of. */
-static void write_machines(FILE *to, const struct picture *picture, const struct row *row)
+static void write_machines(FILE *to, const struct function_view *self, const struct row *row)
 {
+	const struct function_table *functions = self->functions;
 	const char *before = "  on: ";
 
-	if (picture->selected != row->function || row->total == 0)
+	if (functions->selected != row->function || row->total == 0)
 		return;
-	for (size_t i = 0; i < picture->machine_count; i++) {
-		const struct picture_machine *machine = &picture->machines[i];
+	for (size_t i = 0; i < functions->machine_count && i < self->vitals->machine_count; i++) {
+		uint64_t total = functions->machines[i].total;
 
-		if (machine->total == 0)
+		if (total == 0)
 			continue;
-		fprintf(to, "%s%s %.0f%%", before, machine->name,
-			100.0 * (double)machine->total / (double)row->total);
+		fprintf(to, "%s%s %.0f%%", before, self->vitals->machines[i].name,
+			100.0 * (double)total / (double)row->total);
 		before = ", ";
 	}
 }
 
 static void write_detail(const struct function_view *self, const struct row *row, char text[DETAIL])
 {
-	const struct picture *picture = self->picture;
-	const struct function *function = symbols_get(picture->symbols, row->function);
-	const char *source = column_source(picture, row->function);
+	const struct function_table *functions = self->functions;
+	const struct function *function = symbols_get(functions->answer.symbols, row->function);
+	const char *source = column_source(functions, row->function);
 	char self_share[COLUMN_SHARE], total_share[COLUMN_SHARE];
 	FILE *to = fmemopen(text, DETAIL, "w");
 
@@ -256,13 +267,16 @@ static void write_detail(const struct function_view *self, const struct row *row
 	fputs(function->name, to);
 	if (source && *source)
 		fprintf(to, "  %s", source);
-	fprintf(to, "  self %s%% total %s%%", column_self(picture->table, row, self_share),
-		column_total(picture->table, row, total_share));
-	write_inlined(to, picture, row);
-	(picture->machines ? write_machines : write_callers)(to, picture, row);
+	fprintf(to, "  self %s%% total %s%%", column_self(functions->table, row, self_share),
+		column_total(functions->table, row, total_share));
+	write_inlined(to, functions, row);
+	if (functions->machines)
+		write_machines(to, self, row);
+	else
+		write_callers(to, functions, row);
 	if (*function->object)
 		fprintf(to, "  %s", function->object);
-	if (function->address && !picture->machines)
+	if (function->address && !functions->machines)
 		fprintf(to, " 0x%" PRIx64, function->address);
 	fclose(to);
 	text[DETAIL - 1] = '\0';
@@ -304,11 +318,11 @@ static void functions_draw(void *context, struct canvas *canvas, struct area are
 
 	self->area = area;
 	self->rows = rows_area(area);
-	if (!self->picture || self->rows.rows < 1)
+	if (!self->functions || self->rows.rows < 1)
 		return;
 	if (self->rows.row > area.row)
 		column_heads(canvas, (struct place) { area.row, area.column, area.columns },
-			&layout, self->sort, self->invert, self->picture->machines);
+			&layout, self->sort, self->invert, self->functions->machines);
 	draw_rows(self, canvas, self->rows, &layout);
 	draw_emptiness(self, canvas, self->rows);
 	if (area.rows >= DETAIL_FROM)
@@ -383,27 +397,36 @@ static enum view_found functions_search(void *context, const char *pattern, enum
 	return list_search(&self->list, &rows, self->match, where) ? VIEW_FOUND : VIEW_NOT_FOUND;
 }
 
-static void functions_needs(const void *context, struct view_needs *needs)
+/* Of the one under the cursor, more is asked where it has a line. */
+static const struct request *functions_ask(void *context, const struct scope *scope)
 {
-	const struct function_view *self = context;
+	struct function_view *self = context;
+	struct function_request *request = &self->request;
 	const struct table *table = table_of(self);
 	const struct row *row = selected(self);
-	size_t most = sizeof needs->visible / sizeof *needs->visible;
+	size_t end = self->list.top + self->list.height;
 
-	*needs = (struct view_needs) { .selected = row ? row->function : FUNCTION_NONE };
-	for (size_t i = self->list.top; i < table->count && needs->visible_count < most &&
-			i < self->list.top + self->list.height; i++)
-		needs->visible[needs->visible_count++] = table->rows[i].function;
+	if (self->area.rows < 1)
+		return NULL;
+	memset(request, 0, sizeof *request);
+	request->request.kind = &function_table_kind;
+	request->request.pause_ms = PAUSE_MS;
+	scope_excerpt(scope, &request->request.excerpt);
+	request->selected = row ? row->function : FUNCTION_NONE;
+	request->callers = row && self->area.rows >= DETAIL_FROM;
+	for (size_t i = self->list.top; i < table->count && request->visible_count < FUNCTION_ROWS && i < end; i++)
+		request->visible[request->visible_count++] = table->rows[i].function;
+	return &request->request;
 }
 
 const struct view view_functions = {
 	.name = "Functions",
 	.new = functions_new,
 	.free = free,
+	.ask = functions_ask,
 	.show = functions_show,
 	.draw = functions_draw,
 	.act = functions_act,
 	.click = functions_click,
 	.search = functions_search,
-	.needs = functions_needs,
 };

@@ -1,31 +1,144 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "agent/base/util.h"
 #include "agent/export/export_folded.h"
 #include "fake_session.h"
 
-void session_wish(struct session *session, const struct session_wish *wish)
+/* ---- in the place of a session's subscriptions ---- */
+
+struct subscription {
+	struct session *session;
+	const struct answer_kind *kind;	/* asked last */
+	bool marks;
+};
+
+struct subscription *session_subscribe(struct session *session)
 {
-	session->wish = *wish;
-	session->wishes++;
+	struct subscription *subscription = util_alloc(sizeof *subscription);
+
+	subscription->session = session;
+	session->subscriptions++;
+	return subscription;
 }
 
-struct picture *session_picture(struct session *session)
+static int *asking(struct session *session, const struct answer_kind *kind)
+{
+	return kind == &vitals_kind ? &session->asking_vitals : &session->asking_functions;
+}
+
+static void stop(struct subscription *subscription)
+{
+	if (subscription->kind)
+		--*asking(subscription->session, subscription->kind);
+	subscription->kind = NULL;
+}
+
+void session_unsubscribe(struct subscription *subscription)
+{
+	if (!subscription)
+		return;
+	stop(subscription);
+	subscription->session->subscriptions--;
+	free(subscription);
+}
+
+static void keep_excerpt(struct fake_wish *wish, const struct excerpt *excerpt)
+{
+	wish->window_ns = excerpt->window_ns;
+	wish->zero_ns = excerpt->zero_ns;
+	wish->until_ns = excerpt->until_ns;
+	wish->filter = excerpt->filter;
+}
+
+static bool is_marks(const struct request *request)
+{
+	return request->kind == &vitals_kind &&
+		((const struct vitals_request *)request)->cpus == VITALS_NO_CPUS;
+}
+
+void fake_keep(struct fake_wish *wish, const struct request *request)
+{
+	const struct function_request *functions = (const struct function_request *)request;
+
+	if (request->kind == &vitals_kind)
+		wish->cpus = ((const struct vitals_request *)request)->cpus;
+	if (!is_marks(request))
+		keep_excerpt(wish, &request->excerpt);
+	if (request->kind == &vitals_kind)
+		return;
+	wish->selected = functions->selected;
+	wish->callers = functions->callers;
+	wish->visible_count = functions->visible_count;
+	memcpy(wish->visible, functions->visible, sizeof functions->visible);
+}
+
+/* What was made when nobody asked for it was not made. */
+static void drop(struct session *session, const struct answer_kind *kind)
 {
 	struct picture *picture = session->next;
 
-	session->next = NULL;
-	if (picture)
-		session->running = picture->kept ? picture->kept == KEPT_ON : picture->running;
-	return picture;
+	if (picture && kind == &vitals_kind) {
+		vitals_free(picture->vitals);
+		picture->vitals = NULL;
+	} else if (picture) {
+		function_table_free(picture->functions);
+		picture->functions = NULL;
+	}
 }
 
-int session_picture_fd(const struct session *session)
+void session_request(struct subscription *subscription, const struct request *request)
+{
+	struct session *session = subscription->session;
+
+	stop(subscription);
+	session->wishes++;
+	if (!request)
+		return;
+	if (!*asking(session, request->kind))
+		drop(session, request->kind);
+	subscription->kind = request->kind;
+	subscription->marks = is_marks(request);
+	++*asking(session, request->kind);
+	fake_keep(&session->wish, request);
+}
+
+/* The next picture's part of this kind, whoever asks first. */
+struct answer *session_answer(struct subscription *subscription)
+{
+	struct session *session = subscription->session;
+	struct picture *picture = session->next;
+	struct answer *answer = NULL;
+
+	if (!picture || !subscription->kind)
+		return NULL;
+	if (subscription->kind == &vitals_kind && picture->vitals) {
+		answer = &picture->vitals->answer;
+		session->running = picture->vitals->kept ? picture->vitals->kept == KEPT_ON :
+			picture->vitals->running;
+		if (!subscription->marks)
+			session->took_vitals = picture->vitals;
+		picture->vitals = NULL;
+	} else if (subscription->kind == &function_table_kind && picture->functions) {
+		answer = &picture->functions->answer;
+		session->took_functions = picture->functions;
+		picture->functions = NULL;
+	}
+	return answer;
+}
+
+int session_news_fd(const struct session *session)
 {
 	(void)session;
 	return -1;
+}
+
+void session_clear_news_fd(struct session *session)
+{
+	(void)session;
 }
 
 void session_run_profiler(struct session *session, bool on)
@@ -40,7 +153,7 @@ void session_play(struct session *session, struct play play)
 	session->played = play;
 }
 
-void session_snapshot(struct session *session, const char *path,
+void session_snapshot(struct session *session, const char *path, const struct excerpt *excerpt,
 	const struct export_choice *choice)
 {
 	struct folded_options options;
@@ -49,7 +162,7 @@ void session_snapshot(struct session *session, const char *path,
 	session->marked = options.kernel_mark;
 	memcpy(session->root, options.root, sizeof session->root);
 	snprintf(session->path, sizeof session->path, "%s", path);
-	session->snapped = session->wish;
+	keep_excerpt(&session->snapped, excerpt);
 	session->snapshots++;
 }
 
@@ -60,19 +173,43 @@ bool session_message(struct session *session, struct session_message *message)
 	return message->text[0] != '\0';
 }
 
-static struct picture *picture(void *self)
+/* ---- a feed of it alone: as a machine is for a screen ---- */
+
+static bool fake_is_asked(const struct session *session, enum feed_question question,
+	const struct request *request)
 {
-	return session_picture(self);
+	const struct request *last = &session->asked[question].request;
+
+	if (!request)
+		return !last->kind;
+	return last->kind == request->kind && memcmp(last, request, request->kind->request_size) == 0;
+}
+
+static void ask(void *self, enum feed_question question, const struct request *request)
+{
+	struct session *session = self;
+	struct subscription *subscription = session->feed[question];
+
+	if (!subscription)
+		subscription = session->feed[question] = session_subscribe(session);
+	if (fake_is_asked(session, question, request))
+		return;
+	session_request(subscription, request);
+	memset(&session->asked[question], 0, sizeof session->asked[question]);
+	if (request)
+		memcpy(&session->asked[question], request, request->kind->request_size);
+}
+
+static struct answer *answer(void *self, enum feed_question question)
+{
+	struct session *session = self;
+
+	return session->feed[question] ? session_answer(session->feed[question]) : NULL;
 }
 
 static bool message(void *self, struct session_message *message)
 {
 	return session_message(self, message);
-}
-
-static void wish(void *self, const struct session_wish *wish)
-{
-	session_wish(self, wish);
 }
 
 static bool running(void *self)
@@ -90,19 +227,37 @@ static void run_profiler(void *self, bool on)
 	session_run_profiler(self, on);
 }
 
-static void snapshot(void *self, const char *kernel)
+static void snapshot(void *self, const struct excerpt *excerpt, const char *kernel)
 {
 	char name[SNAPSHOT_NAME];
 
-	session_snapshot(self, snapshot_name(kernel, time(NULL), ".folded", name),
+	session_snapshot(self, snapshot_name(kernel, time(NULL), ".folded", name), excerpt,
 		&(struct export_choice) { .format = &export_folded, .options = { true } });
 }
 
 struct feed fake_feed(struct session *session)
 {
 	return (struct feed) {
-		.self = session, .picture = picture, .message = message, .wish = wish,
+		.self = session, .ask = ask, .answer = answer, .message = message,
 		.running = running, .run_profiler = run_profiler, .play = play,
 		.snapshot = snapshot,
+	};
+}
+
+void fake_end(struct session *session)
+{
+	for (int i = 0; i < FEED_QUESTIONS; i++)
+		session_unsubscribe(session->feed[i]);
+	picture_free(session->next);
+	session->next = NULL;
+}
+
+struct excerpt fake_excerpt(const struct session *session)
+{
+	const struct fake_wish *wish = &session->wish;
+
+	return (struct excerpt) {
+		.window_ns = wish->window_ns, .zero_ns = wish->zero_ns, .until_ns = wish->until_ns,
+		.filter = wish->filter,
 	};
 }

@@ -6,21 +6,43 @@
 #include <stdbool.h>
 
 #include "agent/session/session.h"
+#include "picture.h"
 #include "tui/screen/feed.h"
 #include "tui/screen/snapshot.h"
 
+struct fake_wish {			/* of both questions */
+	uint64_t window_ns, zero_ns, until_ns;
+	struct filter filter;
+	enum vitals_cpus cpus;
+	uint32_t visible[FUNCTION_ROWS];
+	size_t visible_count;
+	uint32_t selected;
+	bool callers;
+};
+
 struct session {
-	struct picture *next;
+	struct picture *next;		/* what of it was taken is NULL */
 	struct session_message message;
-	struct session_wish wish, snapped;	/* the newest; that of the newest snapshot */
+	struct fake_wish wish, snapped;	/* the newest; that of the newest snapshot */
 	int wishes, runs, snapshots;
+	int subscriptions;		/* that there are; and so many ask for now: */
+	int asking_vitals, asking_functions;
 	bool ran_on, marked;
 	int plays;
 	struct play played;			/* the newest */
 	bool running;			/* as the picture given last has it */
 	char path[SNAPSHOT_NAME], root[48];
+
+	const struct vitals *took_vitals;	/* by a screen, not for marks; NULL: none since this was cleared */
+	const struct function_table *took_functions;	/* likewise */
+
+	struct subscription *feed[FEED_QUESTIONS];	/* of fake_feed */
+	struct function_request asked[FEED_QUESTIONS];	/* likewise; of the larger kind */
 };
 
+void fake_keep(struct fake_wish *wish, const struct request *request);	/* what it asks */
 struct feed fake_feed(struct session *session);		/* of it alone */
+struct excerpt fake_excerpt(const struct session *session);	/* as a screen has asked for it last */
+void fake_end(struct session *session);			/* what it was given, and its feed */
 
 #endif

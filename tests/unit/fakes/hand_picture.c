@@ -6,7 +6,6 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "agent/wire/event.h"
 #include "hand_picture.h"
 #include "scratch.h"
@@ -97,13 +96,13 @@ static struct table *hand_table(const uint32_t functions[HAND_FUNCTIONS])
 static void hand_visible(struct picture *picture, size_t count)
 {
 	count = count < 256 ? count : 256;
-	free(picture->visible);
-	picture->visible = util_alloc(count * sizeof *picture->visible);
-	picture->visible_count = count;
+	free(picture->functions->visible);
+	picture->functions->visible = util_alloc(count * sizeof *picture->functions->visible);
+	picture->functions->visible_count = count;
 	for (size_t i = 0; i < count; i++) {
-		struct picture_row *row = &picture->visible[i];
+		struct function_row *row = &picture->functions->visible[i];
 
-		row->function = picture->table->rows[i].function;
+		row->function = picture->functions->table->rows[i].function;
 		row->line = i < HAND_FUNCTIONS ? rows[i].line : "";
 		for (size_t s = i % TABLE_TREND; s < TABLE_TREND; s++)
 			row->trend[s] = s / 6 * (i + 1) % 9 * 100;
@@ -126,26 +125,26 @@ void hand_rows(struct picture *picture, struct symbols *symbols, const uint32_t 
 		table->weight += row->self;
 	}
 	table->samples = table->mode[MODE_KERNEL] = table->weight;
-	table_free(picture->table);
-	picture->table = table;
-	picture->symbols = symbols;
-	picture->selected = count ? functions[0] : FUNCTION_NONE;
-	picture->caller_count = 0;
+	table_free(picture->functions->table);
+	picture->functions->table = table;
+	picture->functions->answer.symbols = symbols;
+	picture->functions->selected = count ? functions[0] : FUNCTION_NONE;
+	picture->functions->caller_count = 0;
 	hand_visible(picture, count);
 }
 
 void hand_cpus(struct picture *picture, uint32_t count)
 {
-	free(picture->cpus);
-	free(picture->trends);
-	picture->cpus = util_alloc(count * sizeof *picture->cpus);
-	picture->trends = util_alloc(count * sizeof *picture->trends);
-	picture->cpu_count = count;
+	free(picture->vitals->cpus);
+	free(picture->vitals->trends);
+	picture->vitals->cpus = util_alloc(count * sizeof *picture->vitals->cpus);
+	picture->vitals->trends = util_alloc(count * sizeof *picture->vitals->trends);
+	picture->vitals->cpu_count = count;
 	for (uint32_t i = 0; i < count; i++) {
-		struct picture_cpu *cpu = &picture->cpus[i];
+		struct cpu_vitals *cpu = &picture->vitals->cpus[i];
 
 		cpu->enabled = true;
-		cpu->series.trend = picture->trends[i].mode;
+		cpu->series.trend = picture->vitals->trends[i].mode;
 		cpu->series.mode[MODE_KERNEL] = 6200 - i % 7 * 900;
 		cpu->series.mode[MODE_USER] = 2100 + i % 3 * 500;
 		cpu->series.mode[MODE_IDLE] =
@@ -159,21 +158,34 @@ void hand_cpus(struct picture *picture, uint32_t count)
 	}
 }
 
-struct picture *hand_picture(struct symbols *symbols, const uint32_t functions[HAND_FUNCTIONS])
+static struct vitals *hand_vitals(const struct symbols *symbols)
 {
-	struct picture *picture = util_alloc(sizeof *picture);
+	struct vitals *vitals = util_alloc(sizeof *vitals);
 
-	*picture = (struct picture) {
+	*vitals = (struct vitals) {
+		.answer = { .kind = &vitals_kind, .symbols = symbols },
 		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64",
-		.now = 192000000000, .from = 182000000000, .link = LINK_UP, .vm = VM_RUNNING,
+		.now = 192000000000, .link = LINK_UP, .vm = VM_RUNNING,
 		.running = true, .sampler = SAMPLER_NMI, .rate = 997, .achieved = 996.8,
 		.cost_ns = 850, .cost_share = 0.0012, .ring_fill = 0.03,
-		.table = hand_table(functions), .symbols = symbols, .generation = 1,
-		.selected = functions[2], .caller_count = 2, .filter.cpu = EVENT_NONE,
+	};
+	return vitals;
+}
+
+struct picture *hand_picture(struct symbols *symbols, const uint32_t functions[HAND_FUNCTIONS])
+{
+	struct function_table *table = util_alloc(sizeof *table);
+	struct picture *picture;
+
+	*table = (struct function_table) {
+		.answer = { .kind = &function_table_kind, .symbols = symbols }, .kernel = "demo-kernel",
+		.table = hand_table(functions), .selected = functions[2], .caller_count = 2,
+		.filter.cpu = EVENT_NONE,
 		.callers = { { functions[1], 2950 }, { functions[5], 1890 } },
 	};
+	picture = picture_new(&hand_vitals(symbols)->answer, &table->answer);
 	hand_cpus(picture, 4);
-	picture->cpus[3].sampler = true;
+	picture->vitals->cpus[3].sampler = true;
 	hand_visible(picture, HAND_FUNCTIONS);
 	return picture;
 }

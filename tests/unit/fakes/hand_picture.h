@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct picture;
+#include "picture.h"
+
 struct symbols;
 
 enum { HAND_FUNCTIONS = 8 };

@@ -10,7 +10,6 @@
 
 #include "agent/base/util.h"
 #include "agent/names/function.h"
-#include "agent/session/picture.h"
 #include "agent/session/session.h"
 #include "fake_guest.h"
 #include "scratch.h"
@@ -84,21 +83,36 @@ void fixture_await_message(struct fixture *fixture, bool failed, const char *par
 	fail_msg("no message %s", part);
 }
 
-/* The newest picture after all that the guest has sent; a wish makes it at once. */
+static struct answer *await_answer(struct fixture *fixture, struct subscription *subscription)
+{
+	struct answer *answer = NULL;
+
+	for (int i = 0; i < FIXTURE_STEPS && !answer; i++) {
+		fixture_step(fixture);
+		answer = session_answer(subscription);
+	}
+	assert_non_null(answer);
+	return answer;
+}
+
+/* As a reader who looks once: what is asked anew is answered at once. */
 struct picture *fixture_picture(struct fixture *fixture)
 {
-	const struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = FUNCTION_NONE };
-	struct picture *picture = NULL;
+	const struct vitals_request vitals = picture_vitals_request();
+	const struct function_request functions = picture_function_request();
+	struct subscription *readers[2];
+	struct picture *picture;
 
 	for (int i = 0; i < 5; i++)
 		fixture_step(fixture);
-	picture_free(session_picture(fixture->session));
-	session_wish(fixture->session, &wish);
-	for (int i = 0; i < FIXTURE_STEPS && !picture; i++) {
-		fixture_step(fixture);
-		picture = session_picture(fixture->session);
+	for (int i = 0; i < 2; i++) {
+		readers[i] = session_subscribe(fixture->session);
+		session_request(readers[i], i ? &functions.request : &vitals.request);
 	}
-	assert_non_null(picture);
+	picture = picture_new(await_answer(fixture, readers[0]), NULL);
+	picture->functions = (struct function_table *)await_answer(fixture, readers[1]);
+	session_unsubscribe(readers[0]);
+	session_unsubscribe(readers[1]);
 	return picture;
 }
 

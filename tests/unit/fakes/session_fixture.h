@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 
-#include "agent/session/picture.h"
+#include "agent/vm/link.h"
+#include "picture.h"
+
 
 struct fake_guest;
 struct session;
@@ -31,7 +33,7 @@ void fixture_await_link(struct fixture *fixture, enum link_state wanted);
 void fixture_await_line(struct fixture *fixture, const char *line);	/* from ktop to the guest */
 void fixture_await_message(struct fixture *fixture, bool failed, const char *part);
 
-/* The newest picture after all that the guest has sent; a wish makes it at once. */
+/* The newest picture after all that the guest has sent. */
 struct picture *fixture_picture(struct fixture *fixture);
 
 /* The guest says all that it is; and that in answer to hello. */

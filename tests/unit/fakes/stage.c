@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "agent/session/picture.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
 #include "canvas_dump.h"
@@ -24,6 +23,7 @@ void stage_resize(struct stage *stage, int rows, int columns, bool unicode)
 
 void stage_show(struct stage *stage, struct picture *picture)
 {
+	picture_free(stage->session.next);
 	stage->session.next = picture;
 	screen_step(stage->screen, stage->now);
 	screen_draw(stage->screen, stage->canvas);
@@ -41,7 +41,7 @@ void stage_raise(struct stage *stage, struct picture *first)
 void stage_strike(struct stage *stage)
 {
 	screen_free(stage->screen);
-	picture_free(stage->session.next);
+	fake_end(&stage->session);
 	canvas_free(stage->canvas);
 }
 

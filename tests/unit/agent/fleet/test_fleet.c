@@ -12,9 +12,9 @@
 #include "agent/fleet/fleet.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/picture.h"
 
 enum { MACHINES = 3 };
 
@@ -35,16 +35,41 @@ static struct world new_world(void)
 	return world;
 }
 
+static void take(struct fleet *fleet, size_t machine, struct picture *picture)
+{
+	fleet_take(fleet, machine, &picture->vitals->answer);
+	fleet_take(fleet, machine, &picture->functions->answer);
+	free(picture);
+}
+
+static struct picture *all_of(struct fleet *fleet)
+{
+	uint64_t now = util_now();
+
+	return picture_new(&fleet_vitals(fleet, now)->answer, &fleet_functions(fleet, now)->answer);
+}
+
+/* As a screen asks both of its questions. */
+static void ask(struct fleet *fleet, const struct function_request *functions)
+{
+	struct vitals_request vitals = picture_vitals_request();
+
+	vitals.request.excerpt = functions->request.excerpt;
+	fleet_request(fleet, &vitals.request);
+	fleet_request(fleet, &functions->request);
+}
+
 static struct picture *part(const struct world *world, const char *kernel, uint32_t rate,
 	uint64_t now)
 {
 	struct picture *picture = hand_picture(world->symbols, world->functions);
 
-	strcpy(picture->kernel, kernel);
-	picture->rate = rate;
-	picture->now = now;
-	picture->table->to = now;
-	picture->table->from = now - 10 * second;
+	strcpy(picture->vitals->kernel, kernel);
+	strcpy(picture->functions->kernel, kernel);
+	picture->vitals->rate = rate;
+	picture->vitals->now = now;
+	picture->functions->table->to = now;
+	picture->functions->table->from = now - 10 * second;
 	return picture;
 }
 
@@ -52,9 +77,9 @@ static const struct row *find(const struct picture *picture, const char *name, c
 {
 	const struct row *found = NULL;
 
-	for (size_t i = 0; i < picture->table->count; i++) {
-		const struct row *row = &picture->table->rows[i];
-		const struct function *function = symbols_get(picture->symbols, row->function);
+	for (size_t i = 0; i < picture->functions->table->count; i++) {
+		const struct row *row = &picture->functions->table->rows[i];
+		const struct function *function = symbols_get(picture->functions->answer.symbols, row->function);
 
 		if (strcmp(function->name, name) != 0 || strcmp(function->object, object) != 0)
 			continue;
@@ -69,8 +94,8 @@ static uint64_t all_self(const struct picture *picture)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < picture->table->count; i++)
-		sum += picture->table->rows[i].self;
+	for (size_t i = 0; i < picture->functions->table->count; i++)
+		sum += picture->functions->table->rows[i].self;
 	return sum;
 }
 
@@ -83,20 +108,20 @@ static void test_sums_are_exact(void **state)
 	const struct row *row;
 
 	(void)state;
-	fleet_take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	fleet_take(fleet, 1, part(&db, "Linux", 250, 900 * second));
-	picture = fleet_picture(fleet, util_now());
-	assert_int_equal(picture->table->count, HAND_FUNCTIONS);
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
+	take(fleet, 1, part(&db, "Linux", 250, 900 * second));
+	picture = all_of(fleet);
+	assert_int_equal(picture->functions->table->count, HAND_FUNCTIONS);
 	row = find(picture, "memcpy", "Linux");
 	assert_non_null(row);
 	assert_int_equal(row->self, 7340 * 1000000ull + 7340 * 4000000ull);
 	assert_int_equal(row->total, 7530 * 1000000ull + 7530 * 4000000ull);
 	assert_int_equal(row->samples, 2 * 7200);
 	assert_int_equal(row->cpus[0], 0x6);
-	assert_int_equal(all_self(picture), picture->table->weight);
-	assert_int_equal(picture->table->weight, 39799 * 5000000ull);
-	assert_int_equal(picture->table->mode[MODE_IDLE], 13900 * 5000000ull);
-	assert_int_equal(picture->table->to - picture->table->from, 10 * second);
+	assert_int_equal(all_self(picture), picture->functions->table->weight);
+	assert_int_equal(picture->functions->table->weight, 39799 * 5000000ull);
+	assert_int_equal(picture->functions->table->mode[MODE_IDLE], 13900 * 5000000ull);
+	assert_int_equal(picture->functions->table->to - picture->functions->table->from, 10 * second);
 	picture_free(picture);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
@@ -110,10 +135,10 @@ static void test_kernels_are_told_apart(void **state)
 	struct picture *picture;
 
 	(void)state;
-	fleet_take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	fleet_take(fleet, 1, part(&db, "demo-kernel", 1000, 60 * second));
-	fleet_take(fleet, 2, part(&mail, "Linux", 1000, 70 * second));
-	picture = fleet_picture(fleet, util_now());
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
+	take(fleet, 1, part(&db, "demo-kernel", 1000, 60 * second));
+	take(fleet, 2, part(&mail, "Linux", 1000, 70 * second));
+	picture = all_of(fleet);
 	assert_int_equal(find(picture, "memcpy", "Linux")->self, 2 * 7340000000ull);
 	assert_int_equal(find(picture, "memcpy", "Linux")->cpus[0], 0xa);
 	assert_int_equal(find(picture, "memcpy", "demo-kernel")->self, 7340000000ull);
@@ -138,33 +163,33 @@ static void test_header(void **state)
 	uint64_t kernel = 0;
 
 	(void)state;
-	one->lost_guest = 3;
-	other->lost_guest = 4;
-	other->lost_host = 5;
-	strcpy(other->note, "something ails it");
-	for (uint32_t i = 0; i < other->cpu_count; i++)
-		kernel += other->cpus[i].series.mode[MODE_KERNEL];
-	fleet_take(fleet, 0, one);
-	fleet_take(fleet, 1, other);
-	picture = fleet_picture(fleet, util_now());
-	assert_int_equal(picture->cpu_count, 3);
-	assert_int_equal(picture->cpus[1].series.mode[MODE_KERNEL], kernel * 2000000);
-	assert_int_equal(picture->cpus[2].series.mode[MODE_KERNEL], 0);
-	assert_int_equal(picture->lost_guest, 7);
-	assert_int_equal(picture->lost_host, 5);
-	assert_true(picture->running);
-	assert_int_equal(picture->link, LINK_UP);
-	assert_string_equal(picture->machines[1].name, "2 db");
-	assert_true(picture->machines[1].known);
-	assert_false(picture->machines[2].known);
-	assert_string_equal(picture->note, "2 db: something ails it");
+	one->vitals->lost_guest = 3;
+	other->vitals->lost_guest = 4;
+	other->vitals->lost_host = 5;
+	strcpy(other->vitals->note, "something ails it");
+	for (uint32_t i = 0; i < other->vitals->cpu_count; i++)
+		kernel += other->vitals->cpus[i].series.mode[MODE_KERNEL];
+	take(fleet, 0, one);
+	take(fleet, 1, other);
+	picture = all_of(fleet);
+	assert_int_equal(picture->vitals->cpu_count, 3);
+	assert_int_equal(picture->vitals->cpus[1].series.mode[MODE_KERNEL], kernel * 2000000);
+	assert_int_equal(picture->vitals->cpus[2].series.mode[MODE_KERNEL], 0);
+	assert_int_equal(picture->vitals->lost_guest, 7);
+	assert_int_equal(picture->vitals->lost_host, 5);
+	assert_true(picture->vitals->running);
+	assert_int_equal(picture->vitals->link, LINK_UP);
+	assert_string_equal(picture->vitals->machines[1].name, "2 db");
+	assert_true(picture->vitals->machines[1].known);
+	assert_false(picture->vitals->machines[2].known);
+	assert_string_equal(picture->vitals->note, "2 db: something ails it");
 	picture_free(picture);
 
 	one = part(&web, "Linux", 1000, 51 * second);
-	one->running = false;
-	fleet_take(fleet, 0, one);
-	picture = fleet_picture(fleet, util_now());
-	assert_false(picture->running);
+	one->vitals->running = false;
+	take(fleet, 0, one);
+	picture = all_of(fleet);
+	assert_false(picture->vitals->running);
 	picture_free(picture);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
@@ -186,14 +211,14 @@ static void test_states_of_many(void **state)
 		struct picture *one = part(&web, "Linux", 1000, (50 + i) * second), *picture;
 		struct picture *other = part(&db, "Linux", 1000, (50 + i) * second);
 
-		one->link = links[0];
-		other->link = links[1];
-		fleet_take(fleet, 0, one);
-		fleet_take(fleet, 1, other);
-		picture = fleet_picture(fleet, util_now());
-		assert_int_equal(picture->link, links[i / LINKS < i % LINKS]);
+		one->vitals->link = links[0];
+		other->vitals->link = links[1];
+		take(fleet, 0, one);
+		take(fleet, 1, other);
+		picture = all_of(fleet);
+		assert_int_equal(picture->vitals->link, links[i / LINKS < i % LINKS]);
 		for (int k = 0; k < 2; k++)
-			assert_int_equal(picture->machines[k].running, links[k] == LINK_UP);
+			assert_int_equal(picture->vitals->machines[k].running, links[k] == LINK_UP);
 		picture_free(picture);
 	}
 	fleet_free(fleet);
@@ -210,18 +235,18 @@ static void test_another_rate_moves_no_past(void **state)
 	uint64_t weight;
 
 	(void)state;
-	one->table->time = one->table->weight * 1000000;
-	fleet_take(fleet, 0, one);
-	fleet_take(fleet, 1, part(&db, "demo-kernel", 1000, 50 * second));
-	picture = fleet_picture(fleet, util_now());
-	weight = picture->table->weight;
+	one->functions->table->time = one->functions->table->weight * 1000000;
+	take(fleet, 0, one);
+	take(fleet, 1, part(&db, "demo-kernel", 1000, 50 * second));
+	picture = all_of(fleet);
+	weight = picture->functions->table->weight;
 	picture_free(picture);
 
 	one = part(&web, "Linux", 100, 51 * second);		/* ctl rate 100, and nothing since */
-	one->table->time = one->table->weight * 1000000;
-	fleet_take(fleet, 0, one);
-	picture = fleet_picture(fleet, util_now());
-	assert_int_equal(picture->table->weight, weight);
+	one->functions->table->time = one->functions->table->weight * 1000000;
+	take(fleet, 0, one);
+	picture = all_of(fleet);
+	assert_int_equal(picture->functions->table->weight, weight);
 	assert_int_equal(find(picture, "memcpy", "Linux")->self,
 		find(picture, "memcpy", "demo-kernel")->self);
 	picture_free(picture);
@@ -236,31 +261,30 @@ static void test_visible_rows(void **state)
 	struct world web = new_world(), db = new_world();
 	struct fleet *fleet = fleet_new(names, 2, NULL);
 	struct picture *picture, *before;
-	struct session_wish wish, asked;
+	struct function_request wish = picture_function_request(), asked;
 	const struct row *row;
 
 	(void)state;
-	fleet_take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	fleet_take(fleet, 1, part(&db, "Linux", 500, 50 * second));
-	before = fleet_picture(fleet, util_now());
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
+	take(fleet, 1, part(&db, "Linux", 500, 50 * second));
+	before = all_of(fleet);
 	row = find(before, "spin_lock", "Linux");
-	memset(&wish, 0, sizeof wish);
-	wish.window_ns = 10 * second;
-	wish.filter.cpu = 1;
+	wish.request.excerpt.window_ns = 10 * second;
+	wish.request.excerpt.filter.cpu = 1;
 	wish.visible[0] = wish.selected = row->function;
 	wish.visible_count = 1;
-	fleet_wish(fleet, &wish);
-	asked = fleet_ask(fleet, 1);
+	ask(fleet, &wish);
+	asked = fleet_function_request(fleet, 1);
 	assert_int_equal(asked.visible_count, 1);
 	assert_int_equal(asked.visible[0], db.functions[1]);
-	assert_int_equal(asked.window_ns, 10 * second);
-	assert_int_equal(asked.filter.cpu, 1);
-	picture = fleet_picture(fleet, util_now());
-	assert_int_equal(picture->visible_count, 1);
-	assert_int_equal(picture->visible[0].trend[6], 200 * 3000000ull);
-	assert_string_equal(picture->visible[0].line, "kern/lock.c:18");
-	assert_int_equal(picture->machines[0].total, 17450 * 1000000ull);
-	assert_int_equal(picture->machines[1].total, 17450 * 2000000ull);
+	assert_int_equal(asked.request.excerpt.window_ns, 10 * second);
+	assert_int_equal(asked.request.excerpt.filter.cpu, 1);
+	picture = all_of(fleet);
+	assert_int_equal(picture->functions->visible_count, 1);
+	assert_int_equal(picture->functions->visible[0].trend[6], 200 * 3000000ull);
+	assert_string_equal(picture->functions->visible[0].line, "kern/lock.c:18");
+	assert_int_equal(picture->functions->machines[0].total, 17450 * 1000000ull);
+	assert_int_equal(picture->functions->machines[1].total, 17450 * 2000000ull);
 	picture_free(before);
 	picture_free(picture);
 	fleet_free(fleet);
@@ -273,35 +297,34 @@ static void test_clocks_are_never_mixed(void **state)
 {
 	struct world web = new_world(), db = new_world(), again = new_world();
 	struct fleet *fleet = fleet_new(names, 3, NULL);
-	struct session_wish wish;
+	struct function_request wish = picture_function_request();
 
 	(void)state;
-	memset(&wish, 0, sizeof wish);
-	fleet_take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	fleet_take(fleet, 1, part(&db, "Linux", 1000, 900 * second));
-	wish.zero_ns = 7;
-	fleet_wish(fleet, &wish);
-	assert_int_equal(fleet_ask(fleet, 0).zero_ns, 50 * second);
-	assert_int_equal(fleet_ask(fleet, 1).zero_ns, 900 * second);
-	assert_int_equal(fleet_ask(fleet, 2).zero_ns, 0);
-	assert_int_equal(fleet_ask(fleet, 0).until_ns, 0);
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
+	take(fleet, 1, part(&db, "Linux", 1000, 900 * second));
+	wish.request.excerpt.zero_ns = 7;
+	ask(fleet, &wish);
+	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * second);
+	assert_int_equal(fleet_excerpt(fleet, 1).zero_ns, 900 * second);
+	assert_int_equal(fleet_excerpt(fleet, 2).zero_ns, 0);
+	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
 
-	fleet_take(fleet, 0, part(&web, "Linux", 1000, 60 * second));
-	wish.until_ns = 9;
-	fleet_wish(fleet, &wish);
-	assert_int_equal(fleet_ask(fleet, 0).zero_ns, 50 * second);
-	assert_int_equal(fleet_ask(fleet, 0).until_ns, 60 * second);
-	assert_int_equal(fleet_ask(fleet, 1).until_ns, 900 * second);
-	assert_int_equal(fleet_ask(fleet, 2).until_ns, 1);
+	take(fleet, 0, part(&web, "Linux", 1000, 60 * second));
+	wish.request.excerpt.until_ns = 9;
+	ask(fleet, &wish);
+	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * second);
+	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 60 * second);
+	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 900 * second);
+	assert_int_equal(fleet_excerpt(fleet, 2).until_ns, 1);
 
-	fleet_take(fleet, 1, part(&again, "Linux", 1000, 1000 * second));
-	assert_int_equal(fleet_ask(fleet, 1).zero_ns, 0);
-	assert_int_equal(fleet_ask(fleet, 1).until_ns, 1);
-	wish.until_ns = 0;
-	fleet_wish(fleet, &wish);
-	assert_int_equal(fleet_ask(fleet, 0).until_ns, 0);
-	assert_int_equal(fleet_ask(fleet, 1).until_ns, 0);
-	assert_int_equal(fleet_ask(fleet, 0).zero_ns, 50 * second);
+	take(fleet, 1, part(&again, "Linux", 1000, 1000 * second));
+	assert_int_equal(fleet_excerpt(fleet, 1).zero_ns, 0);
+	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 1);
+	wish.request.excerpt.until_ns = 0;
+	ask(fleet, &wish);
+	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
+	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 0);
+	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * second);
 	fleet_free(fleet);
 	symbols_free(web.symbols);
 	symbols_free(db.symbols);
@@ -319,16 +342,16 @@ static void test_new_boot(void **state)
 	uint32_t functions[2], id;
 
 	(void)state;
-	fleet_take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
-	picture = fleet_picture(fleet, util_now());
+	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
+	picture = all_of(fleet);
 	id = find(picture, "memcpy", "Linux")->function;
 	symbols = hand_kernel(list, 2, functions);
 	next = part(&web, "Linux", 1000, 50 * second);
 	hand_rows(next, symbols, functions, 2);
-	fleet_take(fleet, 0, next);
+	take(fleet, 0, next);
 	picture_free(picture);
-	picture = fleet_picture(fleet, util_now());
-	assert_int_equal(picture->table->count, 2);
+	picture = all_of(fleet);
+	assert_int_equal(picture->functions->table->count, 2);
 	assert_int_equal(find(picture, "memcpy", "Linux")->function, id);
 	assert_int_equal(find(picture, "memcpy", "Linux")->self, 5000 * 1000000ull);
 	picture_free(picture);

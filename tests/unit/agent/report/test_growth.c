@@ -23,13 +23,13 @@
 #include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/report/report.h"
-#include "agent/session/picture.h"
 #include "agent/session/session.h"
 #include "agent/store/store.h"
 #include "agent/wire/decode.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/scratch.h"
+#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/session_fixture.h"
 
 enum {
@@ -190,18 +190,21 @@ static void ask_stacks(struct grown *grown)
 static void ask_fleet(struct grown *grown)
 {
 	static const char *const names[] = { "1 a", "2 b" };
-	const struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = FUNCTION_NONE };
+	const struct vitals_request vitals = picture_vitals_request();
+	const struct function_request functions = picture_function_request();
 	struct fleet *fleet = fleet_new(names, 2, NULL);
 	struct meter meter;
 
 	meter_clear(&meter);
 	for (size_t i = 0; i < 2; i++) {
-		const struct picture_inputs inputs = { .epoch = grown->epoch, .wish = &wish, .trouble = "",
+		const struct moment moment = { .epoch = grown->epoch, .trouble = "",
 			.decode = session_decode(grown->fixture.session), .meter = &meter };
 
-		fleet_take(fleet, i, picture_new(&inputs));
+		fleet_take(fleet, i, answer_new(&vitals.request, &moment));
+		fleet_take(fleet, i, answer_new(&functions.request, &moment));
 	}
-	picture_free(fleet_picture(fleet, util_now()));
+	vitals_free(fleet_vitals(fleet, util_now()));
+	function_table_free(fleet_functions(fleet, util_now()));
 	fleet_free(fleet);
 }
 

@@ -70,7 +70,7 @@ static void test_live(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
 	service_step(service);
-	session_snapshot(fixture.session, saved, &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, saved, &picture_all, &(struct export_choice){ .format = &export_folded });
 	fixture_await_message(&fixture, false, saved);
 	check_sockets(2);		/* ours, and the one that stands for QEMU's */
 	check_private(scratch_path("runtime/ktop"), 2);

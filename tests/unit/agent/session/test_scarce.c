@@ -21,13 +21,13 @@
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/report/report.h"
-#include "agent/session/picture.h"
 #include "agent/session/session.h"
 #include "agent/store/store.h"
 #include "agent/wire/decode.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_machine.h"
 #include "tests/unit/fakes/fake_qmp.h"
+#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scarce.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
@@ -94,10 +94,10 @@ static uint64_t self_of(const struct picture *picture, const char *name)
 {
 	uint64_t self = 0;
 
-	for (size_t i = 0; picture->table && i < picture->table->count; i++) {
-		const struct row *row = &picture->table->rows[i];
+	for (size_t i = 0; picture->functions->table && i < picture->functions->table->count; i++) {
+		const struct row *row = &picture->functions->table->rows[i];
 
-		if (strcmp(symbols_get(picture->symbols, row->function)->name, name) == 0)
+		if (strcmp(symbols_get(picture->functions->answer.symbols, row->function)->name, name) == 0)
 			self += row->self;
 	}
 	return self;
@@ -106,13 +106,13 @@ static uint64_t self_of(const struct picture *picture, const char *name)
 /* What is not in the table is counted, and what has no name is told of. */
 static void check_first(const struct picture *picture, uint64_t sent)
 {
-	const struct epoch *epoch = picture->epoch;
-	uint64_t weight = picture->table->weight + store_given_up(epoch->inputs.store) +
+	const struct epoch *epoch = picture->functions->answer.epoch;
+	uint64_t weight = picture->functions->table->weight + store_given_up(epoch->inputs.store) +
 		epoch->untimed;
 
 	assert_int_equal(weight, sent);
 	if (self_of(picture, "hot") != sent)
-		assert_string_not_equal(picture->note, "");
+		assert_string_not_equal(picture->vitals->note, "");
 }
 
 static void boot(void *context)
@@ -135,8 +135,8 @@ static void boot(void *context)
 	picture = fixture_picture(&fixture);
 	assert_int_equal(self_of(picture, "cold"), 15);
 	assert_int_equal(self_of(picture, "told_by_the_guest"), 5);
-	assert_string_equal(threads_name(picture->epoch->inputs.threads, 7), "worker");
-	assert_int_equal(picture->cpu_count, 2);
+	assert_string_equal(threads_name(picture->functions->answer.epoch->inputs.threads, 7), "worker");
+	assert_int_equal(picture->vitals->cpu_count, 2);
 	picture_free(picture);
 	fixture_end(&fixture);
 }
@@ -172,7 +172,7 @@ static void next_boot(void *context)
 	assert_int_equal(self_of(picture, "hot"), 0);
 	assert_int_equal(self_of(picture, "cold"), 15);
 	assert_int_equal(self_of(picture, "told_by_the_guest"), 5);
-	assert_string_equal(threads_name(picture->epoch->inputs.threads, 7), "worker");
+	assert_string_equal(threads_name(picture->functions->answer.epoch->inputs.threads, 7), "worker");
 	picture_free(picture);
 	fixture_end(&fixture);
 }
@@ -189,7 +189,7 @@ static void snapshot(void *context)
 	fake_guest_sample(fixture.guest, 0, 3, HOT, CALLER);
 	picture_free(fixture_picture(&fixture));
 	scarce_pause(false);
-	session_snapshot(fixture.session, scratch_path("shot.folded"), &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, scratch_path("shot.folded"), &picture_all, &(struct export_choice){ .format = &export_folded });
 	for (int i = 0; i < FIXTURE_STEPS && !message.text[0]; i++) {
 		fixture_step(&fixture);
 		session_message(fixture.session, &message);
@@ -377,8 +377,22 @@ static struct picture *part_of(struct fixture *fixture)
 {
 	struct picture *picture = fixture_picture(fixture);
 
-	picture->table->time = picture->table->weight * TICK_NS;
+	picture->functions->table->time = picture->functions->table->weight * TICK_NS;
 	return picture;
+}
+
+static void give(struct fleet *fleet, int machine, struct picture *part)
+{
+	fleet_take(fleet, (size_t)machine, &part->vitals->answer);
+	fleet_take(fleet, (size_t)machine, &part->functions->answer);
+	free(part);
+}
+
+static struct picture *fleet_all(struct fleet *fleet)
+{
+	uint64_t now = util_now();
+
+	return picture_new(&fleet_vitals(fleet, now)->answer, &fleet_functions(fleet, now)->answer);
 }
 
 static void sample_all(struct fixture *machines)
@@ -394,8 +408,8 @@ static uint64_t all_of(const struct picture *picture)
 {
 	uint64_t self = 0;
 
-	for (size_t i = 0; i < picture->table->count; i++)
-		self += picture->table->rows[i].self;
+	for (size_t i = 0; i < picture->functions->table->count; i++)
+		self += picture->functions->table->rows[i].self;
 	return self;
 }
 
@@ -421,17 +435,17 @@ static void sum_machines(void *context)
 
 	fleet = fleet_new(names, MACHINES, budget);
 	for (int i = 0; i < MACHINES; i++)
-		fleet_take(fleet, (size_t)i, parts[i]);
-	picture = fleet_picture(fleet, util_now());
-	assert_int_equal(all_of(picture), picture->table->weight);
-	assert_int_equal(picture->table->weight, MACHINES * 15 * TICK_NS);
+		give(fleet, i, parts[i]);
+	picture = fleet_all(fleet);
+	assert_int_equal(all_of(picture), picture->functions->table->weight);
+	assert_int_equal(picture->functions->table->weight, MACHINES * 15 * TICK_NS);
 	picture_free(picture);
 	scarce_end();
 
 	sample_all(machines);
 	for (int i = 0; i < MACHINES; i++)
-		fleet_take(fleet, (size_t)i, part_of(&machines[i]));
-	picture = fleet_picture(fleet, util_now());
+		give(fleet, i, part_of(&machines[i]));
+	picture = fleet_all(fleet);
 	assert_int_equal(all_of(picture), MACHINES * 30 * TICK_NS);
 	assert_int_equal(self_of(picture, "hot"), MACHINES * 20 * TICK_NS);
 	assert_int_equal(self_of(picture, "cold"), (MACHINES - 1) * 10 * TICK_NS);

@@ -18,26 +18,26 @@
 #include "agent/guest/remarks.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "agent/session/session.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "agent/wire/decode.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_qmp.h"
+#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
 static bool is_named(const struct picture *picture, uint32_t function, const char *name)
 {
-	return strcmp(symbols_get(picture->symbols, function)->name, name) == 0;
+	return strcmp(symbols_get(picture->functions->answer.symbols, function)->name, name) == 0;
 }
 
 static const struct row *find_row(const struct picture *picture, const char *name)
 {
-	for (size_t i = 0; picture->table && i < picture->table->count; i++)
-		if (is_named(picture, picture->table->rows[i].function, name))
-			return &picture->table->rows[i];
+	for (size_t i = 0; picture->functions->table && i < picture->functions->table->count; i++)
+		if (is_named(picture, picture->functions->table->rows[i].function, name))
+			return &picture->functions->table->rows[i];
 	fail_msg("no row %s", name);
 	return NULL;
 }
@@ -78,7 +78,7 @@ static void test_profiler_of_a_silent_guest(void **state)
 	fixture_await_message(&fixture, false, "profiling starts when the guest answers: nothing is "
 		"known of the guest: it has not opened the port; Linux: is ktop.ko loaded");
 	picture = fixture_picture(&fixture);
-	assert_int_equal(picture->kept, KEPT_ON);
+	assert_int_equal(picture->vitals->kept, KEPT_ON);
 	picture_free(picture);
 	fixture_bring_up(&fixture);
 	fixture_await_line(&fixture, "start");
@@ -86,7 +86,7 @@ static void test_profiler_of_a_silent_guest(void **state)
 	fake_guest_status(fixture.guest, true);
 	fixture_await_message(&fixture, false, "profiling on");
 	picture = fixture_picture(&fixture);
-	assert_int_equal(picture->kept, KEPT_NONE);
+	assert_int_equal(picture->vitals->kept, KEPT_NONE);
 	picture_free(picture);
 	fixture_end(&fixture);
 
@@ -117,56 +117,97 @@ static void test_picture_of_samples(void **state)
 	fake_guest_counts(fixture.guest);
 	picture = fixture_picture(&fixture);
 
-	assert_string_equal(picture->kernel, "toy?[2J");
-	assert_int_equal(picture->cpu_count, 2);
-	assert_true(picture->running);
-	assert_int_equal(picture->rate, 997);
+	assert_string_equal(picture->vitals->kernel, "toy?[2J");
+	assert_int_equal(picture->vitals->cpu_count, 2);
+	assert_true(picture->vitals->running);
+	assert_int_equal(picture->vitals->rate, 997);
 	/* Two ticks of the guest's clock are a nanosecond. */
-	assert_int_equal(picture->now, fixture.guest->clock / 2);
-	assert_int_equal(picture->table->weight, 50);
-	assert_int_equal(picture->table->samples, 40);
+	assert_int_equal(picture->vitals->now, fixture.guest->clock / 2);
+	assert_int_equal(picture->functions->table->weight, 50);
+	assert_int_equal(picture->functions->table->samples, 40);
 	assert_int_equal(find_row(picture, "hot")->self, 30);
 	assert_int_equal(find_row(picture, "cold")->self, 20);
 	assert_int_equal(find_row(picture, "main_loop")->self, 0);
 	assert_int_equal(find_row(picture, "main_loop")->total, 50);
-	assert_int_equal(picture->lost_guest + picture->lost_host, 0);
-	assert_int_equal(picture->cost_ns, 500);
+	assert_int_equal(picture->vitals->lost_guest + picture->vitals->lost_host, 0);
+	assert_int_equal(picture->vitals->cost_ns, 500);
 	assert_int_equal(guest_events_of(session_epoch(fixture.session)->events, 16, 0), 30);
 	assert_int_equal(guest_events_of(session_epoch(fixture.session)->events, 16, 1), 10);
 	picture_free(picture);
 	fixture_end(&fixture);
 }
 
-/* Who looks at marks alone gets those; the reader is told again. */
-static void test_brief_picture(void **state)
+/* Who looks at marks alone gets those. */
+static void test_marks(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
-	struct session_wish wish = { .filter.cpu = EVENT_NONE, .selected = FUNCTION_NONE,
-		.reader = 7, .brief = true };
-	struct picture *picture = NULL;
+	struct vitals_request request = picture_vitals_request();
+	struct subscription *reader = session_subscribe(fixture.session);
+	struct vitals *vitals = NULL;
+
+	(void)state;
+	request.cpus = VITALS_NO_CPUS;
+	request.request.pause_ms = 1;
+	fixture_bring_up(&fixture);
+	fake_guest_status(fixture.guest, true);
+	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	session_request(reader, &request.request);
+	for (int i = 0; i < FIXTURE_STEPS && !(vitals && vitals->running); i++) {
+		struct answer *next = session_answer(reader);
+
+		if (next) {
+			vitals_free(vitals);
+			vitals = (struct vitals *)next;
+		}
+		fixture_step(&fixture);
+	}
+	assert_non_null(vitals);
+	assert_true(vitals->running);
+	assert_string_equal(vitals->kernel, "toy?[2J");
+	assert_null(vitals->cpus);
+	vitals_free(vitals);
+	fixture_end(&fixture);			/* with those who still read it */
+}
+
+/* Three at once, each with its own filter and window; what they get is theirs. */
+static void test_many_readers(void **state)
+{
+	enum { READERS_HERE = 3 };
+	struct fixture fixture = fixture_begin(NULL);
+	struct subscription *readers[READERS_HERE];
+	uint64_t weights[READERS_HERE] = { 0 };
+	static const uint64_t wanted[READERS_HERE] = { 50, 30, 20 };
 
 	(void)state;
 	fixture_bring_up(&fixture);
 	fake_guest_status(fixture.guest, true);
-	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
-	session_wish(fixture.session, &wish);
-	for (int i = 0; i < FIXTURE_STEPS && !(picture && picture->running); i++) {
-		struct picture *next = session_picture(fixture.session);
+	for (int i = 0; i < READERS_HERE; i++) {
+		struct function_request request = picture_function_request();
 
-		if (next) {
-			picture_free(picture);
-			picture = next;
-		}
-		fixture_step(&fixture);
+		request.request.excerpt.filter.cpu = i ? (uint32_t)i - 1 : EVENT_NONE;
+		request.request.excerpt.window_ns = (uint64_t)i * 10000000000;
+		request.request.pause_ms = 1;
+		readers[i] = session_subscribe(fixture.session);
+		session_request(readers[i], &request.request);
 	}
-	assert_non_null(picture);
-	assert_true(picture->running);
-	assert_true(picture->brief);
-	assert_int_equal(picture->reader, 7);
-	assert_string_equal(picture->kernel, "toy?[2J");
-	assert_null(picture->table);
-	assert_null(picture->cpus);
-	picture_free(picture);
+	for (int i = 0; i < 30; i++)
+		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
+	for (int i = 0; i < 10; i++)
+		fake_guest_sample(fixture.guest, 1, 2, 0x1310, 0x1120);
+	fake_guest_counts(fixture.guest);
+	for (int i = 0; i < FIXTURE_STEPS && memcmp(weights, wanted, sizeof(wanted)) != 0; i++) {
+		fixture_step(&fixture);
+		for (int k = 0; k < READERS_HERE; k++) {
+			struct function_table *answer = (struct function_table *)session_answer(readers[k]);
+
+			if (answer && answer->table)
+				weights[k] = answer->table->weight;
+			function_table_free(answer);
+		}
+	}
+	assert_memory_equal(weights, wanted, sizeof(wanted));
+	for (int i = 0; i < READERS_HERE; i++)
+		session_unsubscribe(readers[i]);
 	fixture_end(&fixture);
 }
 
@@ -181,12 +222,12 @@ static void test_profiler_by_port(void **state)
 	fixture_await_line(&fixture, "start");
 	fake_guest_reply(fixture.guest, true, "started");
 	picture = fixture_picture(&fixture);
-	assert_false(picture->running);		/* an answer is not a status */
+	assert_false(picture->vitals->running);		/* an answer is not a status */
 	picture_free(picture);
 	fake_guest_status(fixture.guest, true);
 	fixture_await_message(&fixture, false, "profiling on (by port: the guest takes no keys)");
 	picture = fixture_picture(&fixture);
-	assert_true(picture->running);
+	assert_true(picture->vitals->running);
 	picture_free(picture);
 
 	session_run_profiler(fixture.session, false);
@@ -284,8 +325,8 @@ static void test_new_boot_is_a_new_epoch(void **state)
 	fake_guest_facts(fixture.guest, NULL, 0);
 	fake_guest_status(fixture.guest, false);
 	fresh = fixture_picture(&fixture);
-	assert_int_equal(fresh->table->weight, 0);
-	assert_ptr_not_equal(fresh->epoch, old->epoch);
+	assert_int_equal(fresh->functions->table->weight, 0);
+	assert_ptr_not_equal(fresh->functions->answer.epoch, old->functions->answer.epoch);
 	/* A frozen screen may still show the old one. */
 	assert_int_equal(find_row(old, "hot")->self, 1);
 	picture_free(fresh);
@@ -364,7 +405,7 @@ static void test_losses_are_shown(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	fixture_tell_all(&fixture);
 	picture = fixture_picture(&fixture);
-	assert_string_equal(picture->note, "3 sampling ticks are not counted: they came before "
+	assert_string_equal(picture->vitals->note, "3 sampling ticks are not counted: they came before "
 		"the guest told the speed of its clock; later ones are");
 	picture_free(picture);
 	session_epoch(fixture.session)->untimed = 1;
@@ -376,7 +417,7 @@ static void test_losses_are_shown(void **state)
 	store_add(session_epoch(fixture.session)->inputs.store, 1, &damaged, 2);
 	session_epoch(fixture.session)->status.meta_lost = 1;
 	picture = fixture_picture(&fixture);
-	assert_string_equal(picture->note, "2 sampling ticks not kept: memory is full; give more by --memory\n"
+	assert_string_equal(picture->vitals->note, "2 sampling ticks not kept: memory is full; give more by --memory\n"
 		"3 sampling ticks are not counted: they came before the guest told the speed of "
 		"its clock; later ones are\n"
 		"1 name lost: the tables of the guest's hook are full; give it larger ones");
@@ -471,10 +512,10 @@ static void test_backlog_is_no_rate(void **state)
 	}
 	picture = fixture_picture(&fixture);
 	/* fake_guest_counts: a sample in 100000 ticks of a clock of two a nanosecond. */
-	assert_float_equal(picture->achieved, 20000, 1);
-	assert_int_equal(picture->table->samples, 2000);
-	assert_int_equal(picture->lost_guest + picture->lost_host, 0);
-	assert_int_equal(picture->lost_before, 1000);
+	assert_float_equal(picture->vitals->achieved, 20000, 1);
+	assert_int_equal(picture->functions->table->samples, 2000);
+	assert_int_equal(picture->vitals->lost_guest + picture->vitals->lost_host, 0);
+	assert_int_equal(picture->vitals->lost_before, 1000);
 	picture_free(picture);
 	fixture_end(&fixture);
 }
@@ -484,9 +525,12 @@ static void test_hostile_guest(void **state)
 {
 	static const uint16_t ids[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32, 36, 99 };
 	struct fixture fixture = fixture_begin(NULL);
+	const struct function_request request = picture_function_request();
+	struct subscription *reader = session_subscribe(fixture.session);
 	uint64_t seed = 20260101;
 
 	(void)state;
+	session_request(reader, &request.request);
 	for (int round = 0; round < 60; round++) {
 		for (int i = 0; i < 20; i++) {
 			uint16_t id = ids[random_next(&seed) % (sizeof(ids) / sizeof(ids[0]))];
@@ -504,7 +548,7 @@ static void test_hostile_guest(void **state)
 				packets_raw(fixture.guest->packets, &garbage, garbage % 8);
 		}
 		fixture_step(&fixture);
-		picture_free(session_picture(fixture.session));
+		answer_free(session_answer(reader));
 	}
 	picture_free(fixture_picture(&fixture));
 	assert_true(decode_counts(session_decode(fixture.session)).bytes > 0);
@@ -517,7 +561,8 @@ int main(void)
 		cmocka_unit_test(test_states_in_order),
 		cmocka_unit_test(test_profiler_of_a_silent_guest),
 		cmocka_unit_test(test_picture_of_samples),
-		cmocka_unit_test(test_brief_picture),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_many_readers),
 		cmocka_unit_test(test_profiler_by_port),
 		cmocka_unit_test(test_profiler_by_key),
 		cmocka_unit_test(test_commands_are_answered_in_order),

@@ -17,20 +17,20 @@
 #include "agent/export/export_folded.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
 #include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
 /* Self weight of a function in a picture. */
 static uint64_t self_of(const struct picture *picture, const char *name)
 {
-	for (size_t i = 0; picture->table && i < picture->table->count; i++) {
-		const struct row *row = &picture->table->rows[i];
+	for (size_t i = 0; picture->functions->table && i < picture->functions->table->count; i++) {
+		const struct row *row = &picture->functions->table->rows[i];
 
-		if (strcmp(symbols_get(picture->symbols, row->function)->name, name) == 0)
+		if (strcmp(symbols_get(picture->functions->answer.symbols, row->function)->name, name) == 0)
 			return row->self;
 	}
 	fail_msg("no row %s", name);
@@ -43,7 +43,7 @@ static void test_snapshot_that_cannot_be_written(void **state)
 
 	(void)state;
 	fixture_bring_up(&fixture);
-	session_snapshot(fixture.session, "/nowhere/at/all.folded", &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, "/nowhere/at/all.folded", &picture_all, &(struct export_choice){ .format = &export_folded });
 	fixture_await_message(&fixture, true, "the folder in which ktop was started");
 	fixture_end(&fixture);
 }
@@ -59,8 +59,8 @@ static void test_snapshot_outlives_the_session(void **state)
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
-	session_snapshot(fixture.session, path, &(struct export_choice){ .format = &export_folded });
-	session_snapshot(fixture.session, path, &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, path, &picture_all, &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, path, &picture_all, &(struct export_choice){ .format = &export_folded });
 	session_step(fixture.session, 0);
 	fixture_end(&fixture);
 	text = scratch_read(path, &size);
@@ -101,7 +101,7 @@ static void test_stacks_are_utf8_whatever_names_are(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	fake_guest_sample(fixture.guest, 0, 4, 0x810, 0x1120);
 	picture_free(fixture_picture(&fixture));
-	session_snapshot(fixture.session, path, &choice);
+	session_snapshot(fixture.session, path, &picture_all, &choice);
 	session_step(fixture.session, 0);
 	fixture_end(&fixture);
 	text = scratch_read(path, &size);
@@ -135,7 +135,7 @@ static void test_a_thousand_snapshots(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
 	for (int i = 0; i < ASKED; i++)
-		session_snapshot(fixture.session, path, &(struct export_choice){ .format = &export_folded });
+		session_snapshot(fixture.session, path, &picture_all, &(struct export_choice){ .format = &export_folded });
 	session_leave(fixture.session, 0);		/* all are taken */
 	for (int i = 0; i < FIXTURE_STEPS && !strstr(last.text, "many"); i++) {
 		session_step(fixture.session, 0);
@@ -231,7 +231,7 @@ static void test_wrong_kernel(void **state)
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
 	fixture_await_link(&fixture, LINK_UP);
 	picture = fixture_picture(&fixture);
-	assert_non_null(strstr(picture->note, "build-ids differ"));
+	assert_non_null(strstr(picture->vitals->note, "build-ids differ"));
 	assert_int_equal(self_of(picture, "[unknown]"), 1);
 	picture_free(picture);
 	fixture_end(&fixture);
@@ -258,13 +258,13 @@ static void test_names_that_are_left_out(void **state)
 	packets_event(fixture.guest->packets, fixture.guest->clock, KTOP_EVENT_object, &body);
 	packets_end(fixture.guest->packets, fixture.guest->clock);
 	picture = fixture_picture(&fixture);
-	for (int i = 0; i < FIXTURE_STEPS && !strstr(picture->note, "have no names"); i++) {
+	for (int i = 0; i < FIXTURE_STEPS && !strstr(picture->vitals->note, "have no names"); i++) {
 		picture_free(picture);			/* the file is read beside */
 		picture = fixture_picture(&fixture);
 	}
-	assert_non_null(strstr(picture->note, "1 symbol left out: its line or name is damaged"));
-	assert_non_null(strstr(picture->note, "the functions of 1 program have no names; the last one: "));
-	assert_non_null(strstr(picture->note, "/broken: not an ELF file, or a damaged one; "));
+	assert_non_null(strstr(picture->vitals->note, "1 symbol left out: its line or name is damaged"));
+	assert_non_null(strstr(picture->vitals->note, "the functions of 1 program have no names; the last one: "));
+	assert_non_null(strstr(picture->vitals->note, "/broken: not an ELF file, or a damaged one; "));
 	picture_free(picture);
 	fixture_end(&fixture);
 	free(kernel);

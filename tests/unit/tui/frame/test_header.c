@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/picture.h"
 #include "tui/frame/header.h"
 #include "tui/frame/remark_line.h"
 #include "tui/frame/scope.h"
@@ -24,16 +24,22 @@
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
+static const char *remark_of(const struct picture *picture, char text[HEADER_REMARK])
+{
+	return header_remark(picture->vitals, &picture->functions->filter,
+		picture->functions->table->count != 0, &keys_standard, text);
+}
+
 static void check_header(struct picture *picture, struct scope scope, int rows, int columns,
 	const char *golden)
 {
 	struct canvas *canvas = canvas_new(rows, columns, true);
 	struct canvas *ascii = canvas_new(rows, columns, false);
 	struct area area = { 0, 0, rows, columns };
-	int used = header_draw(canvas, area, picture, &scope);
+	int used = header_draw(canvas, area, picture->vitals, &scope);
 
 	assert_in_range(used, 1, rows / 3);
-	assert_int_equal(header_draw(ascii, area, picture, &scope), used);
+	assert_int_equal(header_draw(ascii, area, picture->vitals, &scope), used);
 	golden_check(golden, canvas);
 	canvas_free(canvas);
 	canvas_free(ascii);
@@ -48,13 +54,13 @@ static void test_header(void **state)
 	(void)state;
 	scope_init(&scope);
 	picture = hand_picture(symbols, functions);
-	picture->lost_guest = 12;
-	picture->lost_host = 3;
-	picture->skipped_bytes = 4096;
-	picture->running = false;
-	picture->lost_before = 10577;
-	picture->cpus[1].series.missed = 10000;
-	picture->vm = VM_PAUSED;
+	picture->vitals->lost_guest = 12;
+	picture->vitals->lost_host = 3;
+	picture->vitals->skipped_bytes = 4096;
+	picture->vitals->running = false;
+	picture->vitals->lost_before = 10577;
+	picture->vitals->cpus[1].series.missed = 10000;
+	picture->vitals->vm = VM_PAUSED;
 	scope.zero_ns = 185000000000;
 	scope.until_ns = 191000000000;
 	assert_true(scope_filter(&scope, "alloc cpu:1 mode:kernel", NULL));
@@ -67,7 +73,7 @@ static char *drawn_header(const struct picture *picture, const struct scope *sco
 	struct canvas *canvas = canvas_new(24, columns, true);
 	char *text;
 
-	*used = header_draw(canvas, (struct area) { 0, 0, 24, columns }, picture, scope);
+	*used = header_draw(canvas, (struct area) { 0, 0, 24, columns }, picture->vitals, scope);
 	text = canvas_dump(canvas);
 	canvas_free(canvas);
 	return text;
@@ -85,16 +91,16 @@ static void test_header_keeps_its_height(void **state)
 		struct picture *busy = hand_picture(symbols, functions);
 		int used, used_busy, used_off;
 
-		quiet->cost_ns = quiet->cost_share = quiet->ring_fill = quiet->achieved = 0;
-		busy->cost_ns = 12345;
-		busy->ring_fill = 1;
-		busy->lost_guest = 1234;
-		for (uint32_t i = 0; i < busy->cpu_count; i++)
-			busy->cpus[i].series.missed = 1000;
+		quiet->vitals->cost_ns = quiet->vitals->cost_share = quiet->vitals->ring_fill = quiet->vitals->achieved = 0;
+		busy->vitals->cost_ns = 12345;
+		busy->vitals->ring_fill = 1;
+		busy->vitals->lost_guest = 1234;
+		for (uint32_t i = 0; i < busy->vitals->cpu_count; i++)
+			busy->vitals->cpus[i].series.missed = 1000;
 		free(drawn_header(quiet, &scope, columns, &used));
 		free(drawn_header(busy, &scope, columns, &used_busy));
-		busy->running = false;
-		busy->vm = VM_PAUSED;
+		busy->vitals->running = false;
+		busy->vitals->vm = VM_PAUSED;
 		free(drawn_header(busy, &scope, columns, &used_off));
 		assert_int_equal(used_busy, used);
 		assert_int_equal(used_off, used);
@@ -123,8 +129,8 @@ static void test_missed_is_a_share_of_all_time(void **state)
 	struct picture *picture = hand_picture(symbols, functions);
 
 	(void)state;
-	picture->cpus[1].series.missed = 10000;
-	picture->table->weight = picture->table->samples = 0;
+	picture->vitals->cpus[1].series.missed = 10000;
+	picture->functions->table->weight = picture->functions->table->samples = 0;
 	check_missed(picture, "", "CPUs not run 20%");
 	check_missed(picture, "thread:nosuch", "CPUs not run 20%");
 	check_missed(picture, "cpu:1", "CPUs not run 50%");
@@ -142,15 +148,15 @@ static void test_remarks_are_whole_and_can_be_put_away(void **state)
 
 	(void)state;
 	scope_init(&scope);
-	picture->now = 0;
-	strcpy(picture->note, "12 samples: memory is full; give more\n"
+	picture->vitals->now = 0;
+	strcpy(picture->vitals->note, "12 samples: memory is full; give more\n"
 		"another remark, which is so long that one line of eighty columns does not hold "
 		"all of it, but two of them do");
 	text = drawn_header(picture, &scope, 80, &all);
 	assert_non_null(strstr(text, " 12 samples: memory is full; give more\n"));
 	assert_null(strstr(text, "another remark"));
 	free(text);
-	picture->now = 5000000000;
+	picture->vitals->now = 5000000000;
 	text = drawn_header(picture, &scope, 80, &used);
 	assert_non_null(strstr(text, " another remark, which is so long"));
 	assert_non_null(strstr(text, "but two of them do\n"));
@@ -158,14 +164,14 @@ static void test_remarks_are_whole_and_can_be_put_away(void **state)
 	assert_int_equal(used, all);				/* nothing moves from turn to turn */
 	free(text);
 
-	assert_true(remark_line_dismiss(picture, &scope));
-	assert_false(remark_line_dismiss(picture, &scope));
-	strcpy(picture->note, "13 samples: memory is full; give more");
+	assert_true(remark_line_dismiss(picture->vitals, &scope));
+	assert_false(remark_line_dismiss(picture->vitals, &scope));
+	strcpy(picture->vitals->note, "13 samples: memory is full; give more");
 	text = drawn_header(picture, &scope, 80, &used);
 	assert_null(strstr(text, "samples: memory"));
 	assert_int_equal(used, all - 2);
 	free(text);
-	strcpy(picture->note, "13 samples: memory is full; give more\nsomething else");
+	strcpy(picture->vitals->note, "13 samples: memory is full; give more\nsomething else");
 	text = drawn_header(picture, &scope, 80, &used);
 	assert_non_null(strstr(text, " something else\n"));
 	assert_null(strstr(text, "samples: memory"));
@@ -179,13 +185,13 @@ static void test_no_remark_hides_another(void **state)
 	struct picture *picture = hand_picture(symbols, functions);
 	bool seen[60] = { false };
 	struct scope scope;
-	char *note = picture->note;
+	char *note = picture->vitals->note;
 
 	(void)state;
 	scope_init(&scope);
 	for (int i = 0; i < 60; i++)
 		note += sprintf(note, "mark%02d\n", i);
-	for (int turn = 0; turn < 60; turn++, picture->now += 5000000000) {
+	for (int turn = 0; turn < 60; turn++, picture->vitals->now += 5000000000) {
 		int used;
 		char *text = drawn_header(picture, &scope, 80, &used);
 
@@ -219,7 +225,7 @@ static void test_many_cpus_fold(void **state)
 			for (int columns = 20; columns < 260; columns += 13) {
 				struct canvas *canvas = canvas_new(rows, columns, true);
 				struct area area = { 0, 0, rows, columns };
-				int used = header_draw(canvas, area, picture, &scope);
+				int used = header_draw(canvas, area, picture->vitals, &scope);
 
 				assert_in_range(used, 1, rows / 3);
 				while (used < rows)
@@ -245,7 +251,7 @@ static void test_no_cpu_is_left_out(void **state)
 		char *text;
 
 		for (uint32_t i = 0; i < 4096; i++)
-			picture->cpus[i].series = (struct cpu_series) {
+			picture->vitals->cpus[i].series = (struct cpu_series) {
 				.mode = { [MODE_IDLE] = i != cpu, [MODE_KERNEL] = i == cpu },
 			};
 		text = drawn_header(picture, &scope, 100, &used);
@@ -263,33 +269,33 @@ static void test_remarks(void **state)
 	struct scope scope;
 
 	(void)state;
-	assert_string_equal(header_remark(picture, &keys_standard, text), "");
+	assert_string_equal(remark_of(picture, text), "");
 	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
 		for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
-			picture->vm = (enum vm_state)vm;
-			picture->link = (enum link_state)link;
-			assert_in_range(strlen(header_remark(picture, &keys_standard, text)), 0, 78);
+			picture->vitals->vm = (enum vm_state)vm;
+			picture->vitals->link = (enum link_state)link;
+			assert_in_range(strlen(remark_of(picture, text)), 0, 78);
 			assert_true(*text || (link == LINK_UP && vm <= VM_RUNNING));
 		}
 	}
-	picture->vm = VM_RUNNING;
-	picture->link = LINK_UP;
-	picture->running = false;
-	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "SPACE starts it"));
-	picture->link = LINK_LOST;
-	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "connects again by itself"));
-	picture->vm = VM_PAUSED;
-	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "`cont` in QEMU's monitor"));
-	picture->vm = VM_RUNNING;
-	picture->link = LINK_UP;
-	picture->running = true;
-	picture->cpus[1].series.missed = 20000;
-	assert_non_null(strstr(header_remark(picture, &keys_standard, text),
+	picture->vitals->vm = VM_RUNNING;
+	picture->vitals->link = LINK_UP;
+	picture->vitals->running = false;
+	assert_non_null(strstr(remark_of(picture, text), "SPACE starts it"));
+	picture->vitals->link = LINK_LOST;
+	assert_non_null(strstr(remark_of(picture, text), "connects again by itself"));
+	picture->vitals->vm = VM_PAUSED;
+	assert_non_null(strstr(remark_of(picture, text), "`cont` in QEMU's monitor"));
+	picture->vitals->vm = VM_RUNNING;
+	picture->vitals->link = LINK_UP;
+	picture->vitals->running = true;
+	picture->vitals->cpus[1].series.missed = 20000;
+	assert_non_null(strstr(remark_of(picture, text),
 		"The host did not run the guest's CPUs for 33 % of the time: is it busy?"));
-	picture->cpus[1].series.missed = 0;
-	picture->sampler = SAMPLER_TIMER;
-	assert_non_null(strstr(header_remark(picture, &keys_standard, text), "interrupts off"));
-	strcpy(picture->note, "the guest refused nmi: it needs two CPUs");
+	picture->vitals->cpus[1].series.missed = 0;
+	picture->vitals->sampler = SAMPLER_TIMER;
+	assert_non_null(strstr(remark_of(picture, text), "interrupts off"));
+	strcpy(picture->vitals->note, "the guest refused nmi: it needs two CPUs");
 	scope_init(&scope);
 	check_header(picture, scope, 24, 80, "header_note");
 }

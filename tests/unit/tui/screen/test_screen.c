@@ -13,8 +13,8 @@
 
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/stage.h"
 #include "tui/screen/screen.h"
@@ -134,10 +134,11 @@ static void test_random_input(void **state)
 			stage_resize(&stage, (int)(next_random(&seed) % 45),
 				(int)(next_random(&seed) % 140), true);
 		if (i % 5 == 0) {
+			picture_free(stage.session.next);
 			stage.session.next = hand_picture(symbols, functions);
-			stage.session.next->table->count =
+			stage.session.next->functions->table->count =
 				next_random(&seed) % (HAND_FUNCTIONS + 1);
-			stage.session.next->vm = (enum vm_state)(next_random(&seed) % 5);
+			stage.session.next->vitals->vm = (enum vm_state)(next_random(&seed) % 5);
 		}
 		screen_input(stage.screen, &input, stage.now += second / 10);
 		screen_step(stage.screen, stage.now);
@@ -190,8 +191,9 @@ static void test_zero_and_freeze(void **state)
 	stage_holds(&stage, "since", false);
 
 	stage_press(&stage, 'Z');
+	picture_free(stage.session.next);
 	stage.session.next = hand_picture(symbols, functions);
-	stage.session.next->now = 5 * second;			/* the guest was started anew */
+	stage.session.next->vitals->now = 5 * second;			/* the guest was started anew */
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "FROZEN", false);
 	stage_strike(&stage);
@@ -208,8 +210,9 @@ static void test_start_and_stop(void **state)
 	assert_int_equal(stage.session.runs, 1);
 	assert_false(stage.session.ran_on);
 	stage_holds(&stage, "● REC", true);			/* until the guest says otherwise */
+	picture_free(stage.session.next);
 	stage.session.next = hand_picture(symbols, functions);
-	stage.session.next->running = false;
+	stage.session.next->vitals->running = false;
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "○ off", true);
 	stage_press(&stage, ' ');
@@ -425,7 +428,7 @@ static void test_a_failure_that_is_over(void **state)
 	struct stage stage;
 
 	(void)state;
-	off->running = false;
+	off->vitals->running = false;
 	stage_raise(&stage, off);
 	stage.session.message = (struct session_message) { .failed = true, .profiler = true,
 		.text = "profiling not turned on" };
@@ -443,8 +446,8 @@ static void test_kept_wish(void **state)
 	struct stage stage;
 
 	(void)state;
-	kept->running = false;
-	kept->kept = KEPT_ON;
+	kept->vitals->running = false;
+	kept->vitals->kept = KEPT_ON;
 	stage_raise(&stage, kept);
 	stage_holds(&stage, "Profiling starts when the guest answers; SPACE cancels that.", true);
 	stage_press(&stage, ' ');
@@ -455,11 +458,14 @@ static void test_kept_wish(void **state)
 
 static void test_nothing_to_hold(void **state)
 {
-	struct picture *unknown = util_alloc(sizeof *unknown);
+	struct vitals *vitals = util_alloc(sizeof *vitals);
+	struct function_table *functions_unknown = util_alloc(sizeof *functions_unknown);
 	struct stage stage;
 
 	(void)state;
-	stage_raise(&stage, unknown);
+	vitals->answer.kind = &vitals_kind;
+	functions_unknown->answer.kind = &function_table_kind;
+	stage_raise(&stage, picture_new(&vitals->answer, &functions_unknown->answer));
 	stage_press(&stage, 'Z');
 	stage_holds(&stage, "not frozen", true);
 	stage_holds(&stage, "FROZEN", false);
@@ -524,14 +530,14 @@ static void test_the_list_opens_at_its_beginning(void **state)
 	(void)state;
 	raise_stage(&stage);
 	stage_press(&stage, 'G');
-	strcpy(picture->filter.pattern, "c");
-	picture->table->count = 4;			/* memcpy, spin_lock, page_alloc, a_function... */
+	strcpy(picture->functions->filter.pattern, "c");
+	picture->functions->table->count = 4;			/* memcpy, spin_lock, page_alloc, a_function... */
 	stage_show(&stage, picture);
 	assert_int_equal(stage.session.wish.selected, functions[0]);
 
 	stage_press(&stage, 'j');
 	picture = hand_picture(symbols, functions);
-	picture->boot = 2;
+	picture->functions->answer.boot = 2;
 	stage_show(&stage, picture);
 	assert_int_equal(stage.session.wish.selected, functions[7]);
 	stage_strike(&stage);
@@ -552,7 +558,7 @@ static void test_other_keys(void **state)
 
 		assert_true(keys_set(&stage.config.keys, settings[i][0], words, NULL));
 	}
-	off->running = false;
+	off->vitals->running = false;
 	stage_show(&stage, off);
 	stage_holds(&stage, "F5 starts it", true);
 	stage_holds(&stage, "x Quit", true);

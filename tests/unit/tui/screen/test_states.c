@@ -15,8 +15,8 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/sheet.h"
 #include "tests/unit/fakes/stage.h"
 #include "tui/terminal/canvas.h"
@@ -34,26 +34,26 @@ static uint32_t many[MANY], long_names[NAMED], wide_names[NAMED];
 
 static void off(struct picture *picture)
 {
-	picture->running = false;
-	picture->achieved = 0;
+	picture->vitals->running = false;
+	picture->vitals->achieved = 0;
 }
 
 static void paused(struct picture *picture)
 {
-	picture->vm = VM_PAUSED;
+	picture->vitals->vm = VM_PAUSED;
 }
 
 static void timer(struct picture *picture)
 {
-	picture->sampler = SAMPLER_TIMER;
-	picture->cpus[3].sampler = false;
+	picture->vitals->sampler = SAMPLER_TIMER;
+	picture->vitals->cpus[3].sampler = false;
 }
 
 static void empty(struct picture *picture)
 {
 	hand_rows(picture, symbols, functions, 0);
-	for (uint32_t i = 0; i < picture->cpu_count; i++)
-		picture->cpus[i].series = (struct cpu_series) { .missed = 0 };
+	for (uint32_t i = 0; i < picture->vitals->cpu_count; i++)
+		picture->vitals->cpus[i].series = (struct cpu_series) { .missed = 0 };
 }
 
 static void off_and_empty(struct picture *picture)
@@ -64,29 +64,29 @@ static void off_and_empty(struct picture *picture)
 
 static void filtered(struct picture *picture)
 {
-	picture->table->rows[0] = picture->table->rows[2];
-	picture->table->count = 1;
+	picture->functions->table->rows[0] = picture->functions->table->rows[2];
+	picture->functions->table->count = 1;
 }
 
 static void filtered_away(struct picture *picture)
 {
 	hand_rows(picture, symbols, functions, 0);
-	picture->table->samples = 0;
+	picture->functions->table->samples = 0;
 }
 
 static void idle(struct picture *picture)
 {
-	picture->table->rows[0] = picture->table->rows[7];
-	picture->table->rows[0].self = picture->table->rows[0].total = picture->table->weight;
-	picture->table->count = 1;
-	picture->table->mode[MODE_KERNEL] = picture->table->mode[MODE_USER] = 0;
-	for (uint32_t i = 0; i < picture->cpu_count; i++)
-		picture->cpus[i].series = (struct cpu_series) { .mode = { [MODE_IDLE] = 9970 } };
+	picture->functions->table->rows[0] = picture->functions->table->rows[7];
+	picture->functions->table->rows[0].self = picture->functions->table->rows[0].total = picture->functions->table->weight;
+	picture->functions->table->count = 1;
+	picture->functions->table->mode[MODE_KERNEL] = picture->functions->table->mode[MODE_USER] = 0;
+	for (uint32_t i = 0; i < picture->vitals->cpu_count; i++)
+		picture->vitals->cpus[i].series = (struct cpu_series) { .mode = { [MODE_IDLE] = 9970 } };
 }
 
 static void few_samples(struct picture *picture)
 {
-	struct table *table = picture->table;
+	struct table *table = picture->functions->table;
 
 	table->weight = table->samples = 0;
 	for (size_t i = 0; i < table->count; i++) {
@@ -99,42 +99,42 @@ static void few_samples(struct picture *picture)
 
 static void lost(struct picture *picture)
 {
-	picture->lost_guest = 123456;
-	picture->lost_host = 789;
-	picture->lost_before = 10577;
-	picture->skipped_bytes = 4096;
-	picture->ring_fill = 0.97;
-	picture->cpus[1].series.missed = 10000;
-	picture->achieved = 471.6;
+	picture->vitals->lost_guest = 123456;
+	picture->vitals->lost_host = 789;
+	picture->vitals->lost_before = 10577;
+	picture->vitals->skipped_bytes = 4096;
+	picture->vitals->ring_fill = 0.97;
+	picture->vitals->cpus[1].series.missed = 10000;
+	picture->vitals->achieved = 471.6;
 }
 
 static void disconnected(struct picture *picture)
 {
 	off(picture);
-	picture->link = LINK_LOST;
+	picture->vitals->link = LINK_LOST;
 }
 
 static void qemu_gone(struct picture *picture)
 {
 	disconnected(picture);
-	picture->vm = VM_GONE;
+	picture->vitals->vm = VM_GONE;
 }
 
 static void panicked(struct picture *picture)
 {
-	picture->vm = VM_PANICKED;
+	picture->vitals->vm = VM_PANICKED;
 }
 
 static void qemu_hangs(struct picture *picture)
 {
-	picture->vm = VM_HANGS;
-	picture->link = LINK_SILENT;
+	picture->vitals->vm = VM_HANGS;
+	picture->vitals->link = LINK_SILENT;
 	off(picture);
 }
 
 static void silent(struct picture *picture)
 {
-	picture->link = LINK_SILENT;
+	picture->vitals->link = LINK_SILENT;
 	off(picture);
 }
 
@@ -142,32 +142,37 @@ static void kept(struct picture *picture)
 {
 	off(picture);
 	silent(picture);
-	picture->kept = KEPT_ON;
+	picture->vitals->kept = KEPT_ON;
 }
 
 static void replay(struct picture *picture)
 {
-	picture->vm = VM_UNKNOWN;
-	picture->play = (struct play_state) { .there = true, .playing = true, .speed = 2, .at = 83 * second,
+	picture->vitals->vm = VM_UNKNOWN;
+	picture->vitals->play = (struct play_state) { .there = true, .playing = true, .speed = 2, .at = 83 * second,
 		.end = 600 * second, .boot = 1, .boots = 3 };
 }
 
 static void shut_down(struct picture *picture)
 {
 	disconnected(picture);
-	picture->vm = VM_SHUTDOWN;
+	picture->vitals->vm = VM_SHUTDOWN;
 }
 
-/* Before the guest has said who it is, a picture holds this and no more. */
+/* Before the guest has said who it is, the answers hold this and no more. */
 static void unknown(struct picture *picture, enum link_state link)
 {
-	table_free(picture->table);
-	free(picture->cpus);
-	free(picture->trends);
-	free(picture->visible);
-	*picture = (struct picture) {
-		.vm = VM_RUNNING, .link = link, .generation = 1, .selected = FUNCTION_NONE,
-	};
+	struct function_table *none = util_alloc(sizeof *none);
+	struct vitals *vitals = util_alloc(sizeof *vitals);
+
+	vitals->answer.kind = &vitals_kind;
+	vitals->link = link;
+	vitals->vm = VM_RUNNING;
+	none->answer.kind = &function_table_kind;
+	none->selected = FUNCTION_NONE;
+	none->filter.cpu = EVENT_NONE;
+	vitals_free(picture->vitals);
+	function_table_free(picture->functions);
+	*picture = (struct picture) { vitals, none };
 }
 
 static void no_port(struct picture *picture)
@@ -197,8 +202,8 @@ static void no_hello(struct picture *picture)
 
 static void noted(struct picture *picture)
 {
-	picture->now = 180 * second;		/* long notes are told in turns: the first one */
-	strcpy(picture->note, "1234567 sampling ticks not kept: memory is full\n89 samples without their "
+	picture->vitals->now = 180 * second;		/* long notes are told in turns: the first one */
+	strcpy(picture->vitals->note, "1234567 sampling ticks not kept: memory is full\n89 samples without their "
 		"stack: memory is full\n3 programs have no names: their files are not beside the "
 		"kernel");
 }
@@ -340,7 +345,7 @@ static void test_reset(void **state)
 	stage_raise(&stage, hand_picture(symbols, functions));
 	stage_press(&stage, 'Z');
 	empty(picture);
-	picture->now = 2 * second;
+	picture->vitals->now = 2 * second;
 	stage_show(&stage, picture);
 	sheet_check(&stage, "state_reset");
 	stage_strike(&stage);
@@ -360,7 +365,7 @@ static void test_advice_on_an_empty_table(void **state)
 	stage_holds(&stage, "SPACE starts it; Esc counts all again.", true);
 	picture = hand_picture(symbols, functions);
 	off_and_empty(picture);
-	picture->now = 2 * second;			/* a reset: less than the window ago */
+	picture->vitals->now = 2 * second;			/* a reset: less than the window ago */
 	stage_show(&stage, picture);
 	stage_holds(&stage, "Profiling is off in the guest.", true);
 	stage_holds(&stage, "SPACE starts it.", true);

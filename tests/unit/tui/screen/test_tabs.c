@@ -13,12 +13,12 @@
 
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "tests/unit/fakes/ansi.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/fake_session.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/picture.h"
 #include "tui/frame/tab_row.h"
 #include "tui/screen/tabs.h"
 #include "tui/terminal/canvas.h"
@@ -26,7 +26,7 @@
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
 
-enum { MACHINES = 3, READER_OWN = 1, READER_ALL = 2 };
+enum { MACHINES = 3 };
 
 /* Three machines before the tabs; what the overview shows is due when the clock has moved. */
 struct theatre {
@@ -79,21 +79,16 @@ static void close_theatre(struct theatre *theatre)
 	}
 }
 
-/* The session's next picture, as it was wished for. */
+/* What the session answers next: to whom it is asked by, and to nobody else. */
 static struct picture *give(struct theatre *theatre, int machine)
 {
 	struct session *session = &theatre->sessions[machine];
 	struct picture *picture =
 		hand_picture(theatre->symbols[machine], theatre->functions[machine]);
 
-	picture->reader = session->wish.reader;
-	picture->brief = session->wish.brief;
-	picture->now += (uint64_t)machine * 1000000000000;
-	snprintf(picture->kernel, sizeof picture->kernel, "kernel-%d", machine);
-	if (picture->brief) {
-		table_free(picture->table);
-		picture->table = NULL;
-	}
+	picture->vitals->now += (uint64_t)machine * 1000000000000;
+	snprintf(picture->vitals->kernel, sizeof picture->vitals->kernel, "kernel-%d", machine);
+	strcpy(picture->functions->kernel, picture->vitals->kernel);
 	picture_free(session->next);
 	session->next = picture;
 	return picture;
@@ -148,6 +143,33 @@ static void test_one_machine_has_no_tabs(void **state)
 	close_theatre(&theatre);
 }
 
+/* Is this one asked for all that a screen shows, and each other one for its marks alone? */
+static bool is_alone_in_view(const struct theatre *theatre, int machine)
+{
+	bool alone = true;
+
+	for (int i = 0; i < MACHINES; i++) {
+		const struct session *session = &theatre->sessions[i];
+
+		assert_int_equal(session->asking_vitals, 1);
+		alone = alone && session->asking_functions == (i == machine) &&
+			(session->wish.cpus == VITALS_NO_CPUS) == (i != machine);
+	}
+	return alone;
+}
+
+static bool are_all_in_view(const struct theatre *theatre)
+{
+	bool all = true;
+
+	for (int i = 0; i < MACHINES; i++) {
+		assert_int_equal(theatre->sessions[i].asking_vitals, 1);
+		all = all && theatre->sessions[i].asking_functions == 1 &&
+			theatre->sessions[i].wish.cpus == VITALS_TRENDS;
+	}
+	return all;
+}
+
 /* Each is asked for what its reader sees; who is not looked at, for little. */
 static void test_who_is_asked_for_what(void **state)
 {
@@ -156,42 +178,67 @@ static void test_who_is_asked_for_what(void **state)
 	(void)state;
 	open_theatre(&theatre, MACHINES);
 	give_all(&theatre);
-	for (int i = 0; i < MACHINES; i++) {
-		assert_int_equal(theatre.sessions[i].wish.reader, READER_ALL);
-		assert_false(theatre.sessions[i].wish.brief);
-	}
+	assert_true(are_all_in_view(&theatre));
 	press(&theatre, KEYS_TAB);
-	assert_int_equal(theatre.sessions[0].wish.reader, READER_OWN);
-	assert_false(theatre.sessions[0].wish.brief);
-	assert_true(theatre.sessions[1].wish.brief);
+	assert_true(is_alone_in_view(&theatre, 0));
 	press(&theatre, KEYS_TAB);
-	assert_true(theatre.sessions[0].wish.brief);
-	assert_false(theatre.sessions[1].wish.brief);
+	assert_true(is_alone_in_view(&theatre, 1));
 	press(&theatre, KEYS_BACK_TAB);
 	press(&theatre, KEYS_BACK_TAB);
 	press(&theatre, KEYS_BACK_TAB);
-	assert_int_equal(theatre.sessions[2].wish.reader, READER_OWN);
+	assert_true(is_alone_in_view(&theatre, 2));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(theatre.sessions[i].subscriptions, 1);
 	press(&theatre, KEYS_TAB);
-	assert_int_equal(theatre.sessions[2].wish.reader, READER_ALL);
+	assert_true(are_all_in_view(&theatre));
 	close_theatre(&theatre);
 }
 
-/* A picture that was made for another reader is none for this one; its marks are. */
-static void test_pictures_go_to_their_reader(void **state)
+/* What is not seen is not asked: a table behind the help, all of a screen that is too small. */
+static void test_what_is_not_seen_is_not_asked(void **state)
+{
+	struct theatre theatre;
+	const struct session *session = &theatre.sessions[0];
+
+	(void)state;
+	open_theatre(&theatre, 1);
+	give(&theatre, 0);
+	draw(&theatre);
+	assert_int_equal(session->asking_functions, 1);
+	assert_int_equal(session->wish.cpus, VITALS_TRENDS);
+	assert_int_equal(session->wish.selected, theatre.functions[0][7]);
+	assert_true(session->wish.callers);
+	assert_int_equal(session->wish.visible_count, HAND_FUNCTIONS);
+	press(&theatre, '?');
+	assert_int_equal(session->asking_functions, 0);
+	assert_int_equal(session->asking_vitals, 1);
+	press(&theatre, KEYS_ESCAPE);
+	assert_int_equal(session->asking_functions, 1);
+
+	resize(&theatre, 5, 80, true);			/* no room for CPUs, and for a line about a function */
+	assert_int_equal(session->wish.cpus, VITALS_CPUS);
+	assert_false(session->wish.callers);
+	resize(&theatre, 3, 80, true);
+	assert_int_equal(session->asking_functions, 0);
+	assert_int_equal(session->asking_vitals, 1);
+	assert_int_equal(session->wish.cpus, VITALS_NO_CPUS);	/* the marks */
+	close_theatre(&theatre);
+}
+
+/* What was made for another reader is not for this one; marks are taken of each. */
+static void test_answers_go_to_their_reader(void **state)
 {
 	struct theatre theatre;
 
 	(void)state;
 	open_theatre(&theatre, MACHINES);
 	give_all(&theatre);
-	press(&theatre, KEYS_TAB);
-	give(&theatre, 0)->reader = READER_ALL;
-	theatre.sessions[0].next->lost_guest = 12;
-	draw(&theatre);
-	holds(&theatre, "waiting for the first picture", true);
-	holds(&theatre, "1 web ● REC lost 12", true);
 	give(&theatre, 0);
+	press(&theatre, KEYS_TAB);
+	holds(&theatre, "waiting for the first picture", true);
+	give(&theatre, 0)->vitals->lost_guest = 12;
 	draw(&theatre);
+	holds(&theatre, "1 web ● REC lost 12", true);
 	holds(&theatre, " ktop  kernel-0 0.1", true);
 	holds(&theatre, "up 00:03:12", true);
 	press(&theatre, KEYS_TAB);
@@ -199,7 +246,7 @@ static void test_pictures_go_to_their_reader(void **state)
 	draw(&theatre);
 	holds(&theatre, " ktop  kernel-1 0.1", true);
 	holds(&theatre, "up 00:19:52", true);
-	give(&theatre, 2)->running = false;
+	give(&theatre, 2)->vitals->running = false;
 	draw(&theatre);
 	holds(&theatre, "3 mail ○ off", true);
 	close_theatre(&theatre);
@@ -253,7 +300,7 @@ static void test_orders_to_one_and_to_all(void **state)
 
 	(void)state;
 	open_theatre(&theatre, MACHINES);
-	give(&theatre, 2)->running = false;
+	give(&theatre, 2)->vitals->running = false;
 	give(&theatre, 0);
 	give(&theatre, 1);
 	draw(&theatre);
@@ -292,9 +339,9 @@ static void test_stacks_of_a_machine_with_a_long_name(void **state)
 	(void)state;
 	open_theatre(&theatre, MACHINES);
 	picture = give(&theatre, 1);
-	picture->name[0] = 'a';
-	for (size_t i = 1; i + 3 < sizeof picture->name; i += 3)
-		memcpy(picture->name + i, "\xe5\x90\x8d", 4);
+	picture->vitals->name[0] = 'a';
+	for (size_t i = 1; i + 3 < sizeof picture->vitals->name; i += 3)
+		memcpy(picture->vitals->name + i, "\xe5\x90\x8d", 4);
 	draw(&theatre);
 	press(&theatre, 's');
 	while ((next = util_utf8(root + whole, strlen(root) - whole, &point)))
@@ -314,7 +361,7 @@ static void test_orders_do_not_rest_on_old_pictures(void **state)
 	give_all(&theatre);
 	press(&theatre, KEYS_TAB);
 	for (int i = 0; i < MACHINES; i++)
-		give(&theatre, i)->running = i != 2;
+		give(&theatre, i)->vitals->running = i != 2;
 	draw(&theatre);
 	press(&theatre, KEYS_BACK_TAB);
 	press(&theatre, ' ');
@@ -334,7 +381,7 @@ static void test_asking_twice_is_off_again(void **state)
 	open_theatre(&theatre, MACHINES);
 	give_all(&theatre);
 	press(&theatre, KEYS_TAB);
-	give(&theatre, 0)->running = false;
+	give(&theatre, 0)->vitals->running = false;
 	draw(&theatre);
 	for (int i = 1; i < 5; i++) {
 		press(&theatre, ' ');
@@ -368,8 +415,8 @@ static void test_who_is_not_there_is_not_ordered(void **state)
 	(void)state;
 	open_theatre(&theatre, MACHINES);
 	give(&theatre, 0);
-	give(&theatre, 1)->link = LINK_CONNECTING;
-	theatre.sessions[1].next->running = false;
+	give(&theatre, 1)->vitals->link = LINK_CONNECTING;
+	theatre.sessions[1].next->vitals->running = false;
 	draw(&theatre);
 	press(&theatre, ' ');
 	assert_int_equal(theatre.sessions[0].runs, 1);
@@ -413,14 +460,14 @@ static void test_clicks(void **state)
 	holds(&theatre, "3 mail ● REC", true);
 	holds(&theatre, "Tab next\n", true);
 	click(&theatre, 0, 20);
-	assert_int_equal(theatre.sessions[0].wish.reader, READER_OWN);
+	assert_true(is_alone_in_view(&theatre, 0));
 	click(&theatre, 0, 79);
-	assert_int_equal(theatre.sessions[0].wish.reader, READER_OWN);
+	assert_true(is_alone_in_view(&theatre, 0));
 	give_all(&theatre);
 	click(&theatre, 9, 20);		/* the third row of the table, below the row of tabs */
 	assert_int_equal(theatre.sessions[0].wish.selected, theatre.functions[0][6]);
 	click(&theatre, 0, 1);
-	assert_int_equal(theatre.sessions[0].wish.reader, READER_ALL);
+	assert_true(are_all_in_view(&theatre));
 	resize(&theatre, 7, 80, true);
 	holds(&theatre, "3 mail ●", false);
 	close_theatre(&theatre);
@@ -450,8 +497,8 @@ static void test_golden_screens(void **state)
 	(void)state;
 	open_theatre(&theatre, MACHINES);
 	give(&theatre, 0);
-	give(&theatre, 1)->lost_guest = 1234;
-	give(&theatre, 2)->running = false;
+	give(&theatre, 1)->vitals->lost_guest = 1234;
+	give(&theatre, 2)->vitals->running = false;
 	draw(&theatre);
 	draw(&theatre);
 	golden_check("tabs-80x24", theatre.canvas);
@@ -499,7 +546,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_machine_has_no_tabs),
 		cmocka_unit_test(test_who_is_asked_for_what),
-		cmocka_unit_test(test_pictures_go_to_their_reader),
+		cmocka_unit_test(test_what_is_not_seen_is_not_asked),
+		cmocka_unit_test(test_answers_go_to_their_reader),
 		cmocka_unit_test(test_each_keeps_its_own),
 		cmocka_unit_test(test_zero_over_all),
 		cmocka_unit_test(test_orders_to_one_and_to_all),

@@ -3,7 +3,7 @@
  * A walk over all that is on the terminal: keys, clicks, resizes, pastes and what some guests, their
  * links and their VMs may do, by chance. Beside it goes a model of the state that each tab's screen
  * should have. What is shown and asked for is held against that, and the numbers against
- * `report --json` of the same questions. The pictures are real ones, of epochs that are fed here.
+ * `report --json` of the same questions. The answers are real ones, of epochs that are fed here.
  */
 #ifndef WALK_H
 #define WALK_H
@@ -13,7 +13,6 @@
 
 #include "agent/guest/meter.h"
 #include "agent/query/query.h"
-#include "agent/session/picture.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/fake_session.h"
 #include "tests/unit/fakes/random.h"
@@ -52,11 +51,13 @@ struct model {
 	bool invert;
 	int columns;			/* as drawn last */
 
-	const struct picture *shown;	/* the screen's; NULL: none yet */
-	uint64_t boot, rows_boot;	/* of it; of the newest with a table */
+	const struct vitals *vitals;	/* the screen's; NULL: none yet */
+	const struct function_table *functions;	/* likewise */
+	bool rows_come;			/* the functions are not shown yet: there are no vitals */
+	uint64_t boot, rows_boot;	/* of the vitals; of the newest with a table */
 	struct filter rows_filter;
 	bool ran;
-	struct session_wish wish;	/* as asked for last */
+	struct fake_wish wish;		/* as asked for last */
 };
 
 struct walk_guest {
@@ -70,7 +71,7 @@ struct walk_guest {
 	enum vm_state vm;
 	enum kept_wish kept;
 
-	/* as its newest picture has it */
+	/* as its newest vitals have it */
 	bool known, running;
 	enum kept_wish kept_told;
 	enum link_state link_told;
@@ -127,9 +128,9 @@ void guest_goes_on(struct walk *walk, struct walk_guest *guest);
 void guest_status(struct walk_guest *guest, bool running);
 void guest_clear(struct walk_guest *guest);
 
-/* Gives a picture, as it is asked for; the tabs take it with their next step. */
+/* Gives the answers to what is asked; the tabs take them with their next step. */
 void guest_give(struct walk *walk, struct walk_guest *guest);
-void guest_told(struct walk_guest *guest);		/* that picture is about to be taken */
+void guest_told(struct walk_guest *guest);		/* they are about to be taken */
 
 /* ---- the model (walk_model.c, walk_list.c) ---- */
 
@@ -138,8 +139,8 @@ void model_paste(struct walk *walk, uint32_t code);
 void model_click_bar(struct walk *walk, enum action action);
 void model_act(struct walk *walk, enum action action);
 
-/* A picture was taken, and then a message. */
-void model_took(struct model *model, const struct picture *picture);
+/* Answers were taken, either of which may be NULL, and then a message. */
+void model_took(struct model *model, const struct vitals *vitals, const struct function_table *functions);
 void model_told(struct walk *walk, struct walk_guest *guest, const struct session_message *message);
 
 struct table_rows {
@@ -160,7 +161,7 @@ bool sort_act(struct model *model, enum action action);
 /* ---- what happens (walk_acts.c) ---- */
 
 void walk_do_something(struct walk *walk);
-void walk_show(struct walk *walk);			/* new pictures, of all machines */
+void walk_show(struct walk *walk);			/* new answers, of all machines */
 void walk_step(struct walk *walk);			/* the tabs take what there is */
 
 /* ---- comparison (walk_check.c, walk_rows.c, walk_numbers.c) ---- */

@@ -22,20 +22,24 @@
 void walk_step(struct walk *walk)
 {
 	struct model *model = walk_model(walk);
-	const struct picture *taken = walk_is_all(walk) ? NULL : walk_guest(walk)->session.next;
+	struct session *own = walk_is_all(walk) ? NULL : &walk_guest(walk)->session;
+	const struct function_table *functions;
+	const struct vitals *vitals;
 	struct session_message messages[WALK_MACHINES];
 
-	if (taken && taken->reader != READER_OWN)
-		taken = NULL;
 	for (size_t i = 0; i < walk->machines; i++) {
+		struct session *session = &walk->guests[i].session;
+
 		guest_told(&walk->guests[i]);
-		messages[i] = walk->guests[i].session.message;
+		messages[i] = session->message;
+		session->took_vitals = NULL;
+		session->took_functions = NULL;
 	}
 	tabs_step(walk->tabs, walk->now);
-	if (walk_is_all(walk))
-		taken = walk_fleet_picture();
-	if (taken) {
-		model_took(model, taken);
+	vitals = own ? own->took_vitals : walk_fleet_vitals();
+	functions = own ? own->took_functions : walk_fleet_functions();
+	if (vitals || functions) {
+		model_took(model, vitals, functions);
 		cursor_update(model);
 	}
 	for (size_t i = 0; i < walk->machines; i++)
@@ -43,12 +47,18 @@ void walk_step(struct walk *walk)
 			model_told(walk, &walk->guests[i], &messages[i]);
 }
 
+/* What somebody asks for, and has not taken yet? */
+static bool guest_has_more(const struct walk_guest *guest)
+{
+	return guest->session.next && guest->session.next->vitals;
+}
+
 void walk_show(struct walk *walk)
 {
 	size_t one = random_below(&walk->random, 3 * WALK_MACHINES);	/* beyond: all of them */
 
 	for (size_t i = 0; i < walk->machines; i++)
-		if (!walk->guests[i].session.next && (i == one || one >= walk->machines))
+		if (!guest_has_more(&walk->guests[i]) && (i == one || one >= walk->machines))
 			guest_give(walk, &walk->guests[i]);
 	walk_step(walk);
 }

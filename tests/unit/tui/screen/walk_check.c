@@ -83,17 +83,17 @@ static void header_has(const struct walk *walk, const char *header, const char *
 		walk_fault(walk, there ? "the header does not say" : "the header says", wanted);
 }
 
-static const char *state_of_all(const struct picture *picture, char text[WALK_TEXT])
+static const char *state_of_all(const struct vitals *vitals, char text[WALK_TEXT])
 {
 	size_t running = 0;
 
-	for (size_t i = 0; i < picture->machine_count; i++)
-		running += picture->machines[i].running;
-	snprintf(text, WALK_TEXT, " REC on %zu of %zu", running, picture->machine_count);
-	return running == picture->machine_count ? " REC " : running ? text : " off ";
+	for (size_t i = 0; i < vitals->machine_count; i++)
+		running += vitals->machines[i].running;
+	snprintf(text, WALK_TEXT, " REC on %zu of %zu", running, vitals->machine_count);
+	return running == vitals->machine_count ? " REC " : running ? text : " off ";
 }
 
-static const char *state_of(const struct picture *picture)
+static const char *state_of(const struct vitals *vitals)
 {
 	static const char *const links[] = {
 		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting",
@@ -102,24 +102,24 @@ static const char *state_of(const struct picture *picture)
 		[LINK_LOST] = "link lost",
 	};
 
-	return picture->link != LINK_UP ? links[picture->link] :
-		picture->vm == VM_PANICKED ? " panic" : picture->vm == VM_PAUSED ? " paused" :
-		picture->running ? " REC " : " off ";
+	return vitals->link != LINK_UP ? links[vitals->link] :
+		vitals->vm == VM_PANICKED ? " panic" : vitals->vm == VM_PAUSED ? " paused" :
+		vitals->running ? " REC " : " off ";
 }
 
 static void check_header(struct walk *walk)
 {
 	const struct model *model = walk_model(walk);
-	const struct picture *picture = model->shown;
+	const struct vitals *vitals = model->vitals;
 	char header[WALK_HEADER * WALK_TEXT], text[WALK_TEXT], time[SCOPE_TIME];
 	int first = walk_has_tab_row(walk, walk->canvas->rows);
 	size_t used = 0;
 
 	for (int row = first; row < first + 5; row++, used += strlen(header + used))
 		walk_row_text(walk, row, header + used);
-	header_has(walk, header, picture->machines ? state_of_all(picture, text) : state_of(picture),
+	header_has(walk, header, vitals->machines ? state_of_all(vitals, text) : state_of(vitals),
 		true);
-	if (!picture->machines && picture->kernel[0])
+	if (!vitals->machines && vitals->kernel[0])
 		header_has(walk, header, walk_guest(walk)->name, true);
 	snprintf(text, sizeof text, model->window ? "%us window" : "all window", model->window);
 	header_has(walk, header, text, true);
@@ -169,7 +169,7 @@ static void check_help(struct walk *walk)
 static void check_wish(struct walk *walk)
 {
 	const struct model *model = walk_model(walk);
-	const struct session_wish *wish = &model->wish;
+	const struct fake_wish *wish = &model->wish;
 	struct filter filter = { .cpu = EVENT_NONE };
 
 	assert_true(filter_parse(model->filter, &filter, NULL));
@@ -191,7 +191,7 @@ void walk_check_snapshots(struct walk *walk, const struct model *model)
 	assert_true(filter_parse(model->filter, &filter, NULL));
 	for (size_t i = 0; i < walk->machines; i++) {
 		const struct session *session = &walk->guests[i].session;
-		const struct session_wish *wish = &session->snapped;
+		const struct fake_wish *wish = &session->snapped;
 
 		if (session->snapshots == walk->guests[i].snapshots_seen)
 			continue;
@@ -224,11 +224,11 @@ void walk_check_orders(struct walk *walk)
 
 /* ---- the whole ---- */
 
-static const struct session_wish *wish_of(struct walk *walk)
+static const struct fake_wish *wish_of(struct walk *walk)
 {
 	if (walk_is_all(walk))
 		return walk_fleet_wish();
-	assert_int_equal(walk_guest(walk)->session.wish.reader, READER_OWN);
+	assert_int_equal(walk_guest(walk)->session.asking_functions, !walk_model(walk)->help);
 	return &walk_guest(walk)->session.wish;
 }
 
@@ -283,7 +283,7 @@ void walk_check(struct walk *walk)
 		return;
 	for (size_t i = 0; walk->machines > 1 && i < walk->machines; i++)
 		check_tab(walk, &walk->guests[i], i + 1);
-	if (walk_model(walk)->shown)
+	if (walk_model(walk)->vitals)
 		check_header(walk);
 	check_bottom(walk);
 	check_help(walk);

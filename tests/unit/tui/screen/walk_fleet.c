@@ -1,40 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
+#include <string.h>
 
 #include "agent/fleet/fleet.h"
+#include "tests/unit/fakes/fake_session.h"
 #include "walk_fleet.h"
 
-static const struct picture *given;
-static struct session_wish asked;
+static const struct vitals *given_vitals;
+static const struct function_table *given_functions;
+static struct fake_wish asked;
 
-struct picture *__real_fleet_picture(struct fleet *fleet, uint64_t now);
-struct picture *__wrap_fleet_picture(struct fleet *fleet, uint64_t now);
-void __real_fleet_wish(struct fleet *fleet, const struct session_wish *wish);
-void __wrap_fleet_wish(struct fleet *fleet, const struct session_wish *wish);
+struct vitals *__real_fleet_vitals(struct fleet *fleet, uint64_t now);
+struct vitals *__wrap_fleet_vitals(struct fleet *fleet, uint64_t now);
+struct function_table *__real_fleet_functions(struct fleet *fleet, uint64_t now);
+struct function_table *__wrap_fleet_functions(struct fleet *fleet, uint64_t now);
+void __real_fleet_request(struct fleet *fleet, const struct request *request);
+void __wrap_fleet_request(struct fleet *fleet, const struct request *request);
 
-struct picture *__wrap_fleet_picture(struct fleet *fleet, uint64_t now)
+struct vitals *__wrap_fleet_vitals(struct fleet *fleet, uint64_t now)
 {
-	struct picture *picture = __real_fleet_picture(fleet, now);
+	struct vitals *vitals = __real_fleet_vitals(fleet, now);
 
-	given = picture;
-	return picture;
+	given_vitals = vitals;
+	return vitals;
 }
 
-void __wrap_fleet_wish(struct fleet *fleet, const struct session_wish *wish)
+struct function_table *__wrap_fleet_functions(struct fleet *fleet, uint64_t now)
 {
-	asked = *wish;
-	__real_fleet_wish(fleet, wish);
+	struct function_table *functions = __real_fleet_functions(fleet, now);
+
+	given_functions = functions;
+	return functions;
 }
 
-const struct picture *walk_fleet_picture(void)
+void __wrap_fleet_request(struct fleet *fleet, const struct request *request)
 {
-	const struct picture *picture = given;
-
-	given = NULL;
-	return picture;
+	fake_keep(&asked, request);
+	__real_fleet_request(fleet, request);
 }
 
-const struct session_wish *walk_fleet_wish(void)
+const struct vitals *walk_fleet_vitals(void)
+{
+	const struct vitals *vitals = given_vitals;
+
+	given_vitals = NULL;
+	return vitals;
+}
+
+const struct function_table *walk_fleet_functions(void)
+{
+	const struct function_table *functions = given_functions;
+
+	given_functions = NULL;
+	return functions;
+}
+
+const struct fake_wish *walk_fleet_wish(void)
 {
 	return &asked;
 }

@@ -3,10 +3,12 @@
 #ifndef WALK_FLEET_H
 #define WALK_FLEET_H
 
-struct picture;
-struct session_wish;
+struct fake_wish;
+struct function_table;
+struct vitals;
 
-const struct picture *walk_fleet_picture(void);	/* since it was asked last; NULL: none */
-const struct session_wish *walk_fleet_wish(void);	/* the newest */
+const struct vitals *walk_fleet_vitals(void);	/* since it was asked last; NULL: none */
+const struct function_table *walk_fleet_functions(void);
+const struct fake_wish *walk_fleet_wish(void);	/* the newest */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The guests of a walk: what their hooks would send, and the pictures that sessions make of it. */
+/* The guests of a walk: what their hooks would send, and the answers that sessions make of it. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -87,29 +87,39 @@ void guest_goes_on(struct walk *walk, struct walk_guest *guest)
 
 void guest_give(struct walk *walk, struct walk_guest *guest)
 {
-	const struct picture_inputs inputs = {
+	const struct moment moment = {
 		.epoch = guest->epoch, .decode = guest->decode, .meter = &guest->meter,
-		.wish = &guest->session.wish, .link = guest->link, .vm = guest->vm,
-		.kept = guest->kept, .boot = guest->boots, .trouble = "",
-		.generation = (uint64_t)walk->step + 1,
+		.link = guest->link, .vm = guest->vm, .kept = guest->kept, .boot = guest->boots,
+		.trouble = "",
 	};
+	const struct fake_wish *wish = &guest->session.wish;
+	struct function_request functions = picture_function_request();
+	struct vitals_request vitals = picture_vitals_request();
 
+	(void)walk;
+	functions.request.excerpt = fake_excerpt(&guest->session);
+	vitals.request.excerpt = functions.request.excerpt;
+	memcpy(functions.visible, wish->visible, sizeof wish->visible);
+	functions.visible_count = wish->visible_count;
+	functions.selected = wish->selected;
+	functions.callers = wish->callers;
 	picture_free(guest->session.next);
-	guest->session.next = picture_new(&inputs);
+	guest->session.next = picture_new(answer_new(&vitals.request, &moment),
+		answer_new(&functions.request, &moment));
 }
 
 /* Whoever it was made for, it says how the guest is. */
 void guest_told(struct walk_guest *guest)
 {
-	const struct picture *picture = guest->session.next;
+	const struct vitals *vitals = guest->session.next ? guest->session.next->vitals : NULL;
 
-	if (!picture)
+	if (!vitals || !guest->session.asking_vitals)
 		return;
 	guest->known = true;
-	guest->running = picture->running;
-	guest->kept_told = picture->kept;
-	guest->link_told = picture->link;
-	guest->vm_told = picture->vm;
+	guest->running = vitals->running;
+	guest->kept_told = vitals->kept;
+	guest->link_told = vitals->link;
+	guest->vm_told = vitals->vm;
 }
 
 void guest_clear(struct walk_guest *guest)

@@ -12,7 +12,7 @@
 
 struct table_rows model_rows(const struct model *model)
 {
-	const struct table *table = model->shown ? model->shown->table : NULL;
+	const struct table *table = model->vitals && model->functions ? model->functions->table : NULL;
 
 	return table ? (struct table_rows) { table->rows, table->count } :
 		(struct table_rows) { NULL, 0 };
@@ -20,7 +20,7 @@ struct table_rows model_rows(const struct model *model)
 
 const char *model_name(const struct model *model, size_t row)
 {
-	return symbols_get(model->shown->symbols, model_rows(model).rows[row].function)->name;
+	return symbols_get(model->functions->answer.symbols, model_rows(model).rows[row].function)->name;
 }
 
 /* Where the function of the cursor is; the count: nowhere. */
@@ -57,18 +57,18 @@ static bool is_same(const struct filter *a, const struct filter *b)
 /* Another boot; or another filter, whose rows do not have its function. */
 void cursor_rewind(struct model *model)
 {
-	const struct picture *picture = model->shown;
+	const struct function_table *functions = model->functions;
 	struct cursor *cursor = &model->cursor;
 
-	if (!picture->table)
+	if (!functions->table)
 		return;
-	if (model->rows_boot != picture->boot || (!is_same(&model->rows_filter, &picture->filter) &&
+	if (model->rows_boot != functions->answer.boot || (!is_same(&model->rows_filter, &functions->filter) &&
 			place_of(model) == model_rows(model).count)) {
 		cursor->follow = false;
 		cursor->row = 0;
 	}
-	model->rows_boot = picture->boot;
-	model->rows_filter = picture->filter;
+	model->rows_boot = functions->answer.boot;
+	model->rows_filter = functions->filter;
 }
 
 void cursor_select(struct model *model, size_t row)

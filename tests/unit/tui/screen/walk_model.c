@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of a screen, and of the tabs: what a key, a click and a picture mean. */
+/* The model of a screen, and of the tabs: what a key, a click and an answer mean. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -95,13 +95,14 @@ static void go_back(struct model *model)
 }
 
 /* Has a guest told its time? */
-static bool is_known(const struct picture *picture)
+static bool is_known(const struct model *model)
 {
-	bool known = picture->table && !picture->machines;
+	const struct vitals *vitals = model->vitals;
+	bool table = model->functions && model->functions->table, known = !vitals->machines;
 
-	for (size_t i = 0; i < picture->machine_count; i++)
-		known = known || picture->machines[i].cpu_count;
-	return known && picture->now;
+	for (size_t i = 0; i < vitals->machine_count; i++)
+		known = known || vitals->machines[i].cpu_count;
+	return known && table && vitals->now;
 }
 
 static bool is_up(const struct walk_guest *guest)
@@ -146,27 +147,27 @@ static void snapshot(struct walk *walk)
 			walk->guests[i].snapshots++;
 }
 
-/* What wants a picture, and most of it a guest that has told its time. */
-static void act_on_picture(struct walk *walk, enum action action)
+/* What wants to know the machine, and most of it a guest that has told its time. */
+static void act_on_machine(struct walk *walk, enum action action)
 {
 	struct model *model = walk_model(walk);
-	const struct picture *picture = model->shown;
+	const struct vitals *vitals = model->vitals;
 
-	if (picture && walk_is_all(walk) && (action == ACTION_RUN || action == ACTION_SNAPSHOT)) {
+	if (vitals && walk_is_all(walk) && (action == ACTION_RUN || action == ACTION_SNAPSHOT)) {
 		walk->gathered_failed = false;		/* what they say next is of this */
 		walk->gathered = 0;
 	}
-	if (!picture) {
+	if (!vitals) {
 		model->failed = "not yet";
 	} else if (action == ACTION_RUN) {
 		run(walk);
 	} else if (action == ACTION_SNAPSHOT) {
 		snapshot(walk);
-	} else if (action == ACTION_ZERO && is_known(picture)) {
-		model->zero = picture->now;
+	} else if (action == ACTION_ZERO && is_known(model)) {
+		model->zero = vitals->now;
 		model->until = 0;
-	} else if (action == ACTION_FREEZE && (model->until || is_known(picture))) {
-		model->until = model->until ? 0 : picture->table->to;
+	} else if (action == ACTION_FREEZE && (model->until || is_known(model))) {
+		model->until = model->until ? 0 : model->functions->table->to;
 	} else if (action == ACTION_ZERO || action == ACTION_FREEZE) {
 		model->failed = action == ACTION_ZERO ? "not zeroed" : "not frozen";
 	}
@@ -218,7 +219,7 @@ static void act(struct walk *walk, enum action action)
 	case ACTION_SNAPSHOT:
 	case ACTION_ZERO:
 	case ACTION_FREEZE:
-		act_on_picture(walk, action);
+		act_on_machine(walk, action);
 		break;
 	default:
 		break;
@@ -269,24 +270,36 @@ void model_click_bar(struct walk *walk, enum action action)
 	model_act(walk, action);
 }
 
-/* ---- pictures and messages ---- */
+/* ---- answers and messages ---- */
 
 /* What was known of times is over when they are of another boot. */
-void model_took(struct model *model, const struct picture *picture)
+static void took_vitals(struct model *model, const struct vitals *vitals)
 {
-	const struct picture *before = model->shown;
 	uint64_t boot = model->boot;
 
-	if (model->failed && strcmp(model->failed, "not turned") == 0 && before &&
-			model->ran != picture->running)
+	if (model->failed && strcmp(model->failed, "not turned") == 0 && model->vitals &&
+			model->ran != vitals->running)
 		model->failed = NULL;
-	model->shown = picture;
-	model->boot = picture->boot;
-	model->ran = picture->running;
-	cursor_rewind(model);
-	if (picture->now < model->zero || picture->now < model->until ||
-			(boot && boot != picture->boot))
+	model->vitals = vitals;
+	model->boot = vitals->answer.boot;
+	model->ran = vitals->running;
+	if (vitals->now < model->zero || vitals->now < model->until ||
+			(boot && boot != vitals->answer.boot))
 		model->zero = model->until = 0;
+}
+
+void model_took(struct model *model, const struct vitals *vitals, const struct function_table *functions)
+{
+	if (functions) {
+		model->functions = functions;
+		model->rows_come = true;
+	}
+	if (vitals)
+		took_vitals(model, vitals);
+	if (model->rows_come && model->vitals) {
+		model->rows_come = false;
+		cursor_rewind(model);
+	}
 }
 
 /* All's line has all that was said since its last order, and is a failure when one of them is. */

@@ -13,7 +13,6 @@
 
 #include "agent/guest/epoch.h"
 #include "agent/report/report.h"
-#include "agent/session/picture.h"
 #include "tui/terminal/canvas.h"
 #include "walk.h"
 
@@ -27,12 +26,13 @@ struct numbers {
 static cJSON *json_of(struct walk_guest *guest)
 {
 	struct report report = { .request = report_default, .epoch = guest->epoch };
+	const struct excerpt excerpt = fake_excerpt(&guest->session);
 	char *text = NULL;
 	size_t size = 0;
 	FILE *to = open_memstream(&text, &size);
 	cJSON *json;
 
-	report.question = picture_question(guest->epoch, &guest->session.wish);
+	report.question = excerpt_question(guest->epoch, &excerpt);
 	report.status = guest->epoch->status;
 	report.table = query_table(guest->epoch->query, &report.question);
 	assert_true(report_json(&report, to, NULL));
@@ -212,7 +212,7 @@ static void check_cpus(struct walk *walk, const cJSON *json, size_t machine)
 		check_line(walk, label, all);
 }
 
-/* Of pictures that are of now, and of what is asked for now: wishes have their time to come through. */
+/* Of answers that are of now, and of what is asked now: requests have their time to come through. */
 void walk_check_numbers(struct walk *walk)
 {
 	struct numbers numbers;

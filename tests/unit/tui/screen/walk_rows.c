@@ -44,8 +44,8 @@ size_t walk_top(const struct walk *walk)
 /* Above 0: b belongs before a, by this column alone. */
 static int misplaced(const struct model *model, const struct row *a, const struct row *b)
 {
-	const struct function *one = symbols_get(model->shown->symbols, a->function);
-	const struct function *other = symbols_get(model->shown->symbols, b->function);
+	const struct function *one = symbols_get(model->functions->answer.symbols, a->function);
+	const struct function *other = symbols_get(model->functions->answer.symbols, b->function);
 	int order;
 
 	switch (model->sort) {
@@ -99,7 +99,7 @@ static void check_mark(const struct walk *walk, int heads)
 		[COLUMN_SOURCE] = "SOURCE",
 	};
 	const struct model *model = model_of(walk);
-	const char *head = model->shown->machines && model->sort == COLUMN_CPU ? "VM" :
+	const char *head = model->vitals->machines && model->sort == COLUMN_CPU ? "VM" :
 		columns[model->sort];
 	char text[WALK_TEXT], wanted[32];
 
@@ -141,7 +141,7 @@ void walk_check_rows(const struct walk *walk)
 	if (model->wish.selected != function)
 		walk_fault(walk, "the cursor is not on",
 			table.count ? model_name(model, model->cursor.row) : "nothing");
-	if (!model->shown || table.count == 0)
+	if (!model->vitals || table.count == 0)
 		return;
 	check_order(walk);
 	if (heads < 0)

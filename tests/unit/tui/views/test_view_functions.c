@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "agent/names/symbols.h"
-#include "agent/session/picture.h"
 #include "tests/unit/fakes/canvas_dump.h"
 #include "tests/unit/fakes/golden.h"
 #include "tests/unit/fakes/hand_picture.h"
+#include "tests/unit/fakes/picture.h"
 #include "tui/frame/scope.h"
 #include "tui/frame/view.h"
 #include "tui/terminal/canvas.h"
@@ -57,7 +57,7 @@ static void draw(struct stage *stage)
 	struct area area = { 0, 0, stage->canvas->rows, stage->canvas->columns };
 
 	canvas_clear(stage->canvas);
-	view_functions.show(stage->view, stage->picture, &stage->scope);
+	view_functions.show(stage->view, stage->picture->vitals, &stage->picture->functions->answer, &stage->scope);
 	view_functions.draw(stage->view, stage->canvas, area);
 }
 
@@ -84,10 +84,10 @@ static void check_holds(struct stage *stage, const char *wanted, bool there)
 
 static uint32_t under_cursor(const struct stage *stage)
 {
-	struct view_needs needs;
+	const struct request *request = view_functions.ask(stage->view, &stage->scope);
 
-	view_functions.needs(stage->view, &needs);
-	return needs.selected;
+	assert_non_null(request);
+	return ((const struct function_request *)request)->selected;
 }
 
 static void test_at_every_width(void **state)
@@ -186,7 +186,7 @@ static void test_cursor_follows_the_function(void **state)
 
 	picture_free(stage.picture);
 	stage.picture = hand_picture(symbols, functions);
-	stage.picture->table->rows[0].self = 1;
+	stage.picture->functions->table->rows[0].self = 1;
 	draw(&stage);
 	assert_int_equal(under_cursor(&stage), chosen);
 	check_holds(&stage, "> ", true);
@@ -242,14 +242,14 @@ static void test_inlined(void **state)
 	int shown = 0;
 
 	(void)state;
-	stage.picture->inlined[0] = (struct caller){ functions[3], 30 };
-	stage.picture->inlined[1] = (struct caller){ functions[4], 10 };
-	stage.picture->inlined_count = 2;
-	stage.picture->inlined_of = 80;
+	stage.picture->functions->inlined[0] = (struct caller){ functions[3], 30 };
+	stage.picture->functions->inlined[1] = (struct caller){ functions[4], 10 };
+	stage.picture->functions->inlined_count = 2;
+	stage.picture->functions->inlined_of = 80;
 	for (size_t i = 0; i < HAND_FUNCTIONS; i++) {
 		char *text;
 
-		stage.picture->selected = functions[i];
+		stage.picture->functions->selected = functions[i];
 		text = drawn(&stage);
 		shown += strstr(text, "inlined: ") != NULL && strstr(text, " 38%, ") != NULL;
 		free(text);
@@ -266,9 +266,9 @@ static void test_few_samples_are_marked(void **state)
 	check_holds(&stage, "~0.06", true);	/* 25 samples */
 	check_holds(&stage, "~0.01", true);	/* 4 samples */
 	check_holds(&stage, "~3.0", false);
-	stage.picture->table->rows[0].samples = 30;		/* as docs/limits.md says */
+	stage.picture->functions->table->rows[0].samples = 30;		/* as docs/limits.md says */
 	check_holds(&stage, "  34.93   34.93", true);		/* the rows are sorted by now */
-	stage.picture->table->rows[0].samples = 29;
+	stage.picture->functions->table->rows[0].samples = 29;
 	check_holds(&stage, " ~34.93   34.93", true);
 	strike(&stage);
 }
@@ -288,10 +288,10 @@ static struct picture *without_rows(void)
 {
 	struct picture *picture = hand_picture(symbols, functions);
 
-	table_free(picture->table);
-	picture->table = table_new(NULL, 0, 1);
-	picture->table->from = 182000000000;
-	picture->table->to = 192000000000;
+	table_free(picture->functions->table);
+	picture->functions->table = table_new(NULL, 0, 1);
+	picture->functions->table->from = 182000000000;
+	picture->functions->table->to = 192000000000;
 	return picture;
 }
 
@@ -304,7 +304,7 @@ static void check_filtered_away(void)
 	scope_init(&scope);
 	assert_true(scope_filter(&scope, "no_such", NULL));
 	picture = without_rows();
-	picture->table->samples = 1;
+	picture->functions->table->samples = 1;
 	check_empty(picture, scope, "No function in this window has the filter's name");
 	assert_true(scope_filter(&scope, "cpu:9", NULL));
 	picture = without_rows();
@@ -313,11 +313,11 @@ static void check_filtered_away(void)
 	picture = without_rows();
 	check_empty(picture, scope, "No sample in this window passes the filter");
 	picture = without_rows();
-	picture->link = LINK_SILENT;
+	picture->vitals->link = LINK_SILENT;
 	check_empty(picture, scope, "No sample in this window passes the filter");
 	picture = without_rows();
-	for (uint32_t i = 0; i < picture->cpu_count; i++)
-		picture->cpus[i].series = (struct cpu_series) { .missed = 0 };
+	for (uint32_t i = 0; i < picture->vitals->cpu_count; i++)
+		picture->vitals->cpus[i].series = (struct cpu_series) { .missed = 0 };
 	check_empty(picture, scope, "No sample in this window yet");
 }
 
@@ -342,25 +342,25 @@ static void test_empty_tables_say_why(void **state)
 	scope_init(&scope);
 	for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
 		picture = without_rows();
-		picture->link = (enum link_state)link;
+		picture->vitals->link = (enum link_state)link;
 		check_empty(picture, scope, links[link]);
 	}
 	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
 		picture = without_rows();
-		picture->vm = (enum vm_state)vm;
+		picture->vitals->vm = (enum vm_state)vm;
 		check_empty(picture, scope, vms[vm]);
 	}
 	picture = without_rows();
-	picture->running = false;
+	picture->vitals->running = false;
 	check_empty(picture, scope, "SPACE starts it");
 	other = scope;
 	other.zero_ns = 1;
 	check_empty(without_rows(), other, "zeroed");
 	check_filtered_away();
 	picture = hand_picture(symbols, functions);
-	picture->table->mode[MODE_KERNEL] = picture->table->mode[MODE_USER] = 0;
-	picture->table->rows[0] = picture->table->rows[7];
-	picture->table->count = 1;
+	picture->functions->table->mode[MODE_KERNEL] = picture->functions->table->mode[MODE_USER] = 0;
+	picture->functions->table->rows[0] = picture->functions->table->rows[7];
+	picture->functions->table->count = 1;
 	scope_init(&scope);
 	check_empty(picture, scope, "idle all the time");
 }

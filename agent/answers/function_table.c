@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "function_table.h"
+
+static void tell_rows(struct function_table *answer, const struct function_request *request,
+	const struct question *question)
+{
+	struct epoch *epoch = answer->answer.epoch;
+	struct symbols *symbols = epoch->inputs.symbols;
+
+	answer->visible = util_alloc(request->visible_count * sizeof(*answer->visible));
+	for (size_t i = 0; i < request->visible_count; i++) {
+		struct function_row *row = &answer->visible[answer->visible_count];
+
+		if (request->visible[i] >= symbols_functions(symbols))
+			continue;
+		row->function = request->visible[i];
+		row->line = symbols_line(symbols, row->function);
+		query_trend(epoch->query, question, row->function, row->trend);
+		answer->visible_count++;
+	}
+}
+
+static void tell_selected(struct function_table *answer, const struct question *question)
+{
+	struct query *query = answer->answer.epoch->query;
+
+	answer->caller_count = query_callers(query, question, answer->selected, answer->callers,
+		sizeof(answer->callers) / sizeof(answer->callers[0]));
+	answer->inlined_count = query_inlined(query, question, answer->selected, answer->inlined,
+		sizeof(answer->inlined) / sizeof(answer->inlined[0]), &answer->inlined_of);
+}
+
+struct function_table *function_table_new(const struct function_request *request, const struct moment *moment)
+{
+	const struct request *asked = &request->request;
+	struct function_table *answer = util_alloc(sizeof(*answer));
+	struct question question;
+	bool callers;
+
+	answer->answer = answer_begin(&function_table_kind, moment);
+	answer->filter = asked->excerpt.filter;
+	answer->selected = FUNCTION_NONE;
+	if (!answer->answer.epoch)
+		return answer;
+	util_print(answer->kernel, sizeof(answer->kernel), "%s", answer->answer.epoch->kernel);
+	if (request->selected < symbols_functions(answer->answer.symbols))
+		answer->selected = request->selected;
+	question = excerpt_question(answer->answer.epoch, &asked->excerpt);
+	question.reader = moment->reader;
+	callers = request->callers && answer->selected != FUNCTION_NONE;
+	question.callers = callers ? CALLERS_ONE : CALLERS_NONE;
+	question.callee = answer->selected;
+	answer->table = query_table(answer->answer.epoch->query, &question);
+	answer->answer.begun = answer->table->samples;
+	tell_rows(answer, request, &question);
+	if (callers)
+		tell_selected(answer, &question);
+	return answer;
+}
+
+void function_table_free(struct function_table *functions)
+{
+	if (!functions)
+		return;
+	for (size_t i = 0; i < functions->machine_count; i++)
+		epoch_release(functions->machines[i].epoch);
+	table_free(functions->table);
+	free(functions->machines);
+	free(functions->visible);
+	answer_end(&functions->answer);
+	free(functions);
+}
+
+static struct answer *make(const struct request *request, const struct moment *moment)
+{
+	return &function_table_new((const struct function_request *)request, moment)->answer;
+}
+
+static void free_answer(struct answer *answer)
+{
+	function_table_free((struct function_table *)answer);
+}
+
+const struct answer_kind function_table_kind = {
+	.name = "functions", .request_size = sizeof(struct function_request), .queries = true,
+	.make = make, .free = free_answer,
+};

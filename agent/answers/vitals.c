@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/guest/meter.h"
+#include "agent/guest/remarks.h"
+#include "agent/wire/decode.h"
+#include "vitals.h"
+
+_Static_assert(sizeof(struct cpu_vitals) <= EPOCH_PICTURE_CPU &&
+	sizeof(struct cpu_trend) <= EPOCH_PICTURE_TREND &&
+	(int)VITALS_OWN_TRENDS == (int)EPOCH_TRENDS, "the epoch has paid for it");
+
+bool vitals_record(bool running, enum link_state link, enum vm_state vm)
+{
+	return running && link == LINK_UP && (vm == VM_RUNNING || vm == VM_UNKNOWN);
+}
+
+static void tell_guest(struct vitals *vitals, const struct epoch *epoch)
+{
+	memcpy(vitals->kernel, epoch->kernel, sizeof(vitals->kernel));
+	memcpy(vitals->version, epoch->version, sizeof(vitals->version));
+	memcpy(vitals->arch, epoch->arch, sizeof(vitals->arch));
+	vitals->cpu_count = epoch->cpu_count;
+	vitals->now = epoch_now(epoch);
+}
+
+static void tell_cost(struct vitals *vitals, const struct epoch *epoch)
+{
+	uint64_t cost = 0, span = 0, taken = 0, lost = 0;
+
+	for (uint32_t i = 0; i < epoch->cpus_seen; i++) {
+		const struct cpu_status *told = &epoch->cpus[i].told[STREAM_SAMPLES];
+		double fill = told->size ? (double)told->used / told->size : 0;
+
+		cost += told->cost;
+		span += told->span;
+		taken += told->taken;
+		if (told->lost > epoch->cpus[i].lost_before[STREAM_SAMPLES])
+			lost += told->lost - epoch->cpus[i].lost_before[STREAM_SAMPLES];
+		if (fill > vitals->ring_fill)
+			vitals->ring_fill = fill < 1 ? fill : 1;
+	}
+	vitals->lost_guest = lost;
+	vitals->cost_ns = taken ? (double)epoch_ns(epoch, cost) / (double)taken : 0;
+	vitals->cost_share = span ? (double)cost / (double)span : 0;
+}
+
+static void tell_profiler(struct vitals *vitals, const struct moment *moment, uint64_t window_ns)
+{
+	const struct epoch *epoch = moment->epoch;
+	struct books books = decode_books_all(moment->decode, STREAM_SAMPLES);
+
+	vitals->running = (moment->link == LINK_UP || moment->link == LINK_SILENT) &&
+		epoch->status_known && epoch->status.running;
+	vitals->sampler = epoch->status.sampler;
+	vitals->rate = epoch->status.rate;
+	tell_cost(vitals, epoch);
+	if (vitals->lost_guest > books.lost)
+		vitals->lost_guest = books.lost;
+	vitals->lost_host = books.lost - vitals->lost_guest;
+	if (vitals->running)
+		vitals->achieved = meter_rate(moment->meter, window_ns);
+	vitals->lost_before = books.earlier_lost;
+}
+
+static void tell_cpus(struct vitals *vitals, const struct moment *moment,
+	const struct question *question, bool trends)
+{
+	const struct epoch *epoch = moment->epoch;
+	struct cpu_series *series = util_alloc(vitals->cpu_count * sizeof(*series));
+	uint32_t own = vitals->cpu_count < VITALS_OWN_TRENDS ? vitals->cpu_count : VITALS_OWN_TRENDS;
+
+	if (trends)
+		vitals->trends = util_alloc((own + 1) * sizeof(*vitals->trends));
+	for (uint32_t i = 0; trends && i < vitals->cpu_count; i++)
+		series[i].trend = vitals->trends[i < own ? i : own].mode;
+	query_cpus(epoch->query, question, series, vitals->cpu_count);
+	vitals->cpus = util_alloc(vitals->cpu_count * sizeof(*vitals->cpus));
+	for (uint32_t i = 0; i < vitals->cpu_count; i++)
+		vitals->cpus[i] = (struct cpu_vitals){
+			.sampler = epoch->sampler == i,
+			.enabled = epoch->cpus[i].told[STREAM_SAMPLES].enabled,
+			.series = series[i],
+			.lost = decode_books(moment->decode, STREAM_SAMPLES, i).lost,
+		};
+	free(series);
+}
+
+static void tell_note(struct vitals *vitals, const struct moment *moment, uint64_t from)
+{
+	char remarks[REMARKS_SIZE] = "";
+
+	if (vitals->answer.epoch)
+		remarks_text(vitals->answer.epoch, from, VITALS_NOTES, remarks, sizeof(remarks));
+	util_print(vitals->note, sizeof(vitals->note), "%s%s%s", moment->trouble,
+		moment->trouble[0] && remarks[0] ? VITALS_NOTES : "", remarks);
+}
+
+/* The CPUs of a guest that has not been sampled yet are looked at again soon. */
+static bool is_begun(const struct vitals *vitals)
+{
+	for (uint32_t i = 0; vitals->cpus && i < vitals->cpu_count; i++)
+		for (int mode = 0; mode < MODES; mode++)
+			if (vitals->cpus[i].series.mode[mode])
+				return true;
+	return false;
+}
+
+struct vitals *vitals_new(const struct vitals_request *asked, const struct moment *moment)
+{
+	const struct request *request = &asked->request;
+	enum vitals_cpus cpus = asked->cpus;
+	struct vitals *vitals = util_alloc(sizeof(*vitals));
+	struct question question = { .from = 0 };
+
+	vitals->answer = answer_begin(&vitals_kind, moment);
+	vitals->link = moment->link;
+	vitals->vm = moment->vm;
+	vitals->kept = moment->kept;
+	vitals->play = moment->play;
+	util_print(vitals->name, sizeof(vitals->name), "%s", moment->name ? moment->name : "");
+	vitals->skipped_bytes = decode_counts(moment->decode).skipped_bytes;
+	if (vitals->answer.epoch)
+		question = excerpt_question(vitals->answer.epoch, &request->excerpt);
+	tell_note(vitals, moment, question.from);
+	if (vitals->answer.epoch) {
+		tell_guest(vitals, moment->epoch);
+		tell_profiler(vitals, moment, request->excerpt.window_ns);
+	}
+	if (vitals->answer.epoch && cpus != VITALS_NO_CPUS)
+		tell_cpus(vitals, moment, &question, cpus == VITALS_TRENDS);
+	vitals->answer.begun = cpus == VITALS_NO_CPUS || is_begun(vitals);
+	return vitals;
+}
+
+void vitals_free(struct vitals *vitals)
+{
+	if (!vitals)
+		return;
+	free(vitals->machines);
+	free(vitals->cpus);
+	free(vitals->trends);
+	answer_end(&vitals->answer);
+	free(vitals);
+}
+
+static struct answer *make(const struct request *request, const struct moment *moment)
+{
+	return &vitals_new((const struct vitals_request *)request, moment)->answer;
+}
+
+static void free_answer(struct answer *answer)
+{
+	vitals_free((struct vitals *)answer);
+}
+
+const struct answer_kind vitals_kind = {
+	.name = "vitals", .request_size = sizeof(struct vitals_request), .make = make, .free = free_answer,
+};

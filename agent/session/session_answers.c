@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdint.h>
+
+#include "agent/answers/answer.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/query/query.h"
+#include "agent/source/source.h"
+#include "session_state.h"
+#include "subscription.h"
+
+enum { SILENT_MS = 1000 };		/* how long it has been silent is told so often */
+
+/* What a screen says of it: a link that is up may still be silent. */
+enum link_state session_shown_link(const struct session *session)
+{
+	enum link_state state = session_link(session);
+
+	return state == LINK_UP && session->source->table->facts(session->source).silent ?
+		LINK_SILENT : state;
+}
+
+static uint64_t silence_due(const struct session *session)
+{
+	return session->shown_link == LINK_SILENT ? session->noticed + (uint64_t)SILENT_MS * NS_PER_MS :
+		UINT64_MAX;
+}
+
+/* Is there anything that an answer would tell, and the last ones have not? */
+void session_notice(struct session *session)
+{
+	struct source_facts facts = session->source->table->facts(session->source);
+	enum link_state link = session_shown_link(session);
+	uint64_t now = util_now();
+
+	if (!session->changed && session->shown_link == link && session->shown_vm == facts.vm &&
+			session->shown_news == facts.news && now < silence_due(session))
+		return;
+	session->changed = false;
+	session->shown_link = link;
+	session->shown_vm = facts.vm;
+	session->shown_news = facts.news;
+	session->noticed = now;
+	session->news++;
+}
+
+/* When there is something to notice, or to answer; UINT64_MAX: not before something happens. */
+uint64_t session_answers_due(struct session *session)
+{
+	uint64_t answers, silence;
+
+	if (session->left)
+		return UINT64_MAX;		/* nobody looks */
+	session_notice(session);
+	answers = subscriptions_due(session->subscriptions, session->news);
+	silence = silence_due(session);
+	return answers < silence ? answers : silence;
+}
+
+void session_make_answers(struct session *session)
+{
+	struct source_facts facts = session->source->table->facts(session->source);
+	struct query *query = session->epoch ? session->epoch->query : NULL;
+	char trouble[SESSION_TROUBLE];
+	struct moment moment = {
+		.epoch = session->epoch,
+		.decode = session->decode,
+		.meter = &session->meter,
+		.link = session->shown_link,
+		.trouble = session_trouble(session, trouble, sizeof(trouble)),
+		.vm = facts.vm,
+		.kept = facts.kept,
+		.play = facts.play,
+		.boot = session->epochs,
+		.name = facts.machine,
+	};
+
+	if (query)
+		query_heed(query, &session->given_up);
+	subscriptions_answer(session->subscriptions, &moment, session->news);
+	if (query)
+		query_heed(query, NULL);
+}
+
+/* ---- any thread ---- */
+
+struct subscription *session_subscribe(struct session *session)
+{
+	return subscription_new(session->subscriptions);
+}
+
+void session_unsubscribe(struct subscription *subscription)
+{
+	subscription_leave(subscription);
+}
+
+void session_request(struct subscription *subscription, const struct request *request)
+{
+	subscription_ask(subscription, request);
+}
+
+struct answer *session_answer(struct subscription *subscription)
+{
+	return subscription_take(subscription);
+}

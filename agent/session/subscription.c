@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/answers/answer.h"
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/query/query.h"
+#include "mailbox.h"
+#include "share.h"
+#include "subscription.h"
+#include "turn.h"
+
+enum { SOON_MS = 20 };			/* what is asked anew, and the first sample, wait no longer */
+
+struct subscription {
+	struct subscriptions *all;	/* fixed */
+	struct subscription *next;	/* the ingest thread's, once it has seen it */
+
+	/* under the lock */
+	struct request *asked;		/* instead of the request, when `asks`; NULL: nothing */
+	bool asks;
+	struct answer *answer;		/* not yet taken */
+	bool starved;			/* the next one is due: its taking is waited for */
+	bool left;
+
+	/* the ingest thread's own */
+	struct request *request;	/* what is answered; NULL: nothing */
+	bool taken;			/* the last answer was */
+	bool fresh;			/* the request is new */
+	bool begun;			/* the last answer was */
+	uint64_t news;			/* that it told */
+	struct share share;
+	struct epoch *epoch;		/* held, as long as there is a reader of its query; or NULL */
+	uint32_t reader;
+};
+
+struct subscriptions {
+	struct mailbox *mailbox;	/* borrowed */
+	struct subscription *first;	/* under the lock */
+	uint64_t rest;			/* until then nothing is answered; the ingest thread's own */
+};
+
+struct subscriptions *subscriptions_new(struct mailbox *mailbox)
+{
+	struct subscriptions *all = util_alloc(sizeof(*all));
+
+	all->mailbox = mailbox;
+	return all;
+}
+
+/* ---- any thread ---- */
+
+struct subscription *subscription_new(struct subscriptions *all)
+{
+	struct subscription *subscription = util_alloc(sizeof(*subscription));
+
+	subscription->all = all;
+	mailbox_lock(all->mailbox);
+	subscription->next = all->first;
+	all->first = subscription;
+	mailbox_unlock(all->mailbox);
+	return subscription;
+}
+
+static struct request *copy(const struct request *request)
+{
+	return request ? memcpy(util_alloc(request->kind->request_size), request,
+		request->kind->request_size) : NULL;
+}
+
+/* What the two held is the caller's, to be freed without the lock. */
+static struct answer *change(struct subscription *subscription, struct request **request, bool left)
+{
+	struct mailbox *mailbox = subscription->all->mailbox;
+	struct request *before;
+	struct answer *answer;
+
+	mailbox_lock(mailbox);
+	before = subscription->asked;
+	answer = subscription->answer;
+	subscription->asked = *request;
+	subscription->answer = NULL;
+	subscription->asks = true;
+	subscription->left = left;
+	mailbox_unlock(mailbox);
+	*request = before;
+	return answer;
+}
+
+void subscription_ask(struct subscription *subscription, const struct request *request)
+{
+	struct request *asked = copy(request);
+	struct mailbox *mailbox = subscription->all->mailbox;
+
+	answer_free(change(subscription, &asked, false));
+	free(asked);
+	mailbox_ring_orders(mailbox);
+}
+
+/* It is the ingest thread's from here on: it may be answering it. */
+void subscription_leave(struct subscription *subscription)
+{
+	struct request *asked = NULL;
+	struct mailbox *mailbox;
+
+	if (!subscription)
+		return;
+	mailbox = subscription->all->mailbox;
+	answer_free(change(subscription, &asked, true));
+	free(asked);
+	mailbox_ring_orders(mailbox);
+}
+
+struct answer *subscription_take(struct subscription *subscription)
+{
+	struct mailbox *mailbox = subscription->all->mailbox;
+	struct answer *answer;
+	bool starved;
+
+	mailbox_lock(mailbox);
+	answer = subscription->answer;
+	starved = answer && subscription->starved;
+	subscription->answer = NULL;
+	subscription->starved = false;
+	mailbox_unlock(mailbox);
+	if (starved)
+		mailbox_ring_orders(mailbox);
+	return answer;
+}
+
+/* ---- the ingest thread ---- */
+
+/* Each epoch has a query of its own; the reader of one goes with its question, or with the epoch. */
+static void drop_reader(struct subscription *subscription)
+{
+	if (!subscription->epoch)
+		return;
+	query_reader_free(subscription->epoch->query, subscription->reader);
+	epoch_release(subscription->epoch);
+	subscription->epoch = NULL;
+	subscription->reader = QUERY_ANYBODY;
+}
+
+static void have_reader(struct subscription *subscription, struct epoch *epoch)
+{
+	if (subscription->epoch == epoch)
+		return;
+	drop_reader(subscription);
+	if (!epoch || !subscription->request->kind->queries)
+		return;
+	subscription->epoch = epoch_hold(epoch);
+	subscription->reader = query_reader_new(epoch->query);
+}
+
+static void finish(struct subscription *subscription)
+{
+	drop_reader(subscription);
+	answer_free(subscription->answer);
+	free(subscription->asked);
+	free(subscription->request);
+	free(subscription);
+}
+
+/* Under the lock: what its reader wants. Returns a request that is over, to be freed. */
+static struct request *hear(struct subscription *subscription)
+{
+	struct request *over = NULL;
+
+	if (subscription->asks) {
+		over = subscription->request;
+		subscription->request = subscription->asked;
+		subscription->asked = NULL;
+		subscription->asks = false;
+		subscription->fresh = true;
+	}
+	subscription->taken = !subscription->answer;
+	return over;
+}
+
+/* Who has left goes; the others are heard. */
+static struct subscription *hear_all(struct subscriptions *all)
+{
+	struct subscription **at = &all->first, *gone = NULL, *first;
+
+	mailbox_lock(all->mailbox);
+	while (*at) {
+		struct subscription *subscription = *at;
+
+		if (subscription->left) {
+			*at = subscription->next;
+			subscription->next = gone;
+			gone = subscription;
+			continue;
+		}
+		free(hear(subscription));
+		at = &subscription->next;
+	}
+	first = all->first;
+	mailbox_unlock(all->mailbox);
+	while (gone) {
+		struct subscription *next = gone->next;
+
+		finish(gone);
+		gone = next;
+	}
+	return first;
+}
+
+void subscriptions_free(struct subscriptions *all)
+{
+	struct subscription *next;
+
+	for (struct subscription *i = all ? all->first : NULL; i; i = next) {
+		next = i->next;
+		finish(i);
+	}
+	free(all);
+}
+
+void subscriptions_forget(struct subscriptions *all)
+{
+	for (struct subscription *i = hear_all(all); i; i = i->next)
+		drop_reader(i);
+}
+
+static uint64_t pause_of(const struct subscription *subscription)
+{
+	bool soon = subscription->fresh || !subscription->begun;
+
+	return (uint64_t)(soon ? SOON_MS : subscription->request->pause_ms) * NS_PER_MS;
+}
+
+static uint64_t due(const struct subscription *subscription, uint64_t news)
+{
+	if (!subscription->request || !subscription->taken ||
+			(!subscription->fresh && subscription->news == news))
+		return UINT64_MAX;
+	return share_due(&subscription->share, pause_of(subscription));
+}
+
+/* Somebody's taking of an answer is told: the next one is due. */
+static void await_taking(struct subscription *subscription, uint64_t news)
+{
+	struct mailbox *mailbox = subscription->all->mailbox;
+
+	if (!subscription->request || subscription->taken || subscription->news == news)
+		return;
+	mailbox_lock(mailbox);
+	subscription->starved = true;
+	mailbox_unlock(mailbox);
+}
+
+uint64_t subscriptions_due(struct subscriptions *all, uint64_t news)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (struct subscription *i = hear_all(all); i; i = i->next) {
+		uint64_t own = due(i, news);
+
+		await_taking(i, news);
+		first = own < first ? own : first;
+	}
+	return first == UINT64_MAX || first > all->rest ? first : all->rest;
+}
+
+/* Who is due soon comes along with who is due, so that what one reader asks is of one moment. */
+static bool is_due(const struct subscription *subscription, uint64_t news, uint64_t now)
+{
+	uint64_t own = due(subscription, news);
+
+	return own != UINT64_MAX && own <= now + (uint64_t)SOON_MS * NS_PER_MS;
+}
+
+static struct subscription *next_due(struct subscription *first, uint64_t news, uint64_t now)
+{
+	struct subscription *next = NULL;
+
+	for (struct subscription *i = first; i; i = i->next)
+		if (is_due(i, news, now) && (!next || share_is_before(&i->share, &next->share)))
+			next = i;
+	return next;
+}
+
+static void answer(struct subscription *subscription, struct moment *moment, uint64_t news)
+{
+	struct mailbox *mailbox = subscription->all->mailbox;
+	uint64_t begin = util_now();
+	struct answer *made;
+	bool wanted;
+
+	have_reader(subscription, moment->epoch);
+	moment->reader = subscription->reader;
+	made = answer_new(subscription->request, moment);
+	subscription->begun = made->begun;
+	subscription->fresh = subscription->taken = false;
+	subscription->news = news;
+	mailbox_lock(mailbox);
+	wanted = !subscription->asks && !subscription->left;	/* or something else is asked by now */
+	if (wanted)
+		subscription->answer = made;
+	mailbox_unlock(mailbox);
+	if (!wanted)
+		answer_free(made);
+	share_answered(&subscription->share, begin, util_now());
+}
+
+void subscriptions_answer(struct subscriptions *all, struct moment *moment, uint64_t news)
+{
+	struct subscription *first = hear_all(all), *next;
+	uint64_t begin = util_now(), now = begin, late = begin + (uint64_t)TURN_MS * NS_PER_MS;
+
+	while (now < late && (next = next_due(first, news, now))) {
+		answer(next, moment, news);
+		now = util_now();
+	}
+	for (next = first; next; next = next->next)
+		if (is_due(next, news, now))
+			share_passed(&next->share);
+	all->rest = now + (now - begin);
+	mailbox_ring_news(all->mailbox);	/* at once, so that what belongs together is seen together */
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Who is answered, how often, and at whose cost: readers with questions of kinds that are made here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/answers/answer.h"
+#include "agent/base/util.h"
+#include "agent/session/mailbox.h"
+#include "agent/session/share.h"
+#include "agent/session/subscription.h"
+#include "agent/session/turn.h"
+
+enum { READERS = 4 };
+
+struct costly_request {
+	struct request request;
+	uint32_t reader;		/* counted by it */
+	uint32_t cost_ms;
+};
+
+struct costly_answer {
+	struct answer answer;
+	uint32_t reader;
+};
+
+static uint32_t made[READERS];
+static int living;
+
+static struct answer *make(const struct request *asked, const struct moment *moment)
+{
+	const struct costly_request *request = (const struct costly_request *)asked;
+	struct costly_answer *answer = util_alloc(sizeof(*answer));
+	uint64_t end = util_now() + request->cost_ms * NS_PER_MS;
+
+	answer->answer = answer_begin(asked->kind, moment);
+	answer->answer.begun = true;
+	answer->reader = request->reader;
+	made[request->reader]++;
+	living++;
+	while (util_now() < end)
+		;
+	return &answer->answer;
+}
+
+static void free_it(struct answer *answer)
+{
+	living--;
+	answer_end(answer);
+	free(answer);
+}
+
+static const struct answer_kind costly = {
+	.name = "costly", .request_size = sizeof(struct costly_request), .make = make, .free = free_it,
+};
+
+struct desk {
+	struct mailbox *mailbox;
+	struct subscriptions *all;
+	struct subscription *readers[READERS];
+	uint64_t news;
+};
+
+static void ask(struct desk *desk, uint32_t reader, uint32_t cost_ms)
+{
+	struct costly_request request;
+
+	memset(&request, 0, sizeof(request));
+	request.request.kind = &costly;
+	request.reader = reader;
+	request.cost_ms = cost_ms;
+	subscription_ask(desk->readers[reader], &request.request);
+}
+
+static struct desk open_desk(size_t readers)
+{
+	struct desk desk = { .mailbox = mailbox_new() };
+
+	desk.all = subscriptions_new(desk.mailbox);
+	for (size_t i = 0; i < readers; i++)
+		desk.readers[i] = subscription_new(desk.all);
+	memset(made, 0, sizeof(made));
+	return desk;
+}
+
+static void close_desk(struct desk *desk)
+{
+	subscriptions_free(desk->all);
+	mailbox_free(desk->mailbox);
+	assert_int_equal(living, 0);
+}
+
+/* The ingest thread answers once, when somebody is due; there is always something new. */
+static void serve(struct desk *desk)
+{
+	struct moment moment = { .trouble = "" };
+	uint64_t due;
+
+	desk->news++;
+	due = subscriptions_due(desk->all, desk->news);
+	assert_int_not_equal(due, UINT64_MAX);
+	while (util_now() < due)
+		;
+	subscriptions_answer(desk->all, &moment, desk->news);
+}
+
+/* Each answer is for who takes it. */
+static void take(struct desk *desk, uint32_t reader)
+{
+	struct answer *answer = subscription_take(desk->readers[reader]);
+
+	if (answer)
+		assert_int_equal(((struct costly_answer *)answer)->reader, reader);
+	answer_free(answer);
+}
+
+/* One asks and takes; one asks and does not take; one asks no more; one never did. */
+static void test_who_costs_something(void **state)
+{
+	struct desk desk = open_desk(4);
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		ask(&desk, i, 0);
+	serve(&desk);
+	take(&desk, 2);
+	subscription_ask(desk.readers[2], NULL);
+	for (int i = 0; i < 20; i++) {
+		take(&desk, 0);
+		serve(&desk);
+	}
+	assert_int_equal(made[0], 21);
+	assert_int_equal(made[1], 1);
+	assert_int_equal(made[2], 1);
+	assert_int_equal(made[3], 0);
+	take(&desk, 1);				/* who comes back has what was there, and the next one soon */
+	take(&desk, 0);
+	serve(&desk);
+	assert_int_equal(made[1], 2);
+	close_desk(&desk);
+}
+
+static void test_nothing_new_is_not_answered(void **state)
+{
+	struct desk desk = open_desk(1);
+
+	(void)state;
+	ask(&desk, 0, 0);
+	serve(&desk);
+	take(&desk, 0);
+	assert_int_equal(subscriptions_due(desk.all, desk.news), UINT64_MAX);
+	assert_int_not_equal(subscriptions_due(desk.all, desk.news + 1), UINT64_MAX);
+	subscription_ask(desk.readers[0], NULL);
+	assert_int_equal(subscriptions_due(desk.all, desk.news + 1), UINT64_MAX);
+	close_desk(&desk);
+}
+
+/* What waits is of the last question: it goes when another is asked, and with its reader. */
+static void test_what_waits_goes(void **state)
+{
+	struct desk desk = open_desk(2);
+
+	(void)state;
+	ask(&desk, 0, 0);
+	ask(&desk, 1, 0);
+	serve(&desk);
+	assert_int_equal(living, 2);
+	ask(&desk, 0, 0);
+	assert_int_equal(living, 1);
+	assert_null(subscription_take(desk.readers[0]));
+	subscription_leave(desk.readers[1]);
+	assert_int_equal(living, 0);
+	serve(&desk);
+	assert_int_equal(made[0], 2);
+	assert_int_equal(made[1], 1);
+	close_desk(&desk);
+}
+
+/* So that many answers were made of all; returns those of the first. */
+static uint32_t run(struct desk *desk, uint32_t readers, uint32_t answers)
+{
+	uint32_t all = 0;
+
+	while (all < answers) {
+		serve(desk);
+		all = 0;
+		for (uint32_t i = 0; i < readers; i++) {
+			take(desk, i);
+			all += made[i];
+		}
+	}
+	return made[0];
+}
+
+/* Alike, each has its share: also where there is time for only one of them at once. */
+static void test_each_has_its_share(void **state)
+{
+	static const uint32_t costs[] = { 0, TURN_MS + 5 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct desk desk = open_desk(3);
+
+		for (uint32_t k = 0; k < 3; k++)
+			ask(&desk, k, costs[i]);
+		assert_in_range(run(&desk, 3, 18), 6 - 1, 6 + 1);
+		for (int k = 0; k < 3; k++)
+			assert_in_range(made[k], 6 - 1, 6 + 1);
+		close_desk(&desk);
+	}
+}
+
+/* A cheap one does not wait for dear ones' turns, nor do those starve behind it. */
+static void test_the_cheap_beside_the_dear(void **state)
+{
+	struct desk desk = open_desk(3);
+
+	(void)state;
+	ask(&desk, 0, 0);
+	ask(&desk, 1, TURN_MS + 5);
+	ask(&desk, 2, TURN_MS + 5);
+	run(&desk, 3, 20);
+	assert_true(made[0] + 1 >= made[1] && made[0] + 1 >= made[2]);
+	assert_in_range(made[1], made[2] > 0 ? made[2] - 1 : 0, made[2] + 1);
+	close_desk(&desk);
+}
+
+static void test_order(void **state)
+{
+	struct share cheap = { .took = 1 }, dear = { .took = 100 };
+
+	(void)state;
+	assert_true(share_is_before(&cheap, &dear));
+	assert_int_equal(share_due(&dear, 20), 100);
+	assert_int_equal(share_due(&cheap, 20), 20);
+	share_passed(&dear);
+	assert_true(share_is_before(&dear, &cheap));
+	share_answered(&dear, 1000, 1100);
+	assert_true(share_is_before(&cheap, &dear));
+	assert_int_equal(share_due(&dear, 20), 1200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_who_costs_something),
+		cmocka_unit_test(test_nothing_new_is_not_answered),
+		cmocka_unit_test(test_what_waits_goes),
+		cmocka_unit_test(test_each_has_its_share),
+		cmocka_unit_test(test_the_cheap_beside_the_dear),
+		cmocka_unit_test(test_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
