@@ -5,6 +5,7 @@
 
 #include "agent/base/util.h"
 #include "agent/vm/link.h"
+#include "agent/vm/state_words.h"
 #include "epoch.h"
 #include "profiler_drive.h"
 
@@ -110,10 +111,10 @@ void profiler_drive_clear(struct profiler_drive *drive)
 static const char *hindrance_of(const struct profiler_guest *guest, char text[HINDRANCE])
 {
 	if (link_vm(guest->link) == VM_PAUSED)
-		return "the VM is paused; let it run first";
+		return state_words_of_vm(VM_PAUSED)->trouble;
 	if (guest->state == LINK_UP)
 		return NULL;
-	snprintf(text, HINDRANCE, "nothing is known of the guest: %s", link_trouble(guest->state));
+	snprintf(text, HINDRANCE, "nothing is known of the guest: %s", state_words_of_link(guest->state)->trouble);
 	return text;
 }
 

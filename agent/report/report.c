@@ -16,6 +16,7 @@
 #include "agent/store/store.h"
 #include "agent/vm/link.h"
 #include "agent/vm/qmp/qmp.h"
+#include "agent/vm/state_words.h"
 #include "agent/wire/decode.h"
 #include "report.h"
 #include "report_file.h"
@@ -146,7 +147,15 @@ static void fail_silent(struct report *report)
 	session_trouble(report->session, trouble, sizeof(trouble));
 	why = util_format("the guest has told nothing of itself in %.4g s: %s (--wait waits longer)",
 		(double)report->request.wait_ns / 1e9,
-		trouble[0] ? trouble : link_trouble(session_link(report->session)));
+		trouble[0] ? trouble : state_words_of_link(session_link(report->session))->trouble);
+
+	report_fail(report, why);
+	free(why);
+}
+
+static void fail_paused(struct report *report)
+{
+	char *why = util_format("no report: %s", state_words_of_vm(VM_PAUSED)->trouble);
 
 	report_fail(report, why);
 	free(why);
@@ -167,7 +176,7 @@ static void wait_for_guest(struct report *report)
 		report_fail(report, "no report: the VM ended before its guest told anything of "
 			"itself; start it again");
 	} else if (session_vm(report->session) == VM_PAUSED) {
-		report_fail(report, "no report: the VM is paused; let it run first");
+		fail_paused(report);
 	} else if (report_is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {
 		fail_silent(report);
 	}

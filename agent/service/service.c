@@ -9,6 +9,7 @@
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
+#include "agent/vm/state_words.h"
 #include "control_socket.h"
 #include "service.h"
 
@@ -69,12 +70,15 @@ static void guest_answered(void *context, bool ok, const char *text)
 static void begin_ctl(struct job *job, char *const *words, size_t count)
 {
 	const struct command_sink sink = { .context = job, .answered = guest_answered };
-	char *line = util_join(words, count, " ");
+	char *line = util_join(words, count, " "), *why;
 
-	if (session_vm(job->service->session) == VM_PAUSED)
-		answer(job, false, "not sent: the VM is paused; let it run first");
-	else
+	if (session_vm(job->service->session) == VM_PAUSED) {
+		why = util_format("not sent: %s", state_words_of_vm(VM_PAUSED)->trouble);
+		answer(job, false, why);
+		free(why);
+	} else {
 		session_ask(job->service->session, line, &sink);
+	}
 	free(line);
 }
 

@@ -80,9 +80,6 @@ bool link_closed(const struct link *link);		/* silent: the guest itself has clos
 /* What ails the connections, and what to do, in a line; "" if nothing. Returns `text`. */
 const char *link_remark(const struct link *link, enum link_state state, char *text, size_t size);
 
-/* Why nothing is known of a guest whose port stays so, and what to look at: a constant. */
-const char *link_trouble(enum link_state state);
-
 void link_heard(struct link *link);			/* bytes came from the port */
 void link_lost_port(struct link *link);			/* the port was closed */
 

@@ -112,21 +112,3 @@ const char *link_remark(const struct link *link, enum link_state state, char *te
 	free(remark);
 	return text;
 }
-
-const char *link_trouble(enum link_state state)
-{
-	static const char *const texts[] = {
-		[LINK_NO_PORT] = "the VM has no port org.ktop.0; leave out --no-plug, or start QEMU with one",
-		[LINK_CONNECTING] = "its port is not connected; does another program hold the socket?",
-		[LINK_TAKEN] = "its port is taken by another program; end that one",
-		[LINK_NOT_OPENED] = "it has not opened the port; Linux: is ktop.ko loaded? "
-			"Others: is ktop_init called?",
-		[LINK_NO_HELLO] = "it sends data, but has not said who it is; does its kernel call ktop_drain?",
-		[LINK_UP] = "it was reset, and has not come up again; is it still booting?",
-		[LINK_SILENT] = "nothing comes from it any more; does its kernel hang?",
-		[LINK_LOST] = "its port was closed; is QEMU still there?",
-	};
-
-	return texts[state];
-}
-

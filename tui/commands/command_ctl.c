@@ -8,6 +8,7 @@
 #include "agent/service/control_client.h"
 #include "agent/session/session.h"
 #include "agent/vm/link.h"
+#include "agent/vm/state_words.h"
 #include "command.h"
 
 enum { STEP_MS = 50, CONNECT_MS = 10000, ANSWER_MS = 10000 };
@@ -62,8 +63,8 @@ static int ask_guest(struct session *session, const char *line)
 	if (session_link(session) != LINK_UP)
 		return command_fail(util_format("the guest has told nothing of itself in %d s: %s",
 			CONNECT_MS / 1000, session_vm(session) == VM_PAUSED ?
-			"the VM is paused; let it run first" :
-			link_trouble(session_link(session))));
+			state_words_of_vm(VM_PAUSED)->trouble :
+			state_words_of_link(session_link(session))->trouble));
 	session_ask(session, line, &sink);
 	while (!answer.there && !command_stopped())
 		session_step(session, STEP_MS);

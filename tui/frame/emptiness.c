@@ -2,48 +2,26 @@
 #include <stddef.h>
 
 #include "agent/answers/vitals.h"
+#include "agent/vm/state_words.h"
 #include "emptiness.h"
 #include "scope.h"
 
-static const struct emptiness by_link[] = {
-	[LINK_NO_PORT] = { "The VM has no port org.ktop.0.",
-		"Use `ktop run`, or add a virtserialport." },
-	[LINK_CONNECTING] = { "Not connected to the port's socket yet.",
-		"Perhaps another program holds it." },
-	[LINK_TAKEN] = { "Another program is connected to the port.",
-		"QEMU serves only one: end it." },
-	[LINK_NOT_OPENED] = { "The guest has not opened the port.",
-		"Linux: insmod ktop.ko; else call ktop_init." },
-	[LINK_NO_HELLO] = { "The guest sends, but has not said who it is.",
-		"Does it call ktop_drain?" },
-	[LINK_UP] = { NULL, NULL },
-	[LINK_SILENT] = { "Nothing comes from the guest any more.",
-		"If this lasts: does its kernel hang?" },
-	[LINK_LOST] = { "The connection to the guest is lost.",
-		"ktop connects again by itself." },
-};
-
-static const struct emptiness by_vm[] = {
-	[VM_UNKNOWN] = { NULL, NULL }, [VM_RUNNING] = { NULL, NULL },
-	[VM_PAUSED] = { "The VM is paused.", "`cont` in QEMU's monitor lets it run again." },
-	[VM_SHUTDOWN] = { "The guest has shut down.", "{quit} leaves ktop." },
-	[VM_PANICKED] = { "The guest's kernel has panicked.",
-		"A reset starts it again; {quit} leaves ktop." },
-	[VM_HANGS] = { "QEMU does not answer.",
-		"It is stopped, or its host is busy; ktop waits for it." },
-	[VM_GONE] = { "QEMU is gone.",
-		"ktop goes on when the VM is back on the same sockets." },
-};
+static struct emptiness of_words(const struct state_words *words)
+{
+	return (struct emptiness) { words->why, words->what_to_do };
+}
 
 static const struct emptiness not_profiled = { "The guest was not profiled at this time.",
 	"{time} goes to another." };
 
 struct emptiness emptiness_of_news(const struct vitals *vitals)
 {
-	if (by_vm[vitals->vm].why)
-		return by_vm[vitals->vm];
+	const struct state_words *vm = state_words_of_vm(vitals->vm);
+
+	if (vm->why)
+		return of_words(vm);
 	if (vitals->link != LINK_UP)
-		return by_link[vitals->link];
+		return of_words(state_words_of_link(vitals->link));
 	if (!vitals->running && vitals->play.there)
 		return not_profiled;
 	if (!vitals->running && vitals->machines)
@@ -131,9 +109,11 @@ struct emptiness emptiness(const struct vitals *vitals, const struct table *tabl
 		return (struct emptiness) { NULL, NULL };
 	if (scope->filter_text[0] != '\0' && any_time(vitals))
 		return of_filter(vitals, table, scope);
-	if (by_vm[vitals->vm].why)
-		return by_vm[vitals->vm];
+	const struct state_words *vm = state_words_of_vm(vitals->vm);
+
+	if (vm->why)
+		return of_words(vm);
 	if (vitals->link != LINK_UP)
-		return by_link[vitals->link];
+		return of_words(state_words_of_link(vitals->link));
 	return of_range(vitals, scope);
 }

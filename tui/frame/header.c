@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/vm/state_words.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/keys.h"
@@ -219,7 +220,8 @@ static const char *why_empty(const struct machine_vitals *machine, const struct 
 {
 	if (sum_modes(series->mode))
 		return NULL;
-	return !machine->known ? "not known yet" : machine->vm == VM_GONE ? "gone" :
+	return !machine->known ? "not known yet" : machine->vm == VM_GONE ?
+		state_words_of_vm(VM_GONE)->brief :
 		machine->link != LINK_UP ? "says nothing" :
 		machine->running ? "no sample in this window" : "off";
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/answers/vitals.h"
+#include "agent/vm/state_words.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
 #include "tui/terminal/theme.h"
@@ -69,11 +70,6 @@ static void add_play(struct title *title, const struct play_state *play)
 
 static void add_machine(struct title *title, const struct vitals *vitals)
 {
-	static const char *const vm[] = {
-		[VM_UNKNOWN] = "VM ?", [VM_RUNNING] = "VM running", [VM_PAUSED] = "VM paused",
-		[VM_SHUTDOWN] = "VM shut down", [VM_PANICKED] = "VM panicked",
-		[VM_HANGS] = "VM hangs", [VM_GONE] = "VM gone",
-	};
 	bool well = vitals->vm == VM_RUNNING || vitals->vm == VM_UNKNOWN;
 	char time[SCOPE_TIME];
 
@@ -93,7 +89,8 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 	}
 	if (vitals->kernel[0] != '\0')
 		add(title, STYLE_TEXT, 10, 0, "hook");
-	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s", vm[vitals->vm]);
+	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s",
+		state_words_of_vm(vitals->vm)->name);
 }
 
 static void add_states(struct title *title, const struct canvas *canvas,
@@ -116,21 +113,17 @@ static void add_states(struct title *title, const struct canvas *canvas,
 static void add_state(struct title *title, const struct canvas *canvas,
 	const struct vitals *vitals)
 {
-	static const char *const links[] = {
-		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting",
-		[LINK_TAKEN] = "port taken",
-		[LINK_NOT_OPENED] = "waiting for guest", [LINK_NO_HELLO] = "waiting for guest",
-		[LINK_UP] = "off", [LINK_SILENT] = "silent", [LINK_LOST] = "link lost",
-	};
 	int digits = snprintf(NULL, 0, "%u", vitals->rate), rate = 2 * digits + 10;
 
 	if (vitals->link != LINK_UP)
 		add(title, STYLE_WARN, 100, STATE + GAP + rate, "%s %s",
-			glyphs_text(canvas, GLYPH_OFF), links[vitals->link]);
+			glyphs_text(canvas, GLYPH_OFF), state_words_of_link(vitals->link)->name);
 	else if (vitals->vm == VM_PANICKED)
-		add(title, STYLE_WARN, 100, STATE, "%s panic", glyphs_text(canvas, GLYPH_OFF));
+		add(title, STYLE_WARN, 100, STATE, "%s %s", glyphs_text(canvas, GLYPH_OFF),
+			state_words_of_vm(vitals->vm)->brief);
 	else if (vitals->vm == VM_PAUSED)
-		add(title, STYLE_WARN, 100, STATE, "%s paused", glyphs_text(canvas, GLYPH_PAUSED));
+		add(title, STYLE_WARN, 100, STATE, "%s %s", glyphs_text(canvas, GLYPH_PAUSED),
+			state_words_of_vm(vitals->vm)->brief);
 	else if (vitals->running)
 		add(title, STYLE_GOOD, 100, STATE, "%s REC", glyphs_text(canvas, GLYPH_ON));
 	else

@@ -7,6 +7,7 @@
 
 #include "agent/base/util.h"
 #include "agent/export/export_folded.h"
+#include "agent/vm/state_words.h"
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/input.h"
@@ -218,28 +219,19 @@ int tabs_fds(const struct tabs *tabs, struct pollfd *fds)
 
 static struct tab tab_of(const struct machine *machine)
 {
-	static const char *const links[] = {
-		[LINK_NO_PORT] = "no port", [LINK_CONNECTING] = "connecting", [LINK_TAKEN] = "taken",
-		[LINK_NOT_OPENED] = "waiting", [LINK_NO_HELLO] = "waiting", [LINK_UP] = "off",
-		[LINK_SILENT] = "silent", [LINK_LOST] = "lost",
-	};
-	static const char *const vms[] = {
-		[VM_UNKNOWN] = NULL, [VM_RUNNING] = NULL, [VM_PAUSED] = "paused",
-		[VM_SHUTDOWN] = "shut down", [VM_PANICKED] = "panic", [VM_HANGS] = "hangs",
-		[VM_GONE] = "gone",
-	};
+	const struct state_words *vm = state_words_of_vm(machine->vm), *link = state_words_of_link(machine->link);
 	struct tab tab = { .name = machine->name, .mark = GLYPH_OFF, .style = STYLE_WARN,
 		.lost = machine->lost };
 
 	if (!machine->known)
-		tab.state = "connecting";
-	else if (vms[machine->vm])
-		tab.state = vms[machine->vm];
+		tab.state = state_words_of_link(LINK_CONNECTING)->brief;
+	else if (vm->why)
+		tab.state = vm->brief;
 	else if (vitals_record(machine->running, machine->link, machine->vm))
 		tab = (struct tab) { .name = machine->name, .mark = GLYPH_ON, .state = "REC",
 			.style = STYLE_GOOD, .lost = machine->lost };
 	else
-		tab.state = links[machine->link];
+		tab.state = link->brief;
 	if (machine->vm == VM_PAUSED)
 		tab.mark = GLYPH_PAUSED;
 	return tab;

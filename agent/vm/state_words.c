@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "state_words.h"
+
+/* In troubles, "it" is the guest. */
+static const struct state_words links[] = {
+	[LINK_NO_PORT] = { .name = "no port", .brief = "no port",
+		.why = "The VM has no port org.ktop.0.",
+		.what_to_do = "Use `ktop run`, or add a virtserialport.",
+		.trouble = "the VM has no port org.ktop.0; leave out --no-plug, or start QEMU with one" },
+	[LINK_CONNECTING] = { .name = "connecting", .brief = "connecting",
+		.why = "Not connected to the port's socket yet.",
+		.what_to_do = "Perhaps another program holds it.",
+		.trouble = "its port is not connected; does another program hold the socket?" },
+	[LINK_TAKEN] = { .name = "port taken", .brief = "taken",
+		.why = "Another program is connected to the port.",
+		.what_to_do = "QEMU serves only one: end it.",
+		.trouble = "its port is taken by another program; end that one" },
+	[LINK_NOT_OPENED] = { .name = "waiting for guest", .brief = "waiting",
+		.why = "The guest has not opened the port.",
+		.what_to_do = "Linux: insmod ktop.ko; else call ktop_init.",
+		.trouble = "it has not opened the port; Linux: is ktop.ko loaded? Others: is ktop_init called?" },
+	[LINK_NO_HELLO] = { .name = "waiting for guest", .brief = "waiting",
+		.why = "The guest sends, but has not said who it is.",
+		.what_to_do = "Does it call ktop_drain?",
+		.trouble = "it sends data, but has not said who it is; does its kernel call ktop_drain?" },
+	[LINK_UP] = { .name = "off", .brief = "off",
+		.trouble = "it was reset, and has not come up again; is it still booting?" },
+	[LINK_SILENT] = { .name = "silent", .brief = "silent",
+		.why = "Nothing comes from the guest any more.",
+		.what_to_do = "If this lasts: does its kernel hang?",
+		.trouble = "nothing comes from it any more; does its kernel hang?" },
+	[LINK_LOST] = { .name = "link lost", .brief = "lost",
+		.why = "The connection to the guest is lost.",
+		.what_to_do = "ktop connects again by itself.",
+		.trouble = "its port was closed; is QEMU still there?" },
+};
+
+static const struct state_words vms[] = {
+	[VM_UNKNOWN] = { .name = "VM ?", .brief = "?" },
+	[VM_RUNNING] = { .name = "VM running", .brief = "running" },
+	[VM_PAUSED] = { .name = "VM paused", .brief = "paused",
+		.why = "The VM is paused.",
+		.what_to_do = "`cont` in QEMU's monitor lets it run again.",
+		.trouble = "the VM is paused; let it run first" },
+	[VM_SHUTDOWN] = { .name = "VM shut down", .brief = "shut down",
+		.why = "The guest has shut down.",
+		.what_to_do = "{quit} leaves ktop." },
+	[VM_PANICKED] = { .name = "VM panicked", .brief = "panic",
+		.why = "The guest's kernel has panicked.",
+		.what_to_do = "A reset starts it again; {quit} leaves ktop." },
+	[VM_HANGS] = { .name = "VM hangs", .brief = "hangs",
+		.why = "QEMU does not answer.",
+		.what_to_do = "It is stopped, or its host is busy; ktop waits for it." },
+	[VM_GONE] = { .name = "VM gone", .brief = "gone",
+		.why = "QEMU is gone.",
+		.what_to_do = "ktop goes on when the VM is back on the same sockets." },
+};
+
+const struct state_words *state_words_of_link(enum link_state state)
+{
+	return &links[state];
+}
+
+const struct state_words *state_words_of_vm(enum vm_state state)
+{
+	return &vms[state];
+}
