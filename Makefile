@@ -22,7 +22,7 @@ HOOK = $(call in,kernel-hook/,control drain events grid hook init keys meta pace
 AGENT = \
 	$(call in,agent/base/,budget errand hash json options pattern peer recent spool unix_socket util util_file) \
 	$(call in,agent/wire/,decode fields metadata payload record record_writer recording recording_lane \
-		recording_reader trace_kinds) \
+		recording_reader recording_repair trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
 	$(call in,agent/vm/,launch launch_folder link link_port link_remark link_silence port_socket \
 		stand_in state_words) \

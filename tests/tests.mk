@@ -5,7 +5,7 @@
 UNIT = $(call in,kernel-hook/test_,control drain grid keys meta overflow ring sample trace unwind wire) \
 	$(call in,kernel-hook/virtio/test_,hotplug virtio_serial virtq) \
 	$(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
-	$(call in,agent/wire/test_,decode fields record) $(call in,agent/vm/qmp/test_,qmp) \
+	$(call in,agent/wire/test_,decode fields record recording) $(call in,agent/vm/qmp/test_,qmp) \
 	$(call in,agent/vm/test_,launch link plug port_socket) \
 	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
 		debug_file debuginfod demangle line_worker sym_dwarf sym_elf sym_text) \

@@ -9,7 +9,7 @@
 
 #include "agent/base/options.h"
 
-enum { COMMAND_GROUPS = 3 };
+enum { COMMAND_GROUPS = 4 };
 
 struct command {
 	const char *name;

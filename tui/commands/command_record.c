@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,10 +8,18 @@
 #include "agent/service/control_client.h"
 #include "agent/session/session.h"
 #include "agent/wire/record.h"
+#include "agent/wire/recording.h"
+#include "agent/wire/recording_repair.h"
 #include "beside.h"
 #include "command.h"
 
 enum { STEP_MS = 20 };
+
+static const struct option_row repair_rows[] = {
+	{ .name = "repair", .value = "DIR", .kind = OPTION_TEXT,
+		.help = "takes out of a recording what is no whole packet, and ends it" },
+	{ 0 },
+};
 
 /* Steps until the recording is over; a signal ends it, and the guest's part of that is over at `late`. */
 static void wait_for_recording(struct session *session, struct recorder *recorder, uint64_t *late)
@@ -69,8 +78,24 @@ static int record(const struct session_options *options, const struct recorder_r
 	return status;
 }
 
+static int repair(const char *folder)
+{
+	struct recording_repaired done;
+	char *error = NULL;
+	struct recording *recording = recording_new(folder, &error);
+	bool good = recording && recording_repair(recording, &done, &error);
+
+	recording_free(recording);
+	if (!good)
+		return command_fail(error);
+	command_print(stdout, util_format("%s: repaired: files written anew %" PRIu64 ", bytes taken out %"
+		PRIu64 ", parts ended %" PRIu64, folder, done.files, done.bytes, done.ended));
+	return COMMAND_DONE;
+}
+
 static int run(char *const *words, size_t count)
 {
+	const char *damaged = NULL;
 	struct session_options options = { .qmp = NULL };
 	struct recorder_request request = recorder_default;
 	uint32_t given[2] = { 0 };
@@ -78,15 +103,18 @@ static int run(char *const *words, size_t count)
 		{ .rows = command_attach, .into = &options, .given = &given[0] },
 		{ .rows = command_limits, .into = &options, .given = &given[1] },
 		{ .rows = recorder_options, .into = &request },
+		{ .rows = repair_rows, .into = &damaged },
 	};
 	char *error = NULL;
 	size_t used;
 
-	if (!options_parse(words, count, sets, 3, &used, &error))
+	if (!options_parse(words, count, sets, 4, &used, &error))
 		return command_usage(&command_record, error);
 	if (used < count)
 		return command_usage(&command_record,
 			util_format("%s: not understood: this is not an option", words[used]));
+	if (damaged)
+		return repair(damaged);
 	if (!request.folder)
 		return command_usage(&command_record,
 			util_format("no folder: none was named; give -o DIR"));
@@ -98,6 +126,7 @@ const struct command command_record = {
 	.words = "-o DIR [options]",
 	.help = "Records what the guest sends, for report DIR and --replay DIR; also beside a live ktop.",
 	.options = { { "Which VM (without: that of the only live ktop):", command_attach },
-		{ "What is recorded:", recorder_options }, { "Limits:", command_limits } },
+		{ "What is recorded:", recorder_options }, { "One that was cut or damaged, in place of all that:", repair_rows },
+		{ "Limits:", command_limits } },
 	.run = run,
 };

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recordings that are read again: in the order of their times; cut at any byte, where the books are those of
+ * the whole packets before; damaged anywhere; repaired.
+ */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "agent/base/util.h"
+#include "agent/wire/decode.h"
+#include "agent/wire/metadata.h"
+#include "agent/wire/record.h"
+#include "agent/wire/recording.h"
+#include "agent/wire/recording_reader.h"
+#include "agent/wire/recording_repair.h"
+#include "tests/unit/fakes/packets.h"
+#include "tests/unit/fakes/scratch.h"
+
+enum { CPUS = 2, ROUNDS = 4, EVENTS = 3 };
+
+/* ---- making one ---- */
+
+static void no_boot(void *context, const uint8_t *boot_id)
+{
+	(void)context;
+	(void)boot_id;
+}
+
+static void no_events(void *context, const struct event *events, size_t count)
+{
+	(void)context;
+	(void)events;
+	(void)count;
+}
+
+static void record_it(void *context, const struct packet *packet)
+{
+	record_packet(context, packet);
+}
+
+static void add_guest(struct packets *packets, uint64_t time)
+{
+	struct ktop_wire_guest wire = { .cpus = CPUS, .clock = 1000000000 };
+	struct body body = { .size = 0 };
+
+	packets_begin(packets, KTOP_META, 0, time);
+	body_fixed(&body, &wire, sizeof(wire));
+	for (int i = 0; i < 5; i++)
+		body_text(&body, "demo");
+	packets_event(packets, time, KTOP_EVENT_guest, &body);
+	packets_end(packets, time);
+}
+
+static void add_missed(struct packets *packets, uint32_t cpu, uint64_t time)
+{
+	struct body body = { .size = 4 };
+
+	packets_begin(packets, KTOP_SAMPLES, cpu, time);
+	for (int i = 0; i < EVENTS; i++)
+		packets_event(packets, time + (uint64_t)i, KTOP_EVENT_missed, &body);
+	packets_end(packets, time + EVENTS);
+}
+
+static struct packets *some_packets(uint8_t boot)
+{
+	struct packets *packets = packets_new(boot);
+
+	for (uint64_t round = 0; round < ROUNDS; round++) {
+		add_guest(packets, round * 100);
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			add_missed(packets, cpu, round * 100 + 10 * cpu + 1);
+	}
+	return packets;
+}
+
+static void record_all(const char *folder, const struct packets *packets)
+{
+	char *error = NULL;
+	struct record *record;
+	struct decode *decode;
+
+	assert_true(record_folder(folder, &error));
+	record = record_new(&(struct record_options){ .folder = folder },
+		&(struct metadata_machine){ .name = "vm", .kernel = "/boot/kernel" });
+	decode = decode_new(&(struct decode_sink){
+		.context = record, .boot = no_boot, .packet = record_it, .events = no_events,
+	});
+	decode_feed(decode, packets->bytes, packets->size);
+	decode_free(decode);
+	assert_true(record_close(record, &error));
+}
+
+/* The only part of a recording, in fresh memory. */
+static char *only_part(const char *folder)
+{
+	DIR *opened = opendir(folder);
+	struct dirent *entry;
+	char *path = NULL;
+
+	assert_non_null(opened);
+	while ((entry = readdir(opened)))
+		if (entry->d_name[0] != '.') {
+			assert_null(path);
+			path = util_format("%s/%s", folder, entry->d_name);
+		}
+	closedir(opened);
+	assert_non_null(path);
+	return path;
+}
+
+/* ---- reading it ---- */
+
+struct seen {
+	struct decode *decode;
+	uint64_t boots, packets, ordered;
+	uint64_t end;			/* of the last packet */
+};
+
+static void see_boot(void *context, const uint8_t *boot_id)
+{
+	struct seen *seen = context;
+
+	(void)boot_id;
+	seen->boots++;
+}
+
+static void see_packet(void *context, const struct packet *packet)
+{
+	struct seen *seen = context;
+
+	seen->packets++;
+	seen->ordered += packet->end >= seen->end;
+	seen->end = packet->end;
+}
+
+/* All of a boot to a decoder, which the caller frees. */
+static struct seen read_boot(const struct recording *recording, size_t boot)
+{
+	static uint8_t bytes[KTOP_PACKET_MAX];
+	struct seen seen = { .boots = 0 };
+	struct decode *decode = decode_new(&(struct decode_sink){
+		.context = &seen, .boot = see_boot, .packet = see_packet, .events = no_events,
+	});
+	struct reader *reader = reader_new(recording, boot);
+	size_t got;
+
+	while ((got = reader_read(reader, bytes, sizeof(bytes))))
+		decode_feed(decode, bytes, got);
+	reader_free(reader);
+	seen.decode = decode;
+	return seen;
+}
+
+static uint64_t size_of(const char *path)
+{
+	struct stat is;
+
+	assert_int_equal(stat(path, &is), 0);
+	return (uint64_t)is.st_size;
+}
+
+/* ---- tests ---- */
+
+static void test_as_it_was_recorded(void **state)
+{
+	struct packets *packets = some_packets(3);
+	char *error = NULL, text[256];
+	struct recording *recording;
+	struct seen seen;
+
+	(void)state;
+	record_all(scratch_path("whole"), packets);
+	recording = recording_new(scratch_path("whole"), &error);
+	assert_non_null(recording);
+	assert_int_equal(recording->boot_count, 1);
+	assert_int_equal(recording->part_count, 1);
+	assert_string_equal(recording->boots[0].machine, "vm");
+	assert_string_equal(recording->boots[0].kernel, "/boot/kernel");
+	assert_int_equal(recording->boots[0].guest.guest.cpus, CPUS);
+	assert_string_equal(recording_remark(recording, 0, text, sizeof(text)), "");
+	seen = read_boot(recording, 0);
+	assert_int_equal(seen.packets, ROUNDS * (1 + CPUS));
+	assert_int_equal(seen.ordered, seen.packets);
+	assert_int_equal(seen.boots, 1);
+	assert_int_equal(decode_books_all(seen.decode, STREAM_SAMPLES).received, ROUNDS * CPUS * EVENTS);
+	assert_int_equal(decode_books_all(seen.decode, STREAM_SAMPLES).lost, 0);
+	decode_free(seen.decode);
+	recording_free(recording);
+	packets_free(packets);
+}
+
+/* One file is cut; the others are whole. */
+static void check_cut(const char *folder, uint64_t whole, uint64_t skipped)
+{
+	char *error = NULL, text[256], *count = util_format("no whole packet: %d", (int)skipped);
+	struct recording *recording = recording_new(folder, &error);
+	struct seen seen;
+	struct books books;
+
+	assert_non_null(recording);
+	recording_remark(recording, 0, text, sizeof(text));
+	assert_int_equal(!strstr(text, count), !skipped);
+	seen = read_boot(recording, 0);
+	books = decode_books(seen.decode, STREAM_SAMPLES, 0);
+	assert_int_equal(seen.packets, whole + ROUNDS * CPUS);
+	assert_int_equal(books.received, whole * EVENTS);
+	assert_int_equal(books.lost, 0);
+	assert_int_equal(decode_books(seen.decode, STREAM_SAMPLES, 1).received, ROUNDS * EVENTS);
+	assert_int_equal(decode_counts(seen.decode).skipped_bytes, 0);
+	decode_free(seen.decode);
+	recording_free(recording);
+	free(count);
+}
+
+static void test_cut_at_each_byte(void **state)
+{
+	struct packets *packets = some_packets(3);
+	char *part, *file;
+	uint64_t size, packet;
+
+	(void)state;
+	record_all(scratch_path("cut"), packets);
+	part = only_part(scratch_path("cut"));
+	file = util_format("%s/samples_0", part);
+	size = size_of(file);
+	packet = size / ROUNDS;
+	for (uint64_t cut = size; cut-- > 0;) {
+		assert_int_equal(truncate(file, (off_t)cut), 0);
+		check_cut(scratch_path("cut"), cut / packet, cut % packet);
+	}
+	free(file);
+	free(part);
+	packets_free(packets);
+}
+
+/* What is whole before and behind is there, whatever a byte of one packet's header is turned to. */
+static void test_damage_at_each_byte(void **state)
+{
+	struct packets *packets = some_packets(3);
+	uint8_t *bytes;
+	char *part, *file, *error = NULL;
+	uint64_t size, packet;
+	FILE *opened;
+
+	(void)state;
+	record_all(scratch_path("damage"), packets);
+	part = only_part(scratch_path("damage"));
+	file = util_format("%s/samples_0", part);
+	size = size_of(file);
+	packet = size / ROUNDS;
+	bytes = util_alloc(size);
+	opened = fopen(file, "r+");
+	assert_non_null(opened);
+	assert_int_equal(fread(bytes, 1, size, opened), size);
+	for (uint64_t at = packet; at < 2 * packet; at++) {
+		uint8_t damaged = (uint8_t)(bytes[at] ^ 0x55);
+		struct recording *recording;
+		struct seen seen;
+
+		assert_int_equal(pwrite(fileno(opened), &damaged, 1, (off_t)at), 1);
+		recording = recording_new(scratch_path("damage"), &error);
+		assert_non_null(recording);
+		seen = read_boot(recording, 0);
+		assert_true(decode_books(seen.decode, STREAM_SAMPLES, 1).received == ROUNDS * EVENTS);
+		assert_true(seen.packets >= ROUNDS * (1 + CPUS) - 1);
+		decode_free(seen.decode);
+		recording_free(recording);
+		assert_int_equal(pwrite(fileno(opened), &bytes[at], 1, (off_t)at), 1);
+	}
+	fclose(opened);
+	free(bytes);
+	free(file);
+	free(part);
+	packets_free(packets);
+}
+
+static void test_repaired(void **state)
+{
+	struct packets *packets = some_packets(3);
+	struct recording_repaired done;
+	char *part, *partial, *file, *error = NULL, text[256];
+	struct recording *recording;
+	uint64_t packet;
+
+	(void)state;
+	record_all(scratch_path("repair"), packets);
+	part = only_part(scratch_path("repair"));
+	partial = util_format("%s.partial", part);
+	file = util_format("%s/samples_0", part);
+	packet = size_of(file) / ROUNDS;
+	assert_int_equal(truncate(file, (off_t)(3 * packet + 7)), 0);
+	assert_int_equal(rename(part, partial), 0);
+
+	recording = recording_new(scratch_path("repair"), &error);
+	assert_non_null(strstr(recording_remark(recording, 0, text, sizeof(text)), "was not ended"));
+	assert_true(recording_repair(recording, &done, &error));
+	assert_int_equal(done.files, 1);
+	assert_int_equal(done.bytes, 7);
+	assert_int_equal(done.ended, 1);
+	recording_free(recording);
+	assert_int_equal(size_of(file), 3 * packet);
+	check_cut(scratch_path("repair"), 3, 0);
+	recording = recording_new(scratch_path("repair"), &error);
+	assert_string_equal(recording_remark(recording, 0, text, sizeof(text)), "");
+	recording_free(recording);
+	free(file);
+	free(partial);
+	free(part);
+	packets_free(packets);
+}
+
+static void test_what_is_none(void **state)
+{
+	char *error = NULL;
+
+	(void)state;
+	assert_null(recording_new(scratch_path("none"), &error));
+	free(error);
+	assert_int_equal(mkdir(scratch_path("empty"), 0700), 0);
+	assert_null(recording_new(scratch_path("empty"), &error));
+	assert_non_null(strstr(error, "there is no packet"));
+	free(error);
+	scratch_text("empty/samples_0", "none either");
+	assert_null(recording_new(scratch_path("empty"), &error));
+	free(error);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_as_it_was_recorded),
+		cmocka_unit_test(test_cut_at_each_byte),
+		cmocka_unit_test(test_damage_at_each_byte),
+		cmocka_unit_test(test_repaired),
+		cmocka_unit_test(test_what_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
