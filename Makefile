@@ -41,7 +41,7 @@ AGENT = \
 		report_text) \
 	$(call in,agent/service/,control_client control_socket service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
-	$(call in,tui/frame/,emptiness header key_bar list prompt remark_line scope status tab_row title) \
+	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row title) \
 	$(call in,tui/views/,column config config_file view_functions view_help) \
 	$(call in,tui/screen/,app machine overview screen screen_input screen_play screen_prompt snapshot \
 		tabs)

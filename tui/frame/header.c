@@ -9,6 +9,8 @@
 #include "tui/terminal/theme.h"
 #include "emptiness.h"
 #include "header.h"
+#include "remark_line.h"
+#include "scope.h"
 #include "title.h"
 
 enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16, IDLE = 7, STRIP_MOST = 4 };
@@ -286,26 +288,83 @@ int header_draw(struct canvas *canvas, struct area area, const struct vitals *vi
 	return used + draw_cpus(canvas, area, vitals);
 }
 
-const char *header_remark(const struct vitals *vitals, const struct filter *filter, bool rows,
-	const struct keys *keys, char text[HEADER_REMARK])
+/* Of several that hold, the first is shown. */
+enum limit { LIMIT_KEPT, LIMIT_NEWS, LIMIT_MISSED, LIMIT_TIMER, LIMITS };
+
+/* "": it does not hold. */
+static const char *limit_text(const struct vitals *vitals, const struct filter *filter,
+	enum limit limit, const struct keys *keys, char text[HEADER_REMARK])
 {
 	char what_to_do[KEYS_TEXT];
 	struct emptiness news = emptiness_of_news(vitals);
 	double missed = title_missed(vitals, filter);
 
 	text[0] = '\0';
-	if (vitals->kept)
+	if (limit == LIMIT_KEPT && vitals->kept)
 		snprintf(text, HEADER_REMARK, "Profiling %s when the guest answers; %s.",
 			vitals->kept == KEPT_ON ? "starts" : "stops",
 			keys_text(keys, "{profile} cancels that", what_to_do));
-	else if (news.why && rows)
+	else if (limit == LIMIT_NEWS && news.why)
 		snprintf(text, HEADER_REMARK, "%s %s", news.why,
 			keys_text(keys, news.what_to_do, what_to_do));
-	else if (missed > MISSED_TOLD)
+	else if (limit == LIMIT_MISSED && missed > MISSED_TOLD)
 		snprintf(text, HEADER_REMARK, "The host did not run the guest's CPUs for %.0f %% of the "
 			"time: is it busy?", 100 * missed);
-	else if (vitals->link == LINK_UP && vitals->sampler == SAMPLER_TIMER && !vitals->machines)
+	else if (limit == LIMIT_TIMER && vitals->sampler == SAMPLER_TIMER && !vitals->machines)
 		snprintf(text, HEADER_REMARK, "%s",
 			"timer: time with interrupts off is counted where they are enabled; nmi sees it");
 	return text;
+}
+
+const char *header_remark(const struct vitals *vitals, const struct scope *scope, bool rows,
+	const struct keys *keys, char text[HEADER_REMARK])
+{
+	const bool has_place[LIMITS] = {
+		[LIMIT_KEPT] = true,
+		[LIMIT_NEWS] = rows,			/* else the view tells it */
+		[LIMIT_MISSED] = true,
+		[LIMIT_TIMER] = vitals->link == LINK_UP,
+	};
+
+	for (int limit = 0; limit < LIMITS; limit++)
+		if (has_place[limit] &&
+				*limit_text(vitals, &scope->filter, limit, keys, text) &&
+				!away_has(&scope->away, text))
+			return text;
+	text[0] = '\0';
+	return text;
+}
+
+/* All that holds now, or of it what was away before, unless that is NULL. */
+static struct away put_away(const struct vitals *vitals, const struct filter *filter,
+	const struct keys *keys, const struct away *before)
+{
+	struct away away = { .count = 0 };
+	char text[HEADER_REMARK];
+
+	for (int limit = 0; limit < LIMITS; limit++)
+		if (*limit_text(vitals, filter, limit, keys, text) &&
+				(!before || away_has(before, text)))
+			away_put(&away, text);
+	remark_line_put_away(vitals, before, &away);
+	return away;
+}
+
+bool header_dismiss(const struct vitals *vitals, struct scope *scope, bool rows,
+	const struct keys *keys)
+{
+	char text[HEADER_REMARK];
+	bool any = remark_line_any(vitals, scope) ||
+		*header_remark(vitals, scope, rows, keys, text);
+
+	scope->away = put_away(vitals, &scope->filter, keys, NULL);
+	return any;
+}
+
+void header_settle(const struct vitals *vitals, struct scope *scope, const struct keys *keys)
+{
+	const struct away before = scope->away;
+
+	if (before.count)
+		scope->away = put_away(vitals, &scope->filter, keys, &before);
 }

@@ -12,7 +12,6 @@
 
 struct area;
 struct canvas;
-struct filter;
 struct keys;
 struct scope;
 
@@ -28,7 +27,14 @@ enum vitals_cpus header_cpus(int rows);
  * view has some.
  */
 enum { HEADER_REMARK = 200 };
-const char *header_remark(const struct vitals *vitals, const struct filter *filter, bool rows,
+const char *header_remark(const struct vitals *vitals, const struct scope *scope, bool rows,
 	const struct keys *keys, char text[HEADER_REMARK]);
+
+/* Puts all remarks away, those of the note as well, until they say something else. False: none is to be seen. */
+bool header_dismiss(const struct vitals *vitals, struct scope *scope, bool rows,
+	const struct keys *keys);
+
+/* To be called with all that is new: what was away and no longer holds is shown when it comes again. */
+void header_settle(const struct vitals *vitals, struct scope *scope, const struct keys *keys);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,27 +23,6 @@ static const char *next_remark(const char *note, char text[TEXT])
 	return size ? note + size + strspn(note + size, VITALS_NOTES) : NULL;
 }
 
-/* The same for one whose numbers alone have changed. */
-static uint64_t mark_of(const char *text)
-{
-	uint64_t mark = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		if (!isdigit((unsigned char)*text))
-			mark = (mark ^ (unsigned char)*text) * 0x100000001b3;
-	return mark;
-}
-
-static bool is_away(const struct scope *scope, const char *text)
-{
-	uint64_t mark = mark_of(text);
-
-	for (size_t i = 0; i < scope->away_count; i++)
-		if (scope->away[i] == mark)
-			return true;
-	return false;
-}
-
 /* The one with this number, of those that are not put away, or the last; returns how many there are. */
 static size_t find(const struct vitals *vitals, const struct scope *scope, size_t number,
 	char found[TEXT])
@@ -55,7 +33,7 @@ static size_t find(const struct vitals *vitals, const struct scope *scope, size_
 
 	found[0] = '\0';
 	while ((at = next_remark(at, text))) {
-		if (is_away(scope, text))
+		if (away_has(&scope->away, text))
 			continue;
 		if (count++ <= number)
 			strcpy(found, text);
@@ -94,14 +72,19 @@ int remark_line_draw(struct canvas *canvas, struct area area, const struct vital
 	return area.rows;
 }
 
-bool remark_line_dismiss(const struct vitals *vitals, struct scope *scope)
+bool remark_line_any(const struct vitals *vitals, const struct scope *scope)
+{
+	char text[TEXT];
+
+	return find(vitals, scope, 0, text) != 0;
+}
+
+void remark_line_put_away(const struct vitals *vitals, const struct away *before, struct away *away)
 {
 	const char *at = vitals->note;
 	char text[TEXT];
-	bool any = find(vitals, scope, 0, text) != 0;
 
-	scope->away_count = 0;
-	while ((at = next_remark(at, text)) && scope->away_count < SCOPE_AWAY)
-		scope->away[scope->away_count++] = mark_of(text);
-	return any;
+	while ((at = next_remark(at, text)))
+		if (!before || away_has(before, text))
+			away_put(away, text);
 }

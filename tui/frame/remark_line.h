@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct area;
+struct away;
 struct canvas;
 struct vitals;
 struct scope;
@@ -21,7 +22,10 @@ int remark_line_draw(struct canvas *canvas, struct area area, const struct vital
 int remark_line_rows(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope);
 
-/* Puts all of the picture's remarks away. False: there are none to be seen. */
-bool remark_line_dismiss(const struct vitals *vitals, struct scope *scope);
+bool remark_line_any(const struct vitals *vitals, const struct scope *scope);	/* to be seen */
+
+/* Puts all of these remarks away, or those alone that were so before, unless that is NULL. */
+void remark_line_put_away(const struct vitals *vitals, const struct away *before,
+	struct away *away);
 
 #endif

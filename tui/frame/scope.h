@@ -8,18 +8,16 @@
 #include <stdint.h>
 
 #include "agent/query/query.h"
+#include "away.h"
 
 struct excerpt;
-
-enum { SCOPE_AWAY = 16 };
 
 struct scope {
 	uint64_t window_ns;		/* 0: all */
 	uint64_t zero_ns;		/* guest time before which nothing counts; 0: none */
 	uint64_t until_ns;		/* guest time where the picture is frozen; 0: live */
 	bool no_idle;			/* the row of idle time is hidden */
-	uint64_t away[SCOPE_AWAY];	/* remarks that were put away (remark_line.h) */
-	size_t away_count;
+	struct away away;		/* remarks that were put away (header_dismiss) */
 	struct filter filter;
 	char filter_text[160];		/* as it was typed; "": none */
 };

@@ -102,6 +102,7 @@ static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t no
 	bool anew;
 
 	screen->vitals = vitals;
+	header_settle(vitals, &screen->scope, screen->keys);
 	if (before && before->running != vitals->running)
 		status_profiler(&screen->status);
 	anew = began_anew(before, vitals, &screen->scope);
@@ -179,7 +180,7 @@ static void draw_bottom(const struct screen *screen, struct canvas *canvas)
 	else
 		status_draw(&screen->status, canvas, place,
 			screen->vitals && status_rows(canvas) ?
-			header_remark(screen->vitals, &screen->scope.filter, screen_has_table(screen),
+			header_remark(screen->vitals, &screen->scope, screen_has_table(screen),
 				screen->keys, remark) : "");
 	place.row++;
 	if (bar_rows(canvas))

@@ -4,8 +4,8 @@
 
 #include "agent/answers/vitals.h"
 #include "agent/base/util.h"
+#include "tui/frame/header.h"
 #include "tui/frame/key_bar.h"
-#include "tui/frame/remark_line.h"
 #include "tui/terminal/input.h"
 #include "tui/terminal/keys.h"
 #include "screen_state.h"
@@ -129,7 +129,7 @@ static void repeat_search(struct screen *screen, enum list_search where, uint64_
 
 static void dismiss(struct screen *screen, uint64_t now)
 {
-	if (remark_line_dismiss(screen->vitals, &screen->scope))
+	if (header_dismiss(screen->vitals, &screen->scope, screen_has_table(screen), screen->keys))
 		screen_say(screen, now, "the remarks are hidden until there are new ones");
 	else
 		screen_say(screen, now, "there is no remark to hide");

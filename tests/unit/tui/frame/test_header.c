@@ -24,9 +24,10 @@
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
-static const char *remark_of(const struct picture *picture, char text[HEADER_REMARK])
+static const char *remark_of(const struct picture *picture, const struct scope *scope,
+	char text[HEADER_REMARK])
 {
-	return header_remark(picture->vitals, &picture->functions->filter,
+	return header_remark(picture->vitals, scope,
 		picture->functions->table->count != 0, &keys_standard, text);
 }
 
@@ -164,8 +165,8 @@ static void test_remarks_are_whole_and_can_be_put_away(void **state)
 	assert_int_equal(used, all);				/* nothing moves from turn to turn */
 	free(text);
 
-	assert_true(remark_line_dismiss(picture->vitals, &scope));
-	assert_false(remark_line_dismiss(picture->vitals, &scope));
+	assert_true(header_dismiss(picture->vitals, &scope, true, &keys_standard));
+	assert_false(header_dismiss(picture->vitals, &scope, true, &keys_standard));
 	strcpy(picture->vitals->note, "13 samples: memory is full; give more");
 	text = drawn_header(picture, &scope, 80, &used);
 	assert_null(strstr(text, "samples: memory"));
@@ -269,35 +270,89 @@ static void test_remarks(void **state)
 	struct scope scope;
 
 	(void)state;
-	assert_string_equal(remark_of(picture, text), "");
+	scope_init(&scope);
+	assert_string_equal(remark_of(picture, &scope, text), "");
 	for (int vm = VM_UNKNOWN; vm <= VM_GONE; vm++) {
 		for (int link = LINK_NO_PORT; link <= LINK_LOST; link++) {
 			picture->vitals->vm = (enum vm_state)vm;
 			picture->vitals->link = (enum link_state)link;
-			assert_in_range(strlen(remark_of(picture, text)), 0, 78);
+			assert_in_range(strlen(remark_of(picture, &scope, text)), 0, 78);
 			assert_true(*text || (link == LINK_UP && vm <= VM_RUNNING));
 		}
 	}
 	picture->vitals->vm = VM_RUNNING;
 	picture->vitals->link = LINK_UP;
 	picture->vitals->running = false;
-	assert_non_null(strstr(remark_of(picture, text), "SPACE starts it"));
+	assert_non_null(strstr(remark_of(picture, &scope, text), "SPACE starts it"));
 	picture->vitals->link = LINK_LOST;
-	assert_non_null(strstr(remark_of(picture, text), "connects again by itself"));
+	assert_non_null(strstr(remark_of(picture, &scope, text), "connects again by itself"));
 	picture->vitals->vm = VM_PAUSED;
-	assert_non_null(strstr(remark_of(picture, text), "`cont` in QEMU's monitor"));
+	assert_non_null(strstr(remark_of(picture, &scope, text), "`cont` in QEMU's monitor"));
 	picture->vitals->vm = VM_RUNNING;
 	picture->vitals->link = LINK_UP;
 	picture->vitals->running = true;
 	picture->vitals->cpus[1].series.missed = 20000;
-	assert_non_null(strstr(remark_of(picture, text),
+	assert_non_null(strstr(remark_of(picture, &scope, text),
 		"The host did not run the guest's CPUs for 33 % of the time: is it busy?"));
 	picture->vitals->cpus[1].series.missed = 0;
 	picture->vitals->sampler = SAMPLER_TIMER;
-	assert_non_null(strstr(remark_of(picture, text), "interrupts off"));
+	assert_non_null(strstr(remark_of(picture, &scope, text), "interrupts off"));
 	strcpy(picture->vitals->note, "the guest refused nmi: it needs two CPUs");
 	scope_init(&scope);
 	check_header(picture, scope, 24, 80, "header_note");
+}
+
+/* What the status line says of the limits can be put away, each, until it comes again. */
+static void test_limits_can_be_put_away(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	struct vitals *vitals = picture->vitals;
+	char text[HEADER_REMARK];
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	vitals->sampler = SAMPLER_TIMER;
+	vitals->cpus[1].series.missed = 20000;
+	assert_true(header_dismiss(vitals, &scope, true, &keys_standard));
+	assert_string_equal(remark_of(picture, &scope, text), "");
+	assert_false(header_dismiss(vitals, &scope, true, &keys_standard));
+
+	vitals->cpus[1].series.missed = 30000;		/* the same, in other numbers */
+	header_settle(vitals, &scope, &keys_standard);
+	assert_string_equal(remark_of(picture, &scope, text), "");
+	vitals->cpus[1].series.missed = 0;
+	header_settle(vitals, &scope, &keys_standard);
+	vitals->cpus[1].series.missed = 20000;
+	header_settle(vitals, &scope, &keys_standard);
+	assert_non_null(strstr(remark_of(picture, &scope, text), "for 33 %"));
+	vitals->cpus[1].series.missed = 0;		/* what else is put away stays so */
+	assert_string_equal(remark_of(picture, &scope, text), "");
+	vitals->sampler = SAMPLER_NMI;
+	header_settle(vitals, &scope, &keys_standard);
+	vitals->sampler = SAMPLER_TIMER;
+	assert_non_null(strstr(remark_of(picture, &scope, text), "interrupts off"));
+	picture_free(picture);
+}
+
+/* A remark that has gone is a new one when it comes again. */
+static void test_a_remark_that_comes_again_is_shown(void **state)
+{
+	struct picture *picture = hand_picture(symbols, functions);
+	struct vitals *vitals = picture->vitals;
+	struct scope scope;
+
+	(void)state;
+	scope_init(&scope);
+	strcpy(vitals->note, "memory is full; give more");
+	assert_true(header_dismiss(vitals, &scope, true, &keys_standard));
+	header_settle(vitals, &scope, &keys_standard);
+	assert_false(remark_line_any(vitals, &scope));
+	vitals->note[0] = '\0';
+	header_settle(vitals, &scope, &keys_standard);
+	strcpy(vitals->note, "memory is full; give more");
+	assert_true(remark_line_any(vitals, &scope));
+	picture_free(picture);
 }
 
 int main(void)
@@ -308,6 +363,8 @@ int main(void)
 		cmocka_unit_test(test_missed_is_a_share_of_all_time),
 		cmocka_unit_test(test_no_remark_hides_another),
 		cmocka_unit_test(test_remarks_are_whole_and_can_be_put_away),
+		cmocka_unit_test(test_limits_can_be_put_away),
+		cmocka_unit_test(test_a_remark_that_comes_again_is_shown),
 		cmocka_unit_test(test_many_cpus_fold),
 		cmocka_unit_test(test_no_cpu_is_left_out),
 		cmocka_unit_test(test_remarks),
