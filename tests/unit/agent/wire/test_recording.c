@@ -202,7 +202,7 @@ static void test_as_it_was_recorded(void **state)
 /* One file is cut; the others are whole. */
 static void check_cut(const char *folder, uint64_t whole, uint64_t skipped)
 {
-	char *error = NULL, text[256], *count = util_format("no whole packet: %d", (int)skipped);
+	char *error = NULL, text[256], *count = util_format("cut or damaged: %d bytes", (int)skipped);
 	struct recording *recording = recording_new(folder, &error);
 	struct seen seen;
 	struct books books;
@@ -302,7 +302,7 @@ static void test_repaired(void **state)
 	assert_int_equal(rename(part, partial), 0);
 
 	recording = recording_new(scratch_path("repair"), &error);
-	assert_non_null(strstr(recording_remark(recording, 0, text, sizeof(text)), "was not ended"));
+	assert_non_null(strstr(recording_remark(recording, 0, text, sizeof(text)), "is not complete"));
 	assert_true(recording_repair(recording, &done, &error));
 	assert_int_equal(done.files, 1);
 	assert_int_equal(done.bytes, 7);
