@@ -48,7 +48,7 @@ TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tt
 COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl command_record command_report \
 		command_run command_screen command_top main)
 
-BENCH = ingest names screen memory first perfdata bytes folded cost
+BENCH = ingest names screen memory first perfdata bytes folded cost replay
 BENCH_PARTS = world traffic setup intake guest terminal
 
 all: build/ktop demo-kernel
@@ -106,6 +106,10 @@ bench: packages
 	$(MAKE) build/ktop demo-kernel $(BENCH:%=build/bench/%)
 	bench/run
 
+# A recording of 1 GB: how many times faster than its guest's time it is read, and in how much memory.
+bench-replay: build/ktop build/bench/replay
+	build/bench/replay build/ktop 1000 rate=4000
+
 bench-linux: packages
 	./packages bench
 	./packages linux
@@ -157,6 +161,6 @@ clean:
 -include $(shell find build -name '*.d' -not -path 'build/linux/*' 2>/dev/null)
 
 .PHONY: FORCE all demo-kernel unit unit-quick packages demo demo-linux linux-module check-linux-newer screenshots \
-	check soak fuzz bench bench-linux install uninstall deb clean
+	check soak fuzz bench bench-linux bench-replay install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:
