@@ -10,7 +10,9 @@
 #include "agent/service/control_socket.h"
 #include "agent/service/service.h"
 #include "agent/session/session.h"
+#include "agent/session/tape.h"
 #include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
@@ -61,11 +63,15 @@ static void test_live(void **state)
 {
 	char *raw = util_format("%s", scratch_path("raw")), *error = NULL;
 	char *saved = util_format("%s", scratch_path("saved.folded"));
-	struct fixture fixture = fixture_begin(&(struct session_options){ .record = raw });
+	struct fixture fixture = fixture_begin(&(struct session_options){ 0 });
 	struct service *service = service_new(fixture.session, fixture.port, &error);
+
+	struct tape *tape;
 
 	(void)state;
 	assert_non_null(service);
+	assert_true(record_folder(raw, &error));
+	tape = tape_new(fixture.session, &(struct record_options){ .folder = raw });
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
@@ -75,7 +81,7 @@ static void test_live(void **state)
 	check_sockets(2);		/* ours, and the one that stands for QEMU's */
 	check_private(scratch_path("runtime/ktop"), 2);
 	check_private(saved, 1);
-	assert_true(session_close_recording(fixture.session, &error));
+	assert_true(tape_close(tape, &error));
 	check_private(raw, 4);
 	service_free(service);
 	fixture_end(&fixture);
