@@ -64,6 +64,7 @@ struct moment {
 	struct play_state play;
 	uint64_t boot;			/* how many epochs there were */
 	const char *trouble;		/* as link_remark tells it */
+	const char *remark;		/* a fact that stays; NULL: none */
 	const char *name;		/* of the VM; NULL: none is known */
 };
 

@@ -90,14 +90,24 @@ static void tell_cpus(struct vitals *vitals, const struct moment *moment,
 	free(series);
 }
 
+static void add_remark(struct vitals *vitals, const char *remark)
+{
+	size_t used = strlen(vitals->note);
+
+	if (*remark)
+		util_print(vitals->note + used, sizeof(vitals->note) - used, "%s%s",
+			used ? VITALS_NOTES : "", remark);
+}
+
 static void tell_note(struct vitals *vitals, const struct moment *moment, uint64_t from)
 {
 	char remarks[REMARKS_SIZE] = "";
 
 	if (vitals->answer.epoch)
 		remarks_text(vitals->answer.epoch, from, VITALS_NOTES, remarks, sizeof(remarks));
-	util_print(vitals->note, sizeof(vitals->note), "%s%s%s", moment->trouble,
-		moment->trouble[0] && remarks[0] ? VITALS_NOTES : "", remarks);
+	add_remark(vitals, moment->trouble);
+	add_remark(vitals, moment->remark ? moment->remark : "");
+	add_remark(vitals, remarks);
 }
 
 /* The CPUs of a guest that has not been sampled yet are looked at again soon. */

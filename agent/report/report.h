@@ -67,6 +67,7 @@ struct report {
 	bool started;			/* it has a share in the profiler's being on, as loan.h */
 	bool closing;			/* it waits for the last count */
 	bool rate_taken, sampler_taken;	/* and is to be returned */
+	bool stays;			/* set by who has the session go on after it: it keeps what is owed */
 	bool hurried;			/* it was cut: names are not waited for long */
 	uint64_t cut_at, late;		/* somebody waits since, until then, host ns; 0: nobody does */
 	bool whole;			/* nobody else profiled meanwhile: all that came is its own */

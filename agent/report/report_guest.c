@@ -98,6 +98,15 @@ static void set_back_unseen(struct report *report, struct loan_setting *setting,
 	note_unconfirmed(report, line);
 }
 
+/* It could not be stopped, and nobody else has it on: it is stopped when the guest can hear that. */
+static void owe_stop(struct report *report)
+{
+	const struct loan *loan = report_loan(report);
+
+	if (!loan->profiler && !loan->kept)
+		session_owe_stop(report->session);
+}
+
 /* Nobody may drive the session any further. */
 void report_give_back(struct report *report)
 {
@@ -107,7 +116,7 @@ void report_give_back(struct report *report)
 	report_end_closing(report);
 	if (report_return_profiler(report)) {
 		session_ask(report->session, "stop", &nobody);
-		session_profile(report->session, false, &nobody);
+		session_owe_stop(report->session);
 	}
 	if (return_setting(&report->rate_taken, &loan->rate))
 		set_back_unseen(report, &loan->rate, rate_line(loan->rate.before));
@@ -145,6 +154,7 @@ void report_leave_silent(struct report *report)
 		return;
 	if (report->state == REPORT_STOPPING) {
 		session_ask(report->session, "stop", &(struct command_sink){ 0 });
+		owe_stop(report);
 		note_unconfirmed(report, util_format("stop"));
 	} else if (report->state == REPORT_CLOSING) {
 		report_note(report, "the guest's last count did not come: more samples may be "
@@ -168,6 +178,14 @@ static void fail_refused(struct report *report, const char *text)
 	free(why);
 }
 
+static void leave_on(struct report *report)
+{
+	report->end = epoch_now(report->epoch);
+	owe_stop(report);
+	report_note(report, report->stays ? "the live ktop turns profiling off when the guest answers" :
+		"profiling stays on: type `ktop ctl --qmp SOCKET stop` when the guest answers", "");
+}
+
 /*
  * What cannot be stopped, or set up as before, for the guest hangs or is gone, spoils nothing of
  * the answer.
@@ -179,9 +197,9 @@ static void answered(void *context, bool ok, const char *text)
 	if (ok) {
 		report->answered = true;
 	} else if (report->state >= REPORT_STOPPING) {
-		if (report->state == REPORT_STOPPING)
-			report->end = epoch_now(report->epoch);
 		report_note(report, text, "");
+		if (report->state == REPORT_STOPPING)
+			leave_on(report);
 		report_leave_guest(report);
 	} else {
 		fail_refused(report, text);

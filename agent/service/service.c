@@ -122,8 +122,10 @@ static void begin_report(struct job *job, char *const *words, size_t count)
 	struct report_request request = report_default;
 	const struct option_set set = { .rows = report_options, .into = &request };
 
-	if (parse(job, words, count, &set))
-		job->report = report_new(job->service->session, &request);
+	if (!parse(job, words, count, &set))
+		return;
+	job->report = report_new(job->service->session, &request);
+	job->report->stays = true;
 }
 
 static void begin_record(struct job *job, char *const *words, size_t count)

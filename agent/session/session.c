@@ -427,6 +427,7 @@ void session_free(struct session *session)
 	free(session->sysroot);
 	free(session->debug);
 	free(session->image);
+	free(session->remark);
 	free(session->buffer);
 	free(session);
 }

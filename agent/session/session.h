@@ -104,6 +104,12 @@ void session_profile(struct session *session, bool on, const struct command_sink
 void session_command(struct session *session, const char *line);	/* the answer is a message */
 void session_forget(struct session *session, const void *context);	/* sinks that have it */
 
+/* It goes off as soon as the guest can hear that, unless somebody wishes it on until then. */
+void session_owe_stop(struct session *session);
+
+/* A fact that stays: a remark from now on. */
+void session_remark(struct session *session, const char *text);
+
 /* ---- any thread ---- */
 
 /*

@@ -68,6 +68,7 @@ void session_make_answers(struct session *session)
 		.meter = &session->meter,
 		.link = session->shown_link,
 		.trouble = session_trouble(session, trouble, sizeof(trouble)),
+		.remark = session->remark,
 		.vm = facts.vm,
 		.kept = facts.kept,
 		.play = facts.play,

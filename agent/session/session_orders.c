@@ -20,6 +20,13 @@ void session_say(struct session *session, bool failed, const char *text)
 	mailbox_message(session->mailbox, &message);
 }
 
+void session_remark(struct session *session, const char *text)
+{
+	free(session->remark);
+	session->remark = util_copy(text, strlen(text));
+	session->changed = true;
+}
+
 static void tell_done(void *context, bool ok, const char *text)
 {
 	struct session *session = context;
@@ -60,6 +67,11 @@ void session_command(struct session *session, const char *line)
 void session_profile(struct session *session, bool on, const struct command_sink *sink)
 {
 	session->source->table->run(session->source, on, false, sink);
+}
+
+void session_owe_stop(struct session *session)
+{
+	session->source->table->run(session->source, false, true, &(struct command_sink){ 0 });
 }
 
 void session_forget(struct session *session, const void *context)

@@ -40,6 +40,7 @@ struct session {
 	struct programs *programs;	/* whose files were read */
 	struct kernel_names *names;	/* NULL: nobody has told of a file yet */
 	bool given, named;		/* that is the user's; it was read once */
+	char *remark;			/* as session_remark was given it; NULL: none */
 	bool patient;			/* the VM may come later */
 
 	bool wanted;			/* the profiler on, or off, by the last order */

@@ -58,6 +58,7 @@ static void say_alone(struct session *session, char *why)
 	char *text = util_format("ctl and report cannot work beside this ktop: %s", why);
 
 	session_say(session, true, text);
+	session_remark(session, text);
 	free(text);
 	free(why);
 }

@@ -272,6 +272,39 @@ static void test_report_of_a_lost_port_ends(void **state)
 	fixture_end(&fixture);
 }
 
+/* What the guest could not be told is not forgotten: it goes off when it is there again. */
+static void test_profiling_goes_off_when_the_guest_is_back(void **state)
+{
+	(void)state;
+	for (int stopping = 0; stopping < 2; stopping++) {
+		struct fixture fixture = fixture_begin(NULL);
+		struct report *report = report_fixture_run(&fixture);
+
+		report->stays = true;
+		if (stopping) {
+			report_cut(report, "interrupted", report_fixture_late());
+			report_step(report);
+			fixture_await_line(&fixture, "stop");
+		}
+		report->request.wait_ns = 0;
+		fake_guest_hang_up(fixture.guest);
+		fixture_await_link(&fixture, LINK_LOST);
+		for (int i = 0; i < FIXTURE_STEPS && report_step(report) < REPORT_DONE; i++)
+			fixture_step(&fixture);
+		assert_int_equal(report->state, REPORT_DONE);
+		if (stopping)
+			assert_non_null(strstr(report->note,
+				"the live ktop turns profiling off when the guest answers"));
+		report_free(report);
+		fixture_await_line(&fixture, "hello");
+		fake_guest_status(fixture.guest, true);
+		fake_guest_reply(fixture.guest, true, "hello");
+		fixture_await_link(&fixture, LINK_UP);
+		fixture_await_line(&fixture, "stop");
+		fixture_end(&fixture);
+	}
+}
+
 static void test_report_of_a_silent_vm_ends(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -288,6 +321,7 @@ static void test_report_of_a_silent_vm_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_profiling_goes_off_when_the_guest_is_back),
 		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
 		cmocka_unit_test(test_report_that_is_cut_leaves_a_silent_guest),
 		cmocka_unit_test(test_report_that_is_cut_leaves_a_deaf_guest),
