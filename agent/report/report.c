@@ -168,6 +168,8 @@ static void wait_for_guest(struct report *report)
 
 	if (session_play_state(report->session).there) {
 		report_take_recording(report);
+	} else if (session_vm(report->session) == VM_PAUSED) {
+		fail_paused(report);
 	} else if (session_link(report->session) == LINK_UP && epoch->status_known) {
 		report->epoch = epoch_hold(epoch);
 		report_enter(report, REPORT_SAMPLER);
@@ -175,8 +177,6 @@ static void wait_for_guest(struct report *report)
 	} else if (session_link(report->session) == LINK_LOST) {
 		report_fail(report, "no report: the VM ended before its guest told anything of "
 			"itself; start it again");
-	} else if (session_vm(report->session) == VM_PAUSED) {
-		fail_paused(report);
 	} else if (report_is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {
 		fail_silent(report);
 	}

@@ -15,7 +15,9 @@
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
 #include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/report_fixture.h"
+#include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
 static const uint64_t soon = 200000000;		/* ns, for who waits */
@@ -305,6 +307,33 @@ static void test_profiling_goes_off_when_the_guest_is_back(void **state)
 	}
 }
 
+/* Though its guest has told of itself before. */
+static void test_report_of_a_paused_vm_fails_at_once(void **state)
+{
+	static const struct fake_answer machine[] = {
+		{ "qmp_capabilities", "\"return\": {}" },
+		{ "query-status", "\"return\": {\"status\": \"paused\"}" },
+		{ "", "\"error\": {\"desc\": \"not in this test\"}" },
+		{ NULL, NULL },
+	};
+	const char *path = scratch_path("paused.qmp");
+	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script){
+		.greeting = fake_greeting, .answers = machine }, path);
+	struct fixture fixture = fixture_begin(&(struct session_options){ .qmp = path });
+	struct report *report;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	for (int i = 0; i < FIXTURE_STEPS && session_vm(fixture.session) != VM_PAUSED; i++)
+		fixture_step(&fixture);
+	report = report_new(fixture.session, &report_default);
+	assert_int_equal(report_step(report), REPORT_FAILED);
+	assert_non_null(strstr(report->error, "no report: the VM is paused"));
+	report_free(report);
+	fixture_end(&fixture);
+	fake_qmp_free(qmp);
+}
+
 static void test_report_of_a_silent_vm_ends(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -322,6 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_profiling_goes_off_when_the_guest_is_back),
+		cmocka_unit_test(test_report_of_a_paused_vm_fails_at_once),
 		cmocka_unit_test(test_report_survives_a_guest_that_does_not_stop),
 		cmocka_unit_test(test_report_that_is_cut_leaves_a_silent_guest),
 		cmocka_unit_test(test_report_that_is_cut_leaves_a_deaf_guest),
