@@ -65,6 +65,7 @@ static void tell_profiler(struct vitals *vitals, const struct moment *moment, ui
 	if (vitals->running)
 		vitals->achieved = meter_rate(moment->meter, window_ns);
 	vitals->lost_before = books.earlier_lost;
+	vitals->unsampled = books.received == 0;
 }
 
 static void tell_cpus(struct vitals *vitals, const struct moment *moment,

@@ -61,6 +61,7 @@ struct vitals {
 
 	/* the profiler */
 	bool running;			/* as the guest's own status says */
+	bool unsampled;			/* not a sample of this boot has come: no window has any */
 	enum kept_wish kept;
 	enum sampler sampler;
 	uint32_t rate;			/* asked, Hz per CPU */

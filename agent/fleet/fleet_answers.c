@@ -174,7 +174,7 @@ static const int link_ranks[] = {
 /* The best of them; running: each that could be is. */
 static void sum_states(const struct fleet *fleet, struct vitals *vitals)
 {
-	size_t up = 0, running = 0;
+	size_t up = 0, running = 0, unsampled = 0;
 
 	vitals->vm = VM_GONE;
 	vitals->link = LINK_NO_PORT;
@@ -192,6 +192,7 @@ static void sum_states(const struct fleet *fleet, struct vitals *vitals)
 		machine->cpu_count = part->cpu_count;
 		up += part->link == LINK_UP;
 		running += part->link == LINK_UP && part->running;
+		unsampled += part->unsampled;
 		vitals->vm = part->vm < vitals->vm ? part->vm : vitals->vm;
 		if (link_ranks[part->link] > link_ranks[vitals->link])
 			vitals->link = part->link;
@@ -204,6 +205,7 @@ static void sum_states(const struct fleet *fleet, struct vitals *vitals)
 		add_note(vitals, fleet->names[i], part->note);
 	}
 	vitals->running = up != 0 && running == up;
+	vitals->unsampled = unsampled == fleet->count;
 	if (up)
 		vitals->kept = KEPT_NONE;		/* those that can hear are asked */
 }

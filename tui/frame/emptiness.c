@@ -71,7 +71,7 @@ static struct emptiness of_range(const struct vitals *vitals, const struct scope
 
 	if (!vitals->running && vitals->play.there)
 		return not_profiled;
-	if (!vitals->running && !scope->until_ns && whole &&
+	if (!vitals->running && !scope->until_ns && (whole || vitals->unsampled) &&
 			!scope->zero_ns)
 		return (struct emptiness) { "Profiling is off in the guest.",
 			"{profile} starts it." };

@@ -370,6 +370,12 @@ static void test_advice_on_an_empty_table(void **state)
 	stage_holds(&stage, "Profiling is off in the guest.", true);
 	stage_holds(&stage, "SPACE starts it.", true);
 	stage_holds(&stage, "longer window", false);
+	picture = hand_picture(symbols, functions);
+	off_and_empty(picture);
+	picture->vitals->unsampled = true;			/* long ago, and never profiled since */
+	stage_show(&stage, picture);
+	stage_holds(&stage, "SPACE starts it.", true);
+	stage_holds(&stage, "longer window", false);
 	stage_strike(&stage);
 }
 
