@@ -39,10 +39,9 @@ void list_update(struct list *list, const struct list_rows *rows, size_t height)
 	keep_in_sight(list, rows->count);
 }
 
-void list_rewind(struct list *list, const struct list_rows *rows)
+void list_rewind(struct list *list)
 {
-	if (list->follow && (!rows || row_of_key(list, rows) == rows->count))
-		*list = (struct list) { .height = list->height };
+	*list = (struct list) { .height = list->height };
 }
 
 void list_select(struct list *list, const struct list_rows *rows, size_t row)

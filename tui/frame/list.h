@@ -35,10 +35,9 @@ enum list_search { LIST_HERE, LIST_NEXT, LIST_PREVIOUS };
 void list_update(struct list *list, const struct list_rows *rows, size_t height);
 
 /*
- * The rows are of something else than before: a cursor whose row is not among them goes to the top,
- * and follows nothing. NULL: no row is, whatever the keys say.
+ * The rows are of something else than before: the list is at its top, and its cursor follows nothing.
  */
-void list_rewind(struct list *list, const struct list_rows *rows);
+void list_rewind(struct list *list);
 
 /* False: the action is not its own. */
 bool list_act(struct list *list, const struct list_rows *rows, enum action action);

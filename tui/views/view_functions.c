@@ -131,14 +131,11 @@ static bool is_same(const struct filter *a, const struct filter *b)
 static void rewind_list(struct function_view *self)
 {
 	const struct function_table *functions = self->functions;
-	struct list_rows rows = rows_of(self);
 
 	if (!functions->table)
 		return;
-	if (self->boot != functions->answer.boot)
-		list_rewind(&self->list, NULL);
-	else if (!is_same(&self->filter, &functions->filter))
-		list_rewind(&self->list, &rows);
+	if (self->boot != functions->answer.boot || !is_same(&self->filter, &functions->filter))
+		list_rewind(&self->list);
 	self->boot = functions->answer.boot;
 	self->filter = functions->filter;
 }

@@ -535,6 +535,13 @@ static void test_the_list_opens_at_its_beginning(void **state)
 	stage_show(&stage, picture);
 	assert_int_equal(stage.session.wish.selected, functions[0]);
 
+	/* Though the cursor's own row is there, further down. */
+	stage_press(&stage, 'G');
+	picture = hand_picture(symbols, functions);
+	strcpy(picture->functions->filter.pattern, "cc");
+	stage_show(&stage, picture);
+	assert_int_equal(stage.session.wish.selected, functions[7]);
+
 	stage_press(&stage, 'j');
 	picture = hand_picture(symbols, functions);
 	picture->functions->answer.boot = 2;

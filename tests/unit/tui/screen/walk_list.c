@@ -54,7 +54,7 @@ static bool is_same(const struct filter *a, const struct filter *b)
 		strcmp(a->pattern, b->pattern) == 0;
 }
 
-/* Another boot; or another filter, whose rows do not have its function. */
+/* Another boot; or another filter: from their beginning. */
 void cursor_rewind(struct model *model)
 {
 	const struct function_table *functions = model->functions;
@@ -62,8 +62,8 @@ void cursor_rewind(struct model *model)
 
 	if (!functions->table)
 		return;
-	if (model->rows_boot != functions->answer.boot || (!is_same(&model->rows_filter, &functions->filter) &&
-			place_of(model) == model_rows(model).count)) {
+	if (model->rows_boot != functions->answer.boot ||
+			!is_same(&model->rows_filter, &functions->filter)) {
 		cursor->follow = false;
 		cursor->row = 0;
 	}
