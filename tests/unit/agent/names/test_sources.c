@@ -136,7 +136,7 @@ static void test_another_build(void **state)
 	symbols = told(build_id, sizeof(build_id), "vmlinux");
 	assert_string_equal(await_line(symbols, address_of("vmlinux", "outer") + SLIDE), "");
 	assert_string_equal(await_inlined(symbols, address_of("vmlinux", "deep") + SLIDE), "");
-	assert_non_null(strstr(note_of(symbols), "vmlinux-6.1.0-test is of another build"));
+	assert_non_null(strstr(note_of(symbols), "vmlinux-6.1.0-test is not used: it is of another build"));
 	symbols_free(symbols);
 }
 

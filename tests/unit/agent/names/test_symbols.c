@@ -557,7 +557,7 @@ static void test_limits(void **state)
 	check(symbols, OBJECTS_NAMES_MAX + 15, 0x10000, "[unknown]", "object5");
 	check(symbols, OBJECTS_MAX - 1, 0x10000, "[unknown]", "object3945");
 	check(symbols, OBJECTS_MAX, 0x10000, "[unknown]", "");
-	assert_non_null(strstr(note_of(symbols), "mapped objects"));
+	assert_non_null(strstr(note_of(symbols), "mapped files"));
 	symbols_free(symbols);
 }
 

@@ -154,11 +154,11 @@ static void test_what_is_no_debug_file(void **state)
 	size_t size;
 
 	(void)state;
-	expect_none("no ELF file", 11, "no debug file");
+	expect_none("no ELF file", 11, "not a debug file");
 	build("other", "cd112233");
 	bytes = scratch_read(scratch_path("other"), &size);
 	expect_none(bytes, size, "another build");
-	expect_none(bytes, size / 2, "no debug file");
+	expect_none(bytes, size / 2, "not a debug file");
 	free(bytes);
 }
 
