@@ -313,3 +313,8 @@ char *util_printable_lines(const char *text, size_t size)
 	}
 	return copy;
 }
+
+const char *util_write_remedy(int error)
+{
+	return error == EPIPE ? "its reader has gone; nothing else is lost" : "make room there";
+}

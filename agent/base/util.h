@@ -57,6 +57,9 @@ bool util_is_printable(uint32_t point);	/* would that keep it? */
 /* The bytes of the well-formed UTF-8 character that `text` begins with; 0: there is none. */
 size_t util_utf8(const char *text, size_t size, uint32_t *point);
 
+/* What to do about a write that failed with this errno. */
+const char *util_write_remedy(int error);
+
 /* Like snprintf of UTF-8: what does not fit is cut between two characters. Returns `to`. */
 char *util_print(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -175,7 +175,9 @@ static void wait_for_guest(struct report *report)
 		report_enter(report, REPORT_SAMPLER);
 		report_refuse_cpu(report);
 	} else if (session_link(report->session) == LINK_LOST) {
-		report_fail(report, "no report: the VM ended before its guest told anything of "
+		report_fail(report, epoch && epoch->known ?
+			"no report: the VM has ended; start it again" :
+			"no report: the VM ended before its guest told anything of "
 			"itself; start it again");
 	} else if (report_is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {
 		fail_silent(report);
@@ -442,6 +444,20 @@ static void write_file(struct report *report)
 	report->state = REPORT_DONE;
 }
 
+/* Whatever the filters say. */
+static bool any_sample(const struct report *report)
+{
+	struct question all = report->question;
+	struct table *table;
+	bool any;
+
+	all.filter = (struct filter){ .cpu = EVENT_NONE };
+	table = query_table(report->epoch->query, &all);
+	any = table->samples != 0;
+	table_free(table);
+	return any;
+}
+
 /* An empty table: which option is the cause? */
 static void note_nothing(struct report *report)
 {
@@ -451,14 +467,15 @@ static void note_nothing(struct report *report)
 
 	if (report->table->count)
 		return;
-	options = util_format("no sample passes%s%s%s; leave one out, or give more --seconds",
+	options = util_format("no sample passes%s%s%s; leave one out",
 		thread ? " --thread" : "", mode ? " --mode" : "",
 		request->cpu != EVENT_NONE ? " --cpu" : "");
 	if (report->table->samples)
 		report_note(report, "no function of the table matches --function",
 			request->function);
 	else if (thread || mode || request->cpu != EVENT_NONE)
-		report_note(report, options, "");
+		report_note(report, any_sample(report) ? options :
+			"no sample came; give more --seconds", "");
 	free(options);
 }
 
@@ -539,9 +556,14 @@ static bool put(struct report *report, FILE *out, char **error)
 
 bool report_write(struct report *report, FILE *out, char **error)
 {
+	int why;
+
 	if (!put(report, out, error))
 		return false;
-	if (fflush(out) != 0)
-		return util_fail(error, "report: not written: %s; make room there", strerror(errno));
+	if (fflush(out) != 0) {
+		why = errno;
+		return util_fail(error, "report: not written: %s; %s", strerror(why),
+			util_write_remedy(why));
+	}
 	return !report->unwritten || util_fail(error, "%s", report->unwritten);
 }

@@ -80,15 +80,17 @@ static void take_standard_descriptors(void)
 
 int main(int count, char **words)
 {
-	int status;
+	int status, error;
 
 	take_standard_descriptors();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow is an error of its writer */
 	json_begin();
 	status = run(count, words);
-	if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE)
-		status = command_fail(util_format(
-			"standard output: not written: %s; make room there", strerror(errno)));
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE) {
+		error = errno;
+		status = command_fail(util_format("standard output: not written: %s; %s",
+			strerror(error), util_write_remedy(error)));
+	}
 	return status;
 }

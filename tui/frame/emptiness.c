@@ -11,6 +11,16 @@ static struct emptiness of_words(const struct state_words *words)
 	return (struct emptiness) { words->why, words->what_to_do };
 }
 
+/* A remark knows why better than the state of the link does. */
+static struct emptiness of_link(const struct vitals *vitals)
+{
+	struct emptiness empty = of_words(state_words_of_link(vitals->link));
+
+	if (vitals->link == LINK_CONNECTING && vitals->note[0])
+		empty.what_to_do = "The remark above tells more.";
+	return empty;
+}
+
 static const struct emptiness not_profiled = { "The guest was not profiled at this time.",
 	"{time} goes to another." };
 
@@ -21,7 +31,7 @@ struct emptiness emptiness_of_news(const struct vitals *vitals)
 	if (vm->why)
 		return of_words(vm);
 	if (vitals->link != LINK_UP)
-		return of_words(state_words_of_link(vitals->link));
+		return of_link(vitals);
 	if (!vitals->running && vitals->play.there)
 		return not_profiled;
 	if (!vitals->running && vitals->machines)
@@ -114,6 +124,6 @@ struct emptiness emptiness(const struct vitals *vitals, const struct table *tabl
 	if (vm->why)
 		return of_words(vm);
 	if (vitals->link != LINK_UP)
-		return of_words(state_words_of_link(vitals->link));
+		return of_link(vitals);
 	return of_range(vitals, scope);
 }

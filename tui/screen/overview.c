@@ -22,7 +22,13 @@ struct overview {
 	bool asks[FEED_QUESTIONS];
 	uint64_t next[FEED_QUESTIONS];	/* when an answer is due */
 	bool changed[FEED_QUESTIONS];	/* since the last one */
-	struct session_message said;	/* since they were asked */
+	struct saying *sayings;		/* since they were asked */
+	size_t saying_count;
+};
+
+struct saying {
+	size_t machine;
+	struct session_message message;
 };
 
 struct overview *overview_new(struct machine *machines, size_t count, struct budget *budget)
@@ -46,6 +52,7 @@ void overview_free(struct overview *overview)
 		return;
 	fleet_free(overview->fleet);
 	free(overview->names);
+	free(overview->sayings);
 	free(overview);
 }
 
@@ -133,7 +140,7 @@ void overview_look_away(struct overview *overview)
 
 static void begin_order(struct overview *overview)
 {
-	overview->said = (struct session_message) { .text = "" };
+	overview->saying_count = 0;
 }
 
 static bool is_up(const struct machine *machine)
@@ -192,13 +199,36 @@ void overview_snapshot(struct overview *overview, const struct excerpt *shown)
 	}
 }
 
+/* What it said of its profiler before is over with the next it says of it. */
+static void drop_older(struct overview *overview, size_t machine)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < overview->saying_count; i++) {
+		const struct saying *saying = &overview->sayings[i];
+
+		if (saying->machine != machine || !saying->message.profiler)
+			overview->sayings[left++] = *saying;
+	}
+	overview->saying_count = left;
+}
+
 void overview_gather(struct overview *overview, size_t machine, struct session_message *message)
 {
-	struct session_message *said = &overview->said;
-	size_t used = strlen(said->text);
+	struct session_message said = { .text = "" };
 
-	util_print(said->text + used, sizeof said->text - used, "%s%s: %s", used ? "; " : "",
-		overview->machines[machine].name, message->text);
-	said->failed = said->failed || message->failed;
-	*message = *said;
+	if (message->profiler)
+		drop_older(overview, machine);
+	overview->sayings = util_grow(overview->sayings, overview->saying_count + 1,
+		sizeof *overview->sayings);
+	overview->sayings[overview->saying_count++] = (struct saying) { machine, *message };
+	for (size_t i = 0; i < overview->saying_count; i++) {
+		const struct saying *saying = &overview->sayings[i];
+		size_t used = strlen(said.text);
+
+		util_print(said.text + used, sizeof said.text - used, "%s%s: %s", used ? "; " : "",
+			overview->machines[saying->machine].name, saying->message.text);
+		said.failed = said.failed || saying->message.failed;
+	}
+	*message = said;
 }

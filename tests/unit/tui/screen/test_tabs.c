@@ -439,6 +439,15 @@ static void test_messages_name_the_machine(void **state)
 	strcpy(theatre.sessions[0].message.text, "profiling off, too");
 	draw(&theatre);
 	holds(&theatre, "2 db: profiling off; 1 web: profiling off, too", true);
+	press(&theatre, ' ');
+	theatre.sessions[0].message.profiler = true;
+	strcpy(theatre.sessions[0].message.text, "profiling stops when the guest answers");
+	draw(&theatre);
+	theatre.sessions[0].message.profiler = true;
+	strcpy(theatre.sessions[0].message.text, "profiling off (by key)");
+	draw(&theatre);
+	holds(&theatre, "1 web: profiling off (by key)", true);
+	holds(&theatre, "when the guest answers", false);
 	press(&theatre, KEYS_TAB);
 	give_all(&theatre);
 	strcpy(theatre.sessions[0].message.text, "its own");

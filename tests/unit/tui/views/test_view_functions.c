@@ -351,6 +351,10 @@ static void test_empty_tables_say_why(void **state)
 		check_empty(picture, scope, vms[vm]);
 	}
 	picture = without_rows();
+	picture->vitals->link = LINK_CONNECTING;
+	strcpy(picture->vitals->note, "QEMU's monitor does not answer");
+	check_empty(picture, scope, "The remark above tells more.");
+	picture = without_rows();
 	picture->vitals->running = false;
 	check_empty(picture, scope, "SPACE starts it");
 	other = scope;
