@@ -14,6 +14,8 @@
 static const uint64_t pause_ns = 100000000u;	/* between two answers */
 static const uint64_t soon_ns = 50000000u;	/* by then all have answered what is new, as a rule */
 
+enum { SAYINGS = 64 };
+
 struct overview {
 	struct machine *machines;
 	size_t count;
@@ -219,6 +221,8 @@ void overview_gather(struct overview *overview, size_t machine, struct session_m
 
 	if (message->profiler)
 		drop_older(overview, machine);
+	if (overview->saying_count == SAYINGS)		/* more than the line has room for */
+		overview->saying_count = 0;
 	overview->sayings = util_grow(overview->sayings, overview->saying_count + 1,
 		sizeof *overview->sayings);
 	overview->sayings[overview->saying_count++] = (struct saying) { machine, *message };
