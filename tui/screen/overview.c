@@ -201,7 +201,7 @@ void overview_snapshot(struct overview *overview, const struct excerpt *shown)
 	}
 }
 
-/* What it said of its profiler before is over with the next it says of it. */
+/* That a wish was kept is over with the next it says of its profiler; what failed stays. */
 static void drop_older(struct overview *overview, size_t machine)
 {
 	size_t left = 0;
@@ -209,7 +209,7 @@ static void drop_older(struct overview *overview, size_t machine)
 	for (size_t i = 0; i < overview->saying_count; i++) {
 		const struct saying *saying = &overview->sayings[i];
 
-		if (saying->machine != machine || !saying->message.profiler)
+		if (saying->machine != machine || !saying->message.kept)
 			overview->sayings[left++] = *saying;
 	}
 	overview->saying_count = left;

@@ -440,10 +440,11 @@ static void test_messages_name_the_machine(void **state)
 	draw(&theatre);
 	holds(&theatre, "2 db: profiling off; 1 web: profiling off, too", true);
 	press(&theatre, ' ');
-	theatre.sessions[0].message.profiler = true;
+	theatre.sessions[0].message.profiler = theatre.sessions[0].message.kept = true;
 	strcpy(theatre.sessions[0].message.text, "profiling stops when the guest answers");
 	draw(&theatre);
 	theatre.sessions[0].message.profiler = true;
+	theatre.sessions[0].message.kept = false;
 	strcpy(theatre.sessions[0].message.text, "profiling off (by key)");
 	draw(&theatre);
 	holds(&theatre, "1 web: profiling off (by key)", true);
