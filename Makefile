@@ -31,7 +31,7 @@ AGENT = \
 		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_text symbol_table sysroot) \
 	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts objects \
 		programs sources specials symbols threads) \
-	$(call in,agent/query/,filter filter_words naming profile query query_inlined query_stacks table window) \
+	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks table window) \
 	$(call in,agent/guest/,commands epoch guest_events loan meter profiler profiler_drive remarks) \
 	$(call in,agent/answers/,answer function_table vitals) $(call in,agent/source/,live play replay) $(call in,agent/export/,export export_folded export_json formats json_writer) \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders share subscription tape \

@@ -27,10 +27,10 @@ static bool write_stacks(struct intake *intake, const char *path, struct export_
 	char **error)
 {
 	const struct question all = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
-	const struct export_choice choice = folded_choice((struct folded_options){ 0 });
+	const struct export_choice choice = folded_choice((struct folded_options) { 0 });
 	struct epoch *epoch = intake_epoch(intake);
 
-	return export_write(export_new(&choice, &(struct export_source){ .query = epoch->query,
+	return export_write(export_new(&choice, &(struct export_source) { .query = epoch->query,
 		.inputs = &epoch->inputs, .question = &all }), path, result, error);
 }
 

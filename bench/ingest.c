@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < 2; i++)
 		print(setup.world.zipf ? "zipf" : "even", times[i], samples, (double)packets->size,
-			&(struct medians){ setup_median(ktop[i], runs),
+			&(struct medians) { setup_median(ktop[i], runs),
 				setup_median(nothing[i], runs) });
 	traffic_free(traffic);
 	world_free(world);

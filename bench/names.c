@@ -40,7 +40,7 @@ static size_t make_strings(char *strings, Elf64_Sym *symbols, uint32_t count)
 	size_t size = 1;
 
 	for (uint32_t i = 0; i < count; i++) {
-		symbols[i + 1] = (Elf64_Sym){
+		symbols[i + 1] = (Elf64_Sym) {
 			.st_name = (Elf64_Word)size,
 			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
 			.st_shndx = TEXT,

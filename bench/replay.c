@@ -79,8 +79,8 @@ static double make(const struct setup *setup, uint64_t bytes)
 {
 	struct world *world = world_new(&setup->world);
 	struct traffic *traffic = traffic_new(world, &setup->traffic);
-	struct files files = { .metadata = metadata_new(&(struct metadata_machine){ 0 }) };
-	struct decode *decode = decode_new(&(struct decode_sink){
+	struct files files = { .metadata = metadata_new(&(struct metadata_machine) { 0 }) };
+	struct decode *decode = decode_new(&(struct decode_sink) {
 		.context = &files, .boot = no_boot, .packet = write_packet, .events = no_events,
 	});
 	uint64_t turns = 0;

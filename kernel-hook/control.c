@@ -130,14 +130,14 @@ static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 {
 	uint32_t events[KTOP_TRACE_WORDS], event_words;
 
-	__builtin_memcpy(events, ktop->control.events, sizeof events);
+	__builtin_memcpy(events, ktop->control.events, sizeof(events));
 	for (uint32_t i = 0; i < count; i++) {
 		bool on = words[i][0] == '+';
 
 		if ((!on && words[i][0] != '-') || !ktop_events_choose(ktop, words[i] + 1, events, on))
 			return false;
 	}
-	__builtin_memcpy(ktop->control.events, events, sizeof events);
+	__builtin_memcpy(ktop->control.events, events, sizeof(events));
 	event_words = ktop_events_words(events);
 	if (event_words > ktop->control.event_words)
 		ktop->control.event_words = event_words;
@@ -230,7 +230,7 @@ static const struct command commands[] = {
 	{ "echo", " WORD", "say that word", 1, 1, run_echo },
 	{ "help", "", "these lines", 0, 0, run_help },
 };
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 static void add_form(struct ktop_str *text, const struct command *command)
 {
@@ -317,13 +317,13 @@ static void take_byte(struct ktop *ktop, char byte)
 	if (byte == '\r')
 		return;
 	if (byte != '\n') {
-		if (control->length < sizeof control->line)
+		if (control->length < sizeof(control->line))
 			control->line[control->length] = byte;
-		if (control->length <= sizeof control->line)
+		if (control->length <= sizeof(control->line))
 			control->length++;
 		return;
 	}
-	if (control->length < sizeof control->line) {
+	if (control->length < sizeof(control->line)) {
 		control->line[control->length] = 0;
 		run_line(ktop, control->line);
 	} else {
@@ -341,7 +341,7 @@ static bool next_byte(struct ktop *ktop, char *byte)
 	if (control->input_at == control->input_size) {
 		control->input_at = 0;
 		control->input_size = transport->receive(transport, control->input,
-			sizeof control->input);
+			sizeof(control->input));
 	}
 	if (control->input_at == control->input_size)
 		return false;

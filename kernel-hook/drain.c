@@ -29,7 +29,7 @@ static void send(struct out *out)
 
 	if (out->packet.buffer && out->packet.used)
 		transport->send(transport, out->packet.used);
-	out->packet = (struct ktop_packet){ .buffer = NULL };
+	out->packet = (struct ktop_packet) { .buffer = NULL };
 }
 
 static bool next_buffer(struct out *out)

@@ -14,9 +14,9 @@ struct named {
 	const char *name;
 };
 
-#define NAMED(number, stream, label) { number, sizeof #label - 1, #label },
+#define NAMED(number, stream, label) { number, sizeof(#label) - 1, #label },
 static const struct named own[] = { KTOP_WIRE_TRACE_EVENTS(NAMED) };
-enum { OWN = sizeof own / sizeof own[0] };
+enum { OWN = sizeof(own) / sizeof(own[0]) };
 
 /* A row of the table: the payload of its descriptor. */
 union description {
@@ -37,7 +37,7 @@ static uint32_t describe(union description *to, uint32_t id, const char *name, c
 	struct ktop_wire_descriptor fixed = { .event = (uint16_t)id, .stream = KTOP_TRACE };
 	uint32_t name_size = ktop_str_fit(name, KTOP_TRACE_TEXT + 1);
 	uint32_t size = ktop_str_fit(fields, KTOP_TRACE_TEXT + 1);
-	uint8_t *at = ktop_put(to->bytes, &fixed, sizeof fixed);
+	uint8_t *at = ktop_put(to->bytes, &fixed, sizeof(fixed));
 
 	if (name_size == 0 || name_size + size > KTOP_TRACE_TEXT)
 		return 0;
@@ -78,7 +78,7 @@ uint16_t ktop_event_new(struct ktop *ktop, const char *name, const char *fields)
 
 		if (size == 0)
 			break;
-		if (ktop_table_agrees(table, (struct ktop_key){ .id = id }, row.bytes, size))
+		if (ktop_table_agrees(table, (struct ktop_key) { .id = id }, row.bytes, size))
 			return tell(table, id, name, fields) ? (uint16_t)id : 0;
 	}
 	ktop_table_refuse(table, KTOP_TRACE_IDS);
@@ -100,7 +100,7 @@ static bool event_at(const struct ktop *ktop, uint32_t index, union description 
 	if (index - OWN >= ktop_table_fill(&ktop->meta.events).used)
 		return false;
 	if (ktop_table_read(&ktop->meta.events, index - OWN, row->bytes))
-		__builtin_memcpy(&size, row->bytes + sizeof row->fixed, sizeof size);
+		__builtin_memcpy(&size, row->bytes + sizeof(row->fixed), sizeof(size));
 	*event = (struct named){
 		.id = row->fixed.event, .size = size, .name = (const char *)row->bytes + NAME,
 	};
@@ -157,7 +157,7 @@ void ktop_events_list(const struct ktop *ktop, const uint32_t *mask, struct ktop
 	for (uint32_t i = 0; event_at(ktop, i, &row, &event); i++) {
 		if (event.size == 0)
 			continue;
-		if (text->size + 2 + event.size + sizeof more > KTOP_TEXT_MAX) {
+		if (text->size + 2 + event.size + sizeof(more) > KTOP_TEXT_MAX) {
 			ktop_str_add(text, more);
 			return;
 		}

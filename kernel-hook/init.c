@@ -55,7 +55,7 @@ static uint64_t fixed_size(uint32_t cpus, const struct ktop_settings *settings)
 
 size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)
 {
-	struct ktop_settings all = settings ? *settings : (struct ktop_settings){ 0 };
+	struct ktop_settings all = settings ? *settings : (struct ktop_settings) { 0 };
 	uint64_t size;
 
 	if (cpus == 0 || cpus > CPUS_MAX || !complete(&all))
@@ -75,7 +75,7 @@ static void init_cpu(struct ktop_cpu *cpu, uint32_t number, uint8_t *rings, uint
 struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_settings *settings,
 	struct ktop_transport *transport, void *memory, size_t size)
 {
-	struct ktop_settings all = settings ? *settings : (struct ktop_settings){ 0 };
+	struct ktop_settings all = settings ? *settings : (struct ktop_settings) { 0 };
 	size_t need = ktop_memory_size(facts->cpus, settings);
 	struct ktop *ktop = memory;
 	uint8_t *rings;
@@ -85,7 +85,7 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 	*ktop = (struct ktop){
 		.cpus = facts->cpus,
 		.hz = facts->clock_hz ? facts->clock_hz : 1000000000,
-		.cpu = (struct ktop_cpu *)((uint8_t *)memory + align(sizeof *ktop)),
+		.cpu = (struct ktop_cpu *)((uint8_t *)memory + align(sizeof(*ktop))),
 		.transport = transport,
 		.counters = facts->counters,
 		.pacer.seed = 1,

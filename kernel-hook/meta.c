@@ -25,7 +25,7 @@ static const struct descriptor descriptors[] = { KTOP_WIRE_EVENTS(DESCRIPTOR) };
 
 /* Steps of the greeting: the descriptors, then these. */
 enum {
-	HELLO_GUEST = sizeof descriptors / sizeof descriptors[0],
+	HELLO_GUEST = sizeof(descriptors) / sizeof(descriptors[0]),
 	HELLO_TRACING,
 	HELLO_KEYS,
 	HELLO_END,
@@ -40,9 +40,9 @@ void ktop_process(struct ktop *ktop, uint32_t process, const char *name)
 {
 	struct ktop_wire_process fixed = { .process = process };
 	uint8_t row[8 * KTOP_ROW_WORDS];
-	uint8_t *end = ktop_put_text(ktop_put(row, &fixed, sizeof fixed), name, KTOP_NAME_MAX);
+	uint8_t *end = ktop_put_text(ktop_put(row, &fixed, sizeof(fixed)), name, KTOP_NAME_MAX);
 
-	ktop_table_put(&ktop->meta.processes, (struct ktop_key){ .id = process }, row,
+	ktop_table_put(&ktop->meta.processes, (struct ktop_key) { .id = process }, row,
 		(uint32_t)(end - row));
 }
 
@@ -56,9 +56,9 @@ void ktop_thread(struct ktop *ktop, uint32_t thread, uint32_t process, const cha
 {
 	struct ktop_wire_thread fixed = { .thread = thread, .process = process };
 	uint8_t row[8 * KTOP_ROW_WORDS];
-	uint8_t *end = ktop_put_text(ktop_put(row, &fixed, sizeof fixed), name, KTOP_NAME_MAX);
+	uint8_t *end = ktop_put_text(ktop_put(row, &fixed, sizeof(fixed)), name, KTOP_NAME_MAX);
 
-	ktop_table_put(&ktop->meta.threads, (struct ktop_key){ .id = thread }, row,
+	ktop_table_put(&ktop->meta.threads, (struct ktop_key) { .id = thread }, row,
 		(uint32_t)(end - row));
 }
 
@@ -85,7 +85,7 @@ void ktop_object(struct ktop *ktop, const struct ktop_object *object)
 		.bias = object->bias,
 	};
 	uint8_t row[8 * KTOP_ROW_WORDS];
-	uint8_t *end = ktop_put_text(ktop_put(row, &fixed, sizeof fixed), object->name, KTOP_NAME_MAX);
+	uint8_t *end = ktop_put_text(ktop_put(row, &fixed, sizeof(fixed)), object->name, KTOP_NAME_MAX);
 
 	end = ktop_put_list(end, object->build_id,
 		build_id_size(object->build_id, object->build_id_size));
@@ -102,7 +102,7 @@ void ktop_symbols(struct ktop *ktop, uint64_t from)
 
 static uint8_t *put_descriptor(const struct descriptor *descriptor, uint8_t *to)
 {
-	to = ktop_put(to, &descriptor->fixed, sizeof descriptor->fixed);
+	to = ktop_put(to, &descriptor->fixed, sizeof(descriptor->fixed));
 	to = ktop_put_text(to, descriptor->name, KTOP_NAME_MAX);
 	return ktop_put_text(to, descriptor->fields, KTOP_TEXT_MAX / 2);
 }
@@ -122,7 +122,7 @@ static uint8_t *put_guest(const struct ktop *ktop, uint8_t *to)
 		.anchor_address = meta->anchor_address,
 	};
 
-	to = ktop_put(to, &fixed, sizeof fixed);
+	to = ktop_put(to, &fixed, sizeof(fixed));
 	to = put_name(to, &meta->kernel);
 	to = put_name(to, &meta->version);
 	to = put_name(to, &meta->arch);
@@ -153,7 +153,7 @@ static uint8_t *put_status(const struct ktop *ktop, uint8_t *to)
 			ktop_table_fill(&meta->events).lost,
 	};
 
-	return ktop_put_list(ktop_put(to, &fixed, sizeof fixed), meta->note.bytes, meta->note.size);
+	return ktop_put_list(ktop_put(to, &fixed, sizeof(fixed)), meta->note.bytes, meta->note.size);
 }
 
 static uint8_t *put_table(const struct ktop_table *table, uint8_t *to)
@@ -164,7 +164,7 @@ static uint8_t *put_table(const struct ktop_table *table, uint8_t *to)
 		.missing = fill.missing,
 	};
 
-	return ktop_put(to, &fixed, sizeof fixed);
+	return ktop_put(to, &fixed, sizeof(fixed));
 }
 
 /* `index`: CPU * KTOP_CLASSES + class. */
@@ -187,7 +187,7 @@ static uint8_t *put_cpu_status(const struct ktop *ktop, uint32_t index, uint8_t 
 		.size = (uint32_t)ring->size,
 	};
 
-	return ktop_put(to, &fixed, sizeof fixed);
+	return ktop_put(to, &fixed, sizeof(fixed));
 }
 
 static uint8_t *put_reply(struct ktop_meta *meta, uint8_t *to)
@@ -195,7 +195,7 @@ static uint8_t *put_reply(struct ktop_meta *meta, uint8_t *to)
 	struct ktop_wire_reply fixed = { .ok = meta->reply_ok };
 
 	meta->reply_full = false;
-	return ktop_put_list(ktop_put(to, &fixed, sizeof fixed), meta->reply.bytes, meta->reply.size);
+	return ktop_put_list(ktop_put(to, &fixed, sizeof(fixed)), meta->reply.bytes, meta->reply.size);
 }
 
 static uint8_t *put_tracing(const struct ktop *ktop, uint8_t *to)
@@ -204,8 +204,8 @@ static uint8_t *put_tracing(const struct ktop *ktop, uint8_t *to)
 	const uint32_t *mask = ktop->control.events;
 	uint16_t words = (uint16_t)ktop_events_words(mask);
 
-	to = ktop_put(ktop_put(to, &fixed, sizeof fixed), &words, sizeof words);
-	return ktop_put(to, mask, words * (uint32_t)sizeof mask[0]);
+	to = ktop_put(ktop_put(to, &fixed, sizeof(fixed)), &words, sizeof(words));
+	return ktop_put(to, mask, words * (uint32_t)sizeof(mask[0]));
 }
 
 static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, uint16_t *event)
@@ -274,12 +274,12 @@ static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 	end = meta->symbols(meta->symbols_told, &symbol) ? symbol.address + symbol.size : 0;
 	if (end <= meta->symbols_told) {
 		end = UINT64_MAX;
-		symbol = (struct ktop_symbol){ .name = "" };
+		symbol = (struct ktop_symbol) { .name = "" };
 	}
 	meta->symbols_told = end;
 	*event = KTOP_EVENT_symbol;
-	fixed = (struct ktop_wire_symbol){ .address = symbol.address, .size = symbol.size };
-	return (uint32_t)(ktop_put_text(ktop_put(to, &fixed, sizeof fixed), symbol.name, KTOP_TEXT_MAX) - to);
+	fixed = (struct ktop_wire_symbol) { .address = symbol.address, .size = symbol.size };
+	return (uint32_t)(ktop_put_text(ktop_put(to, &fixed, sizeof(fixed)), symbol.name, KTOP_TEXT_MAX) - to);
 }
 
 static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
@@ -351,7 +351,7 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	meta->arch = name_of(facts->arch);
 	meta->anchor = name_of(facts->anchor);
 	meta->symbols = facts->symbols;
-	__builtin_memcpy(meta->boot_id, facts->boot_id, sizeof meta->boot_id);
+	__builtin_memcpy(meta->boot_id, facts->boot_id, sizeof(meta->boot_id));
 	meta->build_id.size = (uint8_t)build_id_size(facts->build_id, facts->build_id_size);
 	if (meta->build_id.size)
 		__builtin_memcpy(meta->build_id.bytes, facts->build_id, meta->build_id.size);

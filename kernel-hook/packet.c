@@ -24,7 +24,7 @@ bool ktop_packet_open(struct ktop_packet *packet, const struct ktop_stream_id *i
 
 	if (packet->limit - packet->used < HEAD + EVENT + KTOP_SAMPLE_MAX)
 		return false;
-	__builtin_memcpy(head.boot_id, id->boot_id, sizeof head.boot_id);
+	__builtin_memcpy(head.boot_id, id->boot_id, sizeof(head.boot_id));
 	__builtin_memcpy(packet->buffer + packet->used, &head, HEAD);
 	packet->start = packet->used;
 	packet->used += HEAD;

@@ -19,7 +19,7 @@ static inline uint8_t *ktop_put_list(uint8_t *to, const void *bytes, uint32_t si
 {
 	uint16_t count = (uint16_t)size;
 
-	return ktop_put(ktop_put(to, &count, sizeof count), bytes, size);
+	return ktop_put(ktop_put(to, &count, sizeof(count)), bytes, size);
 }
 
 /* At most so many bytes of it; NULL: none. */

@@ -35,8 +35,8 @@ KTOP_INLINE uint8_t *put_count(uint8_t *list, uint32_t count)
 {
 	uint16_t size = (uint16_t)count;
 
-	__builtin_memcpy(list, &size, sizeof size);
-	return list + sizeof size + 8 * count;
+	__builtin_memcpy(list, &size, sizeof(size));
+	return list + sizeof(size) + 8 * count;
 }
 
 /* Writes a whole sample in place and returns its size. */
@@ -74,13 +74,13 @@ static __attribute__((__noinline__)) void report_missed(struct ktop *ktop, struc
 
 	if (!enter(ktop, ring, sampler))
 		return;
-	record = ktop_ring_reserve(ring, sizeof missed, ktop_port_clock());
+	record = ktop_ring_reserve(ring, sizeof(missed), ktop_port_clock());
 	if (record == NULL)
 		return;
 	missed.ticks = cpu->missed < UINT32_MAX ? (uint32_t)cpu->missed : UINT32_MAX;
 	cpu->missed -= missed.ticks;
-	__builtin_memcpy(record->payload, &missed, sizeof missed);
-	ktop_ring_commit(ring, record, KTOP_EVENT_missed, sizeof missed);
+	__builtin_memcpy(record->payload, &missed, sizeof(missed));
+	ktop_ring_commit(ring, record, KTOP_EVENT_missed, sizeof(missed));
 }
 
 /*

@@ -6,18 +6,18 @@
 #include "str.h"
 #include "wire.h"
 
-_Static_assert(sizeof((struct ktop_str){ 0 }.bytes) == KTOP_TEXT_MAX, "one text of the wire");
+_Static_assert(sizeof((struct ktop_str) { 0 }.bytes) == KTOP_TEXT_MAX, "one text of the wire");
 
 void ktop_str_add(struct ktop_str *text, const char *string)
 {
-	while (*string && text->size < sizeof text->bytes)
+	while (*string && text->size < sizeof(text->bytes))
 		text->bytes[text->size++] = *string++;
 }
 
 void ktop_str_number(struct ktop_str *text, uint64_t number)
 {
 	char digits[21] = "";
-	uint32_t at = sizeof digits - 1;
+	uint32_t at = sizeof(digits) - 1;
 
 	do {
 		digits[--at] = (char)('0' + number % 10);

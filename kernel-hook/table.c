@@ -174,7 +174,7 @@ void ktop_table_exit(struct ktop_table *table, uint32_t id)
 
 struct ktop_table_fill ktop_table_fill(const struct ktop_table *table)
 {
-	return (struct ktop_table_fill){
+	return (struct ktop_table_fill) {
 		.used = __atomic_load_n(&table->used, __ATOMIC_RELAXED) -
 			__atomic_load_n(&table->exited, __ATOMIC_RELAXED),
 		.missing = __atomic_load_n(&table->missing, __ATOMIC_RELAXED),
@@ -200,7 +200,7 @@ static uint32_t read_row(const struct ktop_row *row, uint32_t had, uint64_t *to,
 	for (uint32_t i = 0; i < KTOP_ROW_WORDS; i++) {
 		uint64_t word = __atomic_load_n(&row->words[i], __ATOMIC_ACQUIRE);	/* pair 5 */
 
-		__builtin_memcpy(to + i, &word, sizeof word);
+		__builtin_memcpy(to + i, &word, sizeof(word));
 	}
 	size = __atomic_load_n(&row->size, __ATOMIC_ACQUIRE);			/* pair 5 */
 	if (__atomic_load_n(&row->sequence, __ATOMIC_RELAXED) != sequence)

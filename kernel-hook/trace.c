@@ -49,7 +49,7 @@ void ktop_trace(struct ktop *ktop, uint32_t id, const void *fields, uint32_t siz
 {
 	uint64_t words[KTOP_TRACE_MAX / 8];
 
-	if (id >= KTOP_TRACE_IDS || size > sizeof words || !ktop_tracing(ktop, id))
+	if (id >= KTOP_TRACE_IDS || size > sizeof(words) || !ktop_tracing(ktop, id))
 		return;
 	__builtin_memcpy(words, fields, size);
 	ktop_trace_words(ktop, id, words, size);

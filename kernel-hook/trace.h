@@ -89,9 +89,9 @@ void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, ui
 			uint64_t words[(sizeof(struct ktop_wire_##label) + 7) / 8]; \
 		} ktop_event; \
 	\
-		ktop_event.fields = (struct ktop_wire_##label){ values }; \
+		ktop_event.fields = (struct ktop_wire_##label) { values }; \
 		ktop_trace_words(ktop_hook, KTOP_EVENT_##label, ktop_event.words, \
-			sizeof ktop_event.fields); \
+			sizeof(ktop_event.fields)); \
 	} \
 	\
 	static inline __attribute__((__always_inline__, __unused__)) void ktop_trace_##label( \
@@ -125,7 +125,7 @@ KTOP_WIRE_TRACE_EVENTS(KTOP_WIRE_TRACE_POINT)
 	struct ktop_wire_##name { \
 		KTOP_EACH(KTOP_WIRE_MEMBER, __VA_ARGS__) \
 	} __attribute__((packed)); \
-	_Static_assert(sizeof #name + sizeof(KTOP_ROW_TEXT(__VA_ARGS__)) - 2 <= KTOP_TRACE_TEXT, \
+	_Static_assert(sizeof(#name) + sizeof(KTOP_ROW_TEXT(__VA_ARGS__)) - 2 <= KTOP_TRACE_TEXT, \
 		"shorter names, or fewer fields");
 #define KTOP_ROW_TRACE_POINT(name, ...) KTOP_TRACE_POINT(name, \
 	KTOP_EACH(KTOP_PARAMETER, __VA_ARGS__), KTOP_EACH(KTOP_ARGUMENT, __VA_ARGS__), \
@@ -140,7 +140,7 @@ KTOP_WIRE_TRACE_EVENTS(KTOP_WIRE_TRACE_POINT)
 	rows(KTOP_ROW_TRACE_POINT)
 
 #define KTOP_TELL(ktop, rows) \
-	ktop_events(ktop, (const struct ktop_event_row []){ rows(KTOP_ROW) }, \
-		sizeof((const struct ktop_event_row []){ rows(KTOP_ROW) }) / sizeof(struct ktop_event_row))
+	ktop_events(ktop, (const struct ktop_event_row []) { rows(KTOP_ROW) }, \
+		sizeof((const struct ktop_event_row []) { rows(KTOP_ROW) }) / sizeof(struct ktop_event_row))
 
 #endif

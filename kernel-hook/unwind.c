@@ -7,7 +7,7 @@
 
 static void put(uint8_t *frames, uint32_t index, uint64_t address)
 {
-	__builtin_memcpy(frames + 8 * index, &address, sizeof address);
+	__builtin_memcpy(frames + 8 * index, &address, sizeof(address));
 }
 
 uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,

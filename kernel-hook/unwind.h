@@ -101,7 +101,7 @@ KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64
 		const struct ktop_frame *frame = ktop_frame_at(fp);
 		uint64_t pc = frame->pc, above;
 
-		__builtin_memcpy(end + 8 * at, &pc, sizeof pc);
+		__builtin_memcpy(end + 8 * at, &pc, sizeof(pc));
 		if (pc - low >= size)
 			break;
 		fp = frame->fp;
@@ -119,7 +119,7 @@ KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 {
 	const uint64_t pc = regs->pc;
 
-	__builtin_memcpy(frames, &pc, sizeof pc);
+	__builtin_memcpy(frames, &pc, sizeof(pc));
 	sample->exact = 1;
 	if (KTOP_RARE(ktop_in_entry(regs, pc, current))) {
 		sample->flags |= KTOP_ENTRY;

@@ -8,7 +8,7 @@
 
 static void put(uint8_t *frames, uint32_t index, uint64_t address)
 {
-	__builtin_memcpy(frames + 8 * index, &address, sizeof address);
+	__builtin_memcpy(frames + 8 * index, &address, sizeof(address));
 }
 
 uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,
@@ -20,9 +20,9 @@ uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sampl
 
 	put(frames, 0, pc);
 	while (fp != 0) {
-		if (fp % KTOP_WORD != 0 || fp <= above || fp >= KTOP_USER_END - sizeof frame ||
+		if (fp % KTOP_WORD != 0 || fp <= above || fp >= KTOP_USER_END - sizeof(frame) ||
 				!ktop_port_read_user(fp + (uint64_t)KTOP_FRAME_OFFSET, &frame,
-					sizeof frame))
+					sizeof(frame)))
 			goto cut;
 		next = frame.pc;
 		if (next == 0)

@@ -82,7 +82,7 @@ static void tell_cpus(struct vitals *vitals, const struct moment *moment,
 	query_cpus(epoch->query, question, series, vitals->cpu_count);
 	vitals->cpus = util_alloc(vitals->cpu_count * sizeof(*vitals->cpus));
 	for (uint32_t i = 0; i < vitals->cpu_count; i++)
-		vitals->cpus[i] = (struct cpu_vitals){
+		vitals->cpus[i] = (struct cpu_vitals) {
 			.sampler = epoch->sampler == i,
 			.enabled = epoch->cpus[i].told[STREAM_SAMPLES].enabled,
 			.series = series[i],

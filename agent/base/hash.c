@@ -53,7 +53,7 @@ bool hash_add(struct hash *hash, uint64_t value, uint32_t position)
 {
 	if (4ull * (hash->used + 1) > 3ull * hash->size && !grow(hash))
 		return false;
-	place(hash, (struct hash_slot){ .tag = (uint32_t)value, .position = position });
+	place(hash, (struct hash_slot) { .tag = (uint32_t)value, .position = position });
 	hash->used++;
 	return true;
 }

@@ -13,5 +13,5 @@ static void *take(size_t size)
 
 void json_begin(void)
 {
-	cJSON_InitHooks(&(cJSON_Hooks){ .malloc_fn = take, .free_fn = free });
+	cJSON_InitHooks(&(cJSON_Hooks) { .malloc_fn = take, .free_fn = free });
 }

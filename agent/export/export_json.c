@@ -121,7 +121,8 @@ static bool write_answer(void *collected, const char *name, FILE *to, struct exp
 	result->weight = table->weight;
 	result->samples = table->samples;
 	return json_end_object(&writer) ||
-		util_fail(error, "%s: not written: no memory for it; give more by --memory, or take fewer --seconds", name);
+		util_fail(error, "%s: not written: no memory for it; give more by --memory, or take "
+			"fewer --seconds", name);
 }
 
 const struct export_format export_json = {

@@ -214,7 +214,7 @@ struct vitals *fleet_vitals(struct fleet *fleet, uint64_t now)
 {
 	struct vitals *vitals = util_alloc(sizeof(*vitals));
 
-	vitals->answer = (struct answer){ .kind = &vitals_kind, .begun = true };
+	vitals->answer = (struct answer) { .kind = &vitals_kind, .begun = true };
 	vitals->machine_count = fleet->count;
 	vitals->machines = util_alloc(fleet->count * sizeof(*vitals->machines));
 	vitals->cpus = util_alloc(fleet->count * sizeof(*vitals->cpus));
@@ -232,7 +232,7 @@ struct function_table *fleet_functions(struct fleet *fleet, uint64_t now)
 {
 	struct function_table *functions = util_alloc(sizeof(*functions));
 
-	functions->answer = (struct answer){
+	functions->answer = (struct answer) {
 		.kind = &function_table_kind, .begun = true, .symbols = fleet_names_symbols(fleet->functions),
 	};
 	functions->machine_count = fleet->count;

@@ -74,7 +74,7 @@ void commands_send(struct commands *commands, struct port_socket *socket, const 
 		answer(sink, false, "not sent: the guest's port takes no more lines; try again when the "
 			"guest reads them");
 	else
-		commands->waiting[commands->count++] = (struct waiting){
+		commands->waiting[commands->count++] = (struct waiting) {
 			.sink = sink,
 			.since = now,
 			.hello = hello,
@@ -153,7 +153,7 @@ void commands_expire(struct commands *commands, uint64_t now)
 
 		if (commands->waiting[i].since + (uint64_t)COMMANDS_ANSWER_MS * NS_PER_MS > now)
 			continue;
-		commands->waiting[i].sink = (struct command_sink){ 0 };
+		commands->waiting[i].sink = (struct command_sink) { 0 };
 		commands->waiting[i].hello = commands->waiting[i].hello && !commands->waiting[i].passed;
 		answer(sink, false, "no answer: the guest is silent; does it run, and does its "
 			"kernel call ktop_drain?");
@@ -170,5 +170,5 @@ void commands_forget(struct commands *commands, const void *context)
 {
 	for (size_t i = 0; i < commands->count; i++)
 		if (commands->waiting[i].sink.context == context)
-			commands->waiting[i].sink = (struct command_sink){ 0 };
+			commands->waiting[i].sink = (struct command_sink) { 0 };
 }

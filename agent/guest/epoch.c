@@ -79,7 +79,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->sampler = EVENT_NONE;
 	epoch->retry_pause = (uint64_t)RETRY_MS * NS_PER_MS;
 	epoch->folders[0] = image ? folder_of(image) : NULL;
-	epoch->inputs = (struct query_inputs){
+	epoch->inputs = (struct query_inputs) {
 		.budget = budget_hold(budget),
 		.store = store_new(budget, STORE_COUNTS_MAX),
 		.stacks = stacks_new(budget),
@@ -229,7 +229,7 @@ static void take_status(struct epoch *epoch, const struct status *status)
 {
 	copy_text(epoch->note, sizeof(epoch->note), status->note);
 	epoch->status = *status;
-	epoch->status.note = (struct text){ .bytes = epoch->note, .size = strlen(epoch->note) };
+	epoch->status.note = (struct text) { .bytes = epoch->note, .size = strlen(epoch->note) };
 	epoch->status_known = true;
 	guest_events_traced_before(epoch->events, status);
 	epoch->sampler = status->running && status->sampler == SAMPLER_NMI ?

@@ -60,7 +60,7 @@ static struct guest_event *kind_of(struct guest_events *events, uint16_t id)
 		events->kinds = util_grow(events->kinds, events->room, sizeof(*events->kinds));
 	}
 	id_index_set(&events->by_id, id, (uint16_t)events->count);
-	events->kinds[events->count] = (struct guest_event){
+	events->kinds[events->count] = (struct guest_event) {
 		.id = id, .name = util_copy("", 0), .fields = util_copy("", 0),
 	};
 	return &events->kinds[events->count++];

@@ -59,8 +59,8 @@ static struct slot *find_slot(const struct address_cache *cache, uint32_t space,
 	for (;; at++) {
 		struct slot *slot = &cache->slots[at & (cache->room - 1)];
 
-		if (slot->function == FUNCTION_NONE
-			|| (slot->address == address && slot->space == space))
+		if (slot->function == FUNCTION_NONE ||
+			(slot->address == address && slot->space == space))
 			return slot;
 	}
 }
@@ -75,8 +75,8 @@ static bool grow(struct address_cache *cache)
 	struct slot *old = cache->slots, *slots;
 	size_t room = cache->room;
 
-	slots = room < SLOTS_MAX ? budget_resize(cache->budget, NULL, 0, 2 * room * sizeof(*slots))
-		: NULL;
+	slots = room < SLOTS_MAX ? budget_resize(cache->budget, NULL, 0, 2 * room * sizeof(*slots)) :
+		NULL;
 	if (!slots)
 		return false;
 	cache->slots = slots;
@@ -96,6 +96,6 @@ void address_cache_add(struct address_cache *cache, uint32_t space, uint64_t add
 	if (cache->count >= cache->room / 2 && !grow(cache))
 		address_cache_clear(cache);
 	*find_slot(cache, space, address) =
-		(struct slot){ .address = address, .space = space, .function = function };
+		(struct slot) { .address = address, .space = space, .function = function };
 	cache->count++;
 }

@@ -101,7 +101,7 @@ uint32_t functions_add(struct functions *functions, const struct function *funct
 	free((char *)function->name);
 	functions->refused++;
 	if (functions->rest == NO_REST)
-		functions->rest = add(functions, &(struct function){
+		functions->rest = add(functions, &(struct function) {
 			.name = util_copy("[unknown]", 9), .object = "" }, NULL);
 	return functions->rest;
 }

@@ -161,7 +161,7 @@ bool guest_symbols_add(struct guest_symbols *symbols, uint64_t address, uint32_t
 	}
 	follows = symbols->sorted == symbols->count &&
 		(!symbols->count || symbols->rows[symbols->count - 1].end <= address);
-	symbols->rows[symbols->count++] = (struct guest_symbol){
+	symbols->rows[symbols->count++] = (struct guest_symbol) {
 		.address = address, .end = end, .function = FUNCTION_NONE,
 		.name = keep_name(symbols, name.bytes, length),
 	};

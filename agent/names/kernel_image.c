@@ -45,8 +45,8 @@ void kernel_image_free(struct kernel_image *kernel)
 /* Where the anchor is: a search of all symbols, for another anchor or another file. */
 static void find_anchor(struct kernel_image *kernel)
 {
-	kernel->anchor_known = kernel->anchor && kernel->file
-		&& symbol_table_address(kernel->file->table, kernel->anchor, &kernel->anchor_link);
+	kernel->anchor_known = kernel->anchor && kernel->file &&
+		symbol_table_address(kernel->file->table, kernel->anchor, &kernel->anchor_link);
 }
 
 static void retire(struct kernel_image *kernel, struct image *file)
@@ -129,8 +129,8 @@ void kernel_image_set_bias(struct kernel_image *kernel, uint64_t bias)
 
 static bool has_build_id(const struct image *file, struct text id)
 {
-	return id.size && id.size == file->build_id.size
-		&& memcmp(id.bytes, file->build_id.bytes, id.size) == 0;
+	return id.size && id.size == file->build_id.size &&
+		memcmp(id.bytes, file->build_id.bytes, id.size) == 0;
 }
 
 bool kernel_image_is(const struct kernel_image *kernel, const struct object *object,
@@ -140,13 +140,13 @@ bool kernel_image_is(const struct kernel_image *kernel, const struct object *obj
 
 	if (!kernel->file)
 		return false;
-	if (kernel->anchor && kernel->anchor_address >= object->start
-		&& kernel->anchor_address < object->end)
+	if (kernel->anchor && kernel->anchor_address >= object->start &&
+		kernel->anchor_address < object->end)
 		return true;
 	base = strrchr(kernel->file->path, '/');
-	return strcmp(name, "kernel") == 0
-		|| strcmp(name, base ? base + 1 : kernel->file->path) == 0
-		|| has_build_id(kernel->file, object->build_id);
+	return strcmp(name, "kernel") == 0 ||
+		strcmp(name, base ? base + 1 : kernel->file->path) == 0 ||
+		has_build_id(kernel->file, object->build_id);
 }
 
 bool kernel_image_contradicts(const struct kernel_image *kernel, const void *build_id, size_t size)
@@ -163,7 +163,7 @@ const char *kernel_image_set_build(struct kernel_image *kernel, const void *buil
 	if (kernel->version || !version)
 		return NULL;
 	kernel->version = util_copy(version, strlen(version));
-	kernel->built = (struct debug_object){ .kind = DEBUG_KERNEL, .version = kernel->version };
+	kernel->built = (struct debug_object) { .kind = DEBUG_KERNEL, .version = kernel->version };
 	set_built_file(kernel);
 	build_id_set(&kernel->built.build_id, build_id, size);
 	return kernel->version;

@@ -84,7 +84,7 @@ static void begin(struct kernel_names *names, const struct stat *check)
 	reading->path = util_copy(names->path, strlen(names->path));
 	reading->budget = budget_hold(names->budget);
 	reading->spool = names->spool;
-	names->spool = (struct spool){ .fd = -1 };
+	names->spool = (struct spool) { .fd = -1 };
 	reading->check = check;
 	if (check)
 		reading->file = *check;
@@ -130,7 +130,7 @@ bool kernel_names_step(struct kernel_names *names)
 	if (!reading)
 		return false;
 	names->spool = reading->spool;
-	reading->spool = (struct spool){ .fd = -1 };
+	reading->spool = (struct spool) { .fd = -1 };
 	if (news) {
 		forget(names);
 		names->symbols = reading->symbols;

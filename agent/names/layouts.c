@@ -76,7 +76,7 @@ static uint32_t add_layout(struct layouts *layouts, const struct draft *draft)
 		memcpy(layouts->entries + first, draft->entries, draft->count * sizeof(uint32_t));
 	layouts->entry_count += draft->count;
 	layouts->list[layouts->count] =
-		(struct layout){ .first = first, .count = draft->count, .next = NONE };
+		(struct layout) { .first = first, .count = draft->count, .next = NONE };
 	return layouts->count++;
 }
 
@@ -149,8 +149,8 @@ static uint32_t intern(struct layouts *layouts, const struct draft *draft)
 	while ((id = hash_next(&layouts->by_entries, hash, &at)) != HASH_NONE)
 		if (is_draft(layouts, id, draft))
 			return id;
-	if (layouts->count == LAYOUTS_MAX
-		|| draft->count > LAYOUTS_ENTRIES_MAX - layouts->entry_count) {
+	if (layouts->count == LAYOUTS_MAX ||
+		draft->count > LAYOUTS_ENTRIES_MAX - layouts->entry_count) {
 		layouts->full = true;
 		return LAYOUTS_UNKNOWN;
 	}
@@ -227,8 +227,8 @@ bool layouts_map(struct layouts *layouts, uint32_t process, uint32_t mapping)
 		layouts->privates--;
 	if (process == EVENT_KERNEL)
 		return true;
-	return *space != LAYOUTS_UNKNOWN && draft.count == layouts->list[old].count + 1
-		&& follow(layouts, &layouts->list[old], *space);
+	return *space != LAYOUTS_UNKNOWN && draft.count == layouts->list[old].count + 1 &&
+		follow(layouts, &layouts->list[old], *space);
 }
 
 /* Half of the room is left to processes that are told of in time. */
@@ -240,8 +240,8 @@ uint32_t layouts_space(struct layouts *layouts, uint32_t process)
 	if (process == EVENT_KERNEL)
 		return EVENT_KERNEL;
 	space = space_of(layouts, process);
-	if (*space == LAYOUTS_UNKNOWN && layouts->privates < LAYOUTS_PRIVATE_MAX
-		&& layouts->count < LAYOUTS_MAX / 2) {
+	if (*space == LAYOUTS_UNKNOWN && layouts->privates < LAYOUTS_PRIVATE_MAX &&
+		layouts->count < LAYOUTS_MAX / 2) {
 		*space = add_layout(layouts, &empty);
 		layouts->privates += *space != LAYOUTS_UNKNOWN;
 		layouts->refused += *space == LAYOUTS_UNKNOWN;

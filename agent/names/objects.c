@@ -146,7 +146,7 @@ static struct text base_name(struct text name)
 {
 	for (size_t i = name.size; i > 0; i--) {
 		if (name.bytes[i - 1] == '/')
-			return (struct text){ .bytes = name.bytes + i, .size = name.size - i };
+			return (struct text) { .bytes = name.bytes + i, .size = name.size - i };
 	}
 	return name;
 }
@@ -166,8 +166,8 @@ const char *objects_name(struct objects *objects, struct text text)
 			return objects->names[position];
 		}
 	}
-	if (objects->name_count == OBJECTS_NAMES_MAX
-			|| !hash_add(&objects->by_name, hash, objects->name_count)) {
+	if (objects->name_count == OBJECTS_NAMES_MAX ||
+			!hash_add(&objects->by_name, hash, objects->name_count)) {
 		free(name);
 		return "";
 	}
@@ -213,9 +213,9 @@ struct image *objects_image(const struct mapping *mapping)
 
 static bool is_named(const struct program *program, struct text name, const struct build_id *id)
 {
-	return program->size == name.size && memcmp(program->name, name.bytes, name.size) == 0
-		&& program->build_id.size == id->size
-		&& memcmp(program->build_id.bytes, id->bytes, id->size) == 0;
+	return program->size == name.size && memcmp(program->name, name.bytes, name.size) == 0 &&
+		program->build_id.size == id->size &&
+		memcmp(program->build_id.bytes, id->bytes, id->size) == 0;
 }
 
 static struct program *new_program(struct objects *objects, struct text name,
@@ -411,9 +411,9 @@ bool objects_reading(const struct objects *objects)
 
 static bool is_same(const struct mapping *a, const struct mapping *b)
 {
-	return a->start == b->start && a->end == b->end && a->bias == b->bias && a->name == b->name
-		&& a->build_id.size == b->build_id.size
-		&& memcmp(a->build_id.bytes, b->build_id.bytes, sizeof(a->build_id.bytes)) == 0;
+	return a->start == b->start && a->end == b->end && a->bias == b->bias && a->name == b->name &&
+		a->build_id.size == b->build_id.size &&
+		memcmp(a->build_id.bytes, b->build_id.bytes, sizeof(a->build_id.bytes)) == 0;
 }
 
 static uint64_t content_hash(const struct objects *objects, const struct mapping *mapping)

@@ -117,7 +117,7 @@ static void forget(struct programs *programs, struct file *file)
 {
 	clear_file(file);
 	*file = programs->files[--programs->count];
-	programs->files[programs->count] = (struct file){ 0 };
+	programs->files[programs->count] = (struct file) { 0 };
 }
 
 void programs_retry(struct programs *programs)
@@ -180,8 +180,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 
 static bool is_unchanged(const struct stat *a, const struct stat *b)
 {
-	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec
-		&& a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* The file's place, not being read by another; NULL: it has none. Locked; a worker may wait here. */
@@ -335,8 +335,8 @@ static void try_file(struct program_search *search, int fd, char *path)
 /* The base name comes from the guest: it must not lead out of the folder. */
 static bool is_file_name(const char *base, size_t size)
 {
-	return size > 0 && size < 256 && !memchr(base, '\0', size)
-		&& !(size <= 2 && memcmp(base, "..", size) == 0);
+	return size > 0 && size < 256 && !memchr(base, '\0', size) &&
+		!(size <= 2 && memcmp(base, "..", size) == 0);
 }
 
 static void run_search(struct program_search *search)
@@ -449,7 +449,7 @@ struct program_search *programs_search(struct programs *programs, uint64_t boot,
 	search->folders = copy_folders(clue->folders);
 	search->sysroot = copy(clue->debug.sysroot);
 	search->own = copy(clue->debug.own);
-	search->debug = (struct debug_folders){
+	search->debug = (struct debug_folders) {
 		.own = search->own, .sysroot = search->sysroot, .system = clue->debug.system,
 	};
 	pthread_mutex_lock(&programs->lock);
@@ -473,7 +473,7 @@ bool programs_done(struct program_search *search, struct program_found *found)
 	if (!done)
 		return false;
 	*found = search->found;
-	search->found = (struct program_found){ 0 };
+	search->found = (struct program_found) { 0 };
 	free_search(search);
 	return true;
 }

@@ -112,8 +112,8 @@ static uint32_t have_inline(struct sources *sources, char *name, const struct fu
 		const struct function *other =
 			functions_get(sources->functions, sources->inlines[position]);
 
-		if (other->object == within->object && other->kernel == within->kernel
-				&& strcmp(other->name, name) == 0) {
+		if (other->object == within->object && other->kernel == within->kernel &&
+				strcmp(other->name, name) == 0) {
 			free(name);
 			return sources->inlines[position];
 		}
@@ -238,8 +238,8 @@ static struct place *have_place(struct sources *sources, const struct debug_obje
 	struct place *places;
 
 	while ((position = hash_next(&sources->by_address, hash, &at)) != HASH_NONE)
-		if (sources->places[position].object == object
-				&& sources->places[position].address == address)
+		if (sources->places[position].object == object &&
+				sources->places[position].address == address)
 			return &sources->places[position];
 	places = sources->place_count == SOURCES_MAX ? NULL : budget_array(sources->budget,
 		sources->places, sources->place_count, &sources->place_room, sizeof(*places));
@@ -247,7 +247,7 @@ static struct place *have_place(struct sources *sources, const struct debug_obje
 		sources->places = places;
 	if (!places || !hash_add(&sources->by_address, hash, sources->place_count))
 		return NULL;
-	places[sources->place_count] = (struct place){
+	places[sources->place_count] = (struct place) {
 		.object = object, .address = address, .within = within,
 	};
 	return &places[sources->place_count++];

@@ -48,8 +48,8 @@ static const struct special *find(const struct specials *specials, uint64_t hash
 	while ((position = hash_next(&specials->by_name, hash, &at)) != HASH_NONE) {
 		const struct special *special = &specials->list[position];
 
-		if (special->kernel == wanted->kernel && !strcmp(special->object, wanted->object)
-			&& !strcmp(special->name, wanted->name))
+		if (special->kernel == wanted->kernel && !strcmp(special->object, wanted->object) &&
+			!strcmp(special->name, wanted->name))
 			return special;
 	}
 	return NULL;

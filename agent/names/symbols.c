@@ -173,7 +173,7 @@ void symbols_set_files(struct symbols *symbols, const char *sysroot, const char 
 	free(symbols->debug);
 	symbols->sysroot = copy(sysroot);
 	symbols->debug = copy(debug);
-	folders = (struct debug_folders){
+	folders = (struct debug_folders) {
 		.own = symbols->debug, .sysroot = symbols->sysroot, .system = DEBUG_SYSTEM,
 	};
 	objects_set_folders(symbols->objects, &folders);
@@ -269,7 +269,7 @@ uint32_t symbols_add(struct symbols *symbols, const struct function *function)
 
 	copy.name = util_copy(function->name, strlen(function->name));
 	copy.object = *object ? objects_name(symbols->objects,
-		(struct text){ .bytes = object, .size = strlen(object) }) : "";
+		(struct text) { .bytes = object, .size = strlen(object) }) : "";
 	return functions_add(symbols->functions, &copy, NULL);
 }
 

@@ -88,8 +88,8 @@ static bool have_room(struct threads *threads, size_t size)
 
 	if (texts)
 		threads->texts = texts;
-	return texts && size <= threads->text_most - threads->text_bytes
-		&& budget_take(threads->budget, size);
+	return texts && size <= threads->text_most - threads->text_bytes &&
+		budget_take(threads->budget, size);
 }
 
 /* The kept text that equals this fresh one, which is freed or kept. NULL when there is no room. */
@@ -213,8 +213,8 @@ bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, c
 	told = find_name(&threads->threads, thread);
 	if (process == EVENT_KERNEL && told)
 		process = told->process;
-	return name_matches(&threads->threads, thread, pattern)
-		|| name_matches(&threads->processes, process, pattern);
+	return name_matches(&threads->threads, thread, pattern) ||
+		name_matches(&threads->processes, process, pattern);
 }
 
 void threads_retry(struct threads *threads)

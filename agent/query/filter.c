@@ -9,9 +9,9 @@
 bool filter_passes(const struct filter *filter, struct threads *threads,
 	const struct who *who)
 {
-	return (filter->cpu == EVENT_NONE || filter->cpu == who->cpu)
-		&& (!filter->modes || filter->modes >> who->mode & 1)
-		&& (!filter->thread[0] || threads_match(threads, who->thread, who->process,
+	return (filter->cpu == EVENT_NONE || filter->cpu == who->cpu) &&
+		(!filter->modes || filter->modes >> who->mode & 1) &&
+		(!filter->thread[0] || threads_match(threads, who->thread, who->process,
 			filter->thread));
 }
 

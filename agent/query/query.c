@@ -14,7 +14,7 @@
 
 #define NOWHERE 0xffffffffu
 
-enum { NEWEST = 2 };			/* profiles that change with each picture */
+enum { NEWEST = 2 };			/* digests that change with each picture */
 
 static struct query_reader *reader_new(struct query *query, uint32_t number)
 {
@@ -101,13 +101,13 @@ static void clear_places(struct query *query)
 
 uint64_t query_refused(const struct query *query)
 {
-	const struct profile *profile;
+	const struct digest *digest;
 	uint64_t refused = 0;
 
 	for (uint32_t i = 0; i < QUERY_READERS; i++)
 		for (size_t k = 0; query->readers[i] &&
-				(profile = window_profile(&query->readers[i]->window, k)); k++)
-			refused += profile->edges_refused;
+				(digest = window_digest(&query->readers[i]->window, k)); k++)
+			refused += digest->edges_refused;
 	return refused;
 }
 
@@ -124,28 +124,28 @@ static struct row *have_row(struct query *query, struct table *table, uint32_t f
 	return table_add(table, function);
 }
 
-static void add_rows(struct query *query, struct table *table, const struct profile *profile)
+static void add_rows(struct query *query, struct table *table, const struct digest *digest)
 {
-	for (uint32_t i = 0; i < profile->sum_count; i++) {
-		const struct profile_sum *sum = &profile->sums[i];
+	for (uint32_t i = 0; i < digest->sum_count; i++) {
+		const struct digest_sum *sum = &digest->sums[i];
 		struct row *row = have_row(query, table, sum->function);
 
 		row->self += sum->self;
 		row->total += sum->total;
 		row->samples += sum->samples;
-		for (uint32_t word = 0; word < profile->words; word++)
-			row->cpus[word] |= profile->cpus[(size_t)i * profile->words + word];
+		for (uint32_t word = 0; word < digest->words; word++)
+			row->cpus[word] |= digest->cpus[(size_t)i * digest->words + word];
 	}
 }
 
-static void add_whole(struct table *table, const struct profile *profile)
+static void add_whole(struct table *table, const struct digest *digest)
 {
-	table->weight += profile->weight;
-	table->time += profile->time;
-	table->samples += profile->samples;
-	table->missed += profile->missed;
+	table->weight += digest->weight;
+	table->time += digest->time;
+	table->samples += digest->samples;
+	table->missed += digest->missed;
 	for (int mode = 0; mode < MODES; mode++)
-		table->mode[mode] += profile->mode[mode];
+		table->mode[mode] += digest->mode[mode];
 }
 
 /* What a row is stays in its place; what it says moves. */
@@ -190,14 +190,14 @@ static void set_range(struct table *table, const struct window *window)
 		table->to = store_slice(store, window->span.end).begin;
 }
 
-static void add_profiles(struct query *query, const struct window *window, struct table *table, size_t first,
+static void add_digests(struct query *query, const struct window *window, struct table *table, size_t first,
 	size_t end)
 {
 	for (size_t i = first; i < end; i++) {
-		const struct profile *profile = window_profile(window, i);
+		const struct digest *digest = window_digest(window, i);
 
-		add_whole(table, profile);
-		add_rows(query, table, profile);
+		add_whole(table, digest);
+		add_rows(query, table, digest);
 	}
 }
 
@@ -211,8 +211,8 @@ static void place_rows(struct query *query, const struct table *table)
 }
 
 /*
- * The sum of so many profiles, in no order: made anew only when one of them has changed, as several
- * pictures are of one slice, and only the newest profiles change with each.
+ * The sum of so many digests, in no order: made anew only when one of them has changed, as several
+ * pictures are of one slice, and only the newest digests change with each.
  */
 static const struct table *steady_table(struct query *query, struct query_reader *reader, size_t count,
 	uint32_t words)
@@ -221,14 +221,14 @@ static const struct table *steady_table(struct query *query, struct query_reader
 	uint64_t mark = words;
 
 	for (size_t i = 0; i < count; i++)
-		mark = hash_mix(mark + 1, window_profile(window, i)->serial);
+		mark = hash_mix(mark + 1, window_digest(window, i)->serial);
 	if (reader->steady && reader->steady_mark == mark)
 		return reader->steady;
 	table_free(reader->steady);
 	reader->steady = table_new(query->inputs.budget, 256, words);
 	reader->steady_mark = mark;
 	clear_places(query);
-	add_profiles(query, window, reader->steady, 0, count);
+	add_digests(query, window, reader->steady, 0, count);
 	return reader->steady;
 }
 
@@ -236,18 +236,18 @@ struct table *query_table(struct query *query, const struct question *question)
 {
 	struct query_reader *reader = query_reader(query, question);
 	struct window *window = &reader->window;
-	const struct profile *profile;
+	const struct digest *digest;
 	struct table *table;
 	uint32_t words = 0;
 	size_t count = 0, steady;
 
 	window_update(window, question);
-	for (; (profile = window_profile(window, count)); count++)
-		words = profile->words > words ? profile->words : words;
+	for (; (digest = window_digest(window, count)); count++)
+		words = digest->words > words ? digest->words : words;
 	steady = count > NEWEST ? count - NEWEST : 0;
 	table = table_copy(steady_table(query, reader, steady, words));
 	place_rows(query, table);
-	add_profiles(query, window, table, steady, count);
+	add_digests(query, window, table, steady, count);
 	if (question->filter.pattern[0])
 		keep_matching(table, query->inputs.symbols, question->filter.pattern);
 	table_shrink(table);
@@ -303,13 +303,13 @@ void query_trend(struct query *query, const struct question *question, uint32_t 
 	window_update(window, question);
 	seconds = trend_seconds(window->to);
 	for (size_t i = 0; i < window->recent_count; i++) {
-		const struct profile *profile = window->recent[i];
-		uint64_t self = profile_self(profile, function);
-		struct seconds part = touched(seconds, profile->begin, profile->end);
+		const struct digest *digest = window->recent[i];
+		uint64_t self = digest_self(digest, function);
+		struct seconds part = touched(seconds, digest->begin, digest->end);
 
 		for (uint64_t second = part.first; self && second < part.end; second++)
 			trend[second + TABLE_TREND - seconds.end] += weight_of_second(self,
-				profile->begin, profile->end, second);
+				digest->begin, digest->end, second);
 	}
 }
 
@@ -347,7 +347,7 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 	for (size_t i = 0; i < size; i++) {
 		if (cpus[i].trend)
 			first = span_after(store, seconds.first * NS_PER_SECOND);
-		cpus[i] = (struct cpu_series){ .trend = cpus[i].trend };
+		cpus[i] = (struct cpu_series) { .trend = cpus[i].trend };
 	}
 	if (span.first < first)
 		first = span.first;
@@ -375,7 +375,7 @@ struct callers {
 };
 
 static void add_caller(struct query *query, struct callers *callers,
-	const struct profile_edge *edge)
+	const struct digest_edge *edge)
 {
 	uint32_t *place = &query->places[edge->caller];
 
@@ -386,7 +386,7 @@ static void add_caller(struct query *query, struct callers *callers,
 				sizeof(*callers->list));
 		}
 		*place = (uint32_t)callers->count;
-		callers->list[callers->count++] = (struct caller){ .function = edge->caller };
+		callers->list[callers->count++] = (struct caller) { .function = edge->caller };
 	}
 	callers->list[*place].weight += edge->weight;
 }
@@ -406,8 +406,8 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 	struct window *window = &query_reader(query, question)->window;
 	struct callers all = { 0 };
 	struct question wanted = *question;
-	const struct profile *profile;
-	const struct profile_edge *edge;
+	const struct digest *digest;
+	const struct digest_edge *edge;
 
 	if (wanted.callers != CALLERS_ALL) {
 		wanted.callers = CALLERS_ONE;
@@ -415,8 +415,8 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 	}
 	window_update(window, &wanted);
 	clear_places(query);
-	for (size_t i = 0; (profile = window_profile(window, i)); i++)
-		for (edge = NULL; (edge = profile_edge_to(profile, function, edge)); )
+	for (size_t i = 0; (digest = window_digest(window, i)); i++)
+		for (edge = NULL; (edge = digest_edge_to(digest, function, edge)); )
 			add_caller(query, &all, edge);
 	for (size_t i = 0; i < all.count; i++)		/* a report asks this of each of its functions */
 		query->places[all.list[i].function] = NOWHERE;

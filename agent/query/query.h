@@ -71,7 +71,7 @@ enum { QUERY_ANYBODY, QUERY_READERS = 8 };
 uint32_t query_reader_new(struct query *query);
 void query_reader_free(struct query *query, uint32_t reader);
 
-/* How much was walked for a reader so far: each profile of a slice that was made, or added to. */
+/* How much was walked for a reader so far: each digest of a slice that was made, or added to. */
 uint64_t query_walked(const struct query *query, uint32_t reader);
 
 struct table *query_table(struct query *query, const struct question *question);
@@ -122,7 +122,10 @@ struct cpu_series {
 	uint64_t (*trend)[MODES];	/* TABLE_TREND of them, the caller's; NULL: not wanted */
 };
 
-/* Fills all `size`, adding to trends, of which several may be one; returns one more than the highest CPU that had anything. */
+/*
+ * Fills all `size`, adding to trends, of which several may be one; returns one more than the highest CPU that had
+ * anything.
+ */
 size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus,
 	size_t size);
 

@@ -27,8 +27,8 @@ static uint32_t innermost(const struct tally *tally, uint32_t leaf)
 	struct node node = stacks_node(tally->window->inputs.stacks, leaf);
 	struct inlined inlined;
 
-	if (!symbols_inlined(tally->window->inputs.symbols, node.space, node.address, &inlined)
-			|| inlined.count == 0)
+	if (!symbols_inlined(tally->window->inputs.symbols, node.space, node.address, &inlined) ||
+			inlined.count == 0)
 		return FUNCTION_NONE;
 	return inlined.functions[inlined.count - 1];
 }
@@ -60,9 +60,9 @@ static void add_run(struct tally *tally, const struct run *run)
 	for (; tally->left && run_next(&reader, &count); tally->left--) {
 		const struct who *who = &run->who[count.who];
 
-		if (who->mode != MODE_IDLE && count.stack != STACKS_NONE
-				&& window->naming->functions[count.stack] == tally->function
-				&& filter_passes(&window->question.filter, window->inputs.threads, who))
+		if (who->mode != MODE_IDLE && count.stack != STACKS_NONE &&
+				window->naming->functions[count.stack] == tally->function &&
+				filter_passes(&window->question.filter, window->inputs.threads, who))
 			add_weight(tally, innermost(tally, count.stack), count.weight);
 	}
 }

@@ -56,8 +56,8 @@ static uint32_t have_place(struct merge *merge, const struct place *place)
 	while ((position = hash_next(&merge->by_place, hash, &at)) != HASH_NONE) {
 		const struct place *other = &merge->places[position];
 
-		if (other->parent == place->parent && other->function == place->function
-				&& other->cut == place->cut)
+		if (other->parent == place->parent && other->function == place->function &&
+				other->cut == place->cut)
 			return position;
 	}
 	places = budget_array(merge->budget, merge->places, merge->place_count,
@@ -80,7 +80,7 @@ static uint32_t place_inlined(struct merge *merge, const struct node *node, uint
 	if (!symbols_inlined(symbols, node->space, node->address, &inlined))
 		merge->unread++;
 	for (uint32_t i = 0; i < inlined.count && !merge->full; i++)
-		parent = have_place(merge, &(struct place){
+		parent = have_place(merge, &(struct place) {
 			.parent = parent, .function = inlined.functions[i],
 			.cut = merge->places[parent].cut });
 	return parent;
@@ -131,8 +131,8 @@ static uint32_t root_of(struct merge *merge, uint32_t stack, enum mode mode)
 
 static bool same_sum(const struct sum *a, const struct sum *b)
 {
-	return a->place == b->place && a->thread == b->thread && a->process == b->process
-		&& a->mode == b->mode;
+	return a->place == b->place && a->thread == b->thread && a->process == b->process &&
+		a->mode == b->mode;
 }
 
 static void add_sum(struct merge *merge, const struct sum *sum)

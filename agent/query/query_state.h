@@ -15,7 +15,7 @@ _Static_assert((int)NAMING_READERS == (int)QUERY_READERS, "each reader is told o
 
 struct query_reader {
 	struct window window;
-	struct table *steady;		/* of all profiles but the newest; or NULL */
+	struct table *steady;		/* of all digests but the newest; or NULL */
 	uint64_t steady_mark;		/* of these */
 };
 

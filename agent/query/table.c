@@ -209,7 +209,7 @@ static void sort_by_key(const struct table *table, const struct symbols *symbols
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct row *row = &table->rows[i];
 
-		keys[i] = (struct key){
+		keys[i] = (struct key) {
 			.self = row->self, .total = row->total,
 			.function = symbols_get(symbols, row->function), .id = row->function,
 			.row = i,
@@ -303,7 +303,7 @@ static void sort_by_number(const struct table *table, enum table_column column, 
 	struct ranks ranks = { memory, memory + table->count, table->count };
 
 	for (uint32_t i = 0; i < table->count; i++)
-		memory[i] = (struct rank){ .number = table->rows[i].function, .row = i };
+		memory[i] = (struct rank) { .number = table->rows[i].function, .row = i };
 	sort_ranks(&ranks);
 	sort_by_column(&ranks, table, COLUMN_TOTAL, false);
 	sort_by_column(&ranks, table, COLUMN_SELF, false);

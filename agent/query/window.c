@@ -15,7 +15,7 @@
 #include "window.h"
 
 /*
- * Sums and edges of all recent profiles: beyond it, or beyond an eighth of the budget, fewer slices
+ * Sums and edges of all recent digests: beyond it, or beyond an eighth of the budget, fewer slices
  * count as recent.
  */
 enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
@@ -34,7 +34,7 @@ void window_init(struct window *window, const struct query_inputs *inputs, struc
 
 static void drop_past(struct window *window)
 {
-	profile_free(window->past);
+	digest_free(window->past);
 	window->past = NULL;
 }
 
@@ -42,7 +42,7 @@ static void drop_all(struct window *window)
 {
 	drop_past(window);
 	for (size_t i = 0; i < window->recent_count; i++)
-		profile_free(window->recent[i]);
+		digest_free(window->recent[i]);
 	free(window->recent);
 	window->recent = NULL;
 	window->recent_count = 0;
@@ -53,9 +53,9 @@ void window_clear(struct window *window)
 	drop_all(window);
 }
 
-static struct profile_input input_of(struct window *window)
+static struct digest_input input_of(struct window *window)
 {
-	return (struct profile_input){
+	return (struct digest_input) {
 		.stacks = window->inputs.stacks, .threads = window->inputs.threads,
 		.filter = &window->question.filter, .functions = window->naming->functions,
 		.idle = window->idle, .unknown = window->unknown, .stop = window->stop,
@@ -81,8 +81,8 @@ static void follow_names(struct window *window)
 static void follow_filter(struct window *window, const struct filter *filter)
 {
 	uint64_t generation = threads_generation(window->inputs.threads);
-	bool same = filter_same(&window->question.filter, filter)
-		&& (!filter->thread[0] || generation == window->threads_generation);
+	bool same = filter_same(&window->question.filter, filter) &&
+		(!filter->thread[0] || generation == window->threads_generation);
 
 	window->threads_generation = generation;
 	if (!same)
@@ -92,33 +92,33 @@ static void follow_filter(struct window *window, const struct filter *filter)
 /* ---- the newest slices ---- */
 
 /* Those before the range are there for the trends, and trimmed. */
-static struct profile *make_profile(struct window *window, const struct slice *slice, bool in_range)
+static struct digest *make_digest(struct window *window, const struct slice *slice, bool in_range)
 {
-	struct profile *profile = profile_new(slice->cpus->count,
+	struct digest *digest = digest_new(slice->cpus->count,
 		in_range ? window->question.callers : CALLERS_NONE, window->question.callee,
 		window->inputs.budget);
-	const struct profile_input input = input_of(window);
+	const struct digest_input input = input_of(window);
 
-	profile_add(profile, &input, slice);
-	profile->serial = ++window->serial;
-	return profile;
+	digest_add(digest, &input, slice);
+	digest->serial = ++window->serial;
+	return digest;
 }
 
 /* Are the callers that a question wants in what was made for another? */
 static bool have_callers(enum kept_callers callers, uint32_t callee,
 	const struct question *question)
 {
-	return question->callers == CALLERS_NONE || callers == CALLERS_ALL
-		|| (callers == question->callers && callee == question->callee);
+	return question->callers == CALLERS_NONE || callers == CALLERS_ALL ||
+		(callers == question->callers && callee == question->callee);
 }
 
-static bool is_of(const struct window *window, const struct profile *profile,
+static bool is_of(const struct window *window, const struct digest *digest,
 	const struct slice *slice, bool in_range)
 {
-	return profile->begin == slice->begin && profile->end == slice->end
-		&& profile->version == slice->version
-		&& (!in_range || (!profile->trimmed && have_callers(profile->callers,
-			profile->callee, &window->question)));
+	return digest->begin == slice->begin && digest->end == slice->end &&
+		digest->version == slice->version &&
+		(!in_range || (!digest->trimmed && have_callers(digest->callers,
+			digest->callee, &window->question)));
 }
 
 /* From the newest back, so that the newest are kept when the room is not enough for all. */
@@ -129,24 +129,24 @@ static void renew_recent(struct window *window)
 	size_t room = window->span.end > first ? window->span.end - first : 0;
 	size_t old = window->recent_count, at = room, used = 0;
 	size_t most = budget_share(window->inputs.budget, 8 * RECENT_COST);
-	struct profile **recent = util_alloc(room * sizeof(*recent));
+	struct digest **recent = util_alloc(room * sizeof(*recent));
 
 	while (at > 0 && used < RECENT_MAX && used < most && !stop_now(window->stop)) {
 		struct slice slice = store_slice(window->inputs.store, first + --at);
 		bool in_range = first + at >= window->span.first;
 
 		while (old && window->recent[old - 1]->begin > slice.begin)
-			profile_free(window->recent[--old]);
+			digest_free(window->recent[--old]);
 		if (old && is_of(window, window->recent[old - 1], &slice, in_range))
 			recent[at] = window->recent[--old];
 		else
-			recent[at] = make_profile(window, &slice, in_range);
+			recent[at] = make_digest(window, &slice, in_range);
 		if (!in_range && !recent[at]->trimmed)
-			profile_trim(recent[at]);
+			digest_trim(recent[at]);
 		used += recent[at]->sum_count + recent[at]->edge_count + recent[at]->self_count / 4;
 	}
 	while (old)
-		profile_free(window->recent[--old]);
+		digest_free(window->recent[--old]);
 	free(window->recent);
 	window->recent = recent;
 	window->recent_count = room - at;
@@ -159,20 +159,20 @@ static void renew_recent(struct window *window)
 static bool past_holds(const struct window *window, size_t end)
 {
 	const struct store *store = window->inputs.store;
-	const struct profile *past = window->past;
+	const struct digest *past = window->past;
 
-	if (!past || !have_callers(past->callers, 0, &window->question)
-			|| window->given_up != store_given_up(store)
-			|| store_slice(store, window->span.first).begin != past->begin
-			|| store_slice(store, end - 1).end < past->end)
+	if (!past || !have_callers(past->callers, 0, &window->question) ||
+			window->given_up != store_given_up(store) ||
+			store_slice(store, window->span.first).begin != past->begin ||
+			store_slice(store, end - 1).end < past->end)
 		return false;
 	for (size_t i = window->span.first; i < end; i++) {
 		struct slice slice = store_slice(store, i);
 
-		if (slice.cpus->count > 64 * past->words && past->words < PROFILE_WORDS_MAX)
+		if (slice.cpus->count > 64 * past->words && past->words < DIGEST_WORDS_MAX)
 			return false;
-		if (slice.begin < past->end
-				&& (slice.end > past->end || slice.version > past->version))
+		if (slice.begin < past->end &&
+				(slice.end > past->end || slice.version > past->version))
 			return false;
 	}
 	return true;
@@ -189,14 +189,14 @@ static void begin_past(struct window *window, size_t end)
 			cpu_count = slice.cpus->count;
 	}
 	drop_past(window);
-	window->past = profile_new(cpu_count, window->question.callers ? CALLERS_ALL : CALLERS_NONE,
+	window->past = digest_new(cpu_count, window->question.callers ? CALLERS_ALL : CALLERS_NONE,
 		0, window->inputs.budget);
 	window->given_up = store_given_up(window->inputs.store);
 }
 
 static void renew_past(struct window *window)
 {
-	const struct profile_input input = input_of(window);
+	const struct digest_input input = input_of(window);
 	size_t end = window->span.end - window->recent_count;
 
 	if (end <= window->span.first) {
@@ -210,19 +210,19 @@ static void renew_past(struct window *window)
 
 		if (slice.begin < window->past->end)
 			continue;
-		profile_add(window->past, &input, &slice);
+		digest_add(window->past, &input, &slice);
 		window->past->serial = ++window->serial;
 	}
 }
 
 static bool is_answered(const struct window *window, const struct question *question)
 {
-	return question->from == window->question.from && question->to == window->question.to
-		&& filter_same(&question->filter, &window->question.filter)
-		&& have_callers(window->question.callers, window->question.callee, question)
-		&& window->store_version == store_version(window->inputs.store)
-		&& naming_is_current(window->naming, window->reader, window->inputs.symbols)
-		&& window->threads_generation == threads_generation(window->inputs.threads);
+	return question->from == window->question.from && question->to == window->question.to &&
+		filter_same(&question->filter, &window->question.filter) &&
+		have_callers(window->question.callers, window->question.callee, question) &&
+		window->store_version == store_version(window->inputs.store) &&
+		naming_is_current(window->naming, window->reader, window->inputs.symbols) &&
+		window->threads_generation == threads_generation(window->inputs.threads);
 }
 
 /* What was given up in the middle is good for nothing. */
@@ -246,7 +246,7 @@ void window_look(struct window *window, const struct question *question)
 	follow_names(window);
 	window->span = span_find(window->inputs.store, question->from, question->to);
 	window->to = question->to < now ? question->to : now;
-	window->profiled = false;
+	window->digested = false;
 	if (stop_now(window->stop))
 		forget(window);
 }
@@ -254,21 +254,21 @@ void window_look(struct window *window, const struct question *question)
 void window_update(struct window *window, const struct question *question)
 {
 	window_look(window, question);
-	if (window->profiled)
+	if (window->digested)
 		return;
 	renew_recent(window);
 	renew_past(window);
-	window->profiled = true;
+	window->digested = true;
 	if (stop_now(window->stop))
 		forget(window);
 }
 
-const struct profile *window_profile(const struct window *window, size_t index)
+const struct digest *window_digest(const struct window *window, size_t index)
 {
 	size_t before = window->span.end - window->recent_count;
 	size_t skip = window->span.first > before ? window->span.first - before : 0;
 
-	if (!window->profiled)
+	if (!window->digested)
 		return NULL;
 	if (window->past && index-- == 0)
 		return window->past;

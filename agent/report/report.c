@@ -71,7 +71,7 @@ struct report *report_new(struct session *session, const struct report_request *
 	if (report->error)
 		report->state = REPORT_FAILED;
 	else if (request->raw)
-		report->tape = tape_new(session, &(struct record_options){ .folder = request->raw });
+		report->tape = tape_new(session, &(struct record_options) { .folder = request->raw });
 	return report;
 }
 
@@ -244,7 +244,7 @@ static bool is_there(const struct report *report)
 static void end_window(struct report *report)
 {
 	report->status = report->epoch->status;
-	report->status.note = (struct text){ 0 };
+	report->status.note = (struct text) { 0 };
 	if (report_has_books(report) && report->started &&
 			(report_loan(report)->profiler > 1 || report_loan(report)->kept)) {
 		report->whole = report_return_profiler(report);
@@ -404,7 +404,7 @@ static double missed_share(const struct report *report)
 	struct table *table;
 	double share;
 
-	all.filter = (struct filter){ .cpu = report->question.filter.cpu };
+	all.filter = (struct filter) { .cpu = report->question.filter.cpu };
 	table = query_table(report->epoch->query, &all);
 	share = table->missed ?
 		(double)table->missed / (double)(table->missed + table->weight) : 0;
@@ -425,7 +425,7 @@ static void note_unread(struct report *report, uint32_t count)
 
 static void begin_file(struct report *report)
 {
-	const struct export_choice choice = folded_choice((struct folded_options){
+	const struct export_choice choice = folded_choice((struct folded_options) {
 		.kernel_mark = report->request.kernel_mark,
 		.thread_first = report->request.threads,
 	});
@@ -451,7 +451,7 @@ static bool any_sample(const struct report *report)
 	struct table *table;
 	bool any;
 
-	all.filter = (struct filter){ .cpu = EVENT_NONE };
+	all.filter = (struct filter) { .cpu = EVENT_NONE };
 	table = query_table(report->epoch->query, &all);
 	any = table->samples != 0;
 	table_free(table);

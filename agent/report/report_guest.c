@@ -93,7 +93,7 @@ static void note_unconfirmed(struct report *report, char *line)
 /* Frees the line, which goes out now. */
 static void set_back_unseen(struct report *report, struct loan_setting *setting, char *line)
 {
-	session_ask(report->session, line, &(struct command_sink){ 0 });
+	session_ask(report->session, line, &(struct command_sink) { 0 });
 	loan_settled(setting);
 	note_unconfirmed(report, line);
 }
@@ -153,7 +153,7 @@ void report_leave_silent(struct report *report)
 			util_now() < waits_until(report))
 		return;
 	if (report->state == REPORT_STOPPING) {
-		session_ask(report->session, "stop", &(struct command_sink){ 0 });
+		session_ask(report->session, "stop", &(struct command_sink) { 0 });
 		owe_stop(report);
 		note_unconfirmed(report, util_format("stop"));
 	} else if (report->state == REPORT_CLOSING) {

@@ -130,7 +130,7 @@ bool report_json(const struct report *report, FILE *out, char **error)
 		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->question,
 		.table = report->table,
 	};
-	const struct export_choice choice = json_choice((struct json_options){
+	const struct export_choice choice = json_choice((struct json_options) {
 		.facts = put_facts, .context = report, .stop = session_given_up(report->session),
 		.cpus = epoch->cpu_count, .set_aside = epoch->sampler,
 	});

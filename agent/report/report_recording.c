@@ -41,7 +41,7 @@ void report_take_recording(struct report *report)
 	report->end = play.end;
 	report->question.to = UINT64_MAX;
 	report->status = epoch->status;
-	report->status.note = (struct text){ 0 };
+	report->status.note = (struct text) { 0 };
 	note_boots(report, &play);
 	if (session_trouble(report->session, trouble, sizeof(trouble))[0])
 		report_note(report, trouble, "");

@@ -257,7 +257,7 @@ struct service *service_new(struct session *session, const char *socket, char **
 	char *path = control_socket_path(socket, error);
 
 	service->socket = whole_path(socket);
-	service->sink = (struct control_sink){
+	service->sink = (struct control_sink) {
 		.context = service, .request = take_request, .hurried = client_hurried,
 		.gone = client_gone };
 	service->session = session;

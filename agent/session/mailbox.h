@@ -34,7 +34,7 @@ void mailbox_order(struct mailbox *mailbox, const struct order *order);	/* takes
 bool mailbox_take_order(struct mailbox *mailbox, struct order *order);
 int mailbox_order_fd(const struct mailbox *mailbox);	/* readable when there is any */
 void mailbox_clear_order_fd(struct mailbox *mailbox);	/* before taking */
-void mailbox_ring_orders(struct mailbox *mailbox);	/* readable: the rest is taken later, or something else is wanted */
+void mailbox_ring_orders(struct mailbox *mailbox);	/* readable: the rest is taken later, or more is wanted */
 
 /* ---- from the ingest thread ---- */
 

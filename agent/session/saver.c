@@ -165,7 +165,7 @@ void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 			"no snapshot: the system starts no more threads; close other programs"));
 		return;
 	}
-	job = (struct job){ .epoch = epoch_hold(epoch), .path = util_copy(path, strlen(path)),
+	job = (struct job) { .epoch = epoch_hold(epoch), .path = util_copy(path, strlen(path)),
 		.export = export_new(choice, &source) };
 	add(saver, &job);
 }

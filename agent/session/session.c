@@ -105,7 +105,7 @@ static void measure(struct session *session)
 	const struct epoch *epoch = session->epoch;
 
 	if (epoch && epoch->known && epoch->status.running)
-		meter_add(&session->meter, &(struct meter_point){
+		meter_add(&session->meter, &(struct meter_point) {
 			.time = epoch_now(epoch), .taken = epoch->taken,
 			.span = epoch_ns(epoch, epoch->span) });
 	else

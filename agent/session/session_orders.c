@@ -71,7 +71,7 @@ void session_profile(struct session *session, bool on, const struct command_sink
 
 void session_owe_stop(struct session *session)
 {
-	session->source->table->run(session->source, false, true, &(struct command_sink){ 0 });
+	session->source->table->run(session->source, false, true, &(struct command_sink) { 0 });
 }
 
 void session_forget(struct session *session, const void *context)
@@ -154,13 +154,13 @@ void session_clear_news_fd(struct session *session)
 
 void session_run_profiler(struct session *session, bool on)
 {
-	mailbox_order(session->mailbox, &(struct order){ .kind = ORDER_PROFILER, .on = on });
+	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_PROFILER, .on = on });
 }
 
 void session_snapshot(struct session *session, const char *path, const struct excerpt *excerpt,
 	const struct export_choice *choice)
 {
-	mailbox_order(session->mailbox, &(struct order){
+	mailbox_order(session->mailbox, &(struct order) {
 		.kind = ORDER_SNAPSHOT,
 		.text = util_copy(path, strlen(path)),
 		.excerpt = *excerpt,
@@ -170,7 +170,7 @@ void session_snapshot(struct session *session, const char *path, const struct ex
 
 void session_play(struct session *session, struct play play)
 {
-	mailbox_order(session->mailbox, &(struct order){ .kind = ORDER_PLAY, .play = play });
+	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_PLAY, .play = play });
 }
 
 bool session_message(struct session *session, struct session_message *message)

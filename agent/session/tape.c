@@ -45,7 +45,7 @@ struct tape *tape_new(struct session *session, const struct record_options *opti
 
 	tape->session = session;
 	tape->record = record_new(options, &machine);
-	tape->tap = (struct packet_tap){ .next = session->taps, .context = tape,
+	tape->tap = (struct packet_tap) { .next = session->taps, .context = tape,
 		.packet = take_packet, .step = tell_failure };
 	session->taps = &tape->tap;
 	if (session->epoch)

@@ -52,8 +52,8 @@ static void await(struct source *source, bool reads, uint64_t now, struct source
 		(socket && port_socket_wants_write(socket) ? POLLOUT : 0));
 	uint64_t answer = now + (uint64_t)ANSWER_MS * NS_PER_MS;
 
-	wait->fds[0] = (struct pollfd){ .fd = wanted ? port_socket_fd(socket) : -1, .events = wanted };
-	wait->fds[1] = (struct pollfd){ .fd = link_fd(live->link), .events = POLLIN };
+	wait->fds[0] = (struct pollfd) { .fd = wanted ? port_socket_fd(socket) : -1, .events = wanted };
+	wait->fds[1] = (struct pollfd) { .fd = link_fd(live->link), .events = POLLIN };
 	wait->count = 2;
 	wait->due = link_due(live->link, now);
 	if (profiler_drive_waits(&live->profiler) && answer < wait->due)
@@ -135,7 +135,7 @@ static struct source_facts facts(const struct source *source)
 	const struct live *live = live_in(source);
 	const struct qmp_facts *told = link_facts(live->link);
 
-	return (struct source_facts){
+	return (struct source_facts) {
 		.machine = told->name,
 		.kernel = told->kernel,
 		.state = link_port_state(live->link),
@@ -176,7 +176,7 @@ static void greet(struct source *source, const char *why)
 {
 	if (why)
 		commands_drop(live_of(source)->commands, why);
-	ask(source, "hello", &(struct command_sink){ 0 });
+	ask(source, "hello", &(struct command_sink) { 0 });
 }
 
 static bool waits(const struct source *source)

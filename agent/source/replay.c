@@ -210,7 +210,7 @@ static struct source_facts facts(const struct source *source)
 	const struct replay *replay = replay_in(source);
 	const struct recording_boot *boot = boot_of(replay);
 
-	return (struct source_facts){
+	return (struct source_facts) {
 		.machine = boot->machine,
 		.kernel = boot->kernel,
 		.guest = boot->payload ? &boot->guest.guest : NULL,

@@ -82,7 +82,7 @@ bool arrivals_full(const struct arrivals *arrivals)
 /* By its fields, as they were written: a copy of it would wait for them. */
 static struct kind make_kind(const struct who *who, uint32_t weight)
 {
-	return (struct kind){
+	return (struct kind) {
 		.task = (uint64_t)who->process << 32 | who->thread,
 		.rest = (uint64_t)who->cpu << 40 | (uint64_t)who->mode << 32 | weight,
 	};
@@ -90,7 +90,7 @@ static struct kind make_kind(const struct who *who, uint32_t weight)
 
 static struct who who_of(const struct kind *kind)
 {
-	return (struct who){
+	return (struct who) {
 		.process = (uint32_t)(kind->task >> 32), .thread = (uint32_t)kind->task,
 		.cpu = (uint16_t)(kind->rest >> 40), .mode = (uint8_t)(kind->rest >> 32),
 	};
@@ -156,7 +156,7 @@ static void sort_kinds(struct arrivals *arrivals)
 	struct ranked *ranked = util_grow(NULL, arrivals->kind_count, sizeof(*ranked));
 
 	for (uint32_t i = 0; i < arrivals->kind_count; i++)
-		ranked[i] = (struct ranked){ arrivals->kinds[i], i };
+		ranked[i] = (struct ranked) { arrivals->kinds[i], i };
 	qsort(ranked, arrivals->kind_count, sizeof(*ranked), by_kind);
 	for (uint32_t i = 0; i < arrivals->kind_count; i++) {
 		arrivals->kinds[i] = ranked[i].kind;

@@ -146,8 +146,8 @@ static void side_begin(struct side *side, const struct run *run, uint32_t *who)
 /* Behind the last: behind all keys. */
 static uint64_t side_key(const struct side *side)
 {
-	return side->here ? (uint64_t)(uint32_t)(side->count.stack + 1) << 32 | side->count.who
-		: UINT64_MAX;
+	return side->here ? (uint64_t)(uint32_t)(side->count.stack + 1) << 32 | side->count.who :
+		UINT64_MAX;
 }
 
 /* The lists as one, into `who`, and where each element went. Returns how many there are. */
@@ -157,8 +157,8 @@ static uint32_t join_who(struct who *who, const struct run *a, uint32_t *of_a, c
 	uint32_t count = 0, i = 0, k = 0;
 
 	while (i < a->who_count || k < b->who_count) {
-		int order = i == a->who_count ? 1 : k == b->who_count ? -1
-			: who_compare(&a->who[i], &b->who[k]);
+		int order = i == a->who_count ? 1 : k == b->who_count ? -1 :
+			who_compare(&a->who[i], &b->who[k]);
 
 		who[count] = order <= 0 ? a->who[i] : b->who[k];
 		if (order <= 0)
@@ -202,8 +202,8 @@ static size_t counts_bytes(const struct run *run)
 static size_t likely_bytes(const struct run *a, const struct run *b, uint8_t who_bits)
 {
 	size_t counts = (size_t)a->counts + b->counts;
-	unsigned longer = (unsigned)(who_bits - a->who_bits) > (unsigned)(who_bits - b->who_bits)
-		? who_bits - a->who_bits : who_bits - b->who_bits;
+	unsigned longer = (unsigned)(who_bits - a->who_bits) > (unsigned)(who_bits - b->who_bits) ?
+		who_bits - a->who_bits : who_bits - b->who_bits;
 
 	return counts_bytes(a) + counts_bytes(b) + counts * ((longer + 6) / 7) + counts / 2;
 }
@@ -275,7 +275,7 @@ struct run *run_merge(struct budget *budget, const struct run *a, const struct r
 
 static struct who nobody(uint8_t mode)
 {
-	return (struct who){
+	return (struct who) {
 		.process = EVENT_KERNEL, .thread = EVENT_NONE, .cpu = WHO_NO_CPU, .mode = mode,
 	};
 }

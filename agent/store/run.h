@@ -79,7 +79,7 @@ struct run_reader {
 
 static inline struct run_reader run_read(const struct run *run)
 {
-	return (struct run_reader){
+	return (struct run_reader) {
 		.run = run, .at = (const uint8_t *)(run->who + run->who_count), .left = run->counts,
 	};
 }

@@ -218,7 +218,7 @@ void stack_cache_keep(struct stack_cache *cache, const struct stack_print *print
 	set = set_of(cache, print->spread);
 	if (is_full(set) && !is_full(next_to(cache, print->spread)))
 		set = next_to(cache, print->spread);
-	set->prints[set->oldest] = (struct print){ print->low, print->high };
+	set->prints[set->oldest] = (struct print) { print->low, print->high };
 	set->nodes[set->oldest] = node + 1;
 	set->oldest = (set->oldest + 1) % WAYS;
 }

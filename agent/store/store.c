@@ -340,8 +340,8 @@ static bool make_room(struct store *store)
 /* What others may need before the store is asked again is left to them. */
 static bool is_over(const struct store *store)
 {
-	return store->counts > store->counts_max
-		|| budget_left(store->budget) < budget_share(store->budget, 6);
+	return store->counts > store->counts_max ||
+		budget_left(store->budget) < budget_share(store->budget, 6);
 }
 
 void store_settle(struct store *store)
@@ -417,7 +417,7 @@ struct slice store_slice(const struct store *store, size_t index)
 {
 	const struct part *part = store->parts[index];
 
-	return (struct slice){
+	return (struct slice) {
 		.begin = part->cell.begin, .end = part->cell.end, .version = part->version,
 		.runs = part->runs, .run_count = part->run_count,
 		.period = part->timed ? part->time / part->timed : 0,

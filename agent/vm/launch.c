@@ -252,7 +252,7 @@ static void ask_to_quit(struct launch *launch)
 
 	while (qmp && qmp_phase(qmp) < QMP_READY && qmp_step(qmp, util_now()) &&
 			util_now() < late && !has_ended(launch, 0))
-		poll(&(struct pollfd){ .fd = qmp_fd(qmp), .events = POLLIN }, 1, LOOK_MS);
+		poll(&(struct pollfd) { .fd = qmp_fd(qmp), .events = POLLIN }, 1, LOOK_MS);
 	if (qmp && qmp_phase(qmp) == QMP_READY && qmp_quit(qmp))
 		has_ended(launch, ENDING_MS);
 	qmp_free(qmp);

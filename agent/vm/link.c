@@ -122,9 +122,9 @@ static void end_discovery(struct link *link, uint64_t now)
 	if (good) {
 		qmp_facts_clear(&link->facts);
 		link->facts = discovery->facts;
-		discovery->facts = (struct qmp_facts){ 0 };
+		discovery->facts = (struct qmp_facts) { 0 };
 		if (!link->facts.port_plugged)
-			link->plugged = (struct qmp_plugged){ 0 };
+			link->plugged = (struct qmp_plugged) { 0 };
 	}
 	if (good && link->opening) {
 		link->qmp = link->opening;
@@ -297,8 +297,8 @@ static void drop_stage(struct link *link)
 
 void link_leave(struct link *link, uint64_t now, int timeout_ms)
 {
-	bool plugged = link->plugged.bus[0] || (link->stage >= STAGE_PLUGGING && link->plugging.given)
-		|| link->stage > STAGE_PLUGGING;
+	bool plugged = link->plugged.bus[0] || (link->stage >= STAGE_PLUGGING && link->plugging.given) ||
+		link->stage > STAGE_PLUGGING;
 	int most = link_vm(link) == VM_RUNNING || timeout_ms < PAUSED_MS ? timeout_ms : PAUSED_MS;
 
 	drop_stage(link);

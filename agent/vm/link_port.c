@@ -118,7 +118,7 @@ void port_end_unplug(struct link *link, uint64_t now)
 	struct qmp_plug *plug = &link->plugging;
 
 	link->stays = plug->kept ? STAYS_CONTROLLER : plug->talk.error ? STAYS_UNKNOWN : STAYS_NOTHING;
-	link->plugged = (struct qmp_plugged){ 0 };
+	link->plugged = (struct qmp_plugged) { 0 };
 	plug_clear(plug);
 	link_rest(link, now);
 }

@@ -69,7 +69,7 @@ static void await_turn(struct stand_in *stand_in, uint64_t now)
 
 	if (!stand_in->busy || due <= now)
 		due = now + (uint64_t)LOOK_MS * NS_PER_MS;
-	until = (struct timespec){ (time_t)(due / NS_PER_SECOND), (long)(due % NS_PER_SECOND) };
+	until = (struct timespec) { (time_t)(due / NS_PER_SECOND), (long)(due % NS_PER_SECOND) };
 	pthread_cond_timedwait(&stand_in->changed, &stand_in->lock, &until);
 }
 

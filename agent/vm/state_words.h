@@ -13,7 +13,7 @@ struct state_words {
 	const char *name;		/* "port taken", "VM paused": for the header */
 	const char *brief;		/* "taken", "paused": for a tab */
 
-	/* Why nothing is to be seen, and what to do about it, in sentences; {names} of keys are in them. NULL: no reason. */
+	/* Why nothing is to be seen, and what to do, in sentences; {names} of keys are in them. NULL: no reason. */
 	const char *why, *what_to_do;
 
 	/* For the end of a message: what is wrong, and what to do. NULL: nothing is, as far as this tells. */

@@ -447,7 +447,7 @@ void decode_cut(struct decode *decode)
 struct books decode_books(const struct decode *decode, enum stream stream, uint32_t cpu)
 {
 	if (cpu >= decode->lane_counts[stream])
-		return (struct books){ 0 };
+		return (struct books) { 0 };
 	return decode->lanes[stream][cpu].books;
 }
 

@@ -107,7 +107,7 @@ struct event {
 		struct sample sample;
 		struct { uint32_t ticks; } missed;
 		struct { uint32_t ids, words; const void *mask; } tracing;	/* bit i of word w: event 32 * w + i */
-		struct { const struct trace_kind *kind; const void *fields; size_t size; } trace;	/* fields_value() */
+		struct { const struct trace_kind *kind; const void *fields; size_t size; } trace;	/* fields.h */
 	};
 };
 

@@ -117,7 +117,7 @@ struct field_value fields_value(const struct field *fields, int index, const voi
 	for (int i = 0; i < index; i++)
 		at += bytes_of(&fields[i], at, sizeof(count));
 	if (!fields[index].list)
-		return (struct field_value){ .number = number_at(fields[index].type, at) };
+		return (struct field_value) { .number = number_at(fields[index].type, at) };
 	memcpy(&count, at, sizeof(count));
-	return (struct field_value){ .elements = at + sizeof(count), .count = count };
+	return (struct field_value) { .elements = at + sizeof(count), .count = count };
 }

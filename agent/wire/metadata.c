@@ -85,7 +85,7 @@ static bool take_descriptor(struct metadata *metadata, const struct event *event
 			find_row(metadata, event->descriptor.stream, event->descriptor.event))
 		return false;
 	metadata->rows = util_grow(metadata->rows, metadata->row_count + 1, sizeof(struct row));
-	metadata->rows[metadata->row_count++] = (struct row){
+	metadata->rows[metadata->row_count++] = (struct row) {
 		.id = event->descriptor.event,
 		.stream = event->descriptor.stream,
 		.name = util_copy(name.bytes, name.size),
@@ -98,7 +98,7 @@ static bool take_fact(struct metadata *metadata, uint16_t id, const void *payloa
 {
 	struct event event = { .id = id };
 
-	if ((id != KTOP_EVENT_guest && id != KTOP_EVENT_descriptor) || 
+	if ((id != KTOP_EVENT_guest && id != KTOP_EVENT_descriptor) ||
 			!payload_read(NULL, payload, size, &event))
 		return false;
 	return id == KTOP_EVENT_guest ? take_guest(metadata, &event.guest) :
@@ -198,7 +198,7 @@ static void write_event(const struct row *row, FILE *to)
 static void write_events(const struct metadata *metadata, FILE *to)
 {
 #define TABLE_ROW(number, belongs, called) \
-	{ number, belongs, (char []){ #called }, (char []){ KTOP_WIRE_FIELDS(called) } },
+	{ number, belongs, (char []) { #called }, (char []) { KTOP_WIRE_FIELDS(called) } },
 	const struct row table[] = { KTOP_WIRE_EVENTS(TABLE_ROW) };
 	const size_t table_count = sizeof(table) / sizeof(table[0]);
 	struct metadata described = { 0 };
@@ -214,8 +214,8 @@ static void write_events(const struct metadata *metadata, FILE *to)
 		*byte |= bit;
 	}
 	for (uint32_t i = 0; i < STREAMS * IDS; i++) {
-		struct row row = { .stream = i / IDS, .id = (uint16_t)i, .name = (char []){ "" },
-			.fields = (char []){ "?" } };
+		struct row row = { .stream = i / IDS, .id = (uint16_t)i, .name = (char []) { "" },
+			.fields = (char []) { "?" } };
 		unsigned byte = metadata->seen[row.stream][row.id / 8] &
 			~described.seen[row.stream][row.id / 8];
 

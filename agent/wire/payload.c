@@ -140,7 +140,7 @@ static bool read_cpu_status(struct rest *rest, struct event *event)
 	if (!take(rest, &wire, sizeof(wire)) || wire.stream >= STREAMS || wire.cpu >= EVENT_CPUS)
 		return false;
 	event->kind = EVENT_CPU_STATUS;
-	event->cpu_status = (struct cpu_status){
+	event->cpu_status = (struct cpu_status) {
 		.cpu = wire.cpu, .stream = wire.stream, .enabled = wire.enabled,
 		.taken = wire.taken, .lost = wire.lost, .cost = wire.cost, .span = wire.span,
 		.used = wire.used, .size = wire.size,
@@ -184,7 +184,7 @@ static bool read_table(struct rest *rest, struct event *event)
 	if (!take(rest, &wire, sizeof(wire)))
 		return false;
 	event->kind = EVENT_TABLE;
-	event->table = (struct table_fill){
+	event->table = (struct table_fill) {
 		.event = wire.event,
 		.kind = wire.event == KTOP_EVENT_process ? TABLE_PROCESSES :
 			wire.event == KTOP_EVENT_thread ? TABLE_THREADS :

@@ -384,12 +384,12 @@ static void put(struct record_writer *writer, enum order_kind kind, const struct
 
 void record_writer_begin(struct record_writer *writer, const uint8_t *boot_id, bool goes_on)
 {
-	put(writer, ORDER_BEGIN, &(struct order){ .goes_on = goes_on }, boot_id, RECORD_BOOT_ID);
+	put(writer, ORDER_BEGIN, &(struct order) { .goes_on = goes_on }, boot_id, RECORD_BOOT_ID);
 }
 
 void record_writer_metadata(struct record_writer *writer, const char *text, size_t size)
 {
-	put(writer, ORDER_METADATA, &(struct order){ 0 }, text, size);
+	put(writer, ORDER_METADATA, &(struct order) { 0 }, text, size);
 }
 
 bool record_writer_packet(struct record_writer *writer, const struct packet *packet)
@@ -412,7 +412,7 @@ bool record_writer_packet(struct record_writer *writer, const struct packet *pac
 
 void record_writer_end(struct record_writer *writer)
 {
-	put(writer, ORDER_END, &(struct order){ 0 }, NULL, 0);
+	put(writer, ORDER_END, &(struct order) { 0 }, NULL, 0);
 }
 
 bool record_writer_writes(struct record_writer *writer)

@@ -179,7 +179,7 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 
 	if (!entries)
 		return;
-	scan->found = (struct recording_boot){ 0 };
+	scan->found = (struct recording_boot) { 0 };
 	scan->empty = true;
 	scan->goes_back = false;
 	memset(scan->part_ends, 0, sizeof(scan->part_ends));

@@ -90,7 +90,7 @@ static bool take_packet(struct recording_lane *lane, uint64_t offset, const stru
 		return false;
 	memcpy(lane->boot_id, wire->boot_id, LANE_BOOT_ID);
 	lane->booted = true;
-	lane->packet = (struct lane_packet){ .offset = offset, .size = (uint32_t)(wire->packet_size / 8),
+	lane->packet = (struct lane_packet) { .offset = offset, .size = (uint32_t)(wire->packet_size / 8),
 		.begin = wire->begin, .end = wire->end };
 	return true;
 }

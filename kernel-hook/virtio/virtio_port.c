@@ -134,7 +134,7 @@ void ktop_virtio_port_save(struct ktop_virtio_port *port)
 	if (port->saved_at == port->saved_end)
 		ktop_virtio_port_forget(port);
 	port->saved_end += read_queue(port, port->saved + port->saved_end,
-			(uint32_t)sizeof port->saved - port->saved_end);
+			(uint32_t)sizeof(port->saved) - port->saved_end);
 }
 
 void ktop_virtio_port_forget(struct ktop_virtio_port *port)

@@ -206,9 +206,9 @@ static void hear(struct serial *self, struct controller *controller, const uint8
 	struct message message;
 	bool ours;
 
-	if (size < sizeof message)
+	if (size < sizeof(message))
 		return;
-	__builtin_memcpy(&message, bytes, sizeof message);
+	__builtin_memcpy(&message, bytes, sizeof(message));
 	if (message.port >= PORTS)
 		return;
 	ours = self->home == controller && self->number == message.port;
@@ -222,7 +222,7 @@ static void hear(struct serial *self, struct controller *controller, const uint8
 			self->named = self->open = self->host = false;
 		break;
 	case PORT_NAME:
-		if (same(self->name, bytes + sizeof message, size - sizeof message))
+		if (same(self->name, bytes + sizeof(message), size - sizeof(message)))
 			on_name(self, controller, message.port);
 		break;
 	case PORT_OPEN:
@@ -289,7 +289,7 @@ static void speak(struct serial *self, struct controller *controller)
 	while (ktop_virtq_idle(&controller->out, &buffer) &&
 			next_message(self, controller, &message)) {
 		controller->says[buffer] = message;
-		ktop_virtq_offer(&controller->out, buffer, sizeof message);
+		ktop_virtq_offer(&controller->out, buffer, sizeof(message));
 		said++;
 	}
 	if (said)
@@ -440,9 +440,9 @@ static struct serial *make(const struct ktop_virtio_serial_config *config)
 {
 	struct serial *self = config->memory;
 
-	if (!self || (uintptr_t)self % _Alignof(struct serial) || config->size < sizeof *self)
+	if (!self || (uintptr_t)self % _Alignof(struct serial) || config->size < sizeof(*self))
 		return NULL;
-	__builtin_memset(self, 0, sizeof *self);
+	__builtin_memset(self, 0, sizeof(*self));
 	self->transport.connected = connected;
 	self->transport.buffer = buffer;
 	self->transport.send = send;
@@ -450,7 +450,7 @@ static struct serial *make(const struct ktop_virtio_serial_config *config)
 	self->name = config->port;
 	self->physical = config->physical;
 	self->hotplug = config->hotplug;
-	self->search = (struct ktop_virtio_search){ .map = config->map };
+	self->search = (struct ktop_virtio_search) { .map = config->map };
 	for (uint32_t i = 0; i < CONTROLLERS; i++)
 		self->pci[i].function = KTOP_NO_FUNCTION;
 	forget_port(self);

@@ -70,7 +70,7 @@ void ktop_virtq_set_buffers(struct ktop_virtq *queue, const struct ktop_virtq_bu
 	if (queue->buffers.count > queue->size)
 		queue->buffers.count = queue->size;
 	for (uint32_t i = 0; i < queue->buffers.count; i++)
-		queue->descriptors[i] = (struct ktop_virtq_descriptor){
+		queue->descriptors[i] = (struct ktop_virtq_descriptor) {
 			.address = buffers->physical + (uint64_t)buffers->size * i,
 			.flags = buffers->device_writes ? DEVICE_WRITES : 0,
 		};

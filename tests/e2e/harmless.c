@@ -44,10 +44,10 @@ static bool is_look(const char *text, size_t size)
 	unsigned ground, number;
 	int used = 0;
 
-	if (size >= sizeof copy)
+	if (size >= sizeof(copy))
 		return false;
 	memcpy(copy, text, size);
-	for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+	for (size_t i = 0; i < sizeof(looks) / sizeof(*looks); i++)
 		if (strcmp(looks[i], copy) == 0)
 			return true;
 	return sscanf(copy, "%2u;5;%3u%n", &ground, &number, &used) == 2 && copy[used] == '\0' &&
@@ -60,7 +60,7 @@ static bool is_mode(const char *text, size_t size)
 		"?1049", "?25", "?2004", "?1006;1000", "?1000", "?1006"
 	};
 
-	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
 		if (strlen(modes[i]) == size && memcmp(modes[i], text, size) == 0)
 			return true;
 	return false;

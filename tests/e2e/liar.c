@@ -36,7 +36,7 @@ static const char *const tricks[] = {
 	"\xf3\xa0\x81\xa1\xf3\xa0\x80\xa0",	/* tags */
 	"\xc0\x9b[31m\xed\xa0\x80\xf8\xff\xc1",	/* no UTF-8 */
 };
-enum { TRICKS = sizeof tricks / sizeof *tricks, STEP_MS = 20, SAMPLES = 40 };
+enum { TRICKS = sizeof(tricks) / sizeof(*tricks), STEP_MS = 20, SAMPLES = 40 };
 enum { FIRST = 0x1000, SIZE = 0x100, COUNT = 2 * TRICKS };
 
 static void put(struct fake_guest *guest, uint16_t id, const struct body *body)
@@ -54,9 +54,9 @@ static void add_text(struct body *body, const char *word, int trick, bool is_lon
 	size_t used = 0, size = strlen(word) + strlen(tricks[trick]);
 
 	do {
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", word,
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", word,
 			tricks[trick]);
-	} while (is_long && used + size < sizeof text);
+	} while (is_long && used + size < sizeof(text));
 	body_text(body, text);
 }
 
@@ -65,7 +65,7 @@ static void tell_facts(struct fake_guest *guest, int trick)
 	const struct ktop_wire_guest facts = { .cpus = 2, .clock = FAKE_GUEST_HZ };
 	struct body body = { 0 };
 
-	body_fixed(&body, &facts, sizeof facts);
+	body_fixed(&body, &facts, sizeof(facts));
 	add_text(&body, "kernel", trick, false);
 	add_text(&body, "version", trick, false);
 	add_text(&body, "arch", trick, false);
@@ -81,7 +81,7 @@ static void tell_status(struct fake_guest *guest, int trick)
 	};
 	struct body body = { 0 };
 
-	body_fixed(&body, &status, sizeof status);
+	body_fixed(&body, &status, sizeof(status));
 	add_text(&body, "note", trick, false);
 	put(guest, KTOP_EVENT_status, &body);
 }
@@ -95,13 +95,13 @@ static void tell_names(struct fake_guest *guest, int trick)
 	};
 	struct body body[3] = { { 0 } };
 
-	body_fixed(&body[0], &process, sizeof process);
+	body_fixed(&body[0], &process, sizeof(process));
 	add_text(&body[0], "process", trick, false);
 	put(guest, KTOP_EVENT_process, &body[0]);
-	body_fixed(&body[1], &thread, sizeof thread);
+	body_fixed(&body[1], &thread, sizeof(thread));
 	add_text(&body[1], "thread", trick, false);
 	put(guest, KTOP_EVENT_thread, &body[1]);
-	body_fixed(&body[2], &object, sizeof object);
+	body_fixed(&body[2], &object, sizeof(object));
 	add_text(&body[2], "object", trick, false);
 	body_list(&body[2], NULL, 0, 1);
 	put(guest, KTOP_EVENT_object, &body[2]);
@@ -115,7 +115,7 @@ static void tell_functions(struct fake_guest *guest)
 		};
 		struct body body = { 0 };
 
-		body_fixed(&body, &symbol, sizeof symbol);
+		body_fixed(&body, &symbol, sizeof(symbol));
 		add_text(&body, i == 0 ? "function" : "", (int)(i % TRICKS), i >= TRICKS);
 		put(guest, KTOP_EVENT_symbol, &body);
 	}
@@ -147,7 +147,7 @@ static void answer(struct fake_guest *guest, int trick)
 	if (!end)
 		return;
 	memmove(guest->lines, end + 1, strlen(end + 1) + 1);
-	body_fixed(&body, &refusal, sizeof refusal);
+	body_fixed(&body, &refusal, sizeof(refusal));
 	add_text(&body, "refused ", trick, false);
 	put(guest, KTOP_EVENT_reply, &body);
 }
@@ -179,11 +179,11 @@ static struct fake_qmp *qmp(const char *path, int trick)
 		{ "", util_format("\"error\": {\"desc\": \"error%s\"}", json) },
 		{ NULL, NULL },
 	};
-	static struct fake_answer kept[sizeof answers / sizeof *answers];
+	static struct fake_answer kept[sizeof(answers) / sizeof(*answers)];
 
 	free(json);
-	memcpy(kept, answers, sizeof answers);
-	return fake_qmp_listen(&(struct fake_script){
+	memcpy(kept, answers, sizeof(answers));
+	return fake_qmp_listen(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = kept }, path);
 }
 

@@ -79,7 +79,7 @@ static void become_shell(int slave, int tell, char **words)
 	program = fork();
 	if (program == 0)
 		become_program(words);
-	if (write(tell, &program, sizeof program) < 0)
+	if (write(tell, &program, sizeof(program)) < 0)
 		_exit(126);
 	while (waitpid(program, &status, 0) < 0 && errno == EINTR)
 		;
@@ -104,7 +104,7 @@ static void start(char **words)
 	if (pty.shell == 0)
 		become_shell(pty.slave, tell[1], words);
 	close(tell[1]);
-	if (read(tell[0], &pty.program, sizeof pty.program) != sizeof pty.program)
+	if (read(tell[0], &pty.program, sizeof(pty.program)) != sizeof(pty.program))
 		die("no program");
 	close(tell[0]);
 }
@@ -146,7 +146,7 @@ static bool pump(int ms)
 
 	reap();
 	if (poll(&fd, 1, ms) > 0 && (fd.revents & POLLIN))
-		got = read(pty.master, bytes, sizeof bytes);
+		got = read(pty.master, bytes, sizeof(bytes));
 	else if (fd.revents)
 		poll(NULL, 0, ms);
 	if (got > 0)
@@ -230,7 +230,7 @@ static void send_garbage(const char *words)
 	srand(seed);
 	while (size > 0) {
 		char bytes[1024];
-		unsigned count = size < sizeof bytes ? size : sizeof bytes;
+		unsigned count = size < sizeof(bytes) ? size : sizeof(bytes);
 
 		for (unsigned i = 0; i < count; i++) {
 			bytes[i] = (char)(rand() >> 8);
@@ -256,9 +256,9 @@ static bool is_blocked(void)
 	char path[64], text[64] = "";
 	int fd;
 
-	snprintf(path, sizeof path, "/proc/%d/syscall", (int)pty.program);
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pty.program);
 	fd = open(path, O_RDONLY);
-	if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
 		die(path);
 	close(fd);
 	return strncmp(text, "1 0x1 ", 6) == 0;
@@ -278,7 +278,6 @@ static void stick(void)
 	}
 }
 
-
 static void send_signal(const char *name)
 {
 	static const struct { const char *name; int number; } names[] = {
@@ -288,7 +287,7 @@ static void send_signal(const char *name)
 		{ "USR2", SIGUSR2 },
 	};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(names[i].name, name) == 0 && kill(pty.program, names[i].number) == 0)
 			return;
 	die(name);
@@ -297,11 +296,11 @@ static void send_signal(const char *name)
 static char state(void)
 {
 	char path[64], text[512] = "";
-	int fd, size = snprintf(path, sizeof path, "/proc/%d/stat", (int)pty.program);
+	int fd, size = snprintf(path, sizeof(path), "/proc/%d/stat", (int)pty.program);
 	char *end;
 
 	fd = size > 0 ? open(path, O_RDONLY) : -1;
-	if (fd >= 0 && read(fd, text, sizeof text - 1) < 0)
+	if (fd >= 0 && read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = '\0';
 	if (fd >= 0)
 		close(fd);
@@ -362,7 +361,7 @@ static int by_size(const void *a, const void *b)
 
 static uint64_t median(uint64_t *values, size_t count)
 {
-	qsort(values, count, sizeof *values, by_size);
+	qsort(values, count, sizeof(*values), by_size);
 	return count ? values[count / 2] : 0;
 }
 

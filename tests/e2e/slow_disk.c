@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A disk that is slow, for a program that has this loaded before it: fsync waits as long as there is the file SLOW_DISK. */
+/* A slow disk, for a program that has this loaded before it: fsync waits while there is the file SLOW_DISK. */
 #include <stdlib.h>
 #include <unistd.h>
 

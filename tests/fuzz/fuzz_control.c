@@ -65,7 +65,7 @@ static void boot(struct machine *machine)
 	*machine->fake = machine->fresh;
 	machine->lies = false;
 	machine->fake->max_ports = FAKE_PORTS;
-	machine->fake->ports[PORT] = (struct fake_serial_port){ .name = config.port, .host = true };
+	machine->fake->ports[PORT] = (struct fake_serial_port) { .name = config.port, .host = true };
 	device = &machine->fake->device;
 	config.memory = machine->driver;
 	transport = ktop_virtio_serial_over(&config, &device, 1);

@@ -37,7 +37,7 @@ static void take_boot(void *context, const uint8_t *boot_id)
 	epoch_release(world->epoch);
 	metadata_free(world->metadata);
 	world->epoch = world->light ? NULL : epoch_new(boot_id, NULL, NULL);
-	world->metadata = metadata_new(&(struct metadata_machine){ .name = "vm" });
+	world->metadata = metadata_new(&(struct metadata_machine) { .name = "vm" });
 }
 
 static void take_packet(void *context, const struct packet *packet)

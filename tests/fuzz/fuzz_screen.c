@@ -49,7 +49,7 @@ static void take_state(struct fuzz_input *input, struct picture *picture)
 	picture->vitals->lost_guest = picture->vitals->skipped_bytes = number;
 	picture->vitals->now = 10 * SECOND + number;
 	picture->vitals->cpu_count = (uint32_t)input_byte(input) * CPUS / 16;
-	picture->vitals->cpus = util_alloc(picture->vitals->cpu_count * sizeof *picture->vitals->cpus);
+	picture->vitals->cpus = util_alloc(picture->vitals->cpu_count * sizeof(*picture->vitals->cpus));
 	for (uint32_t i = 0; i < picture->vitals->cpu_count; i++)
 		picture->vitals->cpus[i].series.mode[i % MODES] = picture->vitals->cpus[i].series.missed = number;
 }
@@ -64,10 +64,10 @@ static void take_functions(struct fuzz_input *input, struct picture *picture, st
 	while (input->left > 0 && table->count < FUNCTIONS) {
 		struct row *row;
 
-		take_text(input, name, sizeof name);
+		take_text(input, name, sizeof(name));
 		row = table_add(table, symbols_special(symbols, name));
 		row->self = row->total = row->samples = input->left;
-		memcpy(row->cpus, name, table->words * sizeof *row->cpus);
+		memcpy(row->cpus, name, table->words * sizeof(*row->cpus));
 		table->weight += row->self;
 		table->mode[MODE_KERNEL] = table->weight;
 	}
@@ -78,7 +78,8 @@ static void take_functions(struct fuzz_input *input, struct picture *picture, st
 /* Each function's source is the same text. */
 static void show_lines(struct picture *picture, const char *line)
 {
-	picture->functions->visible = util_alloc((picture->functions->table->count + 1) * sizeof *picture->functions->visible);
+	picture->functions->visible = util_alloc((picture->functions->table->count + 1) *
+		sizeof(*picture->functions->visible));
 	for (size_t i = 0; i < picture->functions->table->count; i++)
 		picture->functions->visible[picture->functions->visible_count++] = (struct function_row) {
 			.function = picture->functions->table->rows[i].function, .trend = { i, 2 * i }, .line = line,
@@ -115,8 +116,8 @@ static void press(struct tabs *tabs, const char *keys, int rows, int columns)
 
 static struct picture *new_picture(const struct symbols *symbols)
 {
-	struct vitals *vitals = util_alloc(sizeof *vitals);
-	struct function_table *functions = util_alloc(sizeof *functions);
+	struct vitals *vitals = util_alloc(sizeof(*vitals));
+	struct function_table *functions = util_alloc(sizeof(*functions));
 
 	vitals->answer = (struct answer) { .kind = &vitals_kind, .symbols = symbols };
 	functions->answer = (struct answer) { .kind = &function_table_kind, .symbols = symbols };
@@ -140,17 +141,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	config_init(&config);
 	config.keys.tabs = many;
 	take_state(&input, picture);
-	take_text(&input, picture->vitals->kernel, sizeof picture->vitals->kernel);
-	take_text(&input, picture->vitals->version, sizeof picture->vitals->version);
-	take_text(&input, picture->vitals->arch, sizeof picture->vitals->arch);
-	take_text(&input, picture->vitals->note, sizeof picture->vitals->note);
-	take_text(&input, session.message.text, sizeof session.message.text);
-	take_text(&input, keys, sizeof keys);
-	take_text(&input, line, sizeof line);
+	take_text(&input, picture->vitals->kernel, sizeof(picture->vitals->kernel));
+	take_text(&input, picture->vitals->version, sizeof(picture->vitals->version));
+	take_text(&input, picture->vitals->arch, sizeof(picture->vitals->arch));
+	take_text(&input, picture->vitals->note, sizeof(picture->vitals->note));
+	take_text(&input, session.message.text, sizeof(session.message.text));
+	take_text(&input, keys, sizeof(keys));
+	take_text(&input, line, sizeof(line));
 	take_functions(&input, picture, symbols);
 	show_lines(picture, line);
-	memcpy(picture->vitals->name, picture->vitals->kernel, sizeof picture->vitals->name);
-	memcpy(picture->functions->kernel, picture->vitals->kernel, sizeof picture->functions->kernel);
+	memcpy(picture->vitals->name, picture->vitals->kernel, sizeof(picture->vitals->name));
+	memcpy(picture->functions->kernel, picture->vitals->kernel, sizeof(picture->functions->kernel));
 	session.next = NULL;
 	tabs = tabs_new(machines, many ? 2 : 1, NULL, &config);
 	draw(tabs, 24, 80, true);			/* it asks for what it shows */

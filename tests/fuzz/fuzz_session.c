@@ -230,7 +230,7 @@ static void look(struct world *world, uint8_t filter, uint8_t column)
 		functions.visible[i] = i + 1;
 	functions.selected = column >> 2 & 15;
 	excerpt->window_ns = filter & 1 ? 1000000000u : 0;
-	excerpt->filter = (struct filter){ .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 };
+	excerpt->filter = (struct filter) { .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 };
 	strcpy(excerpt->filter.thread, texts[filter >> 6]);
 	strcpy(excerpt->filter.pattern, texts[column >> 6]);
 	vitals.request.excerpt = *excerpt;
@@ -408,7 +408,7 @@ static void play(struct fuzz_input input)
 	for (size_t i = 0; i < world.count; i++)
 		end(&world.machines[i]);
 	reached[OTHER_THREADS][judge_end(&judge,
-		&(struct judge_bill){ "other threads", world.sent, world.boots })] = 1;
+		&(struct judge_bill) { "other threads", world.sent, world.boots })] = 1;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -45,7 +45,7 @@ int beside_ask(const char *live, const char *word, const struct option_row *rows
 	line[0] = (char *)word;
 	memcpy(line + 1, words, count * sizeof(*line));
 	command_hold_signals();
-	question = (struct control_question){ .words = line, .count = count + 1,
+	question = (struct control_question) { .words = line, .count = count + 1,
 		.deadline = UINT64_MAX, .enough = enough };
 	answer = control_client_ask(live, &question, &ok, &size, &error);
 	if (answer && ok)

@@ -45,7 +45,7 @@ static int ask_live(const char *live, char *const *words, size_t count)
 
 	asked[0] = name;
 	memcpy(asked + 1, words, count * sizeof(*asked));
-	question = (struct control_question){ .words = asked, .count = count + 1,
+	question = (struct control_question) { .words = asked, .count = count + 1,
 		.deadline = util_now() + (uint64_t)ANSWER_MS * NS_PER_MS };
 	answer = control_client_ask(live, &question, &ok, &size, &error);
 	free(asked);

@@ -29,8 +29,8 @@ static void wait_for_recording(struct session *session, struct recorder *recorde
 	while (!recorder_step(recorder)) {
 		session_step(session, STEP_MS);
 		if (command_stopped() && cut)
-			command_give_up(session, command_late(true), util_format("the recording is not complete: interrupted twice; "
-				"what was written of it can be read"));
+			command_give_up(session, command_late(true), util_format("the recording is not complete: "
+				"interrupted twice; what was written of it can be read"));
 		if (command_stopped()) {
 			*late = command_late(true);
 			recorder_cut(recorder, "interrupted", *late);
@@ -126,7 +126,8 @@ const struct command command_record = {
 	.words = "-o DIR [options]",
 	.help = "Records what the guest sends, for report DIR and --replay DIR; also beside a live ktop.",
 	.options = { { "Which VM (without: that of the only live ktop):", command_attach },
-		{ "What is recorded:", recorder_options }, { "One that was cut or damaged, in place of all that:", repair_rows },
+		{ "What is recorded:", recorder_options },
+		{ "One that was cut or damaged, in place of all that:", repair_rows },
 		{ "Limits:", command_limits } },
 	.run = run,
 };

@@ -150,7 +150,8 @@ static int run(char *const *words, size_t count)
 		return command_fail(error);
 	}
 	if (live)
-		status = command_not_beside(sets, 2) ? COMMAND_USAGE : beside_ask(live, "report", report_options, &request);
+		status = command_not_beside(sets, 2) ? COMMAND_USAGE :
+			beside_ask(live, "report", report_options, &request);
 	else if (options.qmp || options.port)
 		status = attach(&options, &request);
 	else

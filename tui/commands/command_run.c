@@ -81,8 +81,8 @@ static int show(const struct command_vm *vm, const struct config *config,
 	char rate[32], sampler[32];
 	struct command_start start = { { NULL, NULL } };
 
-	snprintf(rate, sizeof rate, "rate %" PRIu32, request->rate);
-	snprintf(sampler, sizeof sampler, "mode %s", request->sampler == SAMPLER_NMI ? "nmi" : "timer");
+	snprintf(rate, sizeof(rate), "rate %" PRIu32, request->rate);
+	snprintf(sampler, sizeof(sampler), "mode %s", request->sampler == SAMPLER_NMI ? "nmi" : "timer");
 	if (request->rate)
 		start.lines[0] = rate;
 	if (request->sampler >= 0)
@@ -105,7 +105,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 		return explain(launch, error);
 	vm = (struct command_vm) { .session = session, .socket = attach.qmp };
 	if (request->raw && !options->headless)
-		vm.tape = tape_new(session, &(struct record_options){ .folder = request->raw });
+		vm.tape = tape_new(session, &(struct record_options) { .folder = request->raw });
 	status = options->headless ? command_profile(session, request) :
 		show(&vm, config, request);
 	session_free(session);

@@ -29,7 +29,7 @@ static bool can_start(const struct session *session)
 
 static void start(struct ingest *ingest)
 {
-	for (size_t i = 0; i < sizeof ingest->start->lines / sizeof ingest->start->lines[0]; i++)
+	for (size_t i = 0; i < sizeof(ingest->start->lines) / sizeof(ingest->start->lines[0]); i++)
 		if (ingest->start->lines[i])
 			session_command(ingest->session, ingest->start->lines[i]);
 	session_run_profiler(ingest->session, true);

@@ -205,7 +205,7 @@ static int run(char *const *words, size_t count)
 {
 	struct top top = { .count = 1 };
 	const struct option_set sets[] = {
-		{ .rows = command_attach, .into = top.options, .size = sizeof top.options[0],
+		{ .rows = command_attach, .into = top.options, .size = sizeof(top.options[0]),
 			.most = FLEET_MOST, .count = &top.count },
 		{ .rows = command_limits, .into = top.options },
 		{ .rows = replay_rows, .into = &top },

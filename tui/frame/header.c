@@ -17,26 +17,26 @@ enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16, IDLE = 7, STRIP_MOST = 4 };
 
 #define MISSED_TOLD 0.2			/* a larger share of the time is worth a line */
 
-struct meter {				/* columns of the parts of one CPU's line */
+struct bars {				/* columns of the parts of one CPU's line */
 	int label, bar, histogram;
 };
 
 /* " cpu0 k ████▌  62% u ██▎  21% i 17% │ 60s ▁▂▃": all but bars and histogram have fixed widths. */
-static struct meter meter_layout(int label, int columns)
+static struct bars bars_layout(int label, int columns)
 {
 	static const int histograms[] = { 60, 30, 20, 10, 0 };
-	struct meter meter = { .label = label };
+	struct bars bars = { .label = label };
 
-	for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++) {
+	for (size_t i = 0; i < sizeof(histograms) / sizeof(*histograms); i++) {
 		int fixed = label + 2 * 7 + 7, left;
 
-		meter.histogram = histograms[i];
-		left = columns - 1 - fixed - (meter.histogram ? meter.histogram + 7 : 0);
-		meter.bar = left / 2 > BAR_MOST ? BAR_MOST : left / 2 > 0 ? left / 2 : 0;
-		if (meter.bar >= BAR_LEAST)
+		bars.histogram = histograms[i];
+		left = columns - 1 - fixed - (bars.histogram ? bars.histogram + 7 : 0);
+		bars.bar = left / 2 > BAR_MOST ? BAR_MOST : left / 2 > 0 ? left / 2 : 0;
+		if (bars.bar >= BAR_LEAST)
 			break;
 	}
-	return meter;
+	return bars;
 }
 
 static uint64_t sum_modes(const uint64_t mode[MODES])
@@ -93,26 +93,26 @@ static int draw_bar(struct canvas *canvas, struct place place, int bar, uint8_t 
 	return place.column + 4;
 }
 
-static void draw_meter(struct canvas *canvas, struct place place, struct meter meter,
+static void draw_bars(struct canvas *canvas, struct place place, struct bars bars,
 	const struct cpu_series *series)
 {
 	const uint64_t *mode = series->mode;
 	uint64_t sum = sum_modes(mode);
 	int end = place.column + place.width;
 
-	place.column = draw_bar(canvas, place, meter.bar, STYLE_KERNEL, " k ",
+	place.column = draw_bar(canvas, place, bars.bar, STYLE_KERNEL, " k ",
 		share(mode[MODE_KERNEL], sum));
 	place.column =
-		draw_bar(canvas, place, meter.bar, STYLE_USER, " u ", share(mode[MODE_USER], sum));
+		draw_bar(canvas, place, bars.bar, STYLE_USER, " u ", share(mode[MODE_USER], sum));
 	if (place.column + IDLE <= end)
 		place.column = draw_bar(canvas, place, 0, STYLE_IDLE, " i ",
 			share(mode[MODE_IDLE], sum));
-	if (meter.histogram == 0)
+	if (bars.histogram == 0)
 		return;
 	place.width = end - place.column;
 	place.column += 1 + canvas_format(canvas, (struct place) { place.row, place.column + 1, 6 },
 		STYLE_DIM, "%s 60s ", glyphs_text(canvas, GLYPH_WALL));
-	place.width = meter.histogram;
+	place.width = bars.histogram;
 	draw_histogram(canvas, place, series);
 }
 
@@ -124,16 +124,16 @@ static const char *why_not_sampled(const struct vitals *vitals, const struct cpu
 	return vitals->running && !cpu->enabled ? "not sampled" : NULL;
 }
 
-/* `why`: said in place of the meter, unless NULL. */
-static void draw_cpu(struct canvas *canvas, struct place place, struct meter meter,
+/* `why`: said in place of the bars, unless NULL. */
+static void draw_cpu(struct canvas *canvas, struct place place, struct bars bars,
 	const char *label, const char *why, const struct cpu_series *series)
 {
-	canvas_text(canvas, (struct place) { place.row, place.column + 1, meter.label }, STYLE_TEXT,
+	canvas_text(canvas, (struct place) { place.row, place.column + 1, bars.label }, STYLE_TEXT,
 		label);
-	place.column += 1 + meter.label;
-	place.width -= 1 + meter.label;
+	place.column += 1 + bars.label;
+	place.width -= 1 + bars.label;
 	if (!why) {
-		draw_meter(canvas, place, meter, series);
+		draw_bars(canvas, place, bars, series);
 		return;
 	}
 	place.column++;
@@ -183,7 +183,7 @@ static int draw_strip(struct canvas *canvas, struct area area, const struct vita
 	while (columns * rows < (count + each - 1) / each)
 		each++;
 	if (each > 1)
-		left = 2 + snprintf(label, sizeof label, "by %u", each);
+		left = 2 + snprintf(label, sizeof(label), "by %u", each);
 	canvas_text(canvas, (struct place) { area.row, area.column + 1, left - 1 }, STYLE_DIM, label);
 	for (uint32_t i = 0; i * each < count; i++) {
 		struct place place = { area.row + (int)(i / columns),
@@ -208,10 +208,10 @@ static int draw_summary(struct canvas *canvas, struct area area, const struct vi
 		add_series(&all, series, series->trend && series->trend != last);
 		last = series->trend;
 	}
-	snprintf(label, sizeof label, "%u %s", vitals->cpu_count,
+	snprintf(label, sizeof(label), "%u %s", vitals->cpu_count,
 		vitals->machines ? "machines" : "cpus");
 	draw_cpu(canvas, (struct place) { area.row, area.column, area.columns },
-		meter_layout((int)strlen(label), area.columns), label, NULL, &all);
+		bars_layout((int)strlen(label), area.columns), label, NULL, &all);
 	area.row++;
 	area.rows--;
 	return 1 + draw_strip(canvas, area, vitals);
@@ -242,7 +242,7 @@ static void draw_machines(struct canvas *canvas, struct area area, const struct 
 		const struct cpu_series *series = &vitals->cpus[i].series;
 
 		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
-			meter_layout(width, area.columns), vitals->machines[i].name,
+			bars_layout(width, area.columns), vitals->machines[i].name,
 			why_empty(&vitals->machines[i], series), series);
 	}
 }
@@ -260,13 +260,13 @@ static int draw_cpus(struct canvas *canvas, struct area area, const struct vital
 		draw_machines(canvas, area, vitals);
 		return (int)vitals->machine_count;
 	}
-	width = snprintf(label, sizeof label, "cpu%u", vitals->cpu_count - 1);
+	width = snprintf(label, sizeof(label), "cpu%u", vitals->cpu_count - 1);
 	for (uint32_t i = 0; i < vitals->cpu_count; i++) {
 		const struct cpu_vitals *cpu = &vitals->cpus[i];
 
-		snprintf(label, sizeof label, "cpu%u", i);
+		snprintf(label, sizeof(label), "cpu%u", i);
 		draw_cpu(canvas, (struct place) { area.row + (int)i, area.column, area.columns },
-			meter_layout(width, area.columns), label, why_not_sampled(vitals, cpu),
+			bars_layout(width, area.columns), label, why_not_sampled(vitals, cpu),
 			&cpu->series);
 	}
 	return (int)vitals->cpu_count;

@@ -10,8 +10,8 @@
 void prompt_open(struct prompt *prompt, const char *label, const char *hint, const char *text)
 {
 	*prompt = (struct prompt) { .label = label };
-	snprintf(prompt->hint, sizeof prompt->hint, "%s", hint);
-	snprintf(prompt->text, sizeof prompt->text, "%s", text);
+	snprintf(prompt->hint, sizeof(prompt->hint), "%s", hint);
+	snprintf(prompt->text, sizeof(prompt->text), "%s", text);
 	prompt->size = strlen(prompt->text);
 }
 
@@ -29,7 +29,7 @@ static enum prompt_event add(struct prompt *prompt, uint32_t code)
 	char bytes[CELL_BYTES];
 	size_t size = strlen(canvas_utf8(&cell, bytes));
 
-	if (code < ' ' || code >= KEYS_UP || prompt->size + size >= sizeof prompt->text)
+	if (code < ' ' || code >= KEYS_UP || prompt->size + size >= sizeof(prompt->text))
 		return PROMPT_SAME;
 	strcpy(prompt->text + prompt->size, bytes);
 	prompt->size += size;

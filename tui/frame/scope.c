@@ -19,7 +19,7 @@ void scope_init(struct scope *scope)
 
 void scope_next_window(struct scope *scope)
 {
-	size_t count = sizeof windows / sizeof *windows, i = 0;
+	size_t count = sizeof(windows) / sizeof(*windows), i = 0;
 
 	while (i + 1 < count && windows[i] * NS_PER_SECOND != scope->window_ns)
 		i++;
@@ -39,7 +39,7 @@ bool scope_window_named(const char *name, uint64_t *window_ns)
 {
 	char text[SCOPE_WINDOW];
 
-	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+	for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
 		struct scope scope = { .window_ns = windows[i] * NS_PER_SECOND };
 
 		if (strcmp(scope_window(&scope, text), name) == 0) {
@@ -78,9 +78,9 @@ static void copy_words(char *to, const char *text)
 
 bool scope_filter(struct scope *scope, const char *text, char **error)
 {
-	if (strlen(text) >= sizeof scope->filter_text)
+	if (strlen(text) >= sizeof(scope->filter_text))
 		return util_fail(error, "the filter is too long; give up to %zu bytes",
-			sizeof scope->filter_text - 1);
+			sizeof(scope->filter_text) - 1);
 	if (!filter_parse(text, &scope->filter, error))
 		return false;
 	copy_words(scope->filter_text, text);

@@ -12,7 +12,7 @@ bool status_say(struct status_line *line, bool failed, const char *text, uint64_
 {
 	if (line->failed && !failed)
 		return false;
-	util_print(line->text, sizeof line->text, "%s", text);
+	util_print(line->text, sizeof(line->text), "%s", text);
 	line->failed = failed;
 	line->profiler = false;
 	line->until = now + shown_ns;

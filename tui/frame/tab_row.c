@@ -22,7 +22,7 @@ static const struct detail details[] = {
 	{ 14, false, false, 1 }, { 9, false, false, 1 }, { 6, false, false, 1 },
 	{ 0, false, false, 0 },
 };
-enum { DETAILS = sizeof details / sizeof *details };
+enum { DETAILS = sizeof(details) / sizeof(*details) };
 
 struct layout {
 	const struct detail *detail;
@@ -43,9 +43,9 @@ static const char *behind(const struct tab *tab, const struct detail *detail, ch
 	char lost[TEXT / 2] = "";
 
 	if (tab->lost && detail->lost)
-		snprintf(lost, sizeof lost, " lost %" PRIu64, tab->lost);
+		snprintf(lost, sizeof(lost), " lost %" PRIu64, tab->lost);
 	else if (tab->lost)
-		snprintf(lost, sizeof lost, "!");
+		snprintf(lost, sizeof(lost), "!");
 	snprintf(text, TEXT, "%s%.20s%s", detail->state ? " " : "", detail->state ? tab->state : "",
 		lost);
 	return text;

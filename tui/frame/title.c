@@ -40,7 +40,7 @@ static void add(struct title *title, uint8_t style, int keep, int width, const c
 	item = &title->items[title->count++];
 	*item = (struct item) { .style = style, .keep = keep, .width = width };
 	va_start(arguments, format);
-	vsnprintf(item->text, sizeof item->text, format, arguments);
+	vsnprintf(item->text, sizeof(item->text), format, arguments);
 	va_end(arguments);
 }
 
@@ -61,7 +61,7 @@ static void add_play(struct title *title, const struct play_state *play)
 	char at[SCOPE_TIME], end[SCOPE_TIME], speed[16];
 	unsigned power = (unsigned)(play->speed < 0 ? -play->speed : play->speed);
 
-	snprintf(speed, sizeof speed, "x%s%u", play->speed < 0 ? "1/" : "", 1u << power);
+	snprintf(speed, sizeof(speed), "x%s%u", play->speed < 0 ? "1/" : "", 1u << power);
 	add(title, STYLE_WARN, 99, 0, "replay %s", play->over ? "at its end" : play->playing ? speed : "paused");
 	add(title, STYLE_WARN, 98, 19, "at %s of %s", scope_time(play->at, at), scope_time(play->end, end));
 	if (play->boots > 1)
@@ -168,16 +168,16 @@ static void add_lost(struct title *title, const struct vitals *vitals, int colum
 	uint64_t guest = vitals->lost_guest, host = vitals->lost_host;
 	char text[2 * COUNT + 8], first[COUNT], second[COUNT];
 
-	snprintf(text, sizeof text, "lost %" PRIu64 "+%" PRIu64, guest, host);
+	snprintf(text, sizeof(text), "lost %" PRIu64 "+%" PRIu64, guest, host);
 	if (guest + host == 0) {
 		add(title, STYLE_TEXT, 97, width, "lost 0");
 		return;
 	}
 	if ((int)strlen(text) > width)
-		snprintf(text, sizeof text, "lost %s+%s", short_count(guest, first),
+		snprintf(text, sizeof(text), "lost %s+%s", short_count(guest, first),
 			short_count(host, second));
 	if ((int)strlen(text) > width)
-		snprintf(text, sizeof text, "lost %s", short_count(guest + host, first));
+		snprintf(text, sizeof(text), "lost %s", short_count(guest + host, first));
 	add(title, STYLE_BAD, keep, width, "%s", text);
 }
 

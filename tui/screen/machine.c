@@ -10,7 +10,7 @@ enum { MARKS_MS = 500 };		/* nobody looks at more than a mark */
 
 static void name_it(struct machine *machine, const char *name)
 {
-	util_print(machine->name, sizeof machine->name, "%u %s", machine->number,
+	util_print(machine->name, sizeof(machine->name), "%u %s", machine->number,
 		name[0] || !machine->label ? name : machine->label);
 }
 
@@ -32,7 +32,7 @@ static void ask_marks(struct machine *machine)
 	if (machine->marks_asked == !asks_vitals(machine))
 		return;
 	machine->marks_asked = !machine->marks_asked;
-	memset(&request, 0, sizeof request);
+	memset(&request, 0, sizeof(request));
 	request.request.kind = &vitals_kind;
 	request.request.pause_ms = MARKS_MS;
 	request.request.excerpt.filter.cpu = EVENT_NONE;

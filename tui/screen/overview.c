@@ -35,11 +35,11 @@ struct saying {
 
 struct overview *overview_new(struct machine *machines, size_t count, struct budget *budget)
 {
-	struct overview *overview = util_alloc(sizeof *overview);
+	struct overview *overview = util_alloc(sizeof(*overview));
 
 	overview->machines = machines;
 	overview->count = count;
-	overview->names = util_alloc(count * sizeof *overview->names);
+	overview->names = util_alloc(count * sizeof(*overview->names));
 	for (size_t i = 0; i < count; i++)
 		overview->names[i] = machines[i].name;
 	overview->fleet = fleet_new(overview->names, count, budget);
@@ -193,7 +193,7 @@ void overview_snapshot(struct overview *overview, const struct excerpt *shown)
 		struct excerpt excerpt = fleet_excerpt(overview->fleet, i);
 		char name[SNAPSHOT_NAME];
 
-		snprintf(options.root, sizeof options.root, "%s", machine->name);
+		snprintf(options.root, sizeof(options.root), "%s", machine->name);
 		choice = folded_choice(options);
 		session_snapshot(machine->session,
 			snapshot_name(kernel, now, choice.format->ending, name), &excerpt, &choice);
@@ -224,13 +224,13 @@ void overview_gather(struct overview *overview, size_t machine, struct session_m
 	if (overview->saying_count == SAYINGS)		/* more than the line has room for */
 		overview->saying_count = 0;
 	overview->sayings = util_grow(overview->sayings, overview->saying_count + 1,
-		sizeof *overview->sayings);
+		sizeof(*overview->sayings));
 	overview->sayings[overview->saying_count++] = (struct saying) { machine, *message };
 	for (size_t i = 0; i < overview->saying_count; i++) {
 		const struct saying *saying = &overview->sayings[i];
 		size_t used = strlen(said.text);
 
-		util_print(said.text + used, sizeof said.text - used, "%s%s: %s", used ? "; " : "",
+		util_print(said.text + used, sizeof(said.text) - used, "%s%s: %s", used ? "; " : "",
 			overview->machines[saying->machine].name, saying->message.text);
 		said.failed = said.failed || saying->message.failed;
 	}

@@ -26,7 +26,7 @@ void overview_look_away(struct overview *overview);
 
 bool overview_running(const struct overview *overview);	/* each that is up */
 void overview_run_profiler(struct overview *overview, bool on);	/* of those that are up */
-void overview_snapshot(struct overview *overview, const struct excerpt *excerpt);	/* a file for each, its name the root frame */
+void overview_snapshot(struct overview *overview, const struct excerpt *excerpt);	/* a file each */
 
 /* Makes of a machine's message one that says what all have said since they were asked last. */
 void overview_gather(struct overview *overview, size_t machine, struct session_message *message);

@@ -37,7 +37,7 @@ enum { VITALS_MS = 100 };
 
 struct screen *screen_new(struct feed feed, const struct config *config)
 {
-	struct screen *screen = util_alloc(sizeof *screen);
+	struct screen *screen = util_alloc(sizeof(*screen));
 
 	screen->feed = feed;
 	screen->keys = &config->keys;
@@ -191,7 +191,7 @@ static void ask_vitals(const struct screen *screen, int rows)
 {
 	struct vitals_request request;
 
-	memset(&request, 0, sizeof request);
+	memset(&request, 0, sizeof(request));
 	request.request.kind = &vitals_kind;
 	request.request.pause_ms = VITALS_MS;
 	request.cpus = header_cpus(rows);

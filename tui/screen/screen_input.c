@@ -39,7 +39,7 @@ static void snapshot(struct screen *screen, uint64_t now)
 {
 	struct excerpt excerpt;
 
-	memset(&excerpt, 0, sizeof excerpt);
+	memset(&excerpt, 0, sizeof(excerpt));
 	scope_excerpt(&screen->scope, &excerpt);
 	screen_say(screen, now, "writing the snapshot");
 	screen->feed.snapshot(screen->feed.self, &excerpt, screen->vitals->kernel);

@@ -58,7 +58,7 @@ bool screen_play(struct screen *screen, enum action action, uint64_t now)
 		return false;
 	if (action == ACTION_TIME)
 		screen_open_prompt(screen, ASKED_TIME);
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].action == action) {
 			wish(screen, &rows[i].play, now);
 			return true;

@@ -28,7 +28,7 @@ static void search_key(struct screen *screen, const struct input *input, enum pr
 	else if (event == PROMPT_SAME && keys_action(screen->keys, input->code) == ACTION_SEARCH)
 		found = screen_search(screen, screen->prompt.text, LIST_NEXT);
 	if (event != PROMPT_SAME)
-		snprintf(screen->bad, sizeof screen->bad, "%s", found == VIEW_NOT_FOUND ? "not found" : "");
+		snprintf(screen->bad, sizeof(screen->bad), "%s", found == VIEW_NOT_FOUND ? "not found" : "");
 }
 
 static void filter_key(struct screen *screen, enum prompt_event event, uint64_t now)
@@ -36,7 +36,7 @@ static void filter_key(struct screen *screen, enum prompt_event event, uint64_t 
 	char *error = NULL;
 	bool good = scope_filter(&screen->scope, screen->prompt.text, &error);
 
-	snprintf(screen->bad, sizeof screen->bad, "%s", good ? "" : error);
+	snprintf(screen->bad, sizeof(screen->bad), "%s", good ? "" : error);
 	if (event == PROMPT_LEFT || (event == PROMPT_DONE && !good)) {
 		screen->scope.filter = screen->before.filter;
 		strcpy(screen->scope.filter_text, screen->before.filter_text);

@@ -23,9 +23,9 @@ const char *snapshot_name(const char *kernel, time_t when, const char *ending,
 	char cleaned[64], stamp[32] = "";
 	struct tm local;
 
-	clean(kernel, cleaned, sizeof cleaned);
+	clean(kernel, cleaned, sizeof(cleaned));
 	if (localtime_r(&when, &local))
-		strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
 	snprintf(name, SNAPSHOT_NAME, "ktop-%s-%s%s", cleaned[0] ? cleaned : "kernel", stamp, ending);
 	return name;
 }

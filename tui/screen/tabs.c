@@ -114,7 +114,7 @@ static bool page_message(void *self, struct session_message *message)
 		if (!page->machine)
 			overview_gather(tabs->overview, i, message);
 		else if (page->machine != machine)
-			util_print(message->text, sizeof message->text, "%s: %s", machine->name,
+			util_print(message->text, sizeof(message->text), "%s: %s", machine->name,
 				said.text);
 		return true;
 	}
@@ -154,11 +154,11 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct budget *budget,
 	const struct config *config)
 {
-	struct tabs *tabs = util_alloc(sizeof *tabs);
+	struct tabs *tabs = util_alloc(sizeof(*tabs));
 
 	tabs->machine_count = count;
 	tabs->keys = &config->keys;
-	tabs->machines = util_alloc(count * sizeof *tabs->machines);
+	tabs->machines = util_alloc(count * sizeof(*tabs->machines));
 	for (size_t i = 0; i < count; i++)
 		machine_init(&tabs->machines[i], machines[i].session, (unsigned)i + 1,
 			machines[i].label);
@@ -248,7 +248,7 @@ static void fill(struct tabs *tabs, struct tab row[MOST])
 		running += row[i + 1].mark == GLYPH_ON;
 		lost += row[i + 1].lost;
 	}
-	snprintf(tabs->all_state, sizeof tabs->all_state, "%zu/%zu REC", running,
+	snprintf(tabs->all_state, sizeof(tabs->all_state), "%zu/%zu REC", running,
 		tabs->machine_count);
 	row[ALL] = (struct tab) {
 		.name = "All", .lost = lost,

@@ -18,7 +18,7 @@ struct glyph {
 
 struct canvas *canvas_new(int rows, int columns, bool unicode)
 {
-	struct canvas *canvas = util_alloc(sizeof *canvas);
+	struct canvas *canvas = util_alloc(sizeof(*canvas));
 
 	*canvas = (struct canvas) {
 		.rows = rows > 0 ? rows : 0,
@@ -26,7 +26,7 @@ struct canvas *canvas_new(int rows, int columns, bool unicode)
 		.unicode = unicode,
 	};
 	canvas->cells =
-		util_grow(NULL, (size_t)canvas->rows * canvas->columns + 1, sizeof *canvas->cells);
+		util_grow(NULL, (size_t)canvas->rows * canvas->columns + 1, sizeof(*canvas->cells));
 	canvas_clear(canvas);
 	return canvas;
 }

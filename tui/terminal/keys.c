@@ -90,7 +90,7 @@ static const struct { uint32_t code; const char *name; } specials[] = {
 	{ KEYS_PAGE_UP, "PgUp" }, { KEYS_PAGE_DOWN, "PgDn" },
 	{ KEYS_HOME, "Home" }, { KEYS_END, "End" },
 };
-enum { SPECIALS = sizeof specials / sizeof *specials, F_KEYS = 12 };
+enum { SPECIALS = sizeof(specials) / sizeof(*specials), F_KEYS = 12 };
 
 static const char *special_name(uint32_t code)
 {
@@ -203,7 +203,7 @@ bool keys_set(struct keys *keys, const char *name, char *const *words, char **er
 
 	if (row == KEYS_ROWS)
 		return util_fail(error, "no such action; `ktop config` lists them");
-	memset(set.rows[row].codes, 0, sizeof set.rows[row].codes);
+	memset(set.rows[row].codes, 0, sizeof(set.rows[row].codes));
 	for (int i = 0; words[i] && !none; i++) {
 		uint32_t code = code_named(words[i]);
 

@@ -19,12 +19,12 @@ static void set_all(sigset_t *set, const int *numbers, size_t count)
 
 void signals_ending(sigset_t *set)
 {
-	set_all(set, ending, sizeof ending / sizeof *ending);
+	set_all(set, ending, sizeof(ending) / sizeof(*ending));
 	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
 		sigaddset(set, number);
 }
 
 void signals_faults(sigset_t *set)
 {
-	set_all(set, faults, sizeof faults / sizeof *faults);
+	set_all(set, faults, sizeof(faults) / sizeof(*faults));
 }

@@ -119,7 +119,7 @@ static struct {
 
 static int add_leaving(int byte)
 {
-	if (leaving.size < sizeof leaving.bytes)
+	if (leaving.size < sizeof(leaving.bytes))
 		leaving.bytes[leaving.size++] = (char)byte;
 	return byte;
 }
@@ -133,7 +133,7 @@ static void write_leaving(void)
 
 	leaving.size = 0;
 	tputs("\030" PASTE_OFF "\033[?1006l\033[?1000l", 1, add_leaving);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		mode = tgetstr(strcpy(name, names[i]), NULL);
 		if (mode)
 			tputs(mode, 1, add_leaving);
@@ -254,7 +254,7 @@ static bool same_row(const struct canvas *canvas, int row)
 	return terminal.shown && terminal.shown->rows == canvas->rows &&
 		terminal.shown->columns == canvas->columns &&
 		memcmp(terminal.shown->cells + at, canvas->cells + at,
-			columns * sizeof *canvas->cells) == 0;
+			columns * sizeof(*canvas->cells)) == 0;
 }
 
 void term_show(const struct canvas *canvas)
@@ -271,7 +271,7 @@ void term_show(const struct canvas *canvas)
 		terminal.shown = canvas_new(canvas->rows, canvas->columns, canvas->unicode);
 	}
 	memcpy(terminal.shown->cells, canvas->cells,
-		(size_t)canvas->rows * canvas->columns * sizeof *canvas->cells);
+		(size_t)canvas->rows * canvas->columns * sizeof(*canvas->cells));
 }
 
 void term_redraw(void)

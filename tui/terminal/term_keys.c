@@ -91,7 +91,7 @@ static uint32_t code_of(int key)
 		{ KEY_BTAB, KEYS_BACK_TAB }, { KEY_ENTER, KEYS_ENTER }, { KEY_BACKSPACE, KEYS_BACKSPACE },
 	};
 
-	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
 		if (codes[i].curses == key)
 			return codes[i].code;
 	return key > KEY_F(0) && key <= KEY_F(12) ? (uint32_t)KEYS_F(key - KEY_F(0)) : 0;
@@ -117,11 +117,11 @@ static uint32_t character(int byte)
 	size_t used = mbrtowc(&wide, &one, 1, &keys.partial);
 
 	if (used == (size_t)-1) {
-		memset(&keys.partial, 0, sizeof keys.partial);
+		memset(&keys.partial, 0, sizeof(keys.partial));
 		used = mbrtowc(&wide, &one, 1, &keys.partial);
 	}
 	if (used == (size_t)-1)
-		memset(&keys.partial, 0, sizeof keys.partial);
+		memset(&keys.partial, 0, sizeof(keys.partial));
 	return used <= 1 ? (uint32_t)wide : 0;
 }
 

@@ -51,7 +51,7 @@ enum { PALETTE = 256 };
 static const struct { const char *name; unsigned bit; } attributes[] = {
 	{ "bold", BOLD }, { "dim", DIM }, { "underline", UNDERLINE }, { "reverse", REVERSE },
 };
-enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
+enum { ATTRIBUTES = sizeof(attributes) / sizeof(*attributes) };
 
 static bool take_attribute(const char *word, unsigned *bits)
 {

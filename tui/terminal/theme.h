@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-
 enum style {
 	STYLE_TEXT, STYLE_DIM, STYLE_TITLE, STYLE_GOOD, STYLE_WARN, STYLE_BAD,
 	STYLE_KERNEL, STYLE_USER, STYLE_IDLE,		/* modes: bars, histograms, objects */

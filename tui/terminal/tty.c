@@ -77,7 +77,7 @@ static void tell_errors(void)
 	for (ssize_t got; at < end; at += got) {
 		size_t left = (size_t)(end - at);
 
-		got = pread(tty.errors, bytes, left < sizeof bytes ? left : sizeof bytes, at);
+		got = pread(tty.errors, bytes, left < sizeof(bytes) ? left : sizeof(bytes), at);
 		if (got <= 0 || write(tty.error, bytes, (size_t)got) != got)
 			break;
 	}
@@ -122,7 +122,7 @@ static void on_event(int number)
 	tty.came[event] = 1;
 	if (is_end(event) && tty.writing)
 		divert();
-	if (write(tty.wake, &one, sizeof one) < 0)
+	if (write(tty.wake, &one, sizeof(one)) < 0)
 		errno = 0;
 	errno = kept;
 }
@@ -136,7 +136,7 @@ static void on_crash(int number)
 	divert();
 	give_back();
 	tell_errors();
-	if (write(tty.errors < 0 ? STDERR_FILENO : tty.error, words, sizeof words - 1) < 0)
+	if (write(tty.errors < 0 ? STDERR_FILENO : tty.error, words, sizeof(words) - 1) < 0)
 		errno = 0;
 	raise(number);
 }
@@ -157,7 +157,7 @@ static void catch_all(void)
 {
 	signals_ending(&tty.ends);
 	signals_faults(&tty.faults);
-	memset((void *)tty.came, 0, sizeof tty.came);
+	memset((void *)tty.came, 0, sizeof(tty.came));
 	for (int number = 1; number < NSIG; number++)
 		if (sigismember(&tty.faults, number) > 0)
 			catch(number, on_crash, SA_RESETHAND | SA_NODEFER);
@@ -322,7 +322,7 @@ enum tty_event tty_event(void)
 	enum tty_event event = next_event();
 	uint64_t count;
 
-	if (event != TTY_NOTHING || read(tty.wake, &count, sizeof count) < 0)
+	if (event != TTY_NOTHING || read(tty.wake, &count, sizeof(count)) < 0)
 		return event;
 	return next_event();
 }

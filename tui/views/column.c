@@ -89,9 +89,9 @@ static void draw_hits(struct canvas *canvas, struct place place, const struct co
 	char text[32];
 
 	if (hits >= 1e6)
-		snprintf(text, sizeof text, "%.1fM", hits / 1e6);
+		snprintf(text, sizeof(text), "%.1fM", hits / 1e6);
 	else
-		snprintf(text, sizeof text, "%.*f", hits > 0 && hits < 10 ? 1 : 0, hits);
+		snprintf(text, sizeof(text), "%.*f", hits > 0 && hits < 10 ? 1 : 0, hits);
 	canvas_right(canvas, place, STYLE_TEXT, text);
 }
 
@@ -121,7 +121,7 @@ static void draw_cpus(struct canvas *canvas, struct place place, const struct co
 
 	canvas_text(canvas, place, STYLE_TEXT,
 		table_cpus(row->functions->table, row->row, text,
-			size < sizeof text ? size : sizeof text));
+			size < sizeof(text) ? size : sizeof(text)));
 }
 
 static void draw_function(struct canvas *canvas, struct place place, const struct column_row *row)
@@ -239,7 +239,7 @@ static void grow(const struct columns *wanted, int widths[COLUMNS], int columns)
 		{ AT_CPU, 16, 40 }, { AT_TREND, 60, 48 },
 	};
 
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		int *width = &widths[steps[i].column], before = *width;
 
 		*width = before ? steps[i].width : 0;
@@ -304,7 +304,7 @@ void column_heads(struct canvas *canvas, struct place place, const struct column
 		bool sorted = column->sort == sort;
 		char text[32];
 
-		snprintf(text, sizeof text, "%s%s", head,
+		snprintf(text, sizeof(text), "%s%s", head,
 			sorted ? glyphs_text(canvas, invert ? GLYPH_UP : GLYPH_DOWN) : "");
 		(column->right ? canvas_right : canvas_text)(canvas, at,
 			sorted ? STYLE_SORTED : STYLE_HEAD, text);

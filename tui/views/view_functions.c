@@ -86,7 +86,7 @@ static void sort_rows(struct function_view *self)
 
 static void *functions_new(const struct config *config)
 {
-	struct function_view *self = util_alloc(sizeof *self);
+	struct function_view *self = util_alloc(sizeof(*self));
 
 	self->keys = &config->keys;
 	self->columns = &config->columns;
@@ -388,7 +388,7 @@ static enum view_found functions_search(void *context, const char *pattern, enum
 	struct list_rows rows = rows_of(self);
 
 	if (pattern[0] != '\0' || where == LIST_HERE)
-		snprintf(self->match, sizeof self->match, "%s", pattern);
+		snprintf(self->match, sizeof(self->match), "%s", pattern);
 	if (self->match[0] == '\0')
 		return VIEW_NOT_SEARCHED;
 	return list_search(&self->list, &rows, self->match, where) ? VIEW_FOUND : VIEW_NOT_FOUND;
@@ -405,7 +405,7 @@ static const struct request *functions_ask(void *context, const struct scope *sc
 
 	if (self->area.rows < 1)
 		return NULL;
-	memset(request, 0, sizeof *request);
+	memset(request, 0, sizeof(*request));
 	request->request.kind = &function_table_kind;
 	request->request.pause_ms = PAUSE_MS;
 	scope_excerpt(scope, &request->request.excerpt);

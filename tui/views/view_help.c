@@ -55,11 +55,11 @@ static const struct note tab_notes[] = {
 		"name and object are one row; a line above for each machine" },
 	{ "VM", "the machines that ran it, by the numbers of their tabs" },
 };
-enum { NOTES = sizeof notes / sizeof *notes, TAB_NOTES = sizeof tab_notes / sizeof *tab_notes };
+enum { NOTES = sizeof(notes) / sizeof(*notes), TAB_NOTES = sizeof(tab_notes) / sizeof(*tab_notes) };
 
 static void *help_new(const struct config *config)
 {
-	struct help *self = util_alloc(sizeof *self);
+	struct help *self = util_alloc(sizeof(*self));
 
 	self->keys = &config->keys;
 	return self;
@@ -100,7 +100,7 @@ static int draw_key(struct canvas *canvas, struct area area, int row, const stru
 	size_t used = 0;
 
 	for (int i = 0; i < KEYS_PER_ROW && key->codes[i]; i++)
-		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "",
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? " " : "",
 			keys_name(key->codes[i], name));
 	return draw_entry(canvas, area, row, names, key->help);
 }

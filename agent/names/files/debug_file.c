@@ -55,8 +55,8 @@ static int check(struct search *search, int fd, const char *path)
 	struct elf_identity identity;
 
 	if (sym_elf_identify(fd, &identity, search->budget) && identity.lines) {
-		if (build_id_known(&identity.build_id) && build_id_known(wanted)
-			&& !build_id_contradicts(&identity.build_id, wanted))
+		if (build_id_known(&identity.build_id) && build_id_known(wanted) &&
+			!build_id_contradicts(&identity.build_id, wanted))
 			return fd;
 		tell_other(path, search->remark, search->remark_size);
 	}
@@ -93,8 +93,8 @@ static void try(struct search *search, const char *path)
 /* A text of the guest's as a part of a path: it must not lead elsewhere. */
 static bool is_part(const char *name)
 {
-	return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0
-		&& strcmp(name, "..") != 0 && strlen(name) < 256;
+	return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 &&
+		strcmp(name, "..") != 0 && strlen(name) < 256;
 }
 
 /* ".build-id/ab/cdef.debug", in fresh memory. */
@@ -140,9 +140,9 @@ static void try_link(struct search *search)
 	char *folder, *path;
 	const char *end = object->path ? strrchr(object->path, '/') : NULL;
 
-	if (object->fd < 0 || !object->path
-			|| !sym_elf_identify(object->fd, &identity, search->budget)
-			|| !is_part(identity.link))
+	if (object->fd < 0 || !object->path ||
+			!sym_elf_identify(object->fd, &identity, search->budget) ||
+			!is_part(identity.link))
 		return;
 	folder = end ? util_copy(object->path, (size_t)(end - object->path)) : util_copy(".", 1);
 	path = util_format("%s/%s", folder, identity.link);
@@ -184,15 +184,15 @@ static bool is_of_module(const char *file, const char *module)
 static void walk(struct search *search, const char *root)
 {
 	char *path = util_format("%s/lib/modules/%s", root, search->object->version);
-	FTS *tree = fts_open((char *const[]){ path, NULL }, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTS *tree = fts_open((char *const[]) { path, NULL }, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 
 	for (int i = 0; tree && i < WALK_MAX && !is_found(search); i++) {
 		entry = fts_read(tree);
 		if (!entry)
 			break;
-		if (entry->fts_info == FTS_F
-			&& is_of_module(entry->fts_name, search->object->name))
+		if (entry->fts_info == FTS_F &&
+			is_of_module(entry->fts_name, search->object->name))
 			try(search, entry->fts_path);
 	}
 	if (tree)

@@ -96,7 +96,7 @@ static void become(char *const *words, int output, pid_t parent)
 static bool start(struct debuginfod *debuginfod, struct wanted *wanted)
 {
 	char id[2 * sizeof(wanted->build_id.bytes) + 1] = "";
-	char *words[] = { (char *)program, (char[]){ "debuginfo" }, id, NULL };
+	char *words[] = { (char *)program, (char[]) { "debuginfo" }, id, NULL };
 	pid_t parent = getpid();
 	int ends[2];
 
@@ -170,8 +170,8 @@ enum debuginfod_state debuginfod_find(struct debuginfod *debuginfod,
 		return DEBUGINFOD_NONE;
 	if (debuginfod->current)
 		listen(debuginfod);
-	if (wanted->state == DEBUGINFOD_ASKING && !debuginfod->current
-			&& !start(debuginfod, wanted))
+	if (wanted->state == DEBUGINFOD_ASKING && !debuginfod->current &&
+			!start(debuginfod, wanted))
 		wanted->state = DEBUGINFOD_NONE;
 	*path = wanted->path;
 	return wanted->state;

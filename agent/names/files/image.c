@@ -119,7 +119,7 @@ static bool read_image(struct image *image, enum image_kinds kinds, char **error
 
 static void set_debug(struct image *image)
 {
-	image->debug = (struct debug_object){
+	image->debug = (struct debug_object) {
 		.fd = image->fd, .path = image->path, .build_id = image->build_id,
 	};
 }
@@ -160,7 +160,7 @@ struct image *image_read(int fd, const char *path, struct budget *budget, char *
 	struct image *image = new_image(fd, path, budget);
 
 	if (fstat(fd, &image->file) != 0)
-		image->file = (struct stat){ 0 };
+		image->file = (struct stat) { 0 };
 	return finish(image, read_image(image, IMAGE_ELF, error));
 }
 
@@ -168,10 +168,10 @@ bool image_is_current(const char *path, const struct stat *then)
 {
 	struct stat now;
 
-	return stat(path, &now) == 0 && now.st_dev == then->st_dev
-		&& now.st_ino == then->st_ino && now.st_size == then->st_size
-		&& now.st_mtim.tv_sec == then->st_mtim.tv_sec
-		&& now.st_mtim.tv_nsec == then->st_mtim.tv_nsec;
+	return stat(path, &now) == 0 && now.st_dev == then->st_dev &&
+		now.st_ino == then->st_ino && now.st_size == then->st_size &&
+		now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+		now.st_mtim.tv_nsec == then->st_mtim.tv_nsec;
 }
 
 struct image *image_share(const struct image *image)

@@ -105,8 +105,8 @@ static void open_dwarf(struct line_worker *worker, struct handle *handle)
 			&handle->full);
 	else if (remark[0])
 		note(worker, remark);
-	handle->asking = handle->fd < 0 && worker->debuginfod
-		&& build_id_known(&object->build_id);
+	handle->asking = handle->fd < 0 && worker->debuginfod &&
+		build_id_known(&object->build_id);
 }
 
 static void note_asking(struct line_worker *worker, const struct debug_object *object,

@@ -44,7 +44,7 @@ static bool add_range(struct sym_dwarf *dwarf, uint64_t low, uint64_t high)
 		dwarf->ranges = ranges;
 	if (!ranges || dwarf->count == RANGES_MAX)
 		return false;
-	ranges[dwarf->count++] = (struct range){
+	ranges[dwarf->count++] = (struct range) {
 		.low = low, .high = high, .unit = dwarf->unit_count - 1,
 	};
 	return true;
@@ -61,7 +61,7 @@ static bool add_unit(struct sym_dwarf *dwarf, Dwarf_Die *die)
 		dwarf->units = units;
 	if (!units || !sym_dwarf_pay(dwarf, UNIT_COST))
 		return false;
-	units[dwarf->unit_count++] = (struct unit){ .die = dwarf_dieoffset(die) };
+	units[dwarf->unit_count++] = (struct unit) { .die = dwarf_dieoffset(die) };
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		if (low < high && !add_range(dwarf, low, high))
 			return false;
@@ -166,8 +166,8 @@ static uint64_t inflated(int fd, Elf_Scn *section, const GElf_Shdr *header)
 
 	if (header->sh_flags & SHF_COMPRESSED)
 		return gelf_getchdr(section, &compressed) ? compressed.ch_size : 0;
-	if (pread(fd, &gnu, sizeof(gnu), (off_t)header->sh_offset) != sizeof(gnu)
-			|| memcmp(gnu.magic, "ZLIB", 4) != 0)
+	if (pread(fd, &gnu, sizeof(gnu), (off_t)header->sh_offset) != sizeof(gnu) ||
+			memcmp(gnu.magic, "ZLIB", 4) != 0)
 		return 0;
 	memcpy(&size, gnu.size, sizeof(size));
 	return be64toh(size);
@@ -180,14 +180,14 @@ static bool pay_sections(struct sym_dwarf *dwarf, Elf *elf, int fd, bool mapped)
 	GElf_Shdr header;
 	size_t count = 0;
 
-	if (elf_getshdrnum(elf, &count) != 0 || count > UINT32_MAX
-			|| !sym_dwarf_pay(dwarf, count * SECTION_COST))
+	if (elf_getshdrnum(elf, &count) != 0 || count > UINT32_MAX ||
+			!sym_dwarf_pay(dwarf, count * SECTION_COST))
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
 		uint64_t size;
 
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS
-				|| header.sh_flags & SHF_ALLOC)
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+				header.sh_flags & SHF_ALLOC)
 			continue;
 		size = inflated(fd, section, &header);
 		if (!sym_dwarf_pay(dwarf, size) || (!mapped && !sym_dwarf_pay(dwarf, header.sh_size)))
@@ -202,8 +202,8 @@ static Elf *open_elf(const struct sym_dwarf *dwarf, int fd, bool *mapped)
 	struct stat facts;
 	Elf *elf;
 
-	*mapped = fstat(fd, &facts) != 0 || facts.st_size > READ_MAX
-		|| (size_t)facts.st_size > most;
+	*mapped = fstat(fd, &facts) != 0 || facts.st_size > READ_MAX ||
+		(size_t)facts.st_size > most;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, *mapped ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
@@ -235,8 +235,8 @@ static bool open_shared(struct sym_dwarf *dwarf, const struct debug_folders *fol
 	if (*full)
 		return false;
 	dwarf->shared = dwarf_begin_elf(dwarf->shared_elf, DWARF_C_READ, NULL);
-	if (!dwarf->shared || !texts_end(dwarf->shared_elf)
-			|| dwelf_dwarf_gnu_debugaltlink(dwarf->shared, &name, &bytes) != 0)
+	if (!dwarf->shared || !texts_end(dwarf->shared_elf) ||
+			dwelf_dwarf_gnu_debugaltlink(dwarf->shared, &name, &bytes) != 0)
 		return false;
 	dwarf_setalt(dwarf->dwarf, dwarf->shared);
 	return true;

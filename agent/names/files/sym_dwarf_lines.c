@@ -96,8 +96,8 @@ static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t address)
 		return row;
 	at = first_row_at(rows, count, address);
 	for (; starts_at(first = dwarf_onesrcline(rows, at), address); at++) {
-		if (dwarf_linebeginstatement(first, &statement) == 0 && statement
-			&& dwarf_lineendsequence(first, &end) == 0 && !end)
+		if (dwarf_linebeginstatement(first, &statement) == 0 && statement &&
+			dwarf_lineendsequence(first, &end) == 0 && !end)
 			return first;
 	}
 	return row;
@@ -117,8 +117,8 @@ static uint64_t program_size(struct sym_dwarf *dwarf, Dwarf_Die *unit)
 	uint32_t size;
 
 	if (!sym_dwarf_section(sym_dwarf_elf(dwarf), NULL, has_lines, &data) ||
-			dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &offset) != 0
-			|| data->d_size < sizeof(size) || offset > data->d_size - sizeof(size))
+			dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &offset) != 0 ||
+			data->d_size < sizeof(size) || offset > data->d_size - sizeof(size))
 		return 0;
 	memcpy(&size, (const char *)data->d_buf + offset, sizeof(size));
 	return size < data->d_size - offset ? size : data->d_size - offset;

@@ -79,13 +79,13 @@ static void note_code(struct reader *reader)
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
-	while ((section = elf_nextscn(reader->elf, section))
-		&& reader->code_count < CODE_SECTIONS_MAX) {
+	while ((section = elf_nextscn(reader->elf, section)) &&
+		reader->code_count < CODE_SECTIONS_MAX) {
 		if (!gelf_getshdr(section, &header) || (header.sh_flags & wanted) != wanted)
 			continue;
 		if (header.sh_addr + header.sh_size <= header.sh_addr)
 			continue;
-		reader->code[reader->code_count++] = (struct code_section){
+		reader->code[reader->code_count++] = (struct code_section) {
 			.index = elf_ndxscn(section),
 			.address = header.sh_addr,
 			.end = header.sh_addr + header.sh_size,
@@ -140,8 +140,8 @@ static bool add_symbols(const struct reader *reader, Elf_Data *symbols, Elf_Data
 		Elf32_Word index;
 		GElf_Sym symbol;
 
-		if (!gelf_getsymshndx(symbols, numbers, (int)i, &symbol, &index)
-			|| !is_code_type(&symbol))
+		if (!gelf_getsymshndx(symbols, numbers, (int)i, &symbol, &index) ||
+			!is_code_type(&symbol))
 			continue;
 		if (reader->header.e_machine == EM_ARM)
 			symbol.st_value &= ~(GElf_Addr)1; /* marks Thumb code (AAELF32, 5.5.3) */
@@ -174,8 +174,8 @@ static bool pay(struct reader *reader, size_t bytes)
 /* Does the file hold all of a section, as it is? */
 static bool is_whole(const struct reader *reader, const GElf_Shdr *header)
 {
-	return header && !(header->sh_flags & SHF_COMPRESSED) && header->sh_offset <= reader->size
-		&& header->sh_size <= reader->size - header->sh_offset;
+	return header && !(header->sh_flags & SHF_COMPRESSED) && header->sh_offset <= reader->size &&
+		header->sh_size <= reader->size - header->sh_offset;
 }
 
 /* For a section that libelf will read: it may copy it once more. */
@@ -195,8 +195,8 @@ static bool read_symbols(struct reader *reader, struct symbol_table *table, cons
 	if (!section)
 		return true;
 	*why = "it is damaged: its symbols are compressed, or beyond its end";
-	if (!is_whole(reader, &header)
-		|| !is_whole(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &names)))
+	if (!is_whole(reader, &header) ||
+		!is_whole(reader, gelf_getshdr(elf_getscn(reader->elf, header.sh_link), &names)))
 		return false;
 	*why = "there is no memory for its symbols (--memory gives more)";
 	if (!pay_section(reader, &header) || !pay_section(reader, &names))
@@ -207,8 +207,8 @@ static bool read_symbols(struct reader *reader, struct symbol_table *table, cons
 		return header.sh_size == 0;
 	}
 	numbers = find_section(reader, SHT_SYMTAB_SHNDX, &other);
-	if (header.sh_type != SHT_SYMTAB
-		|| (numbers && (!is_whole(reader, &other) || !pay_section(reader, &other))))
+	if (header.sh_type != SHT_SYMTAB ||
+		(numbers && (!is_whole(reader, &other) || !pay_section(reader, &other))))
 		numbers = NULL;
 	*why = "too many symbols for the memory that is left (--memory gives more)";
 	return add_symbols(reader, symbols, numbers ? elf_getdata(numbers, NULL) : NULL,
@@ -224,8 +224,8 @@ static bool find_build_id(Elf_Data *notes, struct build_id *id)
 		const char *bytes = notes->d_buf;
 
 		at = next;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU)
-			&& memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0)
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+			memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0)
 			return build_id_set(id, bytes + description, note.n_descsz);
 	}
 	return false;
@@ -240,8 +240,8 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 
 	*id = (struct build_id){ .size = 0 };
 	while ((section = elf_nextscn(reader->elf, section))) {
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE
-			&& header.sh_size <= NOTES_MAX && find_build_id(elf_getdata(section, NULL), id))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
+			header.sh_size <= NOTES_MAX && find_build_id(elf_getdata(section, NULL), id))
 			return;
 	}
 	if (elf_getphdrnum(reader->elf, &count) != 0)
@@ -250,8 +250,8 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 		GElf_Phdr segment;
 		Elf_Type type;
 
-		if (!gelf_getphdr(reader->elf, (int)i, &segment) || segment.p_type != PT_NOTE
-			|| segment.p_filesz > NOTES_MAX)
+		if (!gelf_getphdr(reader->elf, (int)i, &segment) || segment.p_type != PT_NOTE ||
+			segment.p_filesz > NOTES_MAX)
 			continue;
 		type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
 		if (find_build_id(elf_getdata_rawchunk(reader->elf, (int64_t)segment.p_offset,
@@ -307,8 +307,8 @@ static bool read_elf(struct reader *reader, struct symbol_table *table, struct b
 	const char **why)
 {
 	*why = "not an ELF file, or a damaged one";
-	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF
-		|| !gelf_getehdr(reader->elf, &reader->header))
+	if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF ||
+		!gelf_getehdr(reader->elf, &reader->header))
 		return false;
 	*why = "neither an executable nor a shared object";
 	if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
@@ -344,8 +344,8 @@ bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budg
 {
 	struct reader *reader = open_reader(fd, budget);
 	const char *why;
-	bool done = reader->elf && elf_kind(reader->elf) == ELF_K_ELF
-		&& gelf_getehdr(reader->elf, &reader->header) && pay_headers(reader, &why);
+	bool done = reader->elf && elf_kind(reader->elf) == ELF_K_ELF &&
+		gelf_getehdr(reader->elf, &reader->header) && pay_headers(reader, &why);
 
 	*identity = (struct elf_identity){ .lines = false };
 	if (done)

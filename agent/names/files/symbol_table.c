@@ -270,7 +270,7 @@ struct symbol symbol_table_get(const struct symbol_table *table, uint32_t index)
 {
 	const struct symbol_row *row = &table->rows[index];
 
-	return (struct symbol){
+	return (struct symbol) {
 		.address = row->address,
 		.end = row->end,
 		.name = table->names + row->name,

@@ -31,7 +31,7 @@ static uint32_t read32(const void *at)
 {
 	uint32_t value;
 
-	memcpy(&value, at, sizeof value);
+	memcpy(&value, at, sizeof(value));
 	return value;
 }
 
@@ -46,7 +46,7 @@ static const struct root_pointer *search_root(void)
 
 static const struct table *find(const char *signature)
 {
-	uint32_t count = root_table == NULL ? 0 : (root_table->length - sizeof *root_table) / 4;
+	uint32_t count = root_table == NULL ? 0 : (root_table->length - sizeof(*root_table)) / 4;
 	const uint8_t *entries = (const uint8_t *)(root_table + 1);
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -99,7 +99,7 @@ static bool soft_off(const struct table *dsdt, uint16_t *type)
 {
 	const uint8_t *at = (const uint8_t *)dsdt;
 
-	for (uint32_t i = sizeof *dsdt; i + 10 < dsdt->length; i++) {
+	for (uint32_t i = sizeof(*dsdt); i + 10 < dsdt->length; i++) {
 		if (memcmp(at + i, "_S5_\x12", 5) == 0) {
 			const uint8_t *element = at + i + 5 + 1 + (at[i + 5] >> 6) + 1;
 

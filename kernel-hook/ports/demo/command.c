@@ -10,7 +10,7 @@ static char text[512];
 
 void command_read(const char *line)
 {
-	text_copy(text, line, sizeof text);
+	text_copy(text, line, sizeof(text));
 }
 
 /* What follows key= in the last such word, up to the next space or the end. NULL: there is none. */

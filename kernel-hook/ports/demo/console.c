@@ -28,7 +28,7 @@ void console_start(void)
 		{ 1, 0 }, { 3, 0x80 }, { 0, 1 }, { 1, 0 }, { 3, 3 }, { 2, 1 }, { 4, 3 },
 	};
 
-	for (uint32_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+	for (uint32_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		out8(COM1 + settings[i][0], settings[i][1]);
 }
 

@@ -119,7 +119,7 @@ static void press(uint8_t key)
 	const uint8_t keys[] = { KTOP_KEY_CTRL, KTOP_KEY_ALT, key };
 	unsigned long flags = irq_save();
 
-	for (uint32_t i = 0; i < sizeof keys; i++)
+	for (uint32_t i = 0; i < sizeof(keys); i++)
 		ktop_serio(profile, 0, keys[i]);
 	irq_restore(flags);
 }
@@ -160,7 +160,7 @@ static void cost_run(void *argument)
 	press(KTOP_KEY_ON);
 	while (cpu_this()->next_sample == 0)
 		sched_sleep(PAUSE);
-	for (uint32_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
+	for (uint32_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
 		measure_frames(frames[i]);
 	print("cost: work=%lu sampled=%lu\n", alone, work());
 	trace_all();

@@ -28,9 +28,9 @@ static _Alignas(16) uint8_t alarm_stacks[CPU_MAX][TRAP_STACKS][8192];
 static void load_segments(uint32_t number)
 {
 	struct cpu_state *state = &cpus[number].state;
-	uint64_t base = (uint64_t)state, limit = sizeof *state - 1;
+	uint64_t base = (uint64_t)state, limit = sizeof(*state) - 1;
 	uint32_t selector = CPU_STATE + 16 * number;
-	struct pointer pointer = { sizeof segments - 1, segments };
+	struct pointer pointer = { sizeof(segments) - 1, segments };
 
 	segments[selector / 8] = limit | (base & 0xffffff) << 16 | 0x89ull << 40 |
 		(base >> 24 & 0xff) << 56;
@@ -49,8 +49,8 @@ void cpu_start(uint32_t number)
 
 	cpu->number = number;
 	for (uint32_t i = 0; i < TRAP_STACKS; i++)
-		cpu->state.ist[i] = (uint64_t)(alarm_stacks[number][i] + sizeof alarm_stacks[0][0]);
-	cpu->state.io_map = sizeof cpu->state;
+		cpu->state.ist[i] = (uint64_t)(alarm_stacks[number][i] + sizeof(alarm_stacks[0][0]));
+	cpu->state.io_map = sizeof(cpu->state);
 	load_segments(number);
 	trap_start();
 	msr_write(MSR_KERNEL_GS, (uint64_t)cpu);

@@ -62,7 +62,7 @@ static void disk_read(uint32_t file, uint32_t block, uint8_t *page)
 {
 	uint8_t packed[1024];
 
-	block_unpack(packed, disk_read_packed(file, block, packed, sizeof packed), page);
+	block_unpack(packed, disk_read_packed(file, block, packed, sizeof(packed)), page);
 }
 
 static uint32_t cache_hash(uint32_t file, uint32_t block)

@@ -59,7 +59,7 @@ static void echo(uint8_t code)
 {
 	static const char letters[] = "??1234567890-=\b\tqwertyuiop[]\n?asdfghjkl;'`?\\zxcvbnm,./";
 
-	if (!(code & BREAK) && code < sizeof letters - 1 && letters[code] != '?')
+	if (!(code & BREAK) && code < sizeof(letters) - 1 && letters[code] != '?')
 		print("%c", letters[code]);
 	else if (code == 0x39)
 		print(" ");

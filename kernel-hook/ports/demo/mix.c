@@ -27,7 +27,7 @@ static const struct phase {
 	{ "quiet", quiet_work, 1 },
 };
 
-enum { PHASES = sizeof phases / sizeof phases[0] };
+enum { PHASES = sizeof(phases) / sizeof(phases[0]) };
 
 struct worker {
 	const struct phase *phase;

@@ -71,8 +71,8 @@ static uint32_t file_verify(uint32_t file, uint64_t offset)
 {
 	uint8_t bytes[CHUNK];
 
-	file_read(file, offset, bytes, sizeof bytes);
-	return checksum_crc32(0, bytes, sizeof bytes) ^ checksum_adler32(1, bytes, sizeof bytes);
+	file_read(file, offset, bytes, sizeof(bytes));
+	return checksum_crc32(0, bytes, sizeof(bytes)) ^ checksum_adler32(1, bytes, sizeof(bytes));
 }
 
 static void file_index(uint32_t file, uint64_t offset)
@@ -80,8 +80,8 @@ static void file_index(uint32_t file, uint64_t offset)
 	struct index index = { .counts = { 0 } };
 	uint8_t bytes[CHUNK];
 
-	file_read(file, offset, bytes, sizeof bytes);
-	index_count(&index, bytes, sizeof bytes);
+	file_read(file, offset, bytes, sizeof(bytes));
+	index_count(&index, bytes, sizeof(bytes));
 	index_sort(&index);
 }
 
@@ -89,8 +89,8 @@ static uint32_t file_search(uint32_t file, uint64_t offset)
 {
 	uint8_t bytes[CHUNK];
 
-	file_read(file, offset, bytes, sizeof bytes);
-	return search_pattern(bytes, sizeof bytes, (const uint8_t[3]) { 1, 1, 2 });
+	file_read(file, offset, bytes, sizeof(bytes));
+	return search_pattern(bytes, sizeof(bytes), (const uint8_t[3]) { 1, 1, 2 });
 }
 
 /* Files of low numbers are read more often: these the cache keeps. */

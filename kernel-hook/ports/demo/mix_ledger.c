@@ -59,7 +59,7 @@ static void ledger_audit(void)
 
 static uint32_t journal_seal(void)
 {
-	return checksum_crc32(0, journal, sizeof journal);
+	return checksum_crc32(0, journal, sizeof(journal));
 }
 
 static void journal_add(const struct entry *entry)

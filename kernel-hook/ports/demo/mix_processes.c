@@ -18,7 +18,7 @@ void processes_work(uint32_t worker, uint32_t round)
 		{ "queens", 6, 4 }, { "sort", 500, 12000 },
 	};
 	struct random random = random_seed((uint64_t)worker << 32 | round);
-	uint32_t job = random_below(&random, sizeof jobs / sizeof jobs[0]);
+	uint32_t job = random_below(&random, sizeof(jobs) / sizeof(jobs[0]));
 	struct process *process = process_spawn(jobs[job].program,
 		jobs[job].least + random_below(&random, jobs[job].range));
 

@@ -35,7 +35,7 @@ static const struct shape {
 	{ oracle_masked, 150, { "oracle_period", "oracle_masked", "oracle_irqoff" } },
 };
 
-enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
 /* Written by the thread of one CPU. */
 static struct truth {
@@ -147,7 +147,7 @@ static void report(uint32_t second, uint64_t elapsed)
 	};
 	struct truth truth = sum();
 
-	for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		report_function(&truth, names[i]);
 	print("oracle: end second=%u clock=%lu cpus=%u elapsed=%lu\n", second, clock_rate(),
 		cpu_count, elapsed);

@@ -32,7 +32,7 @@ static struct process *current(void)
 _Noreturn static void enter_user(uint64_t entry, uint64_t argument)
 {
 	uint64_t stack = (uint64_t)thread_current() + STACK_SIZE;
-	struct frame *frame = (struct frame *)(stack - sizeof *frame);
+	struct frame *frame = (struct frame *)(stack - sizeof(*frame));
 
 	irq_off();
 	*frame = (struct frame) {

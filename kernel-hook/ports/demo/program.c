@@ -75,9 +75,9 @@ static void find_build_id(const uint8_t *at, const uint8_t *end, struct program_
 {
 	struct elf_note note;
 
-	while (at + sizeof note <= end) {
-		memcpy(&note, at, sizeof note);
-		at += sizeof note + align4(note.name_size);
+	while (at + sizeof(note) <= end) {
+		memcpy(&note, at, sizeof(note));
+		at += sizeof(note) + align4(note.name_size);
 		if (note.type == NOTE_BUILD_ID) {
 			facts->build_id = at;
 			facts->build_id_size = note.size;

@@ -45,7 +45,7 @@ static struct slab_page *slab_grow(struct slab *slab)
 	if (page == NULL)
 		return NULL;
 	*page = (struct slab_page) { .free = NULL };
-	for (uint32_t at = sizeof *page; at + step <= PAGE_SIZE; at += step) {
+	for (uint32_t at = sizeof(*page); at + step <= PAGE_SIZE; at += step) {
 		void **object = (void **)((char *)page + at);
 
 		*object = page->free;

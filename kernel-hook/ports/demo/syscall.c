@@ -26,7 +26,7 @@ static int64_t call_exit(const struct frame *frame)
 static int64_t call_write(const struct frame *frame)
 {
 	char bytes[PIECE];
-	uint64_t size = frame->rsi < sizeof bytes ? frame->rsi : sizeof bytes;
+	uint64_t size = frame->rsi < sizeof(bytes) ? frame->rsi : sizeof(bytes);
 
 	if (!process_read(frame->rdi, bytes, size))
 		return FAILED;
@@ -68,7 +68,7 @@ static int64_t call_map(const struct frame *frame)
 static int64_t call_read(const struct frame *frame)
 {
 	uint8_t bytes[PIECE];
-	uint64_t size = frame->r10 < sizeof bytes ? frame->r10 : sizeof bytes;
+	uint64_t size = frame->r10 < sizeof(bytes) ? frame->r10 : sizeof(bytes);
 
 	file_read((uint32_t)frame->rdi, frame->rsi, bytes, size);
 	return process_write(frame->rdx, bytes, size) ? (int64_t)size : FAILED;
@@ -81,7 +81,7 @@ static int64_t call_digest(const struct frame *frame)
 	uint8_t bytes[PIECE];
 
 	while (address < end) {
-		uint64_t size = end - address < sizeof bytes ? end - address : sizeof bytes;
+		uint64_t size = end - address < sizeof(bytes) ? end - address : sizeof(bytes);
 
 		if (!process_read(address, bytes, size))
 			return FAILED;

@@ -32,7 +32,7 @@ struct thread *thread_new(const struct thread_plan *plan)
 	if (thread == NULL)
 		return NULL;
 	memset(thread, 0, STACK_SIZE);
-	first = (void *)((char *)thread + STACK_SIZE - sizeof(struct frame) - sizeof *first);
+	first = (void *)((char *)thread + STACK_SIZE - sizeof(struct frame) - sizeof(*first));
 	first->rip = (uint64_t)thread_begin;
 	thread->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 	thread->pinned = plan->pinned;
@@ -42,7 +42,7 @@ struct thread *thread_new(const struct thread_plan *plan)
 	thread->argument = plan->argument;
 	thread->sp = (uint64_t)first;
 	thread->guard = THREAD_GUARD;
-	text_copy(thread->name, plan->name, sizeof thread->name);
+	text_copy(thread->name, plan->name, sizeof(thread->name));
 	profile_thread(thread);
 	return thread;
 }
@@ -71,7 +71,7 @@ void thread_adopt(uint32_t cpu)
 	thread->pinned = thread->cpu = cpu;
 	thread->on_cpu = true;
 	thread->guard = THREAD_GUARD;
-	text_copy(thread->name, "idle", sizeof thread->name);
+	text_copy(thread->name, "idle", sizeof(thread->name));
 	cpus[cpu].idle = cpus[cpu].current = thread;
 	profile_thread(thread);
 }

@@ -45,7 +45,7 @@ void trap_start(void)
 	struct {
 		uint16_t limit;
 		void *base;
-	} __attribute__((packed)) pointer = { sizeof gates - 1, gates };
+	} __attribute__((packed)) pointer = { sizeof(gates) - 1, gates };
 
 	for (uint32_t vector = 0; vector < VECTORS; vector++)
 		set_gate(vector, vector == VECTOR_NMI ? 1 : vector == VECTOR_DOUBLE_FAULT ? 2 : 0);

@@ -91,7 +91,7 @@ static bool tell(struct ktop *ktop, pid_t process, const struct map *map)
 	if (IS_ERR(name))
 		return true;
 	known = link_address(map->file, map->offset, &link);
-	ktop_object(ktop, &(struct ktop_object){
+	ktop_object(ktop, &(struct ktop_object) {
 		.process = process, .start = map->start, .end = map->end, .bias = map->start - link,
 		.name = strlen(name) > PATH_SHOWN ? kbasename(name) : name,
 	});
@@ -106,7 +106,7 @@ static unsigned int collect(struct mm_struct *mm)
 
 	for_each_vma(areas, area)
 		if ((area->vm_flags & VM_EXEC) && area->vm_file && count < MAPS)
-			maps[count++] = (struct map){
+			maps[count++] = (struct map) {
 				.start = area->vm_start, .end = area->vm_end,
 				.offset = (u64)area->vm_pgoff << PAGE_SHIFT,
 				.file = get_file(area->vm_file),

@@ -232,7 +232,7 @@ struct port_file *port_file_new(const char *name)
 
 	if (!port)
 		return ERR_PTR(-ENOMEM);
-	port->transport = (struct ktop_transport){
+	port->transport = (struct ktop_transport) {
 		.connected = connected, .buffer = buffer, .send = send, .receive = receive,
 	};
 	port->name = name;

@@ -192,7 +192,7 @@ static void tell_region(struct ktop *ktop, struct region *region)
 	u8 id[BUILD_ID_SIZE_MAX];
 	u32 size = region->module ? read_build_id(region->name, id) : 0;
 
-	ktop_object(ktop, &(struct ktop_object){
+	ktop_object(ktop, &(struct ktop_object) {
 		.process = KTOP_KERNEL, .start = region->start, .end = region->end,
 		.bias = region->bias, .name = region->name,
 		.build_id = size ? id : NULL, .build_id_size = size,

@@ -10,7 +10,7 @@ static struct range entry, thunks;
 
 static struct range range(const char *begin, const char *end)
 {
-	return (struct range){ private_address(begin), private_address(end) };
+	return (struct range) { private_address(begin), private_address(end) };
 }
 
 void text_init(void)

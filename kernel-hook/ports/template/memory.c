@@ -17,7 +17,7 @@ __attribute__((weak)) void *ktop_pages(size_t size)
 {
 	void *pages = pool + used;
 
-	if (size > sizeof pool - used)
+	if (size > sizeof(pool) - used)
 		return NULL;
 	used += (size + PAGE - 1) / PAGE * PAGE;
 	return pages;

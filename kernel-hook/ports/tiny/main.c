@@ -89,7 +89,7 @@ static struct thread threads[] = {
 	{ .name = "worker", .run = work },
 	{ .name = "idle", .run = idle },
 };
-enum { THREADS = sizeof threads / sizeof threads[0], IDLE = THREADS - 1 };
+enum { THREADS = sizeof(threads) / sizeof(threads[0]), IDLE = THREADS - 1 };
 
 static struct thread *current = &threads[IDLE];
 
@@ -126,7 +126,7 @@ void thread_yield(void)
 /* What switch_stacks() takes up: r15 to r12, rbx, rbp, and where to go. */
 static void make_thread(struct thread *thread, uint32_t id)
 {
-	uint64_t *top = (uint64_t *)(thread->stack + sizeof thread->stack) - 8;
+	uint64_t *top = (uint64_t *)(thread->stack + sizeof(thread->stack)) - 8;
 
 	top[4] = (uintptr_t)thread->run;
 	top[6] = (uintptr_t)thread_begin;
@@ -153,7 +153,7 @@ static void start_interrupts(void)
 		uint32_t high, reserved;
 	} gates[VECTORS];
 	const struct { uint16_t limit; void *base; } __attribute__((packed)) pointer = {
-		sizeof gates - 1, gates,
+		sizeof(gates) - 1, gates,
 	};
 
 	for (uint32_t i = VECTOR_TIMER; i < VECTORS; i++) {

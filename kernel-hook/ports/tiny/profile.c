@@ -22,7 +22,7 @@ void profile_start(uint64_t clock_hz)
 
 void profile_thread(struct thread *thread, uint32_t id)
 {
-	ktop_current_init(&thread->profiled, id, thread->stack, sizeof thread->stack);
+	ktop_current_init(&thread->profiled, id, thread->stack, sizeof(thread->stack));
 	ktop_thread(ktop, id, KTOP_KERNEL, thread->name);
 }
 

@@ -24,7 +24,7 @@ void log_add(struct log *log, uint32_t cpu, uint64_t time, uint16_t id,
 	const struct body *body)
 {
 	assert_true(log->count < LOG_MAX);
-	log->entries[log->count++] = (struct entry){
+	log->entries[log->count++] = (struct entry) {
 		.cpu = cpu, .time = time, .id = id, .size = (uint32_t)body->size,
 		.hash = log_hash(body->bytes, body->size),
 	};
@@ -45,7 +45,7 @@ bool log_same(const struct log *a, const struct log *b)
 }
 
 #define FIXED(name, ...) \
-	body_fixed(body, &(struct ktop_wire_##name){ __VA_ARGS__ }, sizeof(struct ktop_wire_##name))
+	body_fixed(body, &(struct ktop_wire_##name) { __VA_ARGS__ }, sizeof(struct ktop_wire_##name))
 
 static void list(struct body *body, struct text text)
 {
@@ -182,7 +182,7 @@ static bool want_more(void *context)
 struct decode *log_decode(struct log *log)
 {
 	memset(log, 0, offsetof(struct log, entries));
-	return decode_new(&(struct decode_sink){
+	return decode_new(&(struct decode_sink) {
 		.context = log, .boot = on_boot, .packet = on_packet, .events = on_events,
 		.more = want_more,
 	});

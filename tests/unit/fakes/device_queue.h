@@ -27,13 +27,13 @@ static inline uint16_t device_get16(const uint8_t *at)
 {
 	uint16_t value;
 
-	memcpy(&value, at, sizeof value);
+	memcpy(&value, at, sizeof(value));
 	return value;
 }
 
 static inline void device_put16(uint8_t *at, uint16_t value)
 {
-	memcpy(at, &value, sizeof value);
+	memcpy(at, &value, sizeof(value));
 }
 
 /* All parts from the place of the first, as legacy devices find them (2.7.2). */
@@ -42,7 +42,7 @@ static inline struct device_queue device_queue_at(void *memory, uint16_t size)
 	uint8_t *at = memory;
 	uint32_t end = 16u * size + 6 + 2u * size;
 
-	return (struct device_queue){
+	return (struct device_queue) {
 		.descriptors = at,
 		.available = at + 16u * size,
 		.used = at + (end + 4095) / 4096 * 4096,
@@ -60,8 +60,8 @@ static inline bool device_pop(struct device_queue *queue, struct device_buffer *
 		return false;
 	buffer->id = device_get16(queue->available + 4 + 2 * (queue->seen++ % queue->size));
 	descriptor = queue->descriptors + 16 * buffer->id;
-	memcpy(&address, descriptor, sizeof address);
-	memcpy(&buffer->length, descriptor + 8, sizeof buffer->length);
+	memcpy(&address, descriptor, sizeof(address));
+	memcpy(&buffer->length, descriptor + 8, sizeof(buffer->length));
 	buffer->data = (uint8_t *)(uintptr_t)address;
 	buffer->flags = device_get16(descriptor + 12);
 	return true;
@@ -73,8 +73,8 @@ static inline void device_push(struct device_queue *queue, uint32_t id, uint32_t
 	uint16_t index = device_get16(queue->used + 2);
 	uint8_t *entry = queue->used + 4 + 8 * (index % queue->size);
 
-	memcpy(entry, &id, sizeof id);
-	memcpy(entry + 4, &length, sizeof length);
+	memcpy(entry, &id, sizeof(id));
+	memcpy(entry + 4, &length, sizeof(length));
 	device_put16(queue->used + 2, (uint16_t)(index + 1));
 }
 

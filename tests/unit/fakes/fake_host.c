@@ -14,7 +14,7 @@ static void keep(struct fake_host *host, const struct fake_event *event)
 {
 	if (host->count == host->room) {
 		host->room = host->room ? 2 * host->room : 256;
-		host->events = realloc(host->events, host->room * sizeof *host->events);
+		host->events = realloc(host->events, host->room * sizeof(*host->events));
 		assert_non_null(host->events);
 	}
 	host->events[host->count++] = *event;
@@ -31,9 +31,9 @@ static uint32_t read_events(struct fake_host *host, const struct ktop_wire_packe
 		struct ktop_wire_event head;
 		struct fake_event event = { .stream = packet->stream, .cpu = packet->cpu };
 
-		assert_true((size_t)(end - at) >= sizeof head);
-		memcpy(&head, at, sizeof head);
-		at += sizeof head;
+		assert_true((size_t)(end - at) >= sizeof(head));
+		memcpy(&head, at, sizeof(head));
+		at += sizeof(head);
 		assert_true(head.size <= end - at && head.size <= KTOP_SAMPLE_MAX);
 		clock += (uint32_t)(head.time - (uint32_t)clock);	/* as CTF readers do */
 		assert_true(clock <= packet->end);
@@ -56,19 +56,19 @@ static uint32_t read_packet(struct fake_host *host, const uint8_t *at, uint32_t 
 	struct fake_books *books;
 	uint32_t bytes, count;
 
-	assert_true(size >= sizeof packet);
-	memcpy(&packet, at, sizeof packet);
+	assert_true(size >= sizeof(packet));
+	memcpy(&packet, at, sizeof(packet));
 	bytes = (uint32_t)(packet.packet_size / 8);
 	assert_int_equal(packet.magic, KTOP_MAGIC);
 	assert_int_equal(packet.boot_id[0], 0xb0);
 	assert_int_equal(packet.content_size, packet.packet_size);
-	assert_true(packet.packet_size % 8 == 0 && bytes >= sizeof packet && bytes <= size);
+	assert_true(packet.packet_size % 8 == 0 && bytes >= sizeof(packet) && bytes <= size);
 	assert_true(packet.stream < KTOP_STREAMS && packet.cpu < 8);
 	books = &host->books[packet.stream][packet.cpu];
 	assert_true(packet.begin <= packet.end && books->end <= packet.begin);
 	assert_true(packet.sequence >= books->sequence && packet.discarded >= books->discarded);
 	assert_true(packet.before >= books->sent);
-	count = read_events(host, &packet, at + sizeof packet, at + bytes);
+	count = read_events(host, &packet, at + sizeof(packet), at + bytes);
 	books->sequence = packet.sequence + 1;
 	books->sent = packet.before + count;
 	books->discarded = packet.discarded;
@@ -103,7 +103,7 @@ static void send(struct ktop_transport *self, uint32_t size)
 	host->buffers++;
 	for (uint32_t at = 0; at < size && !host->deaf; )
 		at += read_packet(host, host->buffer + at, size - at);
-	memset(host->buffer, 0xee, sizeof host->buffer);
+	memset(host->buffer, 0xee, sizeof(host->buffer));
 }
 
 static uint32_t receive(struct ktop_transport *self, void *to, uint32_t size)
@@ -122,10 +122,10 @@ static uint32_t receive(struct ktop_transport *self, void *to, uint32_t size)
 
 struct fake_host *fake_host_new(void)
 {
-	struct fake_host *host = calloc(1, sizeof *host);
+	struct fake_host *host = calloc(1, sizeof(*host));
 
 	assert_non_null(host);
-	host->transport = (struct ktop_transport){
+	host->transport = (struct ktop_transport) {
 		.connected = is_connected,
 		.buffer = buffer,
 		.send = send,
@@ -182,9 +182,9 @@ const char *fake_text(const struct fake_event *event, uint32_t fixed, uint32_t i
 	end = event->payload + event->size;
 	do {
 		assert_true(end - at >= 2);
-		memcpy(&size, at, sizeof size);
-		at += sizeof size;
-		assert_true(size <= end - at && size < sizeof text);
+		memcpy(&size, at, sizeof(size));
+		at += sizeof(size);
+		assert_true(size <= end - at && size < sizeof(text));
 		memcpy(text, at, size);
 		text[size] = 0;
 		at += size;

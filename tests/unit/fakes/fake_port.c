@@ -9,7 +9,7 @@ _Thread_local uint32_t fake_cpu;
 
 void fake_port_reset(void)
 {
-	fake_port = (struct fake_port){
+	fake_port = (struct fake_port) {
 		.clock = 1000000,
 		.texts = { { .low = 0x1000, .high = 0x2000, .is = KTOP_TEXT } },
 	};

@@ -29,8 +29,8 @@ static void reset(struct fake_serial *fake)
 {
 	fake->resets++;
 	fake->accepted = 0;
-	memset(fake->queues, 0, sizeof fake->queues);
-	memset(fake->kicked, 0, sizeof fake->kicked);
+	memset(fake->queues, 0, sizeof(fake->queues));
+	memset(fake->kicked, 0, sizeof(fake->kicked));
 	for (uint32_t i = 0; i < FAKE_PORTS; i++)
 		fake->ports[i].ready = fake->ports[i].open = false;
 }
@@ -96,7 +96,7 @@ static const struct ktop_virtio_ops fake_ops = {
 
 struct fake_serial *fake_serial_new(void)
 {
-	struct fake_serial *fake = calloc(1, sizeof *fake);
+	struct fake_serial *fake = calloc(1, sizeof(*fake));
 
 	fake->device.ops = &fake_ops;
 	fake->features = 1ull << 32 | 1 << 29 | 1 << 28 | 1 << 2 | 1 << 1 | 1 << 0;
@@ -136,7 +136,7 @@ void fake_serial_tell(struct fake_serial *fake, const void *bytes, uint32_t size
 
 static void tell(struct fake_serial *fake, uint32_t port, uint16_t event, uint16_t value)
 {
-	fake_serial_tell(fake, &(struct control){ port, event, value }, sizeof(struct control));
+	fake_serial_tell(fake, &(struct control) { port, event, value }, sizeof(struct control));
 }
 
 static void tell_name(struct fake_serial *fake, uint32_t port)
@@ -146,9 +146,9 @@ static void tell_name(struct fake_serial *fake, uint32_t port)
 	uint8_t text[256];
 
 	/* Odd ports as QEMU does it, with a zero at the end; even ones by the letter, without. */
-	memcpy(text, &head, sizeof head);
-	memcpy(text + sizeof head, fake->ports[port].name, length + 1);
-	fake_serial_tell(fake, text, (uint32_t)(sizeof head + length + (port & 1)));
+	memcpy(text, &head, sizeof(head));
+	memcpy(text + sizeof(head), fake->ports[port].name, length + 1);
+	fake_serial_tell(fake, text, (uint32_t)(sizeof(head) + length + (port & 1)));
 }
 
 static void hear(struct fake_serial *fake, const struct control *message)
@@ -183,7 +183,7 @@ static void run_control(struct fake_serial *fake)
 	struct control message;
 
 	while (device_pop(queue, &buffer)) {
-		memcpy(&message, buffer.data, sizeof message);
+		memcpy(&message, buffer.data, sizeof(message));
 		hear(fake, &message);
 		device_push(queue, buffer.id, 0);
 	}
@@ -229,7 +229,7 @@ void fake_serial_plug(struct fake_serial *fake, uint32_t port, const char *name)
 
 void fake_serial_unplug(struct fake_serial *fake, uint32_t port)
 {
-	fake->ports[port] = (struct fake_serial_port){ .name = NULL };
+	fake->ports[port] = (struct fake_serial_port) { .name = NULL };
 	tell(fake, port, 2, 1);
 }
 

@@ -18,7 +18,7 @@ struct subscription {
 
 struct subscription *session_subscribe(struct session *session)
 {
-	struct subscription *subscription = util_alloc(sizeof *subscription);
+	struct subscription *subscription = util_alloc(sizeof(*subscription));
 
 	subscription->session = session;
 	session->subscriptions++;
@@ -73,7 +73,7 @@ void fake_keep(struct fake_wish *wish, const struct request *request)
 	wish->selected = functions->selected;
 	wish->callers = functions->callers;
 	wish->visible_count = functions->visible_count;
-	memcpy(wish->visible, functions->visible, sizeof functions->visible);
+	memcpy(wish->visible, functions->visible, sizeof(functions->visible));
 }
 
 /* What was made when nobody asked for it was not made. */
@@ -158,10 +158,10 @@ void session_snapshot(struct session *session, const char *path, const struct ex
 {
 	struct folded_options options;
 
-	memcpy(&options, choice->options, sizeof options);
+	memcpy(&options, choice->options, sizeof(options));
 	session->marked = options.kernel_mark;
-	memcpy(session->root, options.root, sizeof session->root);
-	snprintf(session->path, sizeof session->path, "%s", path);
+	memcpy(session->root, options.root, sizeof(session->root));
+	snprintf(session->path, sizeof(session->path), "%s", path);
 	keep_excerpt(&session->snapped, excerpt);
 	session->snapshots++;
 }
@@ -195,7 +195,7 @@ static void ask(void *self, enum feed_question question, const struct request *r
 	if (fake_is_asked(session, question, request))
 		return;
 	session_request(subscription, request);
-	memset(&session->asked[question], 0, sizeof session->asked[question]);
+	memset(&session->asked[question], 0, sizeof(session->asked[question]));
 	if (request)
 		memcpy(&session->asked[question], request, request->kind->request_size);
 }

@@ -55,9 +55,9 @@ void smp_start(const struct smp *machine)
 	smp = *machine;
 	up = true;
 	now = 1000000;
-	memset(nmi_due, 0, sizeof nmi_due);
+	memset(nmi_due, 0, sizeof(nmi_due));
 	for (uint32_t i = 0; i <= SMP_CPUS; i++)
-		current[i] = (struct ktop_current){ .process = i, .thread = 100 + i };
+		current[i] = (struct ktop_current) { .process = i, .thread = 100 + i };
 	sigaction(SIGUSR1, &action, NULL);
 	sigfillset(&action.sa_mask);
 	sigaction(SIGUSR2, &action, NULL);
@@ -137,7 +137,7 @@ bool ktop_port_read_user(uint64_t address, void *to, uint32_t size)
 {
 	(void)address;
 	take_nmi();
-	if (size > sizeof user)
+	if (size > sizeof(user))
 		return false;
 	memcpy(to, user, size);
 	return true;

@@ -40,8 +40,8 @@ void symbols_free(struct symbols *symbols)
 static uint32_t have(struct symbols *symbols, const struct function *function)
 {
 	for (uint32_t i = 0; i < symbols->count; i++)
-		if (strcmp(symbols->first_names[i], function->name) == 0
-				&& strcmp(symbols->functions[i].object, function->object) == 0)
+		if (strcmp(symbols->first_names[i], function->name) == 0 &&
+				strcmp(symbols->functions[i].object, function->object) == 0)
 			return i;
 	if (symbols->count == FUNCTIONS)
 		abort();
@@ -97,7 +97,7 @@ void fake_symbols_read(struct symbols *symbols)
 
 uint32_t symbols_special(struct symbols *symbols, const char *name)
 {
-	return have(symbols, &(struct function){ .name = name, .object = "" });
+	return have(symbols, &(struct function) { .name = name, .object = "" });
 }
 
 uint64_t symbols_generation(const struct symbols *symbols)

@@ -97,7 +97,7 @@ static void hand_visible(struct picture *picture, size_t count)
 {
 	count = count < 256 ? count : 256;
 	free(picture->functions->visible);
-	picture->functions->visible = util_alloc(count * sizeof *picture->functions->visible);
+	picture->functions->visible = util_alloc(count * sizeof(*picture->functions->visible));
 	picture->functions->visible_count = count;
 	for (size_t i = 0; i < count; i++) {
 		struct function_row *row = &picture->functions->visible[i];
@@ -137,8 +137,8 @@ void hand_cpus(struct picture *picture, uint32_t count)
 {
 	free(picture->vitals->cpus);
 	free(picture->vitals->trends);
-	picture->vitals->cpus = util_alloc(count * sizeof *picture->vitals->cpus);
-	picture->vitals->trends = util_alloc(count * sizeof *picture->vitals->trends);
+	picture->vitals->cpus = util_alloc(count * sizeof(*picture->vitals->cpus));
+	picture->vitals->trends = util_alloc(count * sizeof(*picture->vitals->trends));
 	picture->vitals->cpu_count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct cpu_vitals *cpu = &picture->vitals->cpus[i];
@@ -160,7 +160,7 @@ void hand_cpus(struct picture *picture, uint32_t count)
 
 static struct vitals *hand_vitals(const struct symbols *symbols)
 {
-	struct vitals *vitals = util_alloc(sizeof *vitals);
+	struct vitals *vitals = util_alloc(sizeof(*vitals));
 
 	*vitals = (struct vitals) {
 		.answer = { .kind = &vitals_kind, .symbols = symbols },
@@ -174,7 +174,7 @@ static struct vitals *hand_vitals(const struct symbols *symbols)
 
 struct picture *hand_picture(struct symbols *symbols, const uint32_t functions[HAND_FUNCTIONS])
 {
-	struct function_table *table = util_alloc(sizeof *table);
+	struct function_table *table = util_alloc(sizeof(*table));
 	struct picture *picture;
 
 	*table = (struct function_table) {

@@ -11,7 +11,7 @@ const struct excerpt picture_all = { .filter.cpu = EVENT_NONE };
 
 struct picture *picture_new(struct answer *vitals, struct answer *functions)
 {
-	struct picture *picture = util_alloc(sizeof *picture);
+	struct picture *picture = util_alloc(sizeof(*picture));
 
 	picture->vitals = (struct vitals *)vitals;
 	picture->functions = (struct function_table *)functions;
@@ -31,7 +31,7 @@ struct vitals_request picture_vitals_request(void)
 {
 	struct vitals_request request;
 
-	memset(&request, 0, sizeof request);
+	memset(&request, 0, sizeof(request));
 	request.request.kind = &vitals_kind;
 	request.request.excerpt.filter.cpu = EVENT_NONE;
 	request.cpus = VITALS_TRENDS;
@@ -42,7 +42,7 @@ struct function_request picture_function_request(void)
 {
 	struct function_request request;
 
-	memset(&request, 0, sizeof request);
+	memset(&request, 0, sizeof(request));
 	request.request.kind = &function_table_kind;
 	request.request.excerpt.filter.cpu = EVENT_NONE;
 	request.selected = FUNCTION_NONE;

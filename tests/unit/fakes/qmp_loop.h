@@ -11,7 +11,7 @@
 
 static inline void loop_wait(const struct qmp *qmp, int ms)
 {
-	poll(&(struct pollfd){ .fd = qmp_fd(qmp), .events = POLLIN }, 1, ms);
+	poll(&(struct pollfd) { .fd = qmp_fd(qmp), .events = POLLIN }, 1, ms);
 }
 
 /* NULL with `error` set; frees it then. */

@@ -9,7 +9,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
-#include "agent/query/profile.h"
+#include "agent/query/digest.h"
 #include "agent/store/stacks.h"
 #include "agent/store/store.h"
 #include "intern.h"
@@ -79,8 +79,8 @@ static bool in_range(const struct world *world, const struct question *question,
 		uint64_t middle = slice.begin + (slice.end - slice.begin) / 2;
 
 		if (time >= slice.begin && time < slice.end)
-			return middle >= question->from
-				&& (question->to == UINT64_MAX || middle < question->to);
+			return middle >= question->from &&
+				(question->to == UINT64_MAX || middle < question->to);
 	}
 	fail_msg("no slice holds %llu", (unsigned long long)time);
 	return false;
@@ -89,9 +89,9 @@ static bool in_range(const struct world *world, const struct question *question,
 static bool passes(const struct world *world, const struct filter *filter,
 	const struct taken *taken)
 {
-	return (filter->cpu == EVENT_NONE || filter->cpu == taken->cpu)
-		&& (!filter->modes || filter->modes & 1u << taken->mode)
-		&& threads_match(world->inputs.threads, taken->thread, taken->process,
+	return (filter->cpu == EVENT_NONE || filter->cpu == taken->cpu) &&
+		(!filter->modes || filter->modes & 1u << taken->mode) &&
+		threads_match(world->inputs.threads, taken->thread, taken->process,
 			filter->thread);
 }
 
@@ -123,7 +123,7 @@ static size_t frames_of(const struct world *world, const struct taken *taken,
 struct expected {
 	struct table table;
 	struct row rows[FUNCTIONS];
-	uint64_t cpus[FUNCTIONS][PROFILE_WORDS_MAX];	/* of the rows */
+	uint64_t cpus[FUNCTIONS][DIGEST_WORDS_MAX];	/* of the rows */
 	uint64_t callers[FUNCTIONS];	/* of one function */
 	uint64_t trend[TABLE_TREND];
 };
@@ -263,8 +263,8 @@ static void check_stacks(struct world *world, const struct question *question,
 		bool cuts[2 * WORLD_FRAMES];
 		size_t depth = frames_of(world, taken, functions, cuts);
 
-		if (!taken->missed && passes(world, &question->filter, taken)
-				&& in_range(world, question, taken->time))
+		if (!taken->missed && passes(world, &question->filter, taken) &&
+				in_range(world, question, taken->time))
 			wanted += mark(taken->weight, functions[0], functions[depth - 1]);
 	}
 	assert_int_equal(sums[1], wanted);

@@ -21,7 +21,7 @@ bool safe_character(uint32_t code)
 		{ 0xe0000, 0xffffffff },
 	};
 
-	for (size_t i = 0; i < sizeof tricks / sizeof *tricks; i++)
+	for (size_t i = 0; i < sizeof(tricks) / sizeof(*tricks); i++)
 		if (code >= tricks[i].first && code <= tricks[i].last)
 			return false;
 	return true;

@@ -223,7 +223,7 @@ uint64_t scarce_count(void (*body)(void *context), void *context)
 {
 	struct verdict verdict;
 
-	run_one(&(struct scarce_runs){ .body = body, .context = context }, SCARCE_NONE, &verdict);
+	run_one(&(struct scarce_runs) { .body = body, .context = context }, SCARCE_NONE, &verdict);
 	return verdict.returned ? verdict.count : 0;
 }
 

@@ -23,7 +23,7 @@ struct fixture fixture_begin(const struct session_options *extra)
 {
 	static int number;
 	struct fixture fixture = { .number = number++ };
-	struct session_options options = extra ? *extra : (struct session_options){ 0 };
+	struct session_options options = extra ? *extra : (struct session_options) { 0 };
 	char *name = util_format("port%d", fixture.number), *error = NULL;
 
 	fixture.port = util_copy(scratch_path(name), strlen(scratch_path(name)));

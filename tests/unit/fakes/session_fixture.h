@@ -8,7 +8,6 @@
 #include "agent/vm/link.h"
 #include "picture.h"
 
-
 struct fake_guest;
 struct session;
 struct session_options;

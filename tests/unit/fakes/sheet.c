@@ -19,7 +19,7 @@
 static const struct size { int rows, columns; } sizes[] = {
 	{ 24, 80 }, { 40, 120 }, { 60, 200 }, { 10, 40 }, { 5, 20 },
 };
-enum { SIZES = sizeof sizes / sizeof *sizes };
+enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 static const char letters[STYLES + 1] = ".dTGWBkuiHwhsmKLp";	/* in the order of enum style */
 

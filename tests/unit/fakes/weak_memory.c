@@ -387,14 +387,14 @@ static uint64_t change(volatile void *at, uint32_t size, uint64_t keep, uint64_t
 static void begin(struct thread *thread, const struct weak_thread *is)
 {
 	thread->is = *is;
-	memset(&thread->knows, 0, sizeof thread->knows);
+	memset(&thread->knows, 0, sizeof(thread->knows));
 	thread->knows.thread[thread - weak.threads] = 1;
 	thread->interrupted = false;
 	thread->ended = is->run == NULL;
 	thread->late.place = NULL;
 	getcontext(&thread->context);
 	thread->context.uc_stack.ss_sp = thread->stack;
-	thread->context.uc_stack.ss_size = sizeof thread->stack;
+	thread->context.uc_stack.ss_size = sizeof(thread->stack);
 	makecontext(&thread->context, body, 0);
 }
 
@@ -402,7 +402,7 @@ const char *weak_run(uint32_t seed, void *memory, size_t size, const struct weak
 {
 	if (bytes_size < size) {
 		free(bytes);
-		bytes = calloc(size, sizeof *bytes);
+		bytes = calloc(size, sizeof(*bytes));
 		bytes_size = size;
 	}
 	if (bytes == NULL)
@@ -413,7 +413,7 @@ const char *weak_run(uint32_t seed, void *memory, size_t size, const struct weak
 	weak.failure = NULL;
 	weak.run++;
 	weak.accesses = weak.used = 0;
-	memset(weak.latest, 0, sizeof weak.latest);
+	memset(weak.latest, 0, sizeof(weak.latest));
 	for (uint32_t i = 0; i < WEAK_THREADS; i++)
 		begin(&weak.threads[i], &threads[i]);
 	weak.running = true;

@@ -92,7 +92,7 @@ static struct ktop_wire_status status(void)
 	struct ktop_wire_status status;
 
 	assert_non_null(fake_host_last(host, KTOP_EVENT_status));
-	memcpy(&status, fake_host_last(host, KTOP_EVENT_status)->payload, sizeof status);
+	memcpy(&status, fake_host_last(host, KTOP_EVENT_status)->payload, sizeof(status));
 	return status;
 }
 
@@ -166,13 +166,13 @@ static void events(void **state)
 	const char *bad = "usage: events [+-]NAME ...: what to trace: an event, a group such as irq, or all";
 
 	(void)state;
-	done("events +sched +syscall\n", 
+	done("events +sched +syscall\n",
 		"events +sched_switch -irq_enter -irq_exit +syscall_enter +syscall_exit");
 	assert_int_equal(status().trace_mask, 1 | 8 | 16);
 	assert_int_equal(ktop->trace[1], 0);		/* off is off */
 	done("start\n", "started");
 	assert_int_equal(ktop->trace[1], 1 | 8 | 16);
-	done("events -sched +irq\n", 
+	done("events -sched +irq\n",
 		"events -sched_switch +irq_enter +irq_exit +syscall_enter +syscall_exit");
 	assert_int_equal(ktop->trace[1], 2 | 4 | 8 | 16);
 	done("events -all\n", NONE);
@@ -196,9 +196,9 @@ static struct ktop_wire_tracing tracing(uint32_t *mask, uint16_t *words)
 	const uint8_t *payload = fake_host_last(host, KTOP_EVENT_tracing)->payload;
 	struct ktop_wire_tracing tracing;
 
-	memcpy(&tracing, payload, sizeof tracing);
-	memcpy(words, payload + sizeof tracing, sizeof *words);
-	memcpy(mask, payload + sizeof tracing + sizeof *words, *words * sizeof *mask);
+	memcpy(&tracing, payload, sizeof(tracing));
+	memcpy(words, payload + sizeof(tracing), sizeof(*words));
+	memcpy(mask, payload + sizeof(tracing) + sizeof(*words), *words * sizeof(*mask));
 	return tracing;
 }
 
@@ -234,7 +234,7 @@ static void more_names_than_an_answer_holds_end_in_dots(void **state)
 
 	(void)state;
 	for (int i = 0; i < KTOP_USER_EVENTS; i++) {
-		snprintf(name, sizeof name, "a_rather_long_name_%d", i);
+		snprintf(name, sizeof(name), "a_rather_long_name_%d", i);
 		assert_int_not_equal(ktop_event_new(ktop, name, "u8 a;"), 0);
 	}
 	answer = say("events +all\n", &ok);
@@ -415,13 +415,13 @@ static void garbage_is_answered_with_the_usage(void **state)
 	refused("START\n", all);
 	refused("a b c d e f g h i j k l\n", all);
 	refused("start now\n", "usage: start: sample, and trace the events chosen");
-	memset(line, 'x', sizeof line);
-	strcpy(line + sizeof line - 2, "\n");
+	memset(line, 'x', sizeof(line));
+	strcpy(line + sizeof(line) - 2, "\n");
 	refused(line, all);
 	memcpy(line, "start", 5);			/* a long line is not its beginning */
 	refused(line, all);
 	line[5] = ' ';
-	memset(line + 6, ' ', sizeof line - 8);
+	memset(line + 6, ' ', sizeof(line) - 8);
 	refused(line, all);
 	assert_false(ktop_running(ktop));
 	done("  start\t\r\n", "started");
@@ -432,11 +432,11 @@ static void the_longest_line_is_not_cut(void **state)
 	char line[82];
 
 	(void)state;
-	memset(line, ' ', sizeof line);
+	memset(line, ' ', sizeof(line));
 	memcpy(line, "start", 5);
 	strcpy(line + 79, "\n");
 	done(line, "started");
-	memset(line, ' ', sizeof line);
+	memset(line, ' ', sizeof(line));
 	memcpy(line, "stop", 4);
 	strcpy(line + 80, "\n");
 	refused(line, usage());
@@ -463,7 +463,7 @@ static void help_names_every_command(void **state)
 	(void)state;
 	text = say("help\n", &ok);
 	assert_true(ok);
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		assert_non_null(strstr(text, words[i]));
 	assert_true(strlen(text) < KTOP_TEXT_MAX);
 }

@@ -41,7 +41,7 @@ static int set_up(void **state)
 	(void)state;
 	fake_port_reset();
 	for (int i = 0; i < FAKE_CPUS; i++)
-		fake_port.current[i] = (struct ktop_current){
+		fake_port.current[i] = (struct ktop_current) {
 			.stack_low = (uintptr_t)stack,
 			.stack_high = (uintptr_t)(stack + 256),
 		};
@@ -125,7 +125,7 @@ static void events_arrive_as_they_were_written(void **state)
 	assert_int_equal(fake_host_count(host, KTOP_EVENT_syscall_exit), 1);
 	assert_int_equal(fake_host_last(host, KTOP_EVENT_syscall_exit)->cpu, 2);
 	assert_int_equal(fake_host_last(host, KTOP_EVENT_syscall_exit)->time, 5000000);
-	memcpy(&event, fake_host_last(host, KTOP_EVENT_syscall_exit)->payload, sizeof event);
+	memcpy(&event, fake_host_last(host, KTOP_EVENT_syscall_exit)->payload, sizeof(event));
 	assert_true(event.thread == 70 && event.number == 80 && event.result == 1ull << 40);
 }
 
@@ -189,7 +189,7 @@ static void no_ring_fills_between_drains_that_the_hook_wants(void **state)
 	static const uint32_t rates[] = { 1, 997, 4000, 20000 }, sizes[] = { KTOP_RING_MIN, 1 << 14, 1 << 18 };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof rates / sizeof rates[0] * 3; i++) {
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]) * 3; i++) {
 		fake_host_free(host);
 		host = fake_host_new();
 		boot(sizes[i % 3], rates[i / 3]);
@@ -388,7 +388,7 @@ static void cpu_status_agrees_with_the_books(void **state)
 	fake_port.clock += 12345;
 	span = fake_port.clock - span;
 	settle();
-	memcpy(&status, fake_host_last(host, KTOP_EVENT_cpu_status)->payload, sizeof status);
+	memcpy(&status, fake_host_last(host, KTOP_EVENT_cpu_status)->payload, sizeof(status));
 	assert_int_equal(status.cpu, 2);
 	assert_int_equal(status.stream, KTOP_TRACE);
 	assert_int_equal(status.enabled, 1);
@@ -403,7 +403,7 @@ static struct ktop_wire_cpu_status told(void)
 	struct ktop_wire_cpu_status status;
 
 	settle();
-	memcpy(&status, fake_host_last(host, KTOP_EVENT_cpu_status)->payload, sizeof status);
+	memcpy(&status, fake_host_last(host, KTOP_EVENT_cpu_status)->payload, sizeof(status));
 	assert_int_equal(status.stream, KTOP_TRACE);
 	return status;
 }
@@ -462,12 +462,12 @@ static void change_the_connection(unsigned *seed)
 
 static void change_a_wish(unsigned *seed)
 {
-	static const char *const lines[] = { 
+	static const char *const lines[] = {
 		"stop\n", "start\n", "start\n", "mode nmi\n", "mode timer\n", "rate 20000\n",
 		"rate 1000\n", "cpu 1 off\n", "cpu 1 on\n", "events -irq\n", "nonsense\n",
 	};
 
-	host->input = lines[(size_t)rand_r(seed) % (sizeof lines / sizeof lines[0])];
+	host->input = lines[(size_t)rand_r(seed) % (sizeof(lines) / sizeof(lines[0]))];
 }
 
 static void books_of_one_boot(unsigned seed)

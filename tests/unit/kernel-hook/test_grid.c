@@ -81,7 +81,7 @@ static void nothing_is_due_after_the_stop(void **state)
 	(void)state;
 	ktop_grid_start(&grid, 0, PERIOD);
 	ktop_grid_stop(&grid);
-	for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++)
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
 		assert_int_equal(ktop_grid_due(&grid, clocks[i]), 0);
 	ktop_grid_start(&grid, PERIOD, PERIOD);
 	assert_int_equal(ktop_grid_due(&grid, 3 * PERIOD), 1);

@@ -90,19 +90,19 @@ static void check_sample(const struct fake_event *event)
 {
 	struct ktop_wire_sample sample;
 
-	memcpy(&sample, event->payload, sizeof sample);
+	memcpy(&sample, event->payload, sizeof(sample));
 	assert_int_equal(sample.process, event->cpu);
 	assert_int_equal(sample.thread, 100 + event->cpu);
 	assert_int_equal(sample.mode, KTOP_MODE_USER);
 	assert_in_range(sample.weight, 1, KTOP_GAP);
-	assert_int_equal(event->size, sizeof sample + 2 + 2 + 2 * 8);
+	assert_int_equal(event->size, sizeof(sample) + 2 + 2 + 2 * 8);
 }
 
 static void check_syscall(const struct fake_event *event)
 {
 	struct ktop_wire_syscall_exit exit;
 
-	memcpy(&exit, event->payload, sizeof exit);
+	memcpy(&exit, event->payload, sizeof(exit));
 	assert_int_equal(exit.thread, 100 + event->cpu);
 	assert_int_equal(exit.result, 7 * (uint64_t)exit.number);
 }
@@ -112,9 +112,9 @@ static void check_name(const struct fake_event *event)
 	const char *name = fake_text(event, sizeof(struct ktop_wire_thread), 0);
 	struct ktop_wire_thread thread;
 
-	memcpy(&thread, event->payload, sizeof thread);
+	memcpy(&thread, event->payload, sizeof(thread));
 	assert_true(thread.thread < NAMES && thread.process == thread.thread / 2);
-	assert_int_equal(strspn(name, (char[]){ name[0], 0 }), strlen(name));
+	assert_int_equal(strspn(name, (char[]) { name[0], 0 }), strlen(name));
 	told[thread.thread] = name[0];
 }
 
@@ -154,7 +154,7 @@ static void drain_with_changes(void)
 	uint32_t choice = (uint32_t)random_below(&random_choice, 64);
 
 	if (*host->input == 0)
-		host->input = lines[choice % (sizeof lines / sizeof *lines)];
+		host->input = lines[choice % (sizeof(lines) / sizeof(*lines))];
 	host->free = choice % 4 ? UINT32_MAX : choice / 4 % 3;
 	host->deaf = choice == 3;
 	host->connected = choice != 2;
@@ -187,8 +187,8 @@ static int set_up(void **state)
 	(void)state;
 	host = fake_host_new();
 	random_choice.state = 3;
-	memset(traced, 0, sizeof traced);
-	memset(told, 0, sizeof told);
+	memset(traced, 0, sizeof(traced));
+	memset(told, 0, sizeof(told));
 	fake_host_connect(host);
 	return 0;
 }

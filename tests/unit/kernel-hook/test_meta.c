@@ -46,14 +46,14 @@ static int set_up(void **state)
 		.anchor = "kernel_main",
 		.anchor_address = 0xffffffff80001000,
 		.build_id = build_id,
-		.build_id_size = sizeof build_id,
+		.build_id_size = sizeof(build_id),
 		.symbols = function_after,
 	};
 	struct ktop_settings settings = { .ring_size = KTOP_RING_MIN };
 	size_t size = ktop_memory_size(2, &settings);
 
 	(void)state;
-	memset(functions, 0, sizeof functions);
+	memset(functions, 0, sizeof(functions));
 	fake_port_reset();
 	host = fake_host_new();
 	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
@@ -93,7 +93,7 @@ static uint64_t meta_lost(void)
 
 	fake_port.clock += 100000;
 	settle();
-	memcpy(&status, fake_host_last(host, KTOP_EVENT_status)->payload, sizeof status);
+	memcpy(&status, fake_host_last(host, KTOP_EVENT_status)->payload, sizeof(status));
 	return status.meta_lost;
 }
 
@@ -107,7 +107,7 @@ static void the_table_of_events_comes_first(void **state)
 #define ROW(id, stream, name) { id, stream, #name, KTOP_WIRE_FIELDS(name) },
 		KTOP_WIRE_EVENTS(ROW)
 	};
-	enum { ROWS = sizeof rows / sizeof rows[0] };
+	enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 	(void)state;
 	settle();
@@ -116,11 +116,11 @@ static void the_table_of_events_comes_first(void **state)
 		struct ktop_wire_descriptor fixed;
 
 		assert_int_equal(event->id, KTOP_EVENT_descriptor);
-		memcpy(&fixed, event->payload, sizeof fixed);
+		memcpy(&fixed, event->payload, sizeof(fixed));
 		assert_int_equal(fixed.event, rows[i].event);
 		assert_int_equal(fixed.stream, rows[i].stream);
-		assert_string_equal(fake_text(event, sizeof fixed, 0), rows[i].name);
-		assert_string_equal(fake_text(event, sizeof fixed, 1), rows[i].fields);
+		assert_string_equal(fake_text(event, sizeof(fixed), 0), rows[i].name);
+		assert_string_equal(fake_text(event, sizeof(fixed), 1), rows[i].fields);
 	}
 	assert_int_equal(host->events[ROWS].id, KTOP_EVENT_guest);
 }
@@ -141,11 +141,11 @@ static void an_event_of_the_kernels_is_described(void **state)
 	for (int i = 0; i < 2; i++) {
 		settle();
 		event = fake_host_last(host, KTOP_EVENT_descriptor);
-		memcpy(&fixed, event->payload, sizeof fixed);
+		memcpy(&fixed, event->payload, sizeof(fixed));
 		assert_int_equal(fixed.event, 64);
 		assert_int_equal(fixed.stream, KTOP_TRACE);
-		assert_string_equal(fake_text(event, sizeof fixed, 0), "toy");
-		assert_string_equal(fake_text(event, sizeof fixed, 1), "u32 box;s64 change;");
+		assert_string_equal(fake_text(event, sizeof(fixed), 0), "toy");
+		assert_string_equal(fake_text(event, sizeof(fixed), 1), "u32 box;s64 change;");
 		fake_host_forget(host);
 		settle();
 		assert_int_equal(fake_host_count(host, KTOP_EVENT_descriptor), 0);
@@ -161,16 +161,16 @@ static void the_guest_is_as_the_kernel_said(void **state)
 	(void)state;
 	settle();
 	event = fake_host_last(host, KTOP_EVENT_guest);
-	memcpy(&guest, event->payload, sizeof guest);
+	memcpy(&guest, event->payload, sizeof(guest));
 	assert_int_equal(guest.cpus, 2);
 	assert_int_equal(guest.clock, 1000000);
 	assert_int_equal(guest.epoch, 77);
 	assert_int_equal(guest.anchor_address, 0xffffffff80001000);
-	assert_string_equal(fake_text(event, sizeof guest, 0), "demo");
-	assert_string_equal(fake_text(event, sizeof guest, 1), "0.1");
-	assert_string_equal(fake_text(event, sizeof guest, 2), "x86_64");
-	assert_string_equal(fake_text(event, sizeof guest, 3), "kernel_main");
-	assert_string_equal(fake_text(event, sizeof guest, 4), (const char *)build_id);
+	assert_string_equal(fake_text(event, sizeof(guest), 0), "demo");
+	assert_string_equal(fake_text(event, sizeof(guest), 1), "0.1");
+	assert_string_equal(fake_text(event, sizeof(guest), 2), "x86_64");
+	assert_string_equal(fake_text(event, sizeof(guest), 3), "kernel_main");
+	assert_string_equal(fake_text(event, sizeof(guest), 4), (const char *)build_id);
 }
 
 static void names_come_once_and_when_they_change(void **state)
@@ -202,7 +202,7 @@ static void an_object_is_whole(void **state)
 		.bias = 0x10,
 		.name = "demo.elf",
 		.build_id = build_id,
-		.build_id_size = sizeof build_id,
+		.build_id_size = sizeof(build_id),
 	};
 	struct ktop_wire_object sent;
 	const struct fake_event *event;
@@ -211,16 +211,16 @@ static void an_object_is_whole(void **state)
 	ktop_object(ktop, &object);
 	settle();
 	event = fake_host_last(host, KTOP_EVENT_object);
-	memcpy(&sent, event->payload, sizeof sent);
+	memcpy(&sent, event->payload, sizeof(sent));
 	assert_true(sent.process == KTOP_KERNEL && sent.start == 0x1000 && sent.end == 0x2000);
 	assert_int_equal(sent.bias, 0x10);
-	assert_string_equal(fake_text(event, sizeof sent, 0), "demo.elf");
-	assert_string_equal(fake_text(event, sizeof sent, 1), (const char *)build_id);
+	assert_string_equal(fake_text(event, sizeof(sent), 0), "demo.elf");
+	assert_string_equal(fake_text(event, sizeof(sent), 1), (const char *)build_id);
 }
 
 static void know(int index, uint64_t address, uint32_t size, const char *name)
 {
-	functions[index] = (struct ktop_symbol){ address, size, name };
+	functions[index] = (struct ktop_symbol) { address, size, name };
 }
 
 /* What came last of the symbols says that there are no more. */
@@ -229,8 +229,8 @@ static bool all_told(void)
 	const struct fake_event *last = fake_host_last(host, KTOP_EVENT_symbol);
 	struct ktop_wire_symbol symbol;
 
-	memcpy(&symbol, last->payload, sizeof symbol);
-	return symbol.size == 0 && fake_text(last, sizeof symbol, 0)[0] == '\0';
+	memcpy(&symbol, last->payload, sizeof(symbol));
+	return symbol.size == 0 && fake_text(last, sizeof(symbol), 0)[0] == '\0';
 }
 
 static void the_kernels_symbols_come_in_order_and_once(void **state)
@@ -247,10 +247,10 @@ static void the_kernels_symbols_come_in_order_and_once(void **state)
 		struct ktop_wire_symbol symbol;
 
 		assert_int_equal(event->id, KTOP_EVENT_symbol);
-		memcpy(&symbol, event->payload, sizeof symbol);
+		memcpy(&symbol, event->payload, sizeof(symbol));
 		assert_int_equal(symbol.address, 0x1000 + 0x100 * i);
 		assert_int_equal(symbol.size, 0x80);
-		assert_string_equal(fake_text(event, sizeof symbol, 0), names[i]);
+		assert_string_equal(fake_text(event, sizeof(symbol), 0), names[i]);
 	}
 	assert_true(all_told());
 	settle();
@@ -290,7 +290,7 @@ static void long_names_are_cut_between_characters(void **state)
 	char name[100];
 
 	(void)state;
-	memset(name, 'n', sizeof name);
+	memset(name, 'n', sizeof(name));
 	name[99] = 0;
 	ktop_process(ktop, 1, name);
 	settle();
@@ -331,7 +331,7 @@ static struct ktop_wire_table threads_told(void)
 
 		if (host->events[i].id != KTOP_EVENT_table)
 			continue;
-		memcpy(&told, host->events[i].payload, sizeof told);
+		memcpy(&told, host->events[i].payload, sizeof(told));
 		if (told.event == KTOP_EVENT_thread)
 			table = told;
 	}
@@ -380,7 +380,7 @@ static void all_that_find_no_place_are_counted(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < threads; i++)
 		ktop_thread(ktop, i, 0, "many");
-	for (uint32_t step = 0; step < sizeof steps / sizeof steps[0]; step++) {
+	for (uint32_t step = 0; step < sizeof(steps) / sizeof(steps[0]); step++) {
 		for (uint32_t i = 0; i < MANY; i++)
 			ktop_thread(ktop, threads + i * steps[step], 0, "too many");
 		assert_int_equal(missing_threads(), MANY);
@@ -435,7 +435,7 @@ static void the_exited_give_their_place(void **state)
 
 		if (host->events[i].id != KTOP_EVENT_process)
 			continue;
-		memcpy(&process, host->events[i].payload, sizeof process);
+		memcpy(&process, host->events[i].payload, sizeof(process));
 		assert_true(process < KTOP_PROCESSES + 20 && !seen[process]);
 		seen[process] = true;
 	}
@@ -470,7 +470,7 @@ static bool hear(struct ktop_table *table, const uint32_t *put, uint32_t *heard)
 
 	if (ktop_table_next(table, payload) == 0)
 		return false;
-	memcpy(row, payload, sizeof row);
+	memcpy(row, payload, sizeof(row));
 	assert_true(row[0] < KEYS);
 	assert_int_equal(row[1], put[row[0]]);
 	assert_true(row[1] > heard[row[0]]);
@@ -493,7 +493,7 @@ static void same_as_an_array(void **state)
 		uint32_t id = (uint32_t)rand_r(&seed) % KEYS;
 		uint64_t lost = table.lost;
 
-		ktop_table_put(&table, (struct ktop_key){ .id = id }, &(uint32_t[]){ id, i }, 8);
+		ktop_table_put(&table, (struct ktop_key) { .id = id }, &(uint32_t[]) { id, i }, 8);
 		if (table.lost == lost)
 			put[id] = i;
 		ktop_table_exit(&table, (uint32_t)rand_r(&seed) % KEYS);
@@ -546,7 +546,7 @@ static void settings_out_of_range_are_refused(void **state)
 	assert_int_equal(ktop_memory_size(1, &settings), 0);
 	settings.ring_size = 2048;
 	assert_int_equal(ktop_memory_size(1, &settings), 0);
-	assert_null(ktop_init(&facts, NULL, NULL, memory, sizeof memory));
+	assert_null(ktop_init(&facts, NULL, NULL, memory, sizeof(memory)));
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

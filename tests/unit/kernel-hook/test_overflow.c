@@ -72,7 +72,7 @@ static int place_of(const struct ktop_record *record)
 {
 	uint64_t pc;
 
-	memcpy(&pc, record->payload + sizeof(struct ktop_wire_sample) + 2, sizeof pc);
+	memcpy(&pc, record->payload + sizeof(struct ktop_wire_sample) + 2, sizeof(pc));
 	for (int place = 0; place < PLACES; place++)
 		if (places[place].pc == pc)
 			return place;
@@ -90,10 +90,10 @@ static struct sums take_all(void)
 
 	while ((record = ktop_ring_first(ring, ktop_ring_head(ring)))) {
 		if (record->id == KTOP_EVENT_missed) {
-			memcpy(&missed, record->payload, sizeof missed);
+			memcpy(&missed, record->payload, sizeof(missed));
 			sums.missed += missed.ticks;
 		} else {
-			memcpy(&sample, record->payload, sizeof sample);
+			memcpy(&sample, record->payload, sizeof(sample));
 			assert_int_equal(sample.mode == KTOP_MODE_IDLE, place_of(record) == IDLE);
 			sums.samples++;
 			sums.weight[place_of(record)] += sample.weight;

@@ -49,8 +49,8 @@ static uint64_t take_all(void)
 		struct ktop_wire_sample sample;
 		struct ktop_wire_missed missed;
 
-		memcpy(&sample, record->payload, sizeof sample);
-		memcpy(&missed, record->payload, sizeof missed);
+		memcpy(&sample, record->payload, sizeof(sample));
+		memcpy(&missed, record->payload, sizeof(missed));
 		sum += record->id == KTOP_EVENT_sample ? sample.weight : missed.ticks;
 		ktop_ring_drop(ring, record);
 	}

@@ -20,7 +20,7 @@ static struct ktop_ring ring;
 static int set_up(void **state)
 {
 	(void)state;
-	memset(memory, 0xaa, sizeof memory);
+	memset(memory, 0xaa, sizeof(memory));
 	ktop_ring_init(&ring, memory, SIZE);
 	return 0;
 }
@@ -162,7 +162,7 @@ static void check_first(const struct expected *expected)
 static void same_as_a_queue(void **state)
 {
 	enum { STEPS = 100000 };
-	struct expected *queue = calloc(STEPS, sizeof *queue);
+	struct expected *queue = calloc(STEPS, sizeof(*queue));
 	uint64_t first = 0, last = 0, refused = 0;
 	unsigned seed = 20;
 

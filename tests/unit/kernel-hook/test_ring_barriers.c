@@ -87,12 +87,12 @@ static void the_books_balance(void)
 }
 
 #define RING .set_up = ring_set_up, .look = the_books_balance, .memory = &rings, \
-	.size = sizeof rings
+	.size = sizeof(rings)
 
 static void pair_1_a_record_is_whole_when_the_head_shows_it(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ RING, .threads = {
+	scenario_explore(&(struct scenario) { RING, .threads = {
 		{ .run = write_records }, { .run = read_often },
 	} });
 }
@@ -100,7 +100,7 @@ static void pair_1_a_record_is_whole_when_the_head_shows_it(void **state)
 static void pair_2_a_record_has_been_read_before_its_room_is_used_again(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ RING, .threads = {
+	scenario_explore(&(struct scenario) { RING, .threads = {
 		{ .run = write_records }, { .run = read_often },
 	} });
 }
@@ -108,7 +108,7 @@ static void pair_2_a_record_has_been_read_before_its_room_is_used_again(void **s
 static void pair_9_an_interrupt_finds_a_whole_ring_when_it_is_not_busy(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ RING, .threads = {
+	scenario_explore(&(struct scenario) { RING, .threads = {
 		{ .run = write_records, .interrupt = write_record, .interrupts = 3 },
 		{ .run = read_often },
 	} });

@@ -61,7 +61,7 @@ static bool whole(const struct ktop_record *record, uint64_t *number)
 {
 	uint8_t expected[8 + 512];
 
-	memcpy(number, record->payload, sizeof *number);
+	memcpy(number, record->payload, sizeof(*number));
 	if (*number >= EVENTS || record->size != size_of(*number) ||
 			record->id != *number % 60000 + 1)
 		return false;
@@ -96,14 +96,14 @@ static void *drainer(void *argument)
 
 static void all_that_was_taken_is_received_or_lost(void **state)
 {
-	struct test *test = aligned_alloc(64, sizeof *test);
+	struct test *test = aligned_alloc(64, sizeof(*test));
 	void *memory = aligned_alloc(64, SIZE);
 	pthread_t threads[2];
 
 	(void)state;
 	fake_port_reset();
 	assert_true(test && memory);
-	memset(test, 0, sizeof *test);
+	memset(test, 0, sizeof(*test));
 	ktop_ring_init(&test->ring, memory, SIZE);
 	assert_int_equal(pthread_create(&threads[0], NULL, drainer, test), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, writer, test), 0);

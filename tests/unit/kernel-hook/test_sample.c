@@ -38,7 +38,7 @@ static int set_up(void **state)
 	ktop = NULL;
 	boot(1 << 20);
 	for (int i = 0; i < FAKE_CPUS; i++)
-		fake_port.current[i] = (struct ktop_current){
+		fake_port.current[i] = (struct ktop_current) {
 			.process = KTOP_KERNEL,
 			.thread = KTOP_NO_THREAD,
 			.stack_low = (uintptr_t)stack,
@@ -80,11 +80,11 @@ static struct sums take_all(uint32_t cpu)
 		if (record->id == KTOP_EVENT_missed) {
 			struct ktop_wire_missed missed;
 
-			memcpy(&missed, record->payload, sizeof missed);
+			memcpy(&missed, record->payload, sizeof(missed));
 			sums.missed += missed.ticks;
 		} else {
 			assert_int_equal(record->id, KTOP_EVENT_sample);
-			memcpy(&sums.last, record->payload, sizeof sums.last);
+			memcpy(&sums.last, record->payload, sizeof(sums.last));
 			memcpy(sums.payload, record->payload, record->size);
 			sums.size = record->size;
 			sums.samples++;
@@ -236,7 +236,7 @@ static uint16_t count_at(const struct sums *sums, uint32_t offset)
 {
 	uint16_t count;
 
-	memcpy(&count, sums->payload + offset, sizeof count);
+	memcpy(&count, sums->payload + offset, sizeof(count));
 	return count;
 }
 
@@ -244,7 +244,7 @@ static uint64_t address_at(const struct sums *sums, uint32_t offset)
 {
 	uint64_t address;
 
-	memcpy(&address, sums->payload + offset, sizeof address);
+	memcpy(&address, sums->payload + offset, sizeof(address));
 	return address;
 }
 
@@ -418,7 +418,7 @@ static void what_was_open_at_the_stop_is_not_due_at_the_next_start(void **state)
 	ktop_drain(ktop);
 	by_nmi();
 	fake_port.nmis[0] = 0;
-	memset(fake_port.nmis, 0, sizeof fake_port.nmis);
+	memset(fake_port.nmis, 0, sizeof(fake_port.nmis));
 	fake_port.clock = ktop_pace(ktop);
 	ktop_pace(ktop);
 	fake_cpu = 1;

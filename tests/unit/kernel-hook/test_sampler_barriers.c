@@ -32,7 +32,7 @@ static void boot(bool nmi)
 	struct ktop_facts facts = { .cpus = 2, .clock_hz = HZ };
 
 	fake_port_reset();
-	ktop = ktop_init(&facts, &settings, NULL, memory, sizeof memory);
+	ktop = ktop_init(&facts, &settings, NULL, memory, sizeof(memory));
 	assert_non_null(ktop);
 	cpu = &ktop->cpu[0];
 }
@@ -71,7 +71,7 @@ static void nmis(void)
 		nmi();
 }
 
-#define HOOK .memory = memory, .size = sizeof memory
+#define HOOK .memory = memory, .size = sizeof(memory)
 
 static void no_other_sampler_is_in_force(void)
 {
@@ -91,7 +91,7 @@ static void switch_set_up(void)
 static void pair_3_a_sampler_is_in_force_after_the_last_sample_of_another(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ HOOK, .set_up = switch_set_up, .threads = {
+	scenario_explore(&(struct scenario) { HOOK, .set_up = switch_set_up, .threads = {
 		{ .run = ticks }, { .run = settles },
 	} });
 }
@@ -138,7 +138,7 @@ static void the_counts_were_the_last(void)
 static void pair_3_an_event_is_counted_before_its_stream_is_said_to_be_off(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){
+	scenario_explore(&(struct scenario) {
 		HOOK, .set_up = trace_set_up, .look = the_counts_were_the_last, .threads = {
 			{ .run = traces }, { .run = trace_off },
 		} });
@@ -183,7 +183,7 @@ static void nothing_is_missed(void)
 static void pair_4_time_off_is_not_missed_by_timer(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){
+	scenario_explore(&(struct scenario) {
 		HOOK, .set_up = timer_on_set_up, .look = nothing_is_missed, .threads = {
 			{ .run = ticks }, { .run = settles },
 		} });
@@ -198,7 +198,7 @@ static void no_round_was_due_while_off(void)
 static void pair_4_time_off_is_not_due_by_nmi(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){
+	scenario_explore(&(struct scenario) {
 		HOOK, .set_up = nmi_on_set_up, .look = no_round_was_due_while_off, .threads = {
 			{ .run = paces }, { .run = settles },
 		} });
@@ -243,7 +243,7 @@ static void paces_by_the_rate(void)
 static void pair_4_a_new_order_has_its_period_by_timer(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ HOOK, .set_up = timer_set_up, .threads = {
+	scenario_explore(&(struct scenario) { HOOK, .set_up = timer_set_up, .threads = {
 		{ .run = ticks_by_the_rate }, { .run = new_rate },
 	} });
 }
@@ -251,7 +251,7 @@ static void pair_4_a_new_order_has_its_period_by_timer(void **state)
 static void pair_4_a_new_order_has_its_period_by_nmi(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ HOOK, .set_up = nmi_set_up, .threads = {
+	scenario_explore(&(struct scenario) { HOOK, .set_up = nmi_set_up, .threads = {
 		{ .run = paces_by_the_rate }, { .run = new_rate },
 	} });
 }
@@ -265,7 +265,7 @@ static void what_was_asked_is_done_when_answered(void)
 static void pair_6_an_answer_has_seen_the_rounds_asked_for(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){
+	scenario_explore(&(struct scenario) {
 		HOOK, .set_up = nmi_set_up, .look = what_was_asked_is_done_when_answered,
 		.threads = {
 			{ .run = nmis }, { .run = paces },
@@ -284,7 +284,7 @@ static void paces_with_starts(void)
 static void pair_7_a_start_makes_no_more_due_than_there_was(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){
+	scenario_explore(&(struct scenario) {
 		HOOK, .set_up = nmi_set_up, .look = nothing_is_missed, .threads = {
 			{ .run = nmis }, { .run = paces_with_starts },
 		} });

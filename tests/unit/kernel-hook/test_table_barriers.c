@@ -27,7 +27,7 @@ static void put_version(void)
 	version++;
 	for (int i = 0; i < KTOP_ROW_WORDS; i++)
 		words[i] = version;
-	ktop_table_put(&names.table, (struct ktop_key){ .id = 7 }, words, (uint32_t)(8 * version));
+	ktop_table_put(&names.table, (struct ktop_key) { .id = 7 }, words, (uint32_t)(8 * version));
 }
 
 static void name_set_up(void)
@@ -71,18 +71,18 @@ static void the_last_version_is_told(void)
 }
 
 #define NAMES .set_up = name_set_up, .look = the_last_version_is_told, .memory = &names, \
-	.size = sizeof names, .threads = { { .run = put_versions }, { .run = take_rows } }
+	.size = sizeof(names), .threads = { { .run = put_versions }, { .run = take_rows } }
 
 static void pair_5_a_row_is_read_whole_or_not_at_all(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ NAMES });
+	scenario_explore(&(struct scenario) { NAMES });
 }
 
 static void pair_8_a_change_is_never_passed_over(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ NAMES });
+	scenario_explore(&(struct scenario) { NAMES });
 }
 
 int main(int count, char **arguments)

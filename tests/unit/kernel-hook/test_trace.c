@@ -67,7 +67,7 @@ static void trace_points_write_what_they_were_given(void **state)
 		assert_true(count < 5);
 		ids[count++] = record->id;
 		if (record->id == KTOP_EVENT_syscall_exit)
-			memcpy(&exit, record->payload, sizeof exit);
+			memcpy(&exit, record->payload, sizeof(exit));
 		ktop_ring_drop(ring, record);
 	}
 	assert_int_equal(count, 5);
@@ -145,7 +145,7 @@ static void a_kernels_own_events_are_typed_and_have_ids_of_their_own(void **stat
 	traced(KTOP_EVENT_disk_done);
 	ktop_trace_disk_read(ktop, 1, 2);
 	ktop_trace_disk_done(ktop, 7, -5);
-	assert_memory_equal(only_event(101, sizeof done), done, sizeof done);
+	assert_memory_equal(only_event(101, sizeof(done)), done, sizeof(done));
 }
 
 static void eight_fields_lie_one_behind_the_other(void **state)
@@ -155,8 +155,8 @@ static void eight_fields_lie_one_behind_the_other(void **state)
 	(void)state;
 	traced(KTOP_EVENT_disk_eight);
 	ktop_trace_disk_eight(ktop, 1, 2, 3, 1ull << 40, -1, -2, -3, INT64_MIN);
-	assert_int_equal(sizeof event, 30);
-	memcpy(&event, only_event(102, 30), sizeof event);
+	assert_int_equal(sizeof(event), 30);
+	memcpy(&event, only_event(102, 30), sizeof(event));
 	assert_true(event.a == 1 && event.b == 2 && event.c == 3 && event.d == 1ull << 40);
 	assert_true(event.e == -1 && event.f == -2 && event.g == -3 && event.h == INT64_MIN);
 }
@@ -171,12 +171,12 @@ static void an_event_of_run_time_has_any_id(void **state)
 	assert_int_equal(id, KTOP_TRACE_IDS - 1);
 	assert_int_equal(ktop_event_new(ktop, "opened", "char[] path;"), id);
 	assert_int_equal(ktop_event_new(ktop, "opened", "char[] path;u8 mode;"), id - 1);
-	ktop_trace(ktop, id, text, sizeof text);
+	ktop_trace(ktop, id, text, sizeof(text));
 	assert_int_equal(ktop_ring(&ktop->cpu[0], KTOP_TRACE)->committed, 0);
 	traced(id);
-	ktop_trace(ktop, id, text, sizeof text);
-	assert_memory_equal(only_event(id, sizeof text), text, sizeof text);
-	ktop_trace(ktop, KTOP_TRACE_IDS, text, sizeof text);
+	ktop_trace(ktop, id, text, sizeof(text));
+	assert_memory_equal(only_event(id, sizeof(text)), text, sizeof(text));
+	ktop_trace(ktop, KTOP_TRACE_IDS, text, sizeof(text));
 	ktop_trace(ktop, id, text, KTOP_TRACE_MAX + 1);
 	assert_int_equal(ktop_ring(&ktop->cpu[0], KTOP_TRACE)->committed, 1);
 }
@@ -196,12 +196,12 @@ static void what_is_no_event_is_refused_and_counted(void **state)
 	assert_false(ktop_events(ktop, &low, 1));
 	assert_false(ktop_events(ktop, &high, 1));
 	assert_false(ktop_events(ktop, &nameless, 1));
-	memset(name, 'n', sizeof name);
-	name[sizeof name - 1] = 0;
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = 0;
 	assert_int_equal(ktop_event_new(ktop, name, "u8 a;"), 0);
 	assert_int_equal(ktop_table_fill(&ktop->meta.events).lost, 5);
 	assert_int_equal(ktop_table_fill(&ktop->meta.events).used, 3);
-	name[sizeof name - 1 - strlen("u8 a;")] = 0;
+	name[sizeof(name) - 1 - strlen("u8 a;")] = 0;
 	assert_int_not_equal(ktop_event_new(ktop, name, "u8 a;"), 0);
 }
 
@@ -211,7 +211,7 @@ static void a_full_table_of_events_refuses_more(void **state)
 
 	(void)state;
 	for (int i = 0; i < KTOP_USER_EVENTS; i++) {
-		snprintf(name, sizeof name, "event%d", i);
+		snprintf(name, sizeof(name), "event%d", i);
 		assert_int_equal(ktop_event_new(ktop, name, "u8 a;"), KTOP_TRACE_IDS - 1 - i);
 	}
 	assert_int_equal(ktop_event_new(ktop, "more", "u8 a;"), 0);

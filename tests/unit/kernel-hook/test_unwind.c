@@ -40,13 +40,13 @@ static int set_up(void **state)
 	fake_port_reset();
 	/* Text to 0x1800, an entry stub to 0x1900, text again. */
 	fake_port.texts[0].high = ENTRY;
-	fake_port.texts[1] = (struct fake_text){ ENTRY, ENTRY + 0x100, KTOP_TEXT_ENTRY };
-	fake_port.texts[2] = (struct fake_text){ ENTRY + 0x100, 0x2000, KTOP_TEXT };
-	memset(stack, 0, sizeof stack);
-	memset(frames, 0xaa, sizeof frames);
-	regs = (struct ktop_regs){ .pc = 0x1111, .sp = at(2), .fp = at(4) };
-	current = (struct ktop_current){ .stack_low = at(0), .stack_high = at(WORDS) };
-	sample = (struct ktop_wire_sample){ 0 };
+	fake_port.texts[1] = (struct fake_text) { ENTRY, ENTRY + 0x100, KTOP_TEXT_ENTRY };
+	fake_port.texts[2] = (struct fake_text) { ENTRY + 0x100, 0x2000, KTOP_TEXT };
+	memset(stack, 0, sizeof(stack));
+	memset(frames, 0xaa, sizeof(frames));
+	regs = (struct ktop_regs) { .pc = 0x1111, .sp = at(2), .fp = at(4) };
+	current = (struct ktop_current) { .stack_low = at(0), .stack_high = at(WORDS) };
+	sample = (struct ktop_wire_sample) { 0 };
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static uint64_t frame(uint32_t index)
 {
 	uint64_t address;
 
-	memcpy(&address, frames + 8 * index, sizeof address);
+	memcpy(&address, frames + 8 * index, sizeof(address));
 	return address;
 }
 
@@ -281,8 +281,8 @@ static void garbage_never_leads_outside(void **state)
 			stack[i] = r % 3 == 0 ? fp : r % 3 == 1 ? 0x1000 + r % 0x1000 : r << 20;
 		}
 		regs.fp = at((uint32_t)rand_r(&seed) % WORDS);
-		sample = (struct ktop_wire_sample){ 0 };
-		memset(frames, 0xaa, sizeof frames);
+		sample = (struct ktop_wire_sample) { 0 };
+		memset(frames, 0xaa, sizeof(frames));
 		count = kernel();
 		cut += sample.flags & KTOP_KERNEL_CUT;
 		deepest = count > deepest ? count : deepest;
@@ -304,7 +304,7 @@ static int set_up_user(void **state)
 {
 	set_up(state);
 	fake_port.user_low = USER_LOW;
-	regs = (struct ktop_regs){ .pc = 0x400000, .sp = 0x7000, .fp = 0x7010, .user = true };
+	regs = (struct ktop_regs) { .pc = 0x400000, .sp = 0x7000, .fp = 0x7010, .user = true };
 	return 0;
 }
 
@@ -332,7 +332,7 @@ static void in_the_kernel_it_starts_at_the_saved_registers(void **state)
 {
 	(void)state;
 	user_record(0x7020, 0, 0x400200);
-	regs = (struct ktop_regs){ .pc = 0x1111, .fp = 0x7010 };
+	regs = (struct ktop_regs) { .pc = 0x1111, .fp = 0x7010 };
 	assert_int_equal(user(), 0);			/* nothing saved */
 	current.user_valid = true;
 	current.user_pc = 0x400300;

@@ -20,10 +20,10 @@ static uint64_t hash_file(uint32_t file, uint32_t pieces)
 	uint8_t bytes[PIECE];
 
 	for (uint32_t i = 0; i < pieces; i++) {
-		program_read(file, (uint64_t)i * PIECE, bytes, sizeof bytes);
+		program_read(file, (uint64_t)i * PIECE, bytes, sizeof(bytes));
 		for (uint32_t again = 0; again < 8; again++)
-			hash = hash_bytes(hash, bytes, sizeof bytes);
-		hash ^= (uint64_t)program_digest(bytes, sizeof bytes);
+			hash = hash_bytes(hash, bytes, sizeof(bytes));
+		hash ^= (uint64_t)program_digest(bytes, sizeof(bytes));
 	}
 	return hash;
 }

@@ -12,10 +12,10 @@ static inline int64_t call4(enum call number, uint64_t a, uint64_t b, uint64_t c
 	register uint64_t fourth __asm__("r10") = d;
 	int64_t result;
 
-	__asm__ volatile("syscall"
-		: "=a"(result)
-		: "a"((uint64_t)number), "D"(a), "S"(b), "d"(c), "r"(fourth)
-		: "rcx", "r11", "memory");
+	__asm__ volatile("syscall" :
+		"=a"(result) :
+		"a"((uint64_t)number), "D"(a), "S"(b), "d"(c), "r"(fourth) :
+		"rcx", "r11", "memory");
 	return result;
 }
 

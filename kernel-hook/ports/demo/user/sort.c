@@ -51,7 +51,7 @@ static bool is_sorted(const uint32_t *array, uint64_t count)
 
 int64_t main(uint64_t argument)
 {
-	uint32_t *array = program_map(2 * argument * sizeof *array);
+	uint32_t *array = program_map(2 * argument * sizeof(*array));
 
 	fill(array, argument);
 	program_yield();

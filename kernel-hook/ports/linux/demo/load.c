@@ -46,7 +46,7 @@ static int read_file(const char *path, const struct stat *about, int type, struc
 	(void)place;
 	if (file < 0)
 		return 0;
-	result += checksum(bytes, read(file, bytes, sizeof bytes));
+	result += checksum(bytes, read(file, bytes, sizeof(bytes)));
 	close(file);
 	return 0;
 }
@@ -72,7 +72,7 @@ static int sort_numbers(void)
 
 	for (int i = 0; i < NUMBERS; i++)
 		numbers[i] = seed = seed * 1664525 + 1013904223;
-	qsort(numbers, NUMBERS, sizeof numbers[0], compare);
+	qsort(numbers, NUMBERS, sizeof(numbers[0]), compare);
 	result = numbers[NUMBERS / 2];
 	return 0;
 }
@@ -103,7 +103,7 @@ static void send_all(int to)
 
 	for (int i = 0; i < MESSAGES; i++) {
 		translate(bytes);
-		need(write(to, bytes, sizeof bytes) == sizeof bytes, "send");
+		need(write(to, bytes, sizeof(bytes)) == sizeof(bytes), "send");
 	}
 	close(to);
 }
@@ -113,7 +113,7 @@ static void take_all(int from)
 	static unsigned char bytes[CHUNK];
 	ssize_t got;
 
-	while ((got = read(from, bytes, sizeof bytes)) > 0)
+	while ((got = read(from, bytes, sizeof(bytes))) > 0)
 		result += checksum(bytes, got);
 	close(from);
 }
@@ -139,12 +139,12 @@ static void use_loopback(void)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int door = socket(AF_INET, SOCK_STREAM, 0), again = 1;
 
-	setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
-	need(bind(door, (struct sockaddr *)&here, sizeof here) == 0 && listen(door, 1) == 0, "loopback");
+	setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &again, sizeof(again));
+	need(bind(door, (struct sockaddr *)&here, sizeof(here)) == 0 && listen(door, 1) == 0, "loopback");
 	if (fork() == 0) {
 		int line = socket(AF_INET, SOCK_STREAM, 0);
 
-		need(connect(line, (struct sockaddr *)&here, sizeof here) == 0, "loopback");
+		need(connect(line, (struct sockaddr *)&here, sizeof(here)) == 0, "loopback");
 		send_all(line);
 		_exit(0);
 	}
@@ -161,7 +161,7 @@ static void read_disk(void)
 	int disk = open("/dev/ram0", O_RDONLY);
 
 	need(disk >= 0, "memory");
-	while (read(disk, bytes, sizeof bytes) > 0)
+	while (read(disk, bytes, sizeof(bytes)) > 0)
 		result += bytes[0];
 	close(disk);
 }
@@ -181,7 +181,7 @@ int main(int count, char **words)
 	name = name ? name + 1 : words[0];
 	if (strcmp(name, "sorter") == 0)
 		return sort_numbers();
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(name, kinds[i].name) == 0)
 			for (;;)
 				kinds[i].once();

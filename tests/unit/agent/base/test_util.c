@@ -74,7 +74,7 @@ static void test_controls(void **state)
 	check("\xc2\x9b" "31m\xc2\x80\xc2\x9f", "?31m??");			/* C1 in UTF-8 */
 	check("\x9b" "31m", "?31m");						/* C1 as a bare byte */
 	for (unsigned c = 1; c < 0x20; c++)
-		check((char []){ (char)c, 0 }, "?");
+		check((char []) { (char)c, 0 }, "?");
 }
 
 static void test_zero_byte(void **state)
@@ -186,7 +186,7 @@ static void test_without_memory_it_ends_at_once(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), GAVE_BACK);
-	assert_true(read(ends[0], words, sizeof words - 1) > 0);
+	assert_true(read(ends[0], words, sizeof(words) - 1) > 0);
 	assert_non_null(strstr(words, "ktop: no memory left"));
 	close(ends[0]);
 	close(ends[1]);
@@ -196,10 +196,10 @@ static void test_without_memory_it_ends_at_once(void **state)
 static void test_cuts_between_characters(void **state)
 {
 	static const char text[] = "a\xc3\xbc" "b\xe6\x97\xa5\xe6\x9c\xac" "c\xf0\x9f\x98\x80";
-	char cut[sizeof text];
+	char cut[sizeof(text)];
 
 	(void)state;
-	for (size_t size = 1; size <= sizeof text; size++) {
+	for (size_t size = 1; size <= sizeof(text); size++) {
 		size_t whole = 0, next;
 		uint32_t point;
 

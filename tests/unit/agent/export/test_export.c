@@ -85,7 +85,7 @@ static bool write_export(struct world *world, const char *path, const struct que
 	struct folded_options options, char **error)
 {
 	const struct export_choice choice = folded_choice(options);
-	struct export *export = export_new(&choice, &(struct export_source){
+	struct export *export = export_new(&choice, &(struct export_source) {
 		.query = world->query, .inputs = &world->inputs, .question = question });
 	bool written = export_write(export, path, &world->result, error);
 
@@ -126,14 +126,14 @@ static void a_stack_is_a_line_from_the_root(void **state)
 
 	(void)state;
 	take(&world, &call);
-	check_text(&world, (struct folded_options){ 0 }, "p2_4;p2_5;k6;k7 3\n");
-	check_text(&world, (struct folded_options){ .kernel_mark = true },
+	check_text(&world, (struct folded_options) { 0 }, "p2_4;p2_5;k6;k7 3\n");
+	check_text(&world, (struct folded_options) { .kernel_mark = true },
 		"p2_4;p2_5;k6_[k];k7_[k] 3\n");
 	threads_thread(world.inputs.threads, 4, 2,
-		(struct text){ .bytes = "boot; now", .size = 9 });
-	check_text(&world, (struct folded_options){ .thread_first = true },
+		(struct text) { .bytes = "boot; now", .size = 9 });
+	check_text(&world, (struct folded_options) { .thread_first = true },
 		"boot:_now;p2_4;p2_5;k6;k7 3\n");
-	check_text(&world, (struct folded_options){ .root = "1 a;b" },
+	check_text(&world, (struct folded_options) { .root = "1 a;b" },
 		"1_a:b;p2_4;p2_5;k6;k7 3\n");
 	world_free(&world);
 }
@@ -152,16 +152,16 @@ static void what_is_inlined_is_marked(void **state)
 	take(&world, &one);
 	take(&world, &two);
 	assert_int_equal(query_unread(world.query, &question), 4);
-	text = export_of(&world, &question, (struct folded_options){ .kernel_mark = true });
+	text = export_of(&world, &question, (struct folded_options) { .kernel_mark = true });
 	assert_string_equal(text, "k6_[k];k7_[k] 5\n");
 	free(text);
 	fake_symbols_read(world.inputs.symbols);
 	assert_int_equal(query_unread(world.query, &question), 0);
-	text = export_of(&world, &question, (struct folded_options){ .kernel_mark = true });
+	text = export_of(&world, &question, (struct folded_options) { .kernel_mark = true });
 	assert_string_equal(text, "k6_[k];i6_[i];j6_[i];k7_[k];i7_[i];j7_[i] 2\n"
 		"k6_[k];i6_[i];k7_[k];i7_[i] 3\n");
 	free(text);
-	check_text(&world, (struct folded_options){ .kernel_mark = true }, "k6_[k];k7_[k] 5\n");
+	check_text(&world, (struct folded_options) { .kernel_mark = true }, "k6_[k];k7_[k] 5\n");
 	world_free(&world);
 }
 
@@ -176,7 +176,7 @@ static void idle_and_unknown_time_are_in_it_and_missed_time_is_not(void **state)
 	take(&world, &idle);
 	take(&world, &nothing);
 	store_missed(world.inputs.store, SECOND, 0, 100);
-	check_text(&world, (struct folded_options){ .kernel_mark = true },
+	check_text(&world, (struct folded_options) { .kernel_mark = true },
 		"[idle] 3\n[unknown] 4\n");
 	assert_int_equal(world.result.weight, 7);
 	assert_int_equal(world.result.stacks, 2);
@@ -197,8 +197,8 @@ static void lines_that_read_the_same_are_one(void **state)
 	take(&world, &work);
 	work.thread = 2;
 	take(&world, &work);
-	check_text(&world, (struct folded_options){ 0 }, "[unknown] 9\n");
-	check_text(&world, (struct folded_options){ .thread_first = true },
+	check_text(&world, (struct folded_options) { 0 }, "[unknown] 9\n");
+	check_text(&world, (struct folded_options) { .thread_first = true },
 		"thread_1;[unknown] 6\nthread_2;[unknown] 3\n");
 	world_free(&world);
 }
@@ -223,7 +223,7 @@ static void names_are_harmless_and_sorted_by_bytes(void **state)
 			take(&world, &work);
 		}
 	}
-	check_text(&world, (struct folded_options){ 0 },
+	check_text(&world, (struct folded_options) { 0 },
 		"f 1\nf! 1\nf!;f 1\nf(int,_long) 1\nf(int,_long);f 1\nf:g 1\nf:g;f 1\nf;f 1\n"
 		"f_g_h 1\nf_g_h;f 1\nf\xc3\xa9 1\nf\xc3\xa9;f 1\n");
 	world_free(&world);
@@ -280,7 +280,7 @@ static void the_file_adds_up_to_the_table(void **state)
 	}
 	table = query_table(world.query, &everything);
 	for (int options = 0; options < 4; options++) {
-		char *text = export(&world, (struct folded_options){ .kernel_mark = options & 1,
+		char *text = export(&world, (struct folded_options) { .kernel_mark = options & 1,
 			.thread_first = options & 2 });
 
 		check_lines(text, &world.result);
@@ -297,7 +297,7 @@ static void nothing_makes_an_empty_file(void **state)
 	struct world world = world_new();
 
 	(void)state;
-	check_text(&world, (struct folded_options){ 0 }, "");
+	check_text(&world, (struct folded_options) { 0 }, "");
 	assert_int_equal(world.result.stacks, 0);
 	world_free(&world);
 }
@@ -309,7 +309,7 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
 
 	(void)state;
 	assert_false(write_export(&world, scratch_path("no/such/folder"), &everything,
-		(struct folded_options){ 0 }, &error));
+		(struct folded_options) { 0 }, &error));
 	assert_non_null(error);
 	assert_non_null(strstr(error, "no/such/folder"));
 	free(error);
@@ -323,7 +323,7 @@ static void only_the_named_file_is_left(void **state)
 	size_t files = 0;
 
 	(void)state;
-	free(export(&world, (struct folded_options){ 0 }));
+	free(export(&world, (struct folded_options) { 0 }));
 	folder = opendir(scratch_folder);
 	assert_non_null(folder);
 	for (struct dirent *entry; (entry = readdir(folder)); )
@@ -369,9 +369,9 @@ static void json_has_the_facts_and_the_table(void **state)
 	take(&world, &work);
 	for (int given_up = 0; given_up < 2; given_up++) {
 		struct table *table = query_table(world.query, &everything);
-		const struct export_choice choice = json_choice((struct json_options){
+		const struct export_choice choice = json_choice((struct json_options) {
 			.facts = put_fact, .context = "a \"fact\"", .stop = &stop, .set_aside = EVENT_NONE });
-		struct export *export = export_new(&choice, &(struct export_source){
+		struct export *export = export_new(&choice, &(struct export_source) {
 			.query = world.query, .inputs = &world.inputs, .question = &everything,
 			.table = table });
 		FILE *to = open_memstream(&text, &size);

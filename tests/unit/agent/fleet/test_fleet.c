@@ -201,7 +201,7 @@ static void test_states_of_many(void **state)
 {
 	const enum link_state better[] = { LINK_NO_PORT, LINK_LOST, LINK_CONNECTING, LINK_TAKEN,
 		LINK_NOT_OPENED, LINK_NO_HELLO, LINK_SILENT, LINK_UP };
-	enum { LINKS = sizeof better / sizeof *better };
+	enum { LINKS = sizeof(better) / sizeof(*better) };
 	struct world web = new_world(), db = new_world();
 	struct fleet *fleet = fleet_new(names, 2, NULL);
 

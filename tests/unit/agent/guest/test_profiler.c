@@ -13,7 +13,7 @@ enum { MS = 1000000 };
 
 static struct profiler_facts off(uint64_t ms, bool key_path)
 {
-	return (struct profiler_facts){
+	return (struct profiler_facts) {
 		.now = ms * MS, .key_path = key_path, .status_known = true
 	};
 }

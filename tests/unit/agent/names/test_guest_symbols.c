@@ -25,7 +25,7 @@
 
 static struct text text_of(const char *text)
 {
-	return (struct text){ .bytes = text, .size = strlen(text) };
+	return (struct text) { .bytes = text, .size = strlen(text) };
 }
 
 static bool add(struct guest_symbols *symbols, uint64_t address, uint32_t size, const char *name)
@@ -82,7 +82,7 @@ static void nonsense_is_passed_over(void **state)
 	assert_false(add(symbols, 0x1000, 0, "no size"));
 	assert_false(add(symbols, UINT64_MAX - 4, 8, "over the end"));
 	assert_false(add(symbols, 0x1000, 8, ""));
-	assert_false(guest_symbols_add(symbols, 0x1000, 8, (struct text){ .bytes = "\0a", .size = 2 }));
+	assert_false(guest_symbols_add(symbols, 0x1000, 8, (struct text) { .bytes = "\0a", .size = 2 }));
 	assert_string_equal(name_at(symbols, 0x1000), "");
 	assert_int_equal(guest_symbols_refused(symbols), 0);
 	guest_symbols_free(symbols);
@@ -148,7 +148,7 @@ static void what_has_no_room_is_counted(void **state)
 	memset(name, 'n', sizeof(name));
 	for (uint32_t i = 0; i < 100000; i++)
 		guest_symbols_add(symbols, 16 * (uint64_t)i, 16,
-			(struct text){ .bytes = name, .size = sizeof(name) });
+			(struct text) { .bytes = name, .size = sizeof(name) });
 	assert_true(guest_symbols_refused(symbols) > 1000);
 	assert_true(guest_symbols_refused(symbols) < 99000);
 	assert_int_equal(strlen(name_at(symbols, 16 * 900)), sizeof(name));

@@ -26,7 +26,7 @@ static struct world world_new(void)
 {
 	struct objects *objects = objects_new(NULL);
 
-	return (struct world){ .objects = objects, .layouts = layouts_new(objects, NULL) };
+	return (struct world) { .objects = objects, .layouts = layouts_new(objects, NULL) };
 }
 
 static void world_free(struct world *world)
@@ -37,7 +37,7 @@ static void world_free(struct world *world)
 
 static struct object object_of(uint32_t process, const char *name, uint64_t start, uint64_t end)
 {
-	return (struct object){
+	return (struct object) {
 		.process = process, .start = start, .end = end,
 		.name = { .bytes = name, .size = strlen(name) },
 	};

@@ -50,7 +50,7 @@ static uint64_t address_of(const char *file, const char *name)
 
 static struct text text(const char *bytes)
 {
-	return (struct text){ .bytes = bytes, .size = strlen(bytes) };
+	return (struct text) { .bytes = bytes, .size = strlen(bytes) };
 }
 
 /* A guest that tells of its kernel itself, moved by SLIDE, of that build. */

@@ -88,7 +88,7 @@ static void check(struct symbols *symbols, uint32_t process, uint64_t address, c
 
 static struct object object_of(uint32_t process, const char *name, uint64_t start, uint64_t bias)
 {
-	return (struct object){
+	return (struct object) {
 		.process = process,
 		.start = start,
 		.end = start + 0x100000,
@@ -361,7 +361,7 @@ static void test_notes_are_harmless(void **state)
 	build("evil", "-no-pie -Wl,--build-id=0x01234567");
 	scratch_run("mkdir -p root && mv evil \"root/$(printf 'evil\\033]0;title\\007')\"");
 	symbols_set_files(symbols, scratch_path("root"), NULL, false);
-	object.build_id = (struct text){ .bytes = "\x01\x23\x45\x66", .size = 4 };
+	object.build_id = (struct text) { .bytes = "\x01\x23\x45\x66", .size = 4 };
 	symbols_map(symbols, &object, NULL);
 	settle(symbols);
 	assert_non_null(strstr(note_of(symbols), "/evil?]0;title?"));
@@ -378,7 +378,7 @@ static void test_program_of_another_build(void **state)
 	(void)state;
 	build("built", "-no-pie -Wl,--build-id=0x01234567");
 	spin = nm_address("built", "spin");
-	object.build_id = (struct text){ .bytes = "\x01\x23\x45\x66", .size = 4 };
+	object.build_id = (struct text) { .bytes = "\x01\x23\x45\x66", .size = 4 };
 	map(symbols, &object);
 	check(symbols, 1, spin, "[unknown]", "built");
 	assert_non_null(strstr(note_of(symbols), "built"));
@@ -399,7 +399,7 @@ static void test_notes_of_files_age(void **state)
 
 	(void)state;
 	build("aged", "-no-pie -Wl,--build-id=0x01234567");
-	object.build_id = (struct text){ .bytes = "\x01\x23\x45\x66", .size = 4 };
+	object.build_id = (struct text) { .bytes = "\x01\x23\x45\x66", .size = 4 };
 	epoch->known = epoch->told = true;
 	epoch_ticks(epoch, 20000000000);
 	map(symbols, &object);
@@ -518,7 +518,7 @@ static void test_hostile_objects(void **state)
 	assert_string_equal(at(symbols, 5, 0x1000)->object, "a?b?[1m");
 	memset(long_name, 'n', sizeof(long_name));
 	object = object_of(20, "", 0x1000, 0);
-	object.name = (struct text){ .bytes = long_name, .size = sizeof(long_name) };
+	object.name = (struct text) { .bytes = long_name, .size = sizeof(long_name) };
 	map(symbols, &object);
 	assert_true(strlen(at(symbols, 20, 0x1000)->object) < 100);
 	object = object_of(21, "one\0two", 0x1000, 0);

@@ -13,7 +13,7 @@
 
 static struct text text(const char *bytes)
 {
-	return (struct text){ .bytes = bytes, .size = strlen(bytes) };
+	return (struct text) { .bytes = bytes, .size = strlen(bytes) };
 }
 
 static void numbers_stand_in_for_names(void **state)
@@ -99,7 +99,7 @@ static void memory_is_bounded(void **state)
 		int size = snprintf(name, sizeof(name), "%u", i);
 
 		name[size] = 'x';
-		threads_thread(threads, 5, 1, (struct text){ .bytes = name, .size = sizeof(name) });
+		threads_thread(threads, 5, 1, (struct text) { .bytes = name, .size = sizeof(name) });
 	}
 	assert_true(threads_generation(threads) < (16 << 20) / sizeof(name) + 1);
 	for (uint32_t i = 0; i < 300000; i++)

@@ -36,7 +36,7 @@ static void refuse(const char *text, const char *why, const char *what_to_do)
 	end = strchr(error, ';');
 	if (!end || !strstr(error, why) || strstr(error, why) > end || !strstr(end, what_to_do))
 		fail_msg("\"%s\": %s", text, error);
-	assert_memory_equal(&filter, &before, sizeof filter);
+	assert_memory_equal(&filter, &before, sizeof(filter));
 	free(error);
 }
 
@@ -69,7 +69,7 @@ static void test_what_is_taken(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		take(rows[i].text, &rows[i].filter);
 }
 
@@ -79,7 +79,7 @@ static void test_what_is_refused(void **state)
 		"modes:user", "cp:0", "alloc pid:5", "not-known:x" };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
 		refuse(unknown[i], "is not a word of a filter", "cpu:N");
 		refuse(unknown[i], "is not a word of a filter", "thread:NAME");
 		refuse(unknown[i], "is not a word of a filter", "mode:kernel|user|idle");
@@ -116,16 +116,16 @@ static void test_what_is_too_long(void **state)
 	char text[400];
 
 	(void)state;
-	snprintf(text, sizeof text, "thread:%064d", 0);
+	snprintf(text, sizeof(text), "thread:%064d", 0);
 	refuse(text, "too long", "63 bytes");
-	snprintf(text, sizeof text, "thread:%063d", 0);
+	snprintf(text, sizeof(text), "thread:%063d", 0);
 	take(text, &(struct filter) { .cpu = EVENT_NONE,
 		.thread = "000000000000000000000000000000000000000000000000000000000000000" });
-	snprintf(text, sizeof text, "%0130d", 0);
+	snprintf(text, sizeof(text), "%0130d", 0);
 	refuse(text, "too long", "126 bytes");
-	snprintf(text, sizeof text, "%060d %060d %060d", 0, 0, 0);
+	snprintf(text, sizeof(text), "%060d %060d %060d", 0, 0, 0);
 	refuse(text, "too long", "126 bytes");
-	snprintf(text, sizeof text, "%0300d", 0);
+	snprintf(text, sizeof(text), "%0300d", 0);
 	refuse(text, "too long", "159 bytes");
 }
 

@@ -73,8 +73,8 @@ static void random_question(struct random *random, uint64_t now, struct question
 	question->from = window < now ? now - window : 0;
 	if (random_below(random, 6) == 0) {		/* zeroed, or looking back */
 		question->from = random_below(random, now + 1);
-		question->to = random_below(random, 2) ? UINT64_MAX
-			: question->from + random_below(random, 2 * (now - question->from) + 1);
+		question->to = random_below(random, 2) ? UINT64_MAX :
+			question->from + random_below(random, 2 * (now - question->from) + 1);
 	}
 	if (random_below(random, 3) == 0)
 		random_filter(random, &question->filter);
@@ -93,7 +93,7 @@ static void random_names(struct random *random, struct world *world)
 			random_below(random, 2));
 	else
 		threads_thread(world->inputs.threads, (uint32_t)random_below(random, 4), 1,
-			(struct text){ .bytes = name, .size = strlen(name) });
+			(struct text) { .bytes = name, .size = strlen(name) });
 }
 
 struct pace {
@@ -113,7 +113,7 @@ static void run_guest(const struct pace *pace)
 	uint64_t now = 0;
 
 	for (size_t i = 0; i < readers; i++)		/* the last of many is one of anybody */
-		questions[i] = (struct question){ .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE },
+		questions[i] = (struct question) { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE },
 			.reader = pace->readers ? query_reader_new(world.query) : QUERY_ANYBODY };
 	for (size_t i = 0; i < pace->samples; i++) {
 		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, pace->late);
@@ -143,14 +143,14 @@ static void run_guest(const struct pace *pace)
 static void a_minute_agrees_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace){ .seed = 21, .step = 80 * MS, .late = 3 * SECOND, .samples = 2000,
+	run_guest(&(struct pace) { .seed = 21, .step = 80 * MS, .late = 3 * SECOND, .samples = 2000,
 		.asked = 6, .fine = true });
 }
 
 static void late_events_agree_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace){ .seed = 22, .step = 60 * MS, .late = 100 * SECOND,
+	run_guest(&(struct pace) { .seed = 22, .step = 60 * MS, .late = 100 * SECOND,
 		.samples = 2000, .asked = 6, .fine = true });
 }
 
@@ -158,9 +158,9 @@ static void late_events_agree_with_a_list(void **state)
 static void days_agree_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace){ .seed = 23, .step = 4 * SECOND, .late = 300 * SECOND,
+	run_guest(&(struct pace) { .seed = 23, .step = 4 * SECOND, .late = 300 * SECOND,
 		.samples = 3000, .asked = 8 });
-	run_guest(&(struct pace){ .seed = 24, .step = 200 * SECOND, .late = 9000 * SECOND,
+	run_guest(&(struct pace) { .seed = 24, .step = 200 * SECOND, .late = 9000 * SECOND,
 		.samples = 3000, .asked = 8 });
 }
 
@@ -218,7 +218,7 @@ static const struct filter everything = { .cpu = EVENT_NONE };
 
 static struct table *ask(struct world *world, uint64_t from, uint64_t to)
 {
-	return query_table(world->query, &(struct question){ .from = from, .to = to,
+	return query_table(world->query, &(struct question) { .from = from, .to = to,
 		.filter = everything });
 }
 
@@ -246,7 +246,7 @@ static struct taken kernel_sample(uint64_t time, uint32_t weight, uint32_t count
 static void recursion_counts_once(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 5, 5, (const uint64_t[]){ 3, 3, 2, 3, 1 });
+	struct taken taken = kernel_sample(SECOND, 5, 5, (const uint64_t[]) { 3, 3, 2, 3, 1 });
 	const struct question question = { .to = UINT64_MAX, .filter = everything };
 	struct caller callers[8];
 	struct table *table;
@@ -271,7 +271,7 @@ static void recursion_counts_once(void **state)
 static void idle_is_no_work(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 5, 2, (const uint64_t[]){ 3, 1 });
+	struct taken taken = kernel_sample(SECOND, 5, 2, (const uint64_t[]) { 3, 1 });
 	struct table *table;
 
 	(void)state;
@@ -288,8 +288,8 @@ static void idle_is_no_work(void **state)
 static void the_pattern_chooses_rows_and_leaves_shares(void **state)
 {
 	struct world world = world_new();
-	struct taken one = kernel_sample(SECOND, 5, 2, (const uint64_t[]){ 3, 1 });
-	struct taken two = kernel_sample(SECOND, 7, 2, (const uint64_t[]){ 2, 1 });
+	struct taken one = kernel_sample(SECOND, 5, 2, (const uint64_t[]) { 3, 1 });
+	struct taken two = kernel_sample(SECOND, 7, 2, (const uint64_t[]) { 2, 1 });
 	struct question question = { .to = UINT64_MAX, .filter = everything };
 	struct table *table;
 
@@ -314,7 +314,7 @@ static void adjacent_ranges_share_nothing_and_miss_nothing(void **state)
 	(void)state;
 	for (size_t i = 0; i < 1000; i++) {
 		struct taken taken = kernel_sample(random_below(&random, 900 * SECOND), 1, 1,
-			(const uint64_t[]){ 1 });
+			(const uint64_t[]) { 1 });
 
 		world_take(&world, &taken);
 	}
@@ -342,7 +342,7 @@ static void a_name_is_followed_though_nothing_else_happens(void **state)
 	fake_symbols_know(world.inputs.symbols, 2, false);
 	world_take(&world, &user);
 	world_check(&world, &question, 0, false);
-	threads_thread(world.inputs.threads, 4, 2, (struct text){ .bytes = "boot", .size = 4 });
+	threads_thread(world.inputs.threads, 4, 2, (struct text) { .bytes = "boot", .size = 4 });
 	world_check(&world, &question, 0, false);
 	fake_symbols_know(world.inputs.symbols, 2, true);
 	world_check(&world, &question, 0, false);
@@ -353,8 +353,8 @@ static void a_name_is_followed_though_nothing_else_happens(void **state)
 static void slices_that_merge_across_the_sum_are_counted_once(void **state)
 {
 	struct world world = world_new();
-	struct taken newer = kernel_sample(10300 * MS, 5, 1, (const uint64_t[]){ 3 });
-	struct taken older = kernel_sample(10100 * MS, 7, 1, (const uint64_t[]){ 3 });
+	struct taken newer = kernel_sample(10300 * MS, 5, 1, (const uint64_t[]) { 3 });
+	struct taken older = kernel_sample(10100 * MS, 7, 1, (const uint64_t[]) { 3 });
 	const struct question question = { .to = UINT64_MAX, .filter = everything };
 
 	(void)state;
@@ -371,7 +371,7 @@ static void slices_that_merge_across_the_sum_are_counted_once(void **state)
 static void cpus_may_be_many(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]){ 3 });
+	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]) { 3 });
 	struct table *table;
 
 	(void)state;
@@ -419,7 +419,7 @@ static void equal_stacks_come_once(void **state)
 {
 	struct world world = world_new();
 	const struct question question = { .to = UINT64_MAX, .filter = everything };
-	struct taken taken = kernel_sample(SECOND, 1, 2, (const uint64_t[]){ 3, 1 });
+	struct taken taken = kernel_sample(SECOND, 1, 2, (const uint64_t[]) { 3, 1 });
 	struct seen seen = { 0 };
 
 	(void)state;
@@ -448,7 +448,7 @@ static void equal_stacks_come_once(void **state)
 static void missed_time_is_told_and_in_no_share(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]){ 3 });
+	struct taken taken = kernel_sample(SECOND, 5, 1, (const uint64_t[]) { 3 });
 	const struct taken gap = { .time = SECOND, .weight = 90, .missed = true };
 	struct table *table;
 
@@ -465,7 +465,7 @@ static void missed_time_is_told_and_in_no_share(void **state)
 static void cpus_are_told_by_mode_and_second(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(5 * SECOND, 5, 1, (const uint64_t[]){ 3 });
+	struct taken taken = kernel_sample(5 * SECOND, 5, 1, (const uint64_t[]) { 3 });
 	const struct taken gap = { .time = 70 * SECOND, .weight = 9, .missed = true, .cpu = 2 };
 	const struct question question = { .from = 60 * SECOND, .to = UINT64_MAX,
 		.filter = { .cpu = 0 } };
@@ -497,7 +497,7 @@ static void cpus_are_told_by_mode_and_second(void **state)
 static void a_coarse_slice_is_even(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(1000 * SECOND, 37, 1, (const uint64_t[]){ 3 });
+	struct taken taken = kernel_sample(1000 * SECOND, 37, 1, (const uint64_t[]) { 3 });
 	struct question question = { .to = 1030 * SECOND, .filter = everything };
 	uint64_t trend[TABLE_TREND];
 	uint32_t function;
@@ -554,8 +554,8 @@ static void check_order(struct table *table, const struct world *world, enum tab
 static void rows_stand_in_the_order_of_a_column(void **state)
 {
 	struct world world = world_new();
-	struct taken taken = kernel_sample(SECOND, 9, 2, (const uint64_t[]){ 5, 1 });
-	struct taken other = kernel_sample(SECOND, 4, 2, (const uint64_t[]){ 2, 1 });
+	struct taken taken = kernel_sample(SECOND, 9, 2, (const uint64_t[]) { 5, 1 });
+	struct taken other = kernel_sample(SECOND, 4, 2, (const uint64_t[]) { 2, 1 });
 	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
 		.user_count = 1, .user = { 0x308 }, .cpu = 2 };
 	struct table *table;
@@ -583,7 +583,7 @@ static const char *cpus_text(uint64_t low, uint64_t second, size_t size)
 {
 	static char text[64];
 	const struct table table = { .words = 2 };
-	const struct row row = { .cpus = (uint64_t[]){ low, second } };
+	const struct row row = { .cpus = (uint64_t[]) { low, second } };
 
 	return table_cpus(&table, &row, text, size);
 }
@@ -607,7 +607,7 @@ static void a_table_tells_the_range_of_its_slices(void **state)
 
 	(void)state;
 	for (uint64_t ms = 0; ms < 20000; ms += 10) {
-		struct taken taken = kernel_sample(ms * MS, 1, 1, (const uint64_t[]){ 1 });
+		struct taken taken = kernel_sample(ms * MS, 1, 1, (const uint64_t[]) { 1 });
 
 		world_take(&world, &taken);
 	}
@@ -672,7 +672,7 @@ static void test_given_up(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < MANY; i++) {
-		taken = (struct taken){ .time = i * MS, .weight = 1, .kernel_count = 8 };
+		taken = (struct taken) { .time = i * MS, .weight = 1, .kernel_count = 8 };
 		for (uint32_t k = 0; k < taken.kernel_count; k++)
 			taken.kernel[k] = random_address(&random, 500);
 		whole += taken.weight;
@@ -698,9 +698,9 @@ static void test_given_up(void **state)
 static void many_readers_agree_with_a_list(void **state)
 {
 	(void)state;
-	run_guest(&(struct pace){ .seed = 26, .step = 20 * MS, .late = 3 * SECOND, .samples = 2000,
+	run_guest(&(struct pace) { .seed = 26, .step = 20 * MS, .late = 3 * SECOND, .samples = 2000,
 		.asked = 10, .readers = 3 });
-	run_guest(&(struct pace){ .seed = 27, .step = 20 * MS, .late = SECOND, .samples = 2000,
+	run_guest(&(struct pace) { .seed = 27, .step = 20 * MS, .late = SECOND, .samples = 2000,
 		.asked = 10, .readers = QUERY_READERS + 1 });
 }
 

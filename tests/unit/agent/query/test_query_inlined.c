@@ -20,7 +20,7 @@ static const struct question everything = { .to = UINT64_MAX, .filter = { .cpu =
 /* In k2, called by k1. */
 static void take(struct world *world, uint64_t address, uint32_t weight, uint32_t cpu)
 {
-	world_take(world, &(struct taken){
+	world_take(world, &(struct taken) {
 		.time = SECOND, .weight = weight, .cpu = cpu, .kernel_count = 2,
 		.kernel = { address, 0x1f1 } });
 }

@@ -176,8 +176,8 @@ static void ask_json(struct grown *grown)
 static void ask_stacks(struct grown *grown)
 {
 	struct question question = asked(grown, CALLERS_NONE);
-	const struct export_choice choice = folded_choice((struct folded_options){ .kernel_mark = true });
-	struct export *export = export_new(&choice, &(struct export_source){
+	const struct export_choice choice = folded_choice((struct folded_options) { .kernel_mark = true });
+	struct export *export = export_new(&choice, &(struct export_source) {
 		.query = grown->epoch->query, .inputs = &grown->epoch->inputs, .question = &question });
 	struct export_result result;
 

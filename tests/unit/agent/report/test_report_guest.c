@@ -317,9 +317,9 @@ static void test_report_of_a_paused_vm_fails_at_once(void **state)
 		{ NULL, NULL },
 	};
 	const char *path = scratch_path("paused.qmp");
-	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script){
+	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine }, path);
-	struct fixture fixture = fixture_begin(&(struct session_options){ .qmp = path });
+	struct fixture fixture = fixture_begin(&(struct session_options) { .qmp = path });
 	struct report *report;
 
 	(void)state;

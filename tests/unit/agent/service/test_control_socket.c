@@ -125,7 +125,7 @@ static void test_the_living_are_left_alone(void **state)
 static char *hear(const char *sent, bool *ok)
 {
 	const char *path = scratch_path("speaker");
-	char *words[] = { (char []){ "ctl" } }, *error = NULL, *text, request[8];
+	char *words[] = { (char []) { "ctl" } }, *error = NULL, *text, request[8];
 	int listener = bound(path), fd, status;
 	size_t size;
 	pid_t speaker;
@@ -136,7 +136,7 @@ static char *hear(const char *sent, bool *ok)
 		fd = accept(listener, NULL, NULL);
 		_exit(recv(fd, request, sizeof(request), 0) != 4 || write(fd, sent, strlen(sent)) < 0);
 	}
-	text = control_client_ask(path, &(struct control_question){ .words = words, .count = 1,
+	text = control_client_ask(path, &(struct control_question) { .words = words, .count = 1,
 		.deadline = UINT64_MAX }, ok, &size, &error);
 	assert_int_equal(waitpid(speaker, &status, 0), speaker);
 	assert_int_equal(status, 0);

@@ -63,7 +63,7 @@ static void test_live(void **state)
 {
 	char *raw = util_format("%s", scratch_path("raw")), *error = NULL;
 	char *saved = util_format("%s", scratch_path("saved.folded"));
-	struct fixture fixture = fixture_begin(&(struct session_options){ 0 });
+	struct fixture fixture = fixture_begin(&(struct session_options) { 0 });
 	struct service *service = service_new(fixture.session, fixture.port, &error);
 
 	struct tape *tape;
@@ -71,12 +71,12 @@ static void test_live(void **state)
 	(void)state;
 	assert_non_null(service);
 	assert_true(record_folder(raw, &error));
-	tape = tape_new(fixture.session, &(struct record_options){ .folder = raw });
+	tape = tape_new(fixture.session, &(struct record_options) { .folder = raw });
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
 	service_step(service);
-	session_snapshot(fixture.session, saved, &picture_all, &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, saved, &picture_all, &(struct export_choice) { .format = &export_folded });
 	fixture_await_message(&fixture, false, saved);
 	check_sockets(2);		/* ours, and the one that stands for QEMU's */
 	check_private(scratch_path("runtime/ktop"), 2);

@@ -69,7 +69,7 @@ static void add_sample(struct attack *attack, uint64_t clock, const struct ktop_
 
 static struct ktop_wire_sample any_sample(struct attack *attack)
 {
-	return (struct ktop_wire_sample){
+	return (struct ktop_wire_sample) {
 		.process = KTOP_KERNEL, .thread = attack->count++, .mode = KTOP_MODE_KERNEL,
 		.weight = 1, .exact = 1,
 	};
@@ -236,10 +236,10 @@ static struct program start(const char *port, const char *names, const char *mem
 {
 	struct program program = { .output = scratch_path("output") };
 	char *words[] = {
-		(char []){ "build/ktop" }, (char []){ "report" }, (char []){ "--port" }, (char *)port,
-		(char []){ "--symbols" }, (char *)names, (char []){ "--memory" }, (char *)memory,
-		(char []){ "--seconds" }, util_format("%d", WINDOW_S),
-		(char []){ "--wait" }, (char []){ "1000" }, NULL,
+		(char []) { "build/ktop" }, (char []) { "report" }, (char []) { "--port" }, (char *)port,
+		(char []) { "--symbols" }, (char *)names, (char []) { "--memory" }, (char *)memory,
+		(char []) { "--seconds" }, util_format("%d", WINDOW_S),
+		(char []) { "--wait" }, (char []) { "1000" }, NULL,
 	};
 	posix_spawn_file_actions_t actions;
 
@@ -368,7 +368,7 @@ static struct outcome run(const char *memory, size_t size, void (*send)(struct a
 	free(output);
 	print_message("%s MiB: peak %zu KiB, CPU %.2f s, %.3f us a sample\n", memory, program.peak,
 		program.cpu, attack.samples ? 1e6 * program.cpu / (double)attack.samples : 0);
-	return (struct outcome){
+	return (struct outcome) {
 		.peak = program.peak,
 		.cost = attack.samples ? program.cpu / (double)attack.samples : 0,
 	};

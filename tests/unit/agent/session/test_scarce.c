@@ -84,7 +84,7 @@ static void live_on(struct fixture *fixture)
 /* The file is written before, by main. */
 static struct fixture begin(void)
 {
-	return fixture_begin(&(struct session_options){ .symbols = scratch_path("names"),
+	return fixture_begin(&(struct session_options) { .symbols = scratch_path("names"),
 		.patient = true });
 }
 
@@ -189,7 +189,8 @@ static void snapshot(void *context)
 	fake_guest_sample(fixture.guest, 0, 3, HOT, CALLER);
 	picture_free(fixture_picture(&fixture));
 	scarce_pause(false);
-	session_snapshot(fixture.session, scratch_path("shot.folded"), &picture_all, &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, scratch_path("shot.folded"), &picture_all,
+		&(struct export_choice) { .format = &export_folded });
 	for (int i = 0; i < FIXTURE_STEPS && !message.text[0]; i++) {
 		fixture_step(&fixture);
 		session_message(fixture.session, &message);
@@ -299,7 +300,7 @@ static void begin_qmp(struct fixture *fixture, bool plug)
 {
 	char *error = NULL;
 
-	fixture->session = session_new(&(struct session_options){ .symbols = scratch_path("names"),
+	fixture->session = session_new(&(struct session_options) { .symbols = scratch_path("names"),
 		.qmp = scratch_path("qmp"), .no_plug = !plug, .patient = true }, &error);
 	if (!fixture->session)
 		fail_msg("%s", error);
@@ -326,7 +327,7 @@ static void connect_by_qmp(void *context)
 
 	(void)context;
 	scarce_pause(true);
-	server = serve(&(struct fake_script){ .greeting = fake_greeting, .answers = answers },
+	server = serve(&(struct fake_script) { .greeting = fake_greeting, .answers = answers },
 		scratch_path("qmp"));
 	unlink(port);
 	fixture.guest = fake_guest_new(port);
@@ -354,7 +355,7 @@ static void plug_in(void *context)
 
 	(void)context;
 	scarce_pause(true);
-	server = serve(&(struct fake_script){ .greeting = fake_greeting, .machine = machine_answer,
+	server = serve(&(struct fake_script) { .greeting = fake_greeting, .machine = machine_answer,
 		.context = &machine }, scratch_path("qmp"));
 	scarce_pause(false);
 	begin_qmp(&fixture, true);
@@ -468,7 +469,7 @@ enum { SCENES = sizeof(scenes) / sizeof(scenes[0]) };
 
 static bool play_once(int scene, uint64_t number)
 {
-	return scarce_run(&(struct scarce_runs){
+	return scarce_run(&(struct scarce_runs) {
 		.from = number, .step = SCARCE_NONE / 2, .body = scenes[scene - 1].body });
 }
 

@@ -250,9 +250,9 @@ static const struct fake_answer machine[] = {
 static void test_profiler_by_key(void **state)
 {
 	const char *path = scratch_path("keys.qmp");
-	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script){
+	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine }, path);
-	struct fixture fixture = fixture_begin(&(struct session_options){ .qmp = path });
+	struct fixture fixture = fixture_begin(&(struct session_options) { .qmp = path });
 
 	(void)state;
 	fixture_bring_up(&fixture);
@@ -427,7 +427,7 @@ static void test_losses_are_shown(void **state)
 	epoch = session_epoch(fixture.session);
 	epoch->untimed = epoch->status.meta_lost = 0;
 	epoch->tables_told = true;
-	epoch->tables[TABLE_THREADS] = (struct table_fill){ .size = 4096, .used = 4096, .missing = 904 };
+	epoch->tables[TABLE_THREADS] = (struct table_fill) { .size = 4096, .used = 4096, .missing = 904 };
 	assert_non_null(strstr(remarks_text(epoch, 0, "; ", text, sizeof(text)), "904 threads without a name: the "
 		"guest keeps 4096 threads; more by the hook's settings: threads=8192"));
 	epoch->tables[TABLE_THREADS].missing = 0;
@@ -438,7 +438,7 @@ static void test_losses_are_shown(void **state)
 /* A loss is told while what is shown has the time in which it grew, and again when it grows. */
 static void test_a_remark_goes_with_its_cause(void **state)
 {
-	struct epoch *epoch = epoch_new((const uint8_t[16]){ 0 }, NULL, NULL);
+	struct epoch *epoch = epoch_new((const uint8_t[16]) { 0 }, NULL, NULL);
 	char text[REMARKS_SIZE];
 
 	(void)state;
@@ -457,7 +457,7 @@ static void test_a_remark_goes_with_its_cause(void **state)
 
 static void test_remarks_are_cut_to_their_room(void **state)
 {
-	struct epoch *epoch = epoch_new((const uint8_t[16]){ 0 }, NULL, NULL);
+	struct epoch *epoch = epoch_new((const uint8_t[16]) { 0 }, NULL, NULL);
 	char text[16];
 
 	(void)state;

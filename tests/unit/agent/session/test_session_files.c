@@ -43,7 +43,8 @@ static void test_snapshot_that_cannot_be_written(void **state)
 
 	(void)state;
 	fixture_bring_up(&fixture);
-	session_snapshot(fixture.session, "/nowhere/at/all.folded", &picture_all, &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, "/nowhere/at/all.folded", &picture_all,
+		&(struct export_choice) { .format = &export_folded });
 	fixture_await_message(&fixture, true, "the folder in which ktop was started");
 	fixture_end(&fixture);
 }
@@ -59,8 +60,10 @@ static void test_snapshot_outlives_the_session(void **state)
 	fixture_bring_up(&fixture);
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
-	session_snapshot(fixture.session, path, &picture_all, &(struct export_choice){ .format = &export_folded });
-	session_snapshot(fixture.session, path, &picture_all, &(struct export_choice){ .format = &export_folded });
+	session_snapshot(fixture.session, path, &picture_all,
+		&(struct export_choice) { .format = &export_folded });
+	session_snapshot(fixture.session, path, &picture_all,
+		&(struct export_choice) { .format = &export_folded });
 	session_step(fixture.session, 0);
 	fixture_end(&fixture);
 	text = scratch_read(path, &size);
@@ -90,7 +93,7 @@ static void test_stacks_are_utf8_whatever_names_are(void **state)
 	char *list = util_format("%s", scratch_text("odd_names", names));
 	char *path = util_format("%s", scratch_path("odd.folded")), *text;
 	struct fixture fixture = fixture_begin(&(struct session_options) { .symbols = list });
-	const struct export_choice choice = folded_choice((struct folded_options){
+	const struct export_choice choice = folded_choice((struct folded_options) {
 		.kernel_mark = true, .root = "\xe5\x90\x8d" });
 	size_t size, whole = 0, next;
 	uint32_t point;
@@ -135,7 +138,8 @@ static void test_a_thousand_snapshots(void **state)
 	fake_guest_sample(fixture.guest, 0, 3, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
 	for (int i = 0; i < ASKED; i++)
-		session_snapshot(fixture.session, path, &picture_all, &(struct export_choice){ .format = &export_folded });
+		session_snapshot(fixture.session, path, &picture_all,
+			&(struct export_choice) { .format = &export_folded });
 	session_leave(fixture.session, 0);		/* all are taken */
 	for (int i = 0; i < FIXTURE_STEPS && !strstr(last.text, "many"); i++) {
 		session_step(fixture.session, 0);
@@ -168,7 +172,7 @@ static void test_names_from_a_pipe(void **state)
 		strlen(fixture_names));
 	close(ends[1]);
 	path = util_format("/dev/fd/%d", ends[0]);
-	fixture = fixture_begin(&(struct session_options){ .symbols = path });
+	fixture = fixture_begin(&(struct session_options) { .symbols = path });
 	fixture_bring_up(&fixture);
 	close(ends[0]);
 	packets_boot(fixture.guest->packets, 2);
@@ -212,7 +216,7 @@ static void test_names_that_do_not_come(void **state)
 	assert_false(spool_open(&spool, path, 20, NULL, &error));
 	free(error);
 	spool_close(&spool);
-	check_failure(&(struct session_options){ .port = "/nowhere", .kernel = "/dev/zero" },
+	check_failure(&(struct session_options) { .port = "/nowhere", .kernel = "/dev/zero" },
 		"not a regular file");
 	close(writer);
 	free(path);
@@ -221,7 +225,7 @@ static void test_names_that_do_not_come(void **state)
 /* This program stands for the kernel: it has another build-id than the guest says. */
 static void test_wrong_kernel(void **state)
 {
-	struct fixture fixture = fixture_begin(&(struct session_options){ .kernel = "/proc/self/exe" });
+	struct fixture fixture = fixture_begin(&(struct session_options) { .kernel = "/proc/self/exe" });
 	struct picture *picture;
 
 	(void)state;
@@ -242,7 +246,7 @@ static void test_names_that_are_left_out(void **state)
 {
 	char *kernel = util_format("%s", scratch_path("kernel"));
 	const char *names = scratch_text("bad-names", "1000 T _start\n1200 T hot\nnonsense\n");
-	struct fixture fixture = fixture_begin(&(struct session_options){
+	struct fixture fixture = fixture_begin(&(struct session_options) {
 		.kernel = kernel, .symbols = names });
 	const struct ktop_wire_object object = { .process = 3, .start = 0x400000, .end = 0x500000 };
 	struct body body = { 0 };
@@ -274,13 +278,13 @@ static void test_names_that_are_left_out(void **state)
 static void test_a_recording_that_fails_is_told(void **state)
 {
 	char *folder = util_format("%s", scratch_path("recording")), *error = NULL;
-	struct fixture fixture = fixture_begin(&(struct session_options){ 0 });
+	struct fixture fixture = fixture_begin(&(struct session_options) { 0 });
 	struct session_message message;
 	struct tape *tape;
 
 	(void)state;
 	assert_true(record_folder(folder, &error));
-	tape = tape_new(fixture.session, &(struct record_options){ .folder = folder });
+	tape = tape_new(fixture.session, &(struct record_options) { .folder = folder });
 	assert_int_equal(rmdir(folder), 0);
 	fixture_await_line(&fixture, "hello");
 	fake_guest_facts(fixture.guest, NULL, 0);
@@ -301,7 +305,7 @@ static void test_a_recording_that_fails_is_told(void **state)
 static void test_missing_kernel_is_told(void **state)
 {
 	(void)state;
-	check_failure(&(struct session_options){ .port = "/nowhere", .kernel = "/nowhere.elf" },
+	check_failure(&(struct session_options) { .port = "/nowhere", .kernel = "/nowhere.elf" },
 		"/nowhere.elf");
 }
 

@@ -189,7 +189,8 @@ static void a_burst_of_orders_is_taken_in_turns(void **state)
 	for (int i = 0; i < FIXTURE_STEPS && session_epoch(fixture.session)->taken < STACKS; i++)
 		fixture_step(&fixture);
 	for (int i = 0; i < ORDERS; i++)
-		session_snapshot(fixture.session, "/nowhere/at/all.folded", &picture_all, &(struct export_choice){ .format = &export_folded });
+		session_snapshot(fixture.session, "/nowhere/at/all.folded", &picture_all,
+			&(struct export_choice) { .format = &export_folded });
 	for (int i = 0; i < FIXTURE_STEPS; i++) {
 		before = thread_now();
 		session_step(fixture.session, 0);

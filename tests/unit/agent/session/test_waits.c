@@ -70,7 +70,7 @@ static void begin(struct watched *watched, enum fake_oddity odd, int from)
 	char *name = util_format("waits%d.qmp", number++);
 
 	*watched = (struct watched){ .machine = machine_pc };
-	watched->fake = fake_qmp_listen(&(struct fake_script){ .greeting = fake_greeting,
+	watched->fake = fake_qmp_listen(&(struct fake_script) { .greeting = fake_greeting,
 		.machine = machine_answer, .context = &watched->machine, .odd = odd,
 		.odd_from = from }, scratch_path(name));
 	watched->link = link_new(scratch_path(name), NULL, true);
@@ -178,7 +178,7 @@ static void leave_session(int from)
 	const struct fake_script script = { .greeting = fake_greeting, .machine = machine_answer,
 		.context = &pc, .odd = FAKE_SILENT, .odd_from = from };
 	struct fake_qmp *fake = fake_qmp_listen(&script, path);
-	struct session *session = session_new(&(struct session_options){ .qmp = path }, NULL);
+	struct session *session = session_new(&(struct session_options) { .qmp = path }, NULL);
 	uint64_t late = util_now() + PATIENCE_NS;
 	char text[256];
 
@@ -186,7 +186,7 @@ static void leave_session(int from)
 	while (util_now() < late && fake_qmp_answered(fake) < from &&
 			!session_plugged(session, text, sizeof(text))[0])
 		session_step(session, 1);
-	session_ask(session, "stop", &(struct command_sink){ 0 });
+	session_ask(session, "stop", &(struct command_sink) { 0 });
 	late = util_now() + LEAVE_NS;
 	no_waits_until(late);
 	session_leave(session, late);
@@ -241,7 +241,7 @@ static void test_port_beside_an_odd_qmp(void **state)
 		const char *path = scratch_path("beside.qmp");
 		struct fake_script script = { .greeting = fake_greeting, .answers = machine };
 		struct fake_qmp *fake = fake_qmp_listen(&script, path);
-		struct fixture fixture = fixture_begin(&(struct session_options){ .qmp = path });
+		struct fixture fixture = fixture_begin(&(struct session_options) { .qmp = path });
 		uint64_t before;
 
 		fixture_bring_up(&fixture);
@@ -301,7 +301,7 @@ static void test_port_beside_long_work(void **state)
 
 static void test_files_are_written_beside(void **state)
 {
-	struct fixture fixture = fixture_begin(&(struct session_options){ 0 });
+	struct fixture fixture = fixture_begin(&(struct session_options) { 0 });
 	struct report_request request = report_default;
 	char *error = NULL;
 	struct report *report;
@@ -426,7 +426,7 @@ static void test_programs_on_a_dead_disk(void **state)
 
 	(void)state;
 	build_programs();
-	fixture = fixture_begin(&(struct session_options){ .sysroot = root });
+	fixture = fixture_begin(&(struct session_options) { .sysroot = root });
 	fixture_bring_up(&fixture);
 	fake_guest_status(fixture.guest, true);
 	no_waits_hold(root);
@@ -466,13 +466,13 @@ static void test_recording_on_a_dead_disk(void **state)
 	struct packet packet = { .boot_id = bytes, .bytes = bytes, .size = sizeof(bytes),
 		.stream = STREAM_SAMPLES };
 	char *folder = util_copy(scratch_path("dead.raw"), strlen(scratch_path("dead.raw"))), *error = NULL;
-	struct fixture fixture = fixture_begin(&(struct session_options){ 0 });
+	struct fixture fixture = fixture_begin(&(struct session_options) { 0 });
 	struct tape *tape;
 	struct record *record;
 
 	(void)state;
 	assert_true(record_folder(folder, &error));
-	tape = tape_new(fixture.session, &(struct record_options){ .folder = folder });
+	tape = tape_new(fixture.session, &(struct record_options) { .folder = folder });
 	no_waits_hold(folder);
 	fixture_bring_up(&fixture);
 	for (int i = 0; i < 20; i++) {
@@ -490,7 +490,7 @@ static void test_recording_on_a_dead_disk(void **state)
 	free(folder);
 	folder = util_copy(scratch_path("full.raw"), strlen(scratch_path("full.raw")));
 	assert_true(record_folder(folder, &error));
-	record = record_new(&(struct record_options){ .folder = folder }, &(struct metadata_machine){ 0 });
+	record = record_new(&(struct record_options) { .folder = folder }, &(struct metadata_machine) { 0 });
 	no_waits_hold(folder);
 	no_waits_begin(0);
 	for (int i = 0; i < 2 * RECORD_WAITING_MAX / (int)sizeof(bytes); i++)

@@ -24,7 +24,7 @@ struct sums {
 
 static struct who who_at(uint32_t i)
 {
-	return (struct who){
+	return (struct who) {
 		.process = i % 3, .thread = i / 9, .cpu = (uint16_t)(i % 5), .mode = i % MODES,
 	};
 }
@@ -204,7 +204,7 @@ static void common_counts_are_small(void **state)
 	writer.run->who[0] = who_at(0);
 	writer.run->who[1] = who_at(9);
 	for (uint32_t i = 0; i < 2000; i++)
-		run_put(&writer, &(struct run_count){
+		run_put(&writer, &(struct run_count) {
 			.stack = i / 2, .who = i % 2, .samples = 1, .weight = 1,
 		});
 	run = run_end(&writer);
@@ -229,19 +229,19 @@ static void distances_may_grow_by_a_whole_list(void **state)
 	(void)state;
 	assert_true(run_begin(&writer, NULL, MANY, 4 * FAR_STACKS * RUN_COUNT_MAX));
 	for (uint32_t i = 0; i < MANY; i++)
-		writer.run->who[i] = (struct who){ .thread = i < 1 ? 0 : i < MANY - 2 ?
+		writer.run->who[i] = (struct who) { .thread = i < 1 ? 0 : i < MANY - 2 ?
 			QUARTER + i - 1 : (i - MANY + 4) * QUARTER };
 	for (uint32_t i = 0; i < 4 * FAR_STACKS; i++)
-		run_put(&writer, &(struct run_count){
+		run_put(&writer, &(struct run_count) {
 			.stack = i / 4, .who = edges[i % 4], .samples = 1, .weight = 1,
 		});
 	few = run_end(&writer);
 	assert_true(run_begin(&writer, NULL, 3 * QUARTER + 1 - MANY, RUN_COUNT_MAX));
 	for (uint32_t thread = 0; thread < 3 * QUARTER; thread++)
 		if (thread % QUARTER && !(thread > QUARTER && thread < QUARTER + MANY - 3))
-			writer.run->who[place++] = (struct who){ .thread = thread };
+			writer.run->who[place++] = (struct who) { .thread = thread };
 	assert_int_equal(place, 3 * QUARTER + 1 - MANY);
-	run_put(&writer, &(struct run_count){ .stack = 7, .samples = 1, .weight = 1 });
+	run_put(&writer, &(struct run_count) { .stack = 7, .samples = 1, .weight = 1 });
 	many = run_end(&writer);
 
 	both = run_merge(NULL, few, many);

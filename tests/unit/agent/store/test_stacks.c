@@ -14,7 +14,7 @@
 #include "tests/unit/fakes/random.h"
 
 #define SPACE 7
-#define FRAMES(...) (const uint64_t[]){ __VA_ARGS__ }
+#define FRAMES(...) (const uint64_t[]) { __VA_ARGS__ }
 #define COUNT(...) (sizeof(FRAMES(__VA_ARGS__)) / sizeof(uint64_t))
 #define KERNEL(...) .kernel = FRAMES(__VA_ARGS__), .kernel_count = COUNT(__VA_ARGS__)
 #define USER(...) .user = FRAMES(__VA_ARGS__), .user_count = COUNT(__VA_ARGS__)
@@ -149,8 +149,8 @@ static bool same_stack(const struct known *a, const struct known *b)
 
 	if (s->kernel_count != t->kernel_count || s->user_count != t->user_count)
 		return false;
-	if ((s->user_count && (s->user_cut != t->user_cut || s->process != t->process))
-			|| (s->kernel_count && s->kernel_cut != t->kernel_cut))
+	if ((s->user_count && (s->user_cut != t->user_cut || s->process != t->process)) ||
+			(s->kernel_count && s->kernel_cut != t->kernel_cut))
 		return false;
 	for (uint32_t i = 0; i < s->kernel_count; i++)
 		if (meant(a->kernel[i], i == 0 || s->exact >> i & 1)

@@ -80,7 +80,7 @@ static struct slice slice_of(struct store *store, uint64_t time)
 		if (time >= slice.begin && time < slice.end)
 			return slice;
 	}
-	return (struct slice){ 0 };
+	return (struct slice) { 0 };
 }
 
 /* ---- single behaviours ---- */
@@ -242,8 +242,8 @@ struct entry {
 static void random_entry(struct random *random, uint64_t *now, struct entry *entry)
 {
 	static const uint64_t steps[] = { 10 * MS, 300 * MS, 20 * SECOND };
-	uint64_t late = random_below(random, 10) ? random_below(random, SECOND)
-		: random_below(random, 200 * SECOND);
+	uint64_t late = random_below(random, 10) ? random_below(random, SECOND) :
+		random_below(random, 200 * SECOND);
 
 	*now += random_below(random, steps[random_below(random, 3)]);
 	*entry = (struct entry){
@@ -270,8 +270,8 @@ static void check_slice(const struct slice *slice, const struct entry *entries, 
 		struct counted sum = counts.list[k];
 
 		for (size_t e = 0; e < count; e++) {
-			if (entries[e].time < slice->begin || entries[e].time >= slice->end
-					|| !same_key(&entries[e].key, &sum.key))
+			if (entries[e].time < slice->begin || entries[e].time >= slice->end ||
+					!same_key(&entries[e].key, &sum.key))
 				continue;
 			sum.samples--;
 			sum.weight -= entries[e].weight;

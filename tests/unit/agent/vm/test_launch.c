@@ -121,7 +121,7 @@ static void test_daemon_is_refused(void **state)
 static struct launch *launch_shell(const char *script, char **error)
 {
 	char shell[] = "sh", option[] = "-c", *text = util_copy(script, strlen(script)),
-	     name[] = "sh";
+		name[] = "sh";
 	char *words[] = { shell, option, text, name };
 	struct launch *launch = launch_new(words, 4, START_MS, error);
 

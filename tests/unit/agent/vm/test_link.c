@@ -54,7 +54,7 @@ struct vm {
 
 static struct fake_qmp *listen_qmp(const char *path, const struct fake_answer *answers)
 {
-	return fake_qmp_listen(&(struct fake_script){
+	return fake_qmp_listen(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = answers }, path);
 }
 
@@ -210,7 +210,7 @@ static void test_a_port_that_the_guest_closed(void **state)
 	for (int i = 0; i < STEPS && !strstr(text, "closed the port"); i++) {
 		step(&vm);
 		poll(NULL, 0, 1);
-		link_remark(vm.link, LINK_SILENT, text, sizeof text);
+		link_remark(vm.link, LINK_SILENT, text, sizeof(text));
 	}
 	assert_non_null(strstr(text, "the guest closed the port (rebooted, or ktop.ko unloaded?); "
 		"last data "));
@@ -218,7 +218,7 @@ static void test_a_port_that_the_guest_closed(void **state)
 	vm.later = 0;
 	hear(&vm);
 	step(&vm);
-	link_remark(vm.link, LINK_SILENT, text, sizeof text);
+	link_remark(vm.link, LINK_SILENT, text, sizeof(text));
 	assert_null(strstr(text, "closed the port"));
 	end(&vm);
 }

@@ -32,7 +32,7 @@ struct vm {
 static void begin(struct vm *vm, const struct machine *machine)
 {
 	*vm = (struct vm){ .machine = *machine };
-	vm->fake = fake_qmp_new(&(struct fake_script){
+	vm->fake = fake_qmp_new(&(struct fake_script) {
 		.greeting = fake_greeting, .machine = machine_answer, .context = &vm->machine });
 	vm->qmp = loop_open(qmp_from_fd(fake_qmp_fd(vm->fake), "fake", PATIENCE_MS), &vm->error);
 	if (!vm->qmp)
@@ -199,7 +199,7 @@ static void test_where_it_cannot_be(void **state)
 	check_nothing_is_left(&vm.machine);
 	end(&vm);
 
-	begin(&vm, &(struct machine){ .type = "isapc-machine", .board = "", .devices = "" });
+	begin(&vm, &(struct machine) { .type = "isapc-machine", .board = "", .devices = "" });
 	assert_false(plug(&vm, PATIENCE_MS));
 	check_error(&vm, "start QEMU with a machine that has PCI, such as -M pc");
 	end(&vm);

@@ -267,7 +267,7 @@ static void test_every_gap(void **state)
 	size_t gap_end = packets->size, swallowed = 0;
 
 	(void)state;
-	add_packet(packets, &in, KTOP_SAMPLES, 0, UINT64_C(1) << 39, 3, &(uint64_t){ 3 }, 6);
+	add_packet(packets, &in, KTOP_SAMPLES, 0, UINT64_C(1) << 39, 3, &(uint64_t) { 3 }, 6);
 	add_heartbeats(packets, UINT64_C(1) << 40);
 	for (size_t gap = 0; gap <= gap_end; gap++) {
 		struct decode *decode = log_decode(&out);
@@ -392,7 +392,7 @@ static void test_magic_in_frames(void **state)
 	packets_begin(inner, KTOP_SAMPLES, 0, 0);
 	packets_end(inner, 0);
 	for (size_t i = 0; i < KTOP_FRAMES_MAX; i++)
-		memcpy(&frames[i], (uint32_t [2]){ magic, magic }, 8);
+		memcpy(&frames[i], (uint32_t [2]) { magic, magic }, 8);
 	memcpy(&frames[10], inner->bytes, inner->size);
 	body_fixed(&body, &wire, sizeof(wire));
 	body_list(&body, frames, KTOP_FRAMES_MAX, 8);
@@ -531,7 +531,7 @@ static void test_out_of_range(void **state)
 		struct decode *decode = log_decode(&out);
 		struct body body;
 
-		body_random(&body, rows[i].id, &(uint64_t){ i + 1 }, 0);
+		body_random(&body, rows[i].id, &(uint64_t) { i + 1 }, 0);
 		packets_begin(packets, rows[i].stream, 0, 0);
 		packets_event(packets, 0, rows[i].id, &body);
 		body.bytes[rows[i].at] = rows[i].value;

@@ -105,7 +105,7 @@ static int set_up(void **state)
 	memset(&seen, 0, sizeof(seen));
 	fed = 0;
 	packets = packets_new(1);
-	decode = decode_new(&(struct decode_sink){
+	decode = decode_new(&(struct decode_sink) {
 		.boot = no_boot, .packet = no_packet, .events = on_events });
 	return 0;
 }

@@ -53,13 +53,13 @@ static struct record *record_into(const char *folder)
 
 	if (!record_folder(folder, &error))
 		fail_msg("%s", error);
-	return record_new(&(struct record_options){ .folder = folder }, &(struct metadata_machine){ 0 });
+	return record_new(&(struct record_options) { .folder = folder }, &(struct metadata_machine) { 0 });
 }
 
 /* Feeds the bytes to a decoder with a recording behind it. */
 static void record_bytes(struct record *record, const struct packets *packets)
 {
-	struct decode *decode = decode_new(&(struct decode_sink){
+	struct decode *decode = decode_new(&(struct decode_sink) {
 		.context = record, .boot = on_boot, .packet = on_packet, .events = on_events,
 	});
 
@@ -342,7 +342,7 @@ static void test_hostile_descriptors(void **state)
 	packets_event(packets, 9, 909, &body);		/* two empty lists */
 	packets_event(packets, 10, 910, &body);
 	body.size = 0;
-	body_fixed(&body, &(int64_t){ -5 }, 8);
+	body_fixed(&body, &(int64_t) { -5 }, 8);
 	body_fixed(&body, "x", 1);
 	body_text(&body, "gr\xc3\xbc\xc3\x9f dich");
 	packets_event(packets, 11, 911, &body);
@@ -427,7 +427,7 @@ static void test_partial_until_closed(void **state)
 	struct record *record = record_into(scratch_path("partial"));
 
 	(void)state;
-	add_packet(packets, KTOP_SAMPLES, 0, &(uint64_t){ 0 }, 5, &(uint64_t){ 7 }, &counts);
+	add_packet(packets, KTOP_SAMPLES, 0, &(uint64_t) { 0 }, 5, &(uint64_t) { 7 }, &counts);
 	record_bytes(record, packets);
 	for (int i = 0; i < 10000 && count_folders(scratch_path("partial")) == 0; i++)
 		usleep(1000);

@@ -90,9 +90,9 @@ static void record_all(const char *folder, const struct packets *packets)
 	struct decode *decode;
 
 	assert_true(record_folder(folder, &error));
-	record = record_new(&(struct record_options){ .folder = folder },
-		&(struct metadata_machine){ .name = "vm", .kernel = "/boot/kernel" });
-	decode = decode_new(&(struct decode_sink){
+	record = record_new(&(struct record_options) { .folder = folder },
+		&(struct metadata_machine) { .name = "vm", .kernel = "/boot/kernel" });
+	decode = decode_new(&(struct decode_sink) {
 		.context = record, .boot = no_boot, .packet = record_it, .events = no_events,
 	});
 	decode_feed(decode, packets->bytes, packets->size);
@@ -148,7 +148,7 @@ static struct seen read_boot(const struct recording *recording, size_t boot)
 {
 	static uint8_t bytes[KTOP_PACKET_MAX];
 	struct seen seen = { .boots = 0 };
-	struct decode *decode = decode_new(&(struct decode_sink){
+	struct decode *decode = decode_new(&(struct decode_sink) {
 		.context = &seen, .boot = see_boot, .packet = see_packet, .events = no_events,
 	});
 	struct reader *reader = reader_new(recording, boot);

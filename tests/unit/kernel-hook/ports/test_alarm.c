@@ -18,7 +18,7 @@ static const uint64_t clocks[] = { 100, 1000, 1193182, 1000000000, 2419200123, 9
 static const uint32_t timers[] = { 100, 1000, 1024, 32768, 1193182, 62500000, 4000000000 };
 static const uint32_t mosts[] = { 1, 100, 65535, 0x7fffffff, UINT32_MAX };
 
-#define ANY(random, list) list[random_below(random, sizeof list / sizeof list[0])]
+#define ANY(random, list) list[random_below(random, sizeof(list) / sizeof(list[0]))]
 
 static uint64_t any_wait(struct random *random)
 {

@@ -24,7 +24,7 @@ static struct {
 static void set_up(void)
 {
 	for (int cpu = 0; cpu < CPUS; cpu++)
-		seen.cpus[cpu].queue = (struct queue){ 0 };
+		seen.cpus[cpu].queue = (struct queue) { 0 };
 	seen.news = false;
 }
 
@@ -80,25 +80,25 @@ static void what_is_left_is_announced(void)
 			scenario_wrong("an entry waits, and nobody was told");
 }
 
-#define QUEUES .set_up = set_up, .look = what_is_left_is_announced, .memory = &seen, .size = sizeof seen, \
+#define QUEUES .set_up = set_up, .look = what_is_left_is_announced, .memory = &seen, .size = sizeof(seen), \
 	.threads = { { .run = sample_first }, { .run = sample_second }, { .run = drain } }
 
 static void pair_15_an_entry_is_whole_when_the_head_shows_it(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ QUEUES });
+	scenario_explore(&(struct scenario) { QUEUES });
 }
 
 static void pair_16_an_entry_was_read_before_its_room_is_used_again(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ QUEUES });
+	scenario_explore(&(struct scenario) { QUEUES });
 }
 
 static void pair_17_an_entry_that_was_not_found_is_announced(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ QUEUES });
+	scenario_explore(&(struct scenario) { QUEUES });
 }
 
 int main(int count, char **arguments)

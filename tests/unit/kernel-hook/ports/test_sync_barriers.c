@@ -68,12 +68,12 @@ static void the_last_user_wrote_last(void)
 			scenario_wrong("a stack was written to after it was left");
 }
 
-#define SHARED .set_up = set_up, .memory = &shared, .size = sizeof shared
+#define SHARED .set_up = set_up, .memory = &shared, .size = sizeof(shared)
 
 static void pair_13_a_holder_sees_what_the_last_one_wrote(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ SHARED, .look = each_turn_was_counted, .threads = {
+	scenario_explore(&(struct scenario) { SHARED, .look = each_turn_was_counted, .threads = {
 		{ .run = count_under_lock }, { .run = count_under_lock }, { .run = count_under_lock },
 	} });
 }
@@ -81,7 +81,7 @@ static void pair_13_a_holder_sees_what_the_last_one_wrote(void **state)
 static void pair_14_a_stack_is_left_before_it_is_used_again(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ SHARED, .look = the_last_user_wrote_last, .threads = {
+	scenario_explore(&(struct scenario) { SHARED, .look = the_last_user_wrote_last, .threads = {
 		{ .run = use_and_leave }, { .run = use_when_left },
 	} });
 }

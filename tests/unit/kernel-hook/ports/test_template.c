@@ -73,12 +73,12 @@ static void a_thread_is_what_it_was_made(void **state)
 	struct ktop_current thread;
 
 	(void)state;
-	memset(&thread, 0xff, sizeof thread);
-	ktop_current_init(&thread, 7, stack, sizeof stack);
+	memset(&thread, 0xff, sizeof(thread));
+	ktop_current_init(&thread, 7, stack, sizeof(stack));
 	assert_int_equal(thread.thread, 7);
 	assert_int_equal(thread.process, KTOP_KERNEL);
 	assert_true(thread.stack_low == (uintptr_t)stack);
-	assert_true(thread.stack_high == (uintptr_t)stack + sizeof stack);
+	assert_true(thread.stack_high == (uintptr_t)stack + sizeof(stack));
 	assert_false(thread.idle || thread.user_valid);
 	/* Known to be text is the longer side of the stubs, and nothing of them. */
 	assert_true(thread.text_low == at(ktop_stubs_end) && thread.text_high == at(ktop_text_end));

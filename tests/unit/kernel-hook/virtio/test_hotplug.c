@@ -84,13 +84,13 @@ static uint32_t word(uint32_t at)
 {
 	uint32_t value;
 
-	memcpy(&value, space + at, sizeof value);
+	memcpy(&value, space + at, sizeof(value));
 	return value;
 }
 
 static void set_word(uint32_t at, uint32_t value)
 {
-	memcpy(space + at, &value, sizeof value);
+	memcpy(space + at, &value, sizeof(value));
 }
 
 uint32_t ktop_pci_read(uint32_t function, uint32_t at)
@@ -128,7 +128,7 @@ static void capability(uint32_t at, uint32_t next, uint32_t kind, uint32_t offse
 
 static void fill_space(void)
 {
-	memset(space, 0, sizeof space);
+	memset(space, 0, sizeof(space));
 	set_word(0, 0x10431af4);
 	set_word(4, 0x100000);
 	set_word(0x34, 0x40);
@@ -156,11 +156,11 @@ static int set_up(void **state)
 {
 	(void)state;
 	fake = fake_serial_new();
-	fake->ports[1] = (struct fake_serial_port){ .name = "org.ktop.0", .host = true };
+	fake->ports[1] = (struct fake_serial_port) { .name = "org.ktop.0", .host = true };
 	plugged = false;
 	reads = maps = 0;
 	fill_space();
-	config = (struct ktop_virtio_serial_config){
+	config = (struct ktop_virtio_serial_config) {
 		.port = "org.ktop.0", .size = ktop_virtio_serial_memory_size(),
 		.physical = physical, .map = no_map, .hotplug = true,
 	};
@@ -233,7 +233,7 @@ static void one_that_goes_and_comes_again_is_found_again(void **state)
 		plugged = false;
 		assert_false(transport->connected(transport, &connections));
 		assert_null(transport->buffer(transport));
-		fake->ports[1] = (struct fake_serial_port){ .name = "org.ktop.0", .host = true };
+		fake->ports[1] = (struct fake_serial_port) { .name = "org.ktop.0", .host = true };
 		fake->status = 0;
 		fill_space();
 	}

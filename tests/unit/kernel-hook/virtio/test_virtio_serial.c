@@ -30,11 +30,11 @@ static uint64_t physical(const void *address)
 
 static int set_up(void **state)
 {
-	struct bench *bench = calloc(1, sizeof *bench);
+	struct bench *bench = calloc(1, sizeof(*bench));
 
 	bench->fake = fake_serial_new();
 	bench->other = fake_serial_new();
-	bench->config = (struct ktop_virtio_serial_config){
+	bench->config = (struct ktop_virtio_serial_config) {
 		.port = NAME,
 		.size = ktop_virtio_serial_memory_size(),
 		.physical = physical,
@@ -81,7 +81,7 @@ static bool settle(struct bench *bench)
 
 static void open_connected(struct bench *bench, uint32_t port)
 {
-	bench->fake->ports[port] = (struct fake_serial_port){ .name = NAME, .host = true };
+	bench->fake->ports[port] = (struct fake_serial_port) { .name = NAME, .host = true };
 	open(bench);
 	assert_true(settle(bench));
 }
@@ -175,7 +175,7 @@ static void the_port_is_found_by_its_name(void **state)
 	struct bench *bench = *state;
 
 	for (uint32_t port = 0; port < 31; port++)
-		bench->fake->ports[port] = (struct fake_serial_port){
+		bench->fake->ports[port] = (struct fake_serial_port) {
 			.name = port & 1 ? "org.ktop.00" : "org.ktop.",
 			.host = true,
 		};
@@ -220,7 +220,7 @@ static void without_the_port_nothing_is_connected(void **state)
 	struct bench *bench = *state;
 	uint8_t byte;
 
-	bench->fake->ports[1] = (struct fake_serial_port){ .name = "org.other.0", .host = true };
+	bench->fake->ports[1] = (struct fake_serial_port) { .name = "org.other.0", .host = true };
 	open(bench);
 	assert_false(settle(bench));
 	assert_null(buffer(bench));
@@ -232,7 +232,7 @@ static void a_port_beyond_the_device_is_given_up(void **state)
 {
 	struct bench *bench = *state;
 
-	bench->fake->ports[35] = (struct fake_serial_port){ .name = NAME, .host = true };
+	bench->fake->ports[35] = (struct fake_serial_port) { .name = NAME, .host = true };
 	open(bench);
 	assert_false(settle(bench));
 	assert_int_equal(bench->fake->status, 128);
@@ -409,7 +409,7 @@ static void a_quick_host_is_heard(void **state)
 	fake_serial_host(bench->fake, 1, true);
 	assert_int_equal(fake_serial_type(bench->fake, 1, "start\n", 6), 6);
 	assert_true(settle(bench));
-	assert_int_equal(receive(bench, got, sizeof got), 6);
+	assert_int_equal(receive(bench, got, sizeof(got)), 6);
 	assert_non_null(buffer(bench));
 }
 
@@ -452,24 +452,24 @@ static void sizes_that_cannot_be_are_not_sent(void **state)
 static void bytes_are_received_in_pieces_of_any_size(void **state)
 {
 	struct bench *bench = *state;
-	uint8_t text[20000], got[sizeof text];
+	uint8_t text[20000], got[sizeof(text)];
 	uint32_t typed = 0, read = 0, piece = 1;
 
-	for (uint32_t i = 0; i < sizeof text; i++)
+	for (uint32_t i = 0; i < sizeof(text); i++)
 		text[i] = (uint8_t)(i * 17 >> 2);
 	open_connected(bench, 1);
-	while (read < sizeof text) {
-		uint32_t part = piece < sizeof text - read ? piece : (uint32_t)sizeof text - read;
+	while (read < sizeof(text)) {
+		uint32_t part = piece < sizeof(text) - read ? piece : (uint32_t)sizeof(text) - read;
 
 		typed += fake_serial_type(bench->fake, 1, text + typed,
-				(uint32_t)sizeof text - typed);
+				(uint32_t)sizeof(text) - typed);
 		part = receive(bench, got + read, part);
 		assert_int_not_equal(part, 0);
 		read += part;
 		piece = piece * 5 % 1500 + 1;
 	}
-	assert_memory_equal(got, text, sizeof text);
-	assert_int_equal(receive(bench, got, sizeof got), 0);
+	assert_memory_equal(got, text, sizeof(text));
+	assert_int_equal(receive(bench, got, sizeof(got)), 0);
 }
 
 /* ---- devices that misbehave ---- */
@@ -545,9 +545,9 @@ static void malformed_messages_are_ignored(void **state)
 	open_connected(bench, 1);
 	fake_serial_tell(bench->fake, "", 0);
 	fake_serial_tell(bench->fake, "\1\0\0\0\6", 5);
-	fake_serial_tell(bench->fake, far_away, sizeof far_away);
-	fake_serial_tell(bench->fake, unknown, sizeof unknown);
-	fake_serial_tell(bench->fake, wild, sizeof wild);
+	fake_serial_tell(bench->fake, far_away, sizeof(far_away));
+	fake_serial_tell(bench->fake, unknown, sizeof(unknown));
+	fake_serial_tell(bench->fake, wild, sizeof(wild));
 	assert_true(connected(bench));
 	assert_int_equal(bench->connections, 1);
 }
@@ -559,7 +559,7 @@ static void torment(struct bench *bench, uint32_t *random)
 	struct device_queue *queue = &fake->queues[2 + (*random >> 8) % 4];
 	uint8_t message[160];
 
-	for (uint32_t i = 0; i < sizeof message; i++)
+	for (uint32_t i = 0; i < sizeof(message); i++)
 		message[i] = (uint8_t)(*random >> (i * 7 % 24));
 	message[1] = message[2] = message[3] = message[5] = 0;
 	message[0] &= 3;
@@ -575,13 +575,13 @@ static void torment(struct bench *bench, uint32_t *random)
 		break;
 	case 2:
 	case 3:
-		fake_serial_tell(fake, message, *random % sizeof message);
+		fake_serial_tell(fake, message, *random % sizeof(message));
 		break;
 	case 4:
 		fake_serial_host(fake, 1, *random & 1);
 		break;
 	case 5:
-		fake_serial_type(fake, 1, message, *random % sizeof message);
+		fake_serial_type(fake, 1, message, *random % sizeof(message));
 		break;
 	}
 }
@@ -599,7 +599,7 @@ static void a_hostile_device_breaks_nothing(void **state)
 		random = random * 1664525 + 1013904223;
 		torment(bench, &random);
 		ups += connected(bench);
-		assert_true(receive(bench, bytes, sizeof bytes) <= sizeof bytes);
+		assert_true(receive(bench, bytes, sizeof(bytes)) <= sizeof(bytes));
 		to = buffer(bench);
 		if (to)
 			memset(to, 0, KTOP_PACKET_MAX);

@@ -26,7 +26,7 @@ static void begin(struct pair *pair, uint16_t size, bool device_writes)
 	assert_non_null(pair->memory);
 	memset(pair->memory, 0xa5, KTOP_VIRTQ_MEMORY);
 	ktop_virtq_init(&pair->driver, pair->memory, (uintptr_t)pair->memory, size);
-	ktop_virtq_set_buffers(&pair->driver, &(struct ktop_virtq_buffers){
+	ktop_virtq_set_buffers(&pair->driver, &(struct ktop_virtq_buffers) {
 		.physical = (uintptr_t)pair->data,
 		.size = BYTES,
 		.count = BUFFERS,
@@ -37,7 +37,7 @@ static void begin(struct pair *pair, uint16_t size, bool device_writes)
 
 static int set_up(void **state)
 {
-	struct pair *pair = calloc(1, sizeof *pair);
+	struct pair *pair = calloc(1, sizeof(*pair));
 
 	begin(pair, SIZE, true);
 	*state = pair;

@@ -30,12 +30,12 @@ static void virtq_set_up(void)
 	uint8_t *at = virtq.memory.bytes;
 
 	ktop_virtq_init(&virtq.queue, at, (uintptr_t)at, ENTRIES);
-	ktop_virtq_set_buffers(&virtq.queue, &(struct ktop_virtq_buffers){
+	ktop_virtq_set_buffers(&virtq.queue, &(struct ktop_virtq_buffers) {
 		.size = LENGTH,
 		.count = BUFFERS,
 		.device_writes = true,
 	});
-	device = (struct device){
+	device = (struct device) {
 		.length = (uint32_t *)(at + 8),
 		.available = (uint16_t *)(at + ktop_virtq_available_at(ENTRIES) + 2),
 		.available_ring = (uint16_t *)(at + ktop_virtq_available_at(ENTRIES) + 4),
@@ -94,20 +94,20 @@ static void the_queue_is_sound(void)
 		scenario_wrong("the driver finds what the device did not say");
 }
 
-#define VIRTQ .memory = &virtq, .size = sizeof virtq
+#define VIRTQ .memory = &virtq, .size = sizeof(virtq)
 #define STREAM VIRTQ, .set_up = virtq_set_up, .look = the_queue_is_sound, .threads = { \
 	{ .run = driver_steps }, { .run = device_steps } }
 
 static void pair_10_an_offer_is_whole_when_the_index_shows_it(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ STREAM });
+	scenario_explore(&(struct scenario) { STREAM });
 }
 
 static void pair_11_a_buffer_is_whole_when_the_index_shows_it(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ STREAM });
+	scenario_explore(&(struct scenario) { STREAM });
 }
 
 static void offer_and_notify(void)
@@ -138,7 +138,7 @@ static void the_device_knows(void)
 static void pair_12_a_device_that_sleeps_is_told_of_an_offer(void **state)
 {
 	(void)state;
-	scenario_explore(&(struct scenario){ VIRTQ, .set_up = busy_device_set_up, .look = the_device_knows,
+	scenario_explore(&(struct scenario) { VIRTQ, .set_up = busy_device_set_up, .look = the_device_knows,
 		.threads = { { .run = offer_and_notify }, { .run = fall_asleep } } });
 }
 

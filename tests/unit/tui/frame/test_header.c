@@ -92,7 +92,8 @@ static void test_header_keeps_its_height(void **state)
 		struct picture *busy = hand_picture(symbols, functions);
 		int used, used_busy, used_off;
 
-		quiet->vitals->cost_ns = quiet->vitals->cost_share = quiet->vitals->ring_fill = quiet->vitals->achieved = 0;
+		quiet->vitals->cost_ns = quiet->vitals->cost_share = 0;
+		quiet->vitals->ring_fill = quiet->vitals->achieved = 0;
 		busy->vitals->cost_ns = 12345;
 		busy->vitals->ring_fill = 1;
 		busy->vitals->lost_guest = 1234;
@@ -199,7 +200,7 @@ static void test_no_remark_hides_another(void **state)
 		for (int i = 0; i < 60; i++) {
 			char remark[32];
 
-			snprintf(remark, sizeof remark, "mark%02d", i);
+			snprintf(remark, sizeof(remark), "mark%02d", i);
 			seen[i] = seen[i] || strstr(text, remark);
 		}
 		free(text);
@@ -220,7 +221,7 @@ static void test_many_cpus_fold(void **state)
 	scope_init(&scope);
 	assert_true(scope_filter(&scope, "alloc cpu:1 mode:kernel", NULL));
 	scope.zero_ns = scope.until_ns = 1;
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		hand_cpus(picture, counts[i]);
 		for (int rows = 4; rows < 80; rows += 3) {
 			for (int columns = 20; columns < 260; columns += 13) {

@@ -64,7 +64,7 @@ static void test_is_bounded(void **state)
 	prompt_open(&prompt, "Search:", "hint", "");
 	for (int i = 0; i < 1000; i++)
 		prompt_key(&prompt, i == 999 ? 0x540d : 'a' + (uint32_t)i % 26);
-	assert_int_equal(strlen(prompt.text), sizeof prompt.text - 1);
+	assert_int_equal(strlen(prompt.text), sizeof(prompt.text) - 1);
 	prompt_draw(&prompt, canvas, (struct place) { 0, 0, 40 }, NULL);
 	text = canvas_dump(canvas);
 	assert_non_null(strstr(text, "Search: "));
@@ -83,7 +83,7 @@ static void refuse(const char *text, const char *why)
 	before = scope;
 	assert_false(scope_filter(&scope, text, &error));
 	assert_non_null(strstr(error, why));
-	assert_memory_equal(&scope, &before, sizeof scope);
+	assert_memory_equal(&scope, &before, sizeof(scope));
 	free(error);
 }
 

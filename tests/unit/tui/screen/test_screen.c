@@ -79,7 +79,7 @@ static void test_before_the_first_picture(void **state)
 	(void)state;
 	stage_raise(&stage, NULL);
 	assert_false(screen_step(stage.screen, 1));
-	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
 		assert_int_equal(stage_press(&stage, codes[i]), SCREEN_NOTHING);
 	assert_int_equal(stage.session.runs + stage.session.snapshots, 0);
 	assert_int_equal(stage_press(&stage, 'q'), SCREEN_QUIT);
@@ -458,8 +458,8 @@ static void test_kept_wish(void **state)
 
 static void test_nothing_to_hold(void **state)
 {
-	struct vitals *vitals = util_alloc(sizeof *vitals);
-	struct function_table *functions_unknown = util_alloc(sizeof *functions_unknown);
+	struct vitals *vitals = util_alloc(sizeof(*vitals));
+	struct function_table *functions_unknown = util_alloc(sizeof(*functions_unknown));
 	struct stage stage;
 
 	(void)state;
@@ -489,7 +489,7 @@ static void test_snapshot_right_after_a_filter(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
 		struct input key = { .kind = INPUT_KEY, .code = codes[i] };
 
 		screen_input(stage.screen, &key, stage.now);
@@ -560,7 +560,7 @@ static void test_other_keys(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
 		char *words[] = { (char *)settings[i][1], NULL };
 
 		assert_true(keys_set(&stage.config.keys, settings[i][0], words, NULL));

@@ -77,7 +77,8 @@ static void filtered_away(struct picture *picture)
 static void idle(struct picture *picture)
 {
 	picture->functions->table->rows[0] = picture->functions->table->rows[7];
-	picture->functions->table->rows[0].self = picture->functions->table->rows[0].total = picture->functions->table->weight;
+	picture->functions->table->rows[0].self = picture->functions->table->weight;
+	picture->functions->table->rows[0].total = picture->functions->table->weight;
 	picture->functions->table->count = 1;
 	picture->functions->table->mode[MODE_KERNEL] = picture->functions->table->mode[MODE_USER] = 0;
 	for (uint32_t i = 0; i < picture->vitals->cpu_count; i++)
@@ -161,8 +162,8 @@ static void shut_down(struct picture *picture)
 /* Before the guest has said who it is, the answers hold this and no more. */
 static void unknown(struct picture *picture, enum link_state link)
 {
-	struct function_table *none = util_alloc(sizeof *none);
-	struct vitals *vitals = util_alloc(sizeof *vitals);
+	struct function_table *none = util_alloc(sizeof(*none));
+	struct vitals *vitals = util_alloc(sizeof(*vitals));
 
 	vitals->answer.kind = &vitals_kind;
 	vitals->link = link;
@@ -283,7 +284,7 @@ static const struct state {
 static void test_states(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
 		struct picture *picture = hand_picture(symbols, functions);
 		char *golden = util_format("state_%s", states[i].name);
 		struct stage stage;
@@ -321,17 +322,17 @@ static void test_keys_of_a_recording(void **state)
 	stage_type(&stage, "f");
 	assert_int_equal(stage.session.plays, 0);
 	stage.config.keys.replay = true;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		stage_type(&stage, rows[i].keys);
 		assert_int_equal(stage.session.plays, i + 1);
 		assert_int_equal(stage.session.played.kind, rows[i].play.kind);
 		assert_int_equal(stage.session.played.ns, rows[i].play.ns);
 	}
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		stage_type(&stage, bad[i]);
 		stage_holds(&stage, "not a time; give 90, 1:30", true);
 	}
-	assert_int_equal(stage.session.plays, sizeof rows / sizeof *rows);
+	assert_int_equal(stage.session.plays, sizeof(rows) / sizeof(*rows));
 	assert_int_equal(stage.session.runs, 0);
 	stage_strike(&stage);
 }
@@ -396,11 +397,11 @@ static void make_symbols(void)
 		"a名b前c", "größe_straße", "cafe\xcc\x81_decomposed", "emoji_👩‍💻_🏴", "한국어_함수",
 		"\xd8\xa7\xd9\x84_right_to_left",
 	};
-	char (*text)[512] = calloc(MANY, sizeof *text);
-	const char **names = calloc(MANY, sizeof *names);
+	char (*text)[512] = calloc(MANY, sizeof(*text));
+	const char **names = calloc(MANY, sizeof(*names));
 
 	for (int i = 0; i < MANY; i++) {
-		snprintf(text[i], sizeof *text, "function_%06d", i);
+		snprintf(text[i], sizeof(*text), "function_%06d", i);
 		names[i] = text[i];
 	}
 	many_symbols = hand_kernel(names, MANY, many);

@@ -50,7 +50,7 @@ static void any_table(struct random *random, struct picture *picture)
 	uint32_t ids[FUNCTIONS];
 	struct table *table;
 
-	memcpy(ids, functions, sizeof ids);
+	memcpy(ids, functions, sizeof(ids));
 	shuffle(random, ids, FUNCTIONS);
 	hand_rows(picture, symbols, ids, random_below(random, FUNCTIONS + 1));
 	table = picture->functions->table;
@@ -276,17 +276,17 @@ static void test_a_hundred_thousand_functions(void **state)
 	assert_string_equal(wish->filter.pattern, "_09876");
 	assert_in_range(wish->visible_count, 1, 24);
 	stage_resize(&stage, 2000, 80, true);			/* more rows than can be wished for */
-	assert_int_equal(wish->visible_count, sizeof wish->visible / sizeof *wish->visible);
+	assert_int_equal(wish->visible_count, sizeof(wish->visible) / sizeof(*wish->visible));
 	stage_strike(&stage);
 }
 
 static void make_symbols(void)
 {
-	char (*text)[24] = calloc(MANY, sizeof *text);
-	const char **names = calloc(MANY, sizeof *names);
+	char (*text)[24] = calloc(MANY, sizeof(*text));
+	const char **names = calloc(MANY, sizeof(*names));
 
 	for (int i = 0; i < MANY; i++) {
-		snprintf(text[i], sizeof *text, "function_%06d", i);
+		snprintf(text[i], sizeof(*text), "function_%06d", i);
 		names[i] = text[i];
 	}
 	symbols = hand_kernel(names, FUNCTIONS, functions);

@@ -87,7 +87,7 @@ static struct picture *give(struct theatre *theatre, int machine)
 		hand_picture(theatre->symbols[machine], theatre->functions[machine]);
 
 	picture->vitals->now += (uint64_t)machine * 1000000000000;
-	snprintf(picture->vitals->kernel, sizeof picture->vitals->kernel, "kernel-%d", machine);
+	snprintf(picture->vitals->kernel, sizeof(picture->vitals->kernel), "kernel-%d", machine);
 	strcpy(picture->functions->kernel, picture->vitals->kernel);
 	picture_free(session->next);
 	session->next = picture;
@@ -340,14 +340,14 @@ static void test_stacks_of_a_machine_with_a_long_name(void **state)
 	open_theatre(&theatre, MACHINES);
 	picture = give(&theatre, 1);
 	picture->vitals->name[0] = 'a';
-	for (size_t i = 1; i + 3 < sizeof picture->vitals->name; i += 3)
+	for (size_t i = 1; i + 3 < sizeof(picture->vitals->name); i += 3)
 		memcpy(picture->vitals->name + i, "\xe5\x90\x8d", 4);
 	draw(&theatre);
 	press(&theatre, 's');
 	while ((next = util_utf8(root + whole, strlen(root) - whole, &point)))
 		whole += next;
 	assert_int_equal(whole, strlen(root));
-	assert_true(whole + 4 > sizeof theatre.sessions[1].root);
+	assert_true(whole + 4 > sizeof(theatre.sessions[1].root));
 	close_theatre(&theatre);
 }
 
@@ -534,7 +534,7 @@ static void test_golden_rows(void **state)
 		tabs[i] = (struct tab) { .name = names[i], .mark = i % 5 == 3 ? GLYPH_OFF : GLYPH_ON,
 			.state = i % 5 == 3 ? "connecting" : "REC", .style = STYLE_GOOD,
 			.lost = i == 2 ? 12 : 0 };
-	for (size_t i = 0; i < 2 * sizeof widths / sizeof *widths; i++) {
+	for (size_t i = 0; i < 2 * sizeof(widths) / sizeof(*widths); i++) {
 		struct canvas *canvas = canvas_new(1, widths[i / 2], i != 5);
 		struct place place = { 0, 0, widths[i / 2] };
 		char *row, *more;

@@ -68,7 +68,7 @@ static void guest_init(struct walk *walk, size_t i)
 	static const struct decode_sink sink = { .context = NULL };
 	struct walk_guest *guest = &walk->guests[i];
 
-	snprintf(guest->name, sizeof guest->name, "guest%u", (unsigned)i + 1);
+	snprintf(guest->name, sizeof(guest->name), "guest%u", (unsigned)i + 1);
 	guest->decode = decode_new(&sink);
 	guest->link = LINK_UP;
 	guest->vm = VM_RUNNING;
@@ -77,7 +77,7 @@ static void guest_init(struct walk *walk, size_t i)
 
 static struct walk *walk_new(uint64_t seed, size_t machines)
 {
-	struct walk *walk = util_alloc(sizeof *walk);
+	struct walk *walk = util_alloc(sizeof(*walk));
 	struct tabs_machine sessions[WALK_MACHINES];
 
 	walk->random.state = seed;

@@ -166,7 +166,7 @@ static void click_tab(struct walk *walk)
 	const char *found;
 
 	walk_row_text(walk, 0, text);
-	snprintf(label, sizeof label, page ? " %zu guest%zu " : " All ", page, page);
+	snprintf(label, sizeof(label), page ? " %zu guest%zu " : " All ", page, page);
 	found = strstr(text, label);
 	if (!found)
 		return;
@@ -232,7 +232,7 @@ static void resize(struct walk *walk)
 		{ WALK_TALL, WALK_WIDE }, { WALK_TALL, WALK_WIDE }, { WALK_TALL, WALK_WIDE },
 		{ 24, 80 }, { 10, 40 }, { 5, 20 }, { 2, 10 }, { 16, 90 },
 	};
-	size_t i = random_below(&walk->random, sizeof sizes / sizeof *sizes);
+	size_t i = random_below(&walk->random, sizeof(sizes) / sizeof(*sizes));
 
 	canvas_free(walk->canvas);
 	walk->canvas = canvas_new(sizes[i].rows, sizes[i].columns, random_below(&walk->random, 4) != 0);
@@ -252,7 +252,7 @@ static uint32_t any_key(struct walk *walk)
 		return (unsigned char)*walk->piece++;
 	walk->piece = "";
 	if (model->open && random_below(random, 2)) {
-		walk->piece = pieces[random_below(random, sizeof pieces / sizeof *pieces)];
+		walk->piece = pieces[random_below(random, sizeof(pieces) / sizeof(*pieces))];
 		return (unsigned char)*walk->piece++;
 	}
 	if (model->open && random_below(random, 6) == 0)

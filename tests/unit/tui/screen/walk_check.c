@@ -68,7 +68,7 @@ static void check_tab(const struct walk *walk, const struct walk_guest *guest, s
 	const char *at;
 
 	walk_row_text(walk, 0, text);
-	snprintf(label, sizeof label, " %zu guest%zu ", number, number);
+	snprintf(label, sizeof(label), " %zu guest%zu ", number, number);
 	at = strstr(text, label);
 	if (!at)
 		walk_fault(walk, "there is no tab", label);
@@ -121,13 +121,13 @@ static void check_header(struct walk *walk)
 		true);
 	if (!vitals->machines && vitals->kernel[0])
 		header_has(walk, header, walk_guest(walk)->name, true);
-	snprintf(text, sizeof text, model->window ? "%us window" : "all window", model->window);
+	snprintf(text, sizeof(text), model->window ? "%us window" : "all window", model->window);
 	header_has(walk, header, text, true);
-	snprintf(text, sizeof text, "FROZEN at %s", scope_time(model->until, time));
+	snprintf(text, sizeof(text), "FROZEN at %s", scope_time(model->until, time));
 	header_has(walk, header, model->until ? text : "FROZEN", model->until != 0);
-	snprintf(text, sizeof text, "since %s", scope_time(model->zero, time));
+	snprintf(text, sizeof(text), "since %s", scope_time(model->zero, time));
 	header_has(walk, header, model->zero ? text : "since ", model->zero != 0);
-	snprintf(text, sizeof text, "filter: %s", model->filter);
+	snprintf(text, sizeof(text), "filter: %s", model->filter);
 	header_has(walk, header, text, model->filter[0] != '\0');
 	header_has(walk, header, "idle hidden", model->no_idle);
 }
@@ -141,7 +141,7 @@ static void check_bottom(struct walk *walk)
 	char text[WALK_TEXT], wanted[WALK_TEXT];
 
 	walk_row_text(walk, walk->canvas->rows - 2, text);
-	snprintf(wanted, sizeof wanted, "%s: %s", model->open == PROMPT_FILTER ? "Filter" : "Search",
+	snprintf(wanted, sizeof(wanted), "%s: %s", model->open == PROMPT_FILTER ? "Filter" : "Search",
 		model->text);
 	if (model->open && strncmp(text, wanted, strlen(wanted)) != 0)
 		walk_fault(walk, "the prompt is not", wanted);

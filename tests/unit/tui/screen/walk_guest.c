@@ -99,7 +99,7 @@ void guest_give(struct walk *walk, struct walk_guest *guest)
 	(void)walk;
 	functions.request.excerpt = fake_excerpt(&guest->session);
 	vitals.request.excerpt = functions.request.excerpt;
-	memcpy(functions.visible, wish->visible, sizeof wish->visible);
+	memcpy(functions.visible, wish->visible, sizeof(wish->visible));
 	functions.visible_count = wish->visible_count;
 	functions.selected = wish->selected;
 	functions.callers = wish->callers;

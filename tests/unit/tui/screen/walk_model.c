@@ -63,7 +63,7 @@ static void type(struct model *model, uint32_t code)
 	} else if (code == KEYS_BACKSPACE) {
 		model->text[size - 1] = '\0';
 		prompt_text(model);
-	} else if (code >= ' ' && code < 127 && size + 1 < sizeof model->text) {
+	} else if (code >= ' ' && code < 127 && size + 1 < sizeof(model->text)) {
 		model->text[size] = (char)code;
 		model->text[size + 1] = '\0';
 		prompt_text(model);

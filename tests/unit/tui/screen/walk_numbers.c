@@ -203,11 +203,11 @@ static void check_cpus(struct walk *walk, const cJSON *json, size_t machine)
 			modes[mode] = number(cpu, names[mode]);
 			all[mode] += modes[mode];
 		}
-		snprintf(label, sizeof label, " cpu%.0f ", number(cpu, "cpu"));
+		snprintf(label, sizeof(label), " cpu%.0f ", number(cpu, "cpu"));
 		if (!walk_is_all(walk))
 			check_line(walk, label, modes);
 	}
-	snprintf(label, sizeof label, " %zu guest%zu ", machine + 1, machine + 1);
+	snprintf(label, sizeof(label), " %zu guest%zu ", machine + 1, machine + 1);
 	if (walk_is_all(walk))
 		check_line(walk, label, all);
 }

@@ -104,7 +104,7 @@ static void check_mark(const struct walk *walk, int heads)
 	char text[WALK_TEXT], wanted[32];
 
 	walk_row_text(walk, heads, text);
-	snprintf(wanted, sizeof wanted, "%s%s", head, model->invert ? "▲" : "▼");
+	snprintf(wanted, sizeof(wanted), "%s%s", head, model->invert ? "▲" : "▼");
 	if (walk->canvas->unicode && strstr(text, head) && !strstr(text, wanted))
 		walk_fault(walk, "it is not marked as sorting", wanted);
 }

@@ -89,7 +89,7 @@ static void test_every_character_there_is(void **state)
 		char bytes[CELL_BYTES], text[CELL_BYTES + 1];
 
 		canvas_clear(canvas);
-		snprintf(text, sizeof text, "%s|", canvas_utf8(&unknown, bytes));
+		snprintf(text, sizeof(text), "%s|", canvas_utf8(&unknown, bytes));
 		canvas_text(canvas, (struct place) { 0, 0, 3 }, STYLE_TEXT, text);
 		assert_true(cells[0].code == code || cells[0].code == '?');
 		assert_true(safe_character(cells[0].code));

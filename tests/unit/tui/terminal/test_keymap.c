@@ -96,9 +96,9 @@ static void test_texts_name_the_keys(void **state)
 	keys.rows[0].codes[0] = KEYS_CTRL('X');
 	keys.rows[1].codes[0] = 0;
 	check_text(&keys, "{help}{up}", "Ctrl-X(no key)");
-	memset(rambling, 'x', sizeof rambling);
+	memset(rambling, 'x', sizeof(rambling));
 	memcpy(rambling + KEYS_TEXT - 2, "{help}", 6);
-	rambling[sizeof rambling - 1] = '\0';
+	rambling[sizeof(rambling) - 1] = '\0';
 	assert_int_equal(strlen(keys_text(&keys, rambling, filled)), KEYS_TEXT - 1);
 }
 

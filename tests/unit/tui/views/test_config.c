@@ -28,7 +28,7 @@ static const char *load(struct config *config, const void *text, size_t size)
 	}
 	assert_non_null(error);
 	assert_int_equal(strncmp(error, path, strlen(path)), 0);
-	snprintf(why, sizeof why, "%s", error + strlen(path));
+	snprintf(why, sizeof(why), "%s", error + strlen(path));
 	free(error);
 	return why;
 }
@@ -116,7 +116,7 @@ static void test_every_key_by_its_name(void **state)
 	struct config config;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
 		config_init(&config);
 		line = util_format("key.zero = %s", keys_name(codes[i], name));
 		assert_true(config_set(&config, line, &error));
@@ -154,7 +154,7 @@ static void reads_back(const struct config *config)
 	assert_string_equal(text, twice);
 	for (int i = 0; i < KEYS_ROWS; i++)
 		assert_memory_equal(config->keys.rows[i].codes, again.keys.rows[i].codes,
-			sizeof again.keys.rows[i].codes);
+			sizeof(again.keys.rows[i].codes));
 	for (int i = 0; i < STYLES; i++) {
 		assert_memory_equal(&config->theme.entries[i].rich, &again.theme.entries[i].rich,
 			sizeof(struct look));
@@ -238,7 +238,7 @@ static void test_half_a_setting(void **state)
 	(void)state;
 	config_init(&config);
 	before = written(&config);
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		char *line = util_copy(lines[i], strlen(lines[i])), *error = NULL;
 
 		assert_false(config_set(&config, line, &error));

@@ -95,11 +95,11 @@ static void test_at_every_width(void **state)
 	static const int widths[] = { 40, 60, 80, 100, 120, 160, 200, 240 };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
 		struct stage stage = raise_stage(12, widths[i], true);
 		char golden[32];
 
-		snprintf(golden, sizeof golden, "functions_%d", widths[i]);
+		snprintf(golden, sizeof(golden), "functions_%d", widths[i]);
 		check(&stage, golden);
 		strike(&stage);
 	}
@@ -242,8 +242,8 @@ static void test_inlined(void **state)
 	int shown = 0;
 
 	(void)state;
-	stage.picture->functions->inlined[0] = (struct caller){ functions[3], 30 };
-	stage.picture->functions->inlined[1] = (struct caller){ functions[4], 10 };
+	stage.picture->functions->inlined[0] = (struct caller) { functions[3], 30 };
+	stage.picture->functions->inlined[1] = (struct caller) { functions[4], 10 };
 	stage.picture->functions->inlined_count = 2;
 	stage.picture->functions->inlined_of = 80;
 	for (size_t i = 0; i < HAND_FUNCTIONS; i++) {

@@ -100,7 +100,7 @@ static struct line_worker *new_worker(void)
 	struct line_worker *worker = line_worker_new(NULL);
 
 	new_cache();
-	line_worker_set(worker, &(struct debug_folders){ .own = NULL }, true);
+	line_worker_set(worker, &(struct debug_folders) { .own = NULL }, true);
 	return worker;
 }
 
@@ -109,7 +109,7 @@ static struct line_answer ask(struct line_worker *worker)
 	uint64_t deadline = util_now() + 60000000000u;
 	struct line_answer answer;
 
-	assert_true(line_worker_ask(worker, &(struct line_question){
+	assert_true(line_worker_ask(worker, &(struct line_question) {
 		.object = &object, .address = 0x401000 }));
 	while (!line_worker_take(worker, &answer)) {
 		if (util_now() > deadline)

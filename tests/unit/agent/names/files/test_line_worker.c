@@ -97,9 +97,9 @@ static void test_many_files(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
-		objects[i] = (struct debug_object){ .fd = i % 2 ? build() : -1 };
+		objects[i] = (struct debug_object) { .fd = i % 2 ? build() : -1 };
 	for (uint32_t i = 0; i < 100; i++)
-		assert_true(line_worker_ask(worker, &(struct line_question){
+		assert_true(line_worker_ask(worker, &(struct line_question) {
 			.object = &objects[i % 20], .address = 0x401000, .ticket = i }));
 	for (uint32_t i = 0; i < 100; i++) {
 		struct line_answer answer = await_answer(worker);

@@ -236,8 +236,8 @@ static bool check_nm_line(struct sym_dwarf *dwarf, const char *text)
 	long declared;
 	size_t path;
 
-	if (!tab || tab > end || text[0] == ' ' || (type[1] | 0x20) != 't'
-		|| memchr(text, '.', (size_t)(tab - text)))
+	if (!tab || tab > end || text[0] == ' ' || (type[1] | 0x20) != 't' ||
+		memchr(text, '.', (size_t)(tab - text)))
 		return false;
 	line = sym_dwarf_line(dwarf, strtoull(text, NULL, 16), &full);
 	if (!line)

@@ -73,7 +73,7 @@ static bool discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, c
 		util_fail(error, "%s", discovery.talk.error);
 	*facts = good ? discovery.facts : (struct qmp_facts){ 0 };
 	if (good)
-		discovery.facts = (struct qmp_facts){ 0 };
+		discovery.facts = (struct qmp_facts) { 0 };
 	discover_clear(&discovery);
 	return good;
 }
@@ -111,22 +111,22 @@ static void check_discovery(const struct fake_script *script)
 static void test_discovers(void **state)
 {
 	(void)state;
-	check_discovery(&(struct fake_script){ .greeting = fake_greeting, .answers = machine });
+	check_discovery(&(struct fake_script) { .greeting = fake_greeting, .answers = machine });
 }
 
 static void test_fragments(void **state)
 {
 	(void)state;
 	check_discovery(
-		&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 1 });
+		&(struct fake_script) { .greeting = fake_greeting, .answers = machine, .piece = 1 });
 	check_discovery(
-		&(struct fake_script){ .greeting = fake_greeting, .answers = machine, .piece = 7 });
+		&(struct fake_script) { .greeting = fake_greeting, .answers = machine, .piece = 7 });
 }
 
 static void test_events_and_garbage_between(void **state)
 {
 	(void)state;
-	check_discovery(&(struct fake_script){
+	check_discovery(&(struct fake_script) {
 		.greeting = fake_greeting,
 		.answers = machine,
 		.before =
@@ -144,7 +144,7 @@ static void test_huge_lines(void **state)
 	(void)state;
 	memset(huge, '[', size);
 	huge[size] = '\n';
-	check_discovery(&(struct fake_script){
+	check_discovery(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine, .before = huge });
 	free(huge);
 }
@@ -163,7 +163,7 @@ static void test_answers_of_wrong_types(void **state)
 			"{\"name\": \"d\", \"type\": \"child<virtserialport>\"}, {\"type\": null}]" },
 		{ NULL, NULL },
 	};
-	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = odd });
 	struct qmp *qmp = connect_fake(fake);
 	struct qmp_facts facts;
@@ -191,7 +191,7 @@ static void check_hole(const char *request, const char *answer, const char *why)
 	char *error = NULL;
 
 	memcpy(rows + 1, machine, sizeof(machine));
-	fake = fake_qmp_new(&(struct fake_script){ .greeting = fake_greeting, .answers = rows });
+	fake = fake_qmp_new(&(struct fake_script) { .greeting = fake_greeting, .answers = rows });
 	qmp = connect_fake(fake);
 	assert_false(discover(qmp, SHORT_MS, &facts, &error));
 	if (!strstr(error, why))
@@ -250,7 +250,7 @@ static void test_refusal_and_silence(void **state)
 		{ NULL, NULL },
 	};
 	static const char none[] = "its answer has neither a result nor an error";
-	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = few });
 	struct qmp *qmp = connect_fake(fake);
 	struct qmp_talk talk;
@@ -274,7 +274,7 @@ static void test_refusal_and_silence(void **state)
 /* Until it is ready, too, a refusal is no silence. */
 static void check_opening(const struct fake_answer *answers, const char *why)
 {
-	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = answers });
 	char *error = NULL;
 
@@ -304,7 +304,7 @@ static void test_opening_that_fails(void **state)
 static void test_taken_socket(void **state)
 {
 	const char *path = scratch_path("taken.qmp");
-	struct fake_qmp *fake = fake_qmp_listen(&(struct fake_script){
+	struct fake_qmp *fake = fake_qmp_listen(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine }, path);
 	bool taken;
 	struct qmp *first = loop_open(qmp_connect(path, PATIENCE_MS, &taken, NULL), NULL), *second;
@@ -361,7 +361,7 @@ static enum vm_state await_state(struct qmp *qmp, enum vm_state wanted)
 
 static void test_events_tell_the_state(void **state)
 {
-	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine });
 	struct qmp *qmp = connect_fake(fake);
 
@@ -416,7 +416,7 @@ static void say_long(struct fake_qmp *fake, struct qmp *qmp, const char *text)
 /* What fits into a line may still be too much to be taken apart. */
 static void test_many_values(void **state)
 {
-	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine });
 	struct qmp *qmp = connect_fake(fake);
 	char *many = event_with_values("STOP", 50000), *fewer = event_with_values("STOP", 45000);
@@ -454,7 +454,7 @@ static size_t peak_kib(void)
 static void test_endless_line(void **state)
 {
 	enum { PIECE = 1 << 20, PIECES = 100, MOST_KIB = 30 << 10 };
-	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine });
 	struct qmp *qmp = connect_fake(fake);
 	char *piece = util_alloc(PIECE + 1);
@@ -477,7 +477,7 @@ static void test_keys(void **state)
 {
 	static const uint8_t chord[] = { 29, 56, 30 };
 	static const int order[] = { 29, 56, 30, 30, 56, 29 };
-	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script){
+	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script) {
 		.greeting = fake_greeting, .answers = machine });
 	struct qmp *qmp = connect_fake(fake);
 	const char *line, *at;

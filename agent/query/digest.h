@@ -3,8 +3,8 @@
  * Sums over stacks: per function, and per pair of caller and callee. What the counts of one slice,
  * or of many, come to under a filter. One that is trimmed has left of it only the functions' self.
  */
-#ifndef PROFILE_H
-#define PROFILE_H
+#ifndef DIGEST_H
+#define DIGEST_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct slice;
 struct stacks;
 struct threads;
 
-struct profile_input {			/* what turns a slice into sums; borrowed */
+struct digest_input {			/* what turns a slice into sums; borrowed */
 	const struct stacks *stacks;
 	struct threads *threads;
 	const struct filter *filter;
@@ -28,28 +28,28 @@ struct profile_input {			/* what turns a slice into sums; borrowed */
 	const atomic_bool *stop;	/* then the rest is left out; NULL: never */
 };
 
-enum { PROFILE_NO_EDGE = 0xffffffff };
+enum { DIGEST_NO_EDGE = 0xffffffff };
 
-struct profile_sum {
+struct digest_sum {
 	uint32_t function;
-	uint32_t callers;		/* the edge that came last of those to it; PROFILE_NO_EDGE */
+	uint32_t callers;		/* the edge that came last of those to it; DIGEST_NO_EDGE */
 	uint64_t stamp;			/* the stack that was counted last */
 	uint64_t self, total, samples;
 };
 
-struct profile_self {
+struct digest_self {
 	uint32_t function;
 	uint64_t weight;
 };
 
-struct profile_edge {
+struct digest_edge {
 	uint32_t callee, caller;
-	uint32_t next;			/* of the same callee; PROFILE_NO_EDGE */
+	uint32_t next;			/* of the same callee; DIGEST_NO_EDGE */
 	uint64_t stamp;
 	uint64_t weight;		/* of stacks in which this caller called this callee */
 };
 
-struct profile {
+struct digest {
 	uint64_t begin, end, version;	/* of the slices in it */
 	uint64_t serial;		/* the window's: another one whenever it has changed */
 	uint32_t newest;		/* the highest leaf in it; 0 when there is none */
@@ -57,41 +57,41 @@ struct profile {
 	uint64_t time;			/* ns behind the weight, as far as the period was known */
 
 	struct budget *budget;
-	struct profile_sum *sums;
+	struct digest_sum *sums;
 	uint64_t *cpus;			/* `words` of each sum: the CPUs that ran it */
 	uint32_t sum_count, sum_room, words;
 	struct hash by_function;
 
-	struct profile_self *selfs;	/* trimmed: in order of function, instead of all else */
+	struct digest_self *selfs;	/* trimmed: in order of function, instead of all else */
 	uint32_t self_count;
 	bool trimmed;
 
 	enum kept_callers callers;	/* which edges are here */
 	uint32_t callee;
-	struct profile_edge *edges;
+	struct digest_edge *edges;
 	uint32_t edge_count, edge_room;
 	struct hash by_pair;
 	uint64_t edges_refused;		/* calls that are not counted: there is no memory */
 	uint64_t stamp;
 };
 
-enum { PROFILE_WORDS_MAX = 16 };	/* as many CPUs as a row of query.h tells apart */
+enum { DIGEST_WORDS_MAX = 16 };	/* as many CPUs as a row of query.h tells apart */
 
 /* For slices of up to this many CPUs; larger CPU numbers are counted, and not told apart. */
-struct profile *profile_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
+struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
 	struct budget *budget);
-void profile_free(struct profile *profile);
+void digest_free(struct digest *digest);
 
 /* Slices in order of time. Not once it is trimmed. */
-void profile_add(struct profile *profile, const struct profile_input *input,
+void digest_add(struct digest *digest, const struct digest_input *input,
 	const struct slice *slice);
 
-void profile_trim(struct profile *profile);
+void digest_trim(struct digest *digest);
 
 /* The edges to a callee, one after the other, `last` being the one before; NULL: the first, and none. */
-const struct profile_edge *profile_edge_to(const struct profile *profile, uint32_t callee,
-	const struct profile_edge *last);
+const struct digest_edge *digest_edge_to(const struct digest *digest, uint32_t callee,
+	const struct digest_edge *last);
 
-uint64_t profile_self(const struct profile *profile, uint32_t function);
+uint64_t digest_self(const struct digest *digest, uint32_t function);
 
 #endif
