@@ -104,7 +104,7 @@ static void owe_stop(struct report *report)
 	const struct loan *loan = report_loan(report);
 
 	if (!loan->profiler && !loan->kept)
-		session_owe_stop(report->session);
+		session_stop_owed(report->session);
 }
 
 /* Nobody may drive the session any further. */
@@ -116,7 +116,7 @@ void report_give_back(struct report *report)
 	report_end_closing(report);
 	if (report_return_profiler(report)) {
 		session_ask(report->session, "stop", &nobody);
-		session_owe_stop(report->session);
+		session_stop_owed(report->session);
 	}
 	if (return_setting(&report->rate_taken, &loan->rate))
 		set_back_unseen(report, &loan->rate, rate_line(loan->rate.before));

@@ -105,7 +105,7 @@ void session_command(struct session *session, const char *line);	/* the answer i
 void session_forget(struct session *session, const void *context);	/* sinks that have it */
 
 /* It goes off as soon as the guest can hear that, unless somebody wishes it on until then. */
-void session_owe_stop(struct session *session);
+void session_stop_owed(struct session *session);
 
 /* A fact that stays: a remark from now on. */
 void session_remark(struct session *session, const char *text);

@@ -69,7 +69,7 @@ void session_profile(struct session *session, bool on, const struct command_sink
 	session->source->table->run(session->source, on, false, sink);
 }
 
-void session_owe_stop(struct session *session)
+void session_stop_owed(struct session *session)
 {
 	session->source->table->run(session->source, false, true, &(struct command_sink) { 0 });
 }
