@@ -12,22 +12,22 @@ enum {
 	HEADER = sizeof(struct ktop_wire_packet),
 	MAGIC = sizeof(uint32_t),
 	MARK = MAGIC + KTOP_BOOT_ID,		/* magic and boot id: how a packet of one boot begins */
-	PACKET_AND_MARK = KTOP_PACKET_MAX + MARK,	/* as much decides on what stands at the head */
-	BUFFER_SIZE = 4 * KTOP_PACKET_MAX,	/* so that moving the rest down costs less than a pass */
+	PACKET_AND_MARK = KTOP_PACKET_MAX + MARK,	/* enough bytes to decide on the packet at the head */
+	BUFFER_SIZE = 4 * KTOP_PACKET_MAX,	/* large, so that moving the rest down is rare */
 };
 
 /* One stream on one CPU. */
 struct lane {
 	struct books books;
 	uint64_t first_sequence;
-	uint64_t next_sequence, taken, end;	/* as its last packet had them */
+	uint64_t next_sequence, taken, end;	/* from its last packet */
 };
 
 struct decode {
 	struct decode_sink sink;
 	struct decode_counts counts;
 	bool skipping;				/* bytes were skipped since the last packet */
-	bool held;				/* the sink wanted no more, since the last feed */
+	bool held;				/* the sink has stopped the last feed */
 
 	bool booted;
 	uint8_t boot_id[KTOP_BOOT_ID];
@@ -35,12 +35,12 @@ struct decode {
 	size_t lane_counts[STREAMS], lane_rooms[STREAMS];
 	struct trace_kinds *kinds;		/* of this boot */
 
-	struct event events[DECODE_EVENTS];	/* read, and not handed out yet */
+	struct event events[DECODE_EVENTS];	/* decoded, not yet handed out */
 	size_t event_count;
 
-	const uint8_t *bytes;			/* the buffer, or what is being fed */
-	size_t head, tail;			/* of them, not yet handled */
-	size_t searched;			/* bytes at head in which no other packet begins */
+	const uint8_t *bytes;			/* the buffer, or the bytes that are being fed */
+	size_t head, tail;			/* of `bytes`: what is not handled yet */
+	size_t searched;			/* bytes at head that were searched: no other packet begins there */
 	uint8_t buffer[BUFFER_SIZE];
 };
 
@@ -113,7 +113,7 @@ static bool is_whole(const uint8_t *bytes, size_t size)
 	return at == size;
 }
 
-/* Reads one event. True when it counts as received; *known: it is to be handed out. */
+/* Reads one event. Returns whether it counts as received; `*known`: whether it is handed out. */
 static bool read_event(struct decode *decode, const struct packet *packet, const uint8_t *payload,
 	size_t size, struct event *event, bool *known)
 {
@@ -136,7 +136,7 @@ static void hand_out(struct decode *decode)
 	decode->event_count = 0;
 }
 
-/* Returns how many events the packet holds; *received: how many of them were good. */
+/* Returns how many events the packet has; `*received`: how many of them count as received. */
 static uint64_t deliver_events(struct decode *decode, const struct packet *packet,
 	uint64_t *received)
 {
@@ -168,7 +168,7 @@ static uint64_t deliver_events(struct decode *decode, const struct packet *packe
 	return count;
 }
 
-/* See `struct books`: what contradicts the received is corrected, so that the sum always holds. */
+/* Numbers that contradict what was received are corrected, so that the sum of `struct books` always holds. */
 static void count_events(struct lane *lane, uint64_t taken, uint64_t received)
 {
 	struct books *books = &lane->books;
@@ -214,8 +214,8 @@ static void keep_books(struct lane *lane, const struct ktop_wire_packet *wire, u
 }
 
 /*
- * The machine was put back to an earlier state of the same boot (loadvm): number, clock and count
- * are all behind. One of them alone is damage.
+ * The machine was put back to an earlier state of the same boot (loadvm): sequence, clock and count all go
+ * back. If only one of them goes back, the packet is damaged.
  */
 static bool is_rewound(const struct lane *lane, const struct ktop_wire_packet *wire)
 {
@@ -272,7 +272,7 @@ static enum step skip(struct decode *decode, size_t size)
 	return STEP_ON;
 }
 
-/* Offset of the first place where `mark` stands, or may stand when more bytes come; or `size`. */
+/* The offset of the first place where `mark` stands, or may stand once more bytes have come; else `size`. */
 static size_t find(const uint8_t *bytes, size_t size, const uint8_t *mark, size_t mark_size)
 {
 	const uint8_t *at = bytes, *end = bytes + size;
@@ -295,10 +295,10 @@ static bool is_plausible(const struct ktop_wire_packet *wire)
 }
 
 /*
- * Another packet of the same boot whose magic stands inside this one shows that this one was cut
- * (the connection was, or its size is damaged). Found as soon as it is there, so that a size too
- * large holds nothing up. Returns the offset of that packet, or 0; then `searched` is where one may
- * yet turn out to be.
+ * Looks for the start of another packet of the same boot inside this one. It shows that this packet was
+ * cut: the connection broke, or the size is damaged. The search does not wait for the whole packet, so a
+ * size that is too large holds nothing up. Returns the offset of the other packet, or 0. `searched` is then
+ * the first place where one may still turn out to begin.
  */
 static size_t find_cut(struct decode *decode, const uint8_t *bytes, size_t left, size_t size)
 {
@@ -312,9 +312,9 @@ static size_t find_cut(struct decode *decode, const uint8_t *bytes, size_t left,
 }
 
 /*
- * Handles what stands at the head; STEP_WAIT: more bytes are needed. What is rejected is given up
- * one byte at a time, but only a magic makes more than a byte's work: time is linear in the bytes,
- * at worst with the size of a packet for each header that stands among them.
+ * Handles what stands at the head; STEP_WAIT: more bytes are needed. What is rejected is skipped one byte
+ * at a time, and only a magic costs more than one byte's work. So time is linear in the bytes; at worst,
+ * each header among them costs the size of a packet.
  */
 static enum step step(struct decode *decode)
 {
@@ -341,7 +341,7 @@ static enum step step(struct decode *decode)
 	if (!is_whole(at, size))
 		return skip(decode, 1);
 
-	/* A new boot is believed when a second packet of it follows: damage makes one, but not two. */
+	/* A new boot is believed when a second packet of it follows: damage can forge one packet, not two alike. */
 	if (is_foreign(decode, &wire)) {
 		if (left - size < MARK)
 			return STEP_WAIT;
@@ -354,7 +354,7 @@ static enum step step(struct decode *decode)
 	return STEP_ON;
 }
 
-/* Returns how many of the bytes found room in the buffer, behind what waits there. */
+/* Copies bytes behind what is in the buffer. Returns how many of them found room. */
 static size_t take(struct decode *decode, const uint8_t *bytes, size_t size)
 {
 	size_t room;
@@ -372,14 +372,14 @@ static size_t take(struct decode *decode, const uint8_t *bytes, size_t size)
 	return size;
 }
 
-/* As far as it goes: to the end of what is there, or until the sink wants no more. */
+/* Handles packets until more bytes are needed or the sink stops the decoder. */
 static void handle(struct decode *decode)
 {
 	while (!decode->held && decode->head < decode->tail && step(decode) == STEP_ON)
 		;
 }
 
-/* The buffer is empty: what is fed is handled where it is. Returns how much of it was. */
+/* For an empty buffer: handles the fed bytes where they are. Returns how many it has handled. */
 static size_t handle_in_place(struct decode *decode, const uint8_t *bytes, size_t size)
 {
 	decode->bytes = bytes;
@@ -391,7 +391,7 @@ static size_t handle_in_place(struct decode *decode, const uint8_t *bytes, size_
 	return size;
 }
 
-/* What waits is handled with enough behind it; of that, what it did not need is given back. */
+/* Handles what is in the buffer, with enough of the fed bytes behind it. Gives back those that it did not need. */
 static size_t handle_waiting(struct decode *decode, const uint8_t *bytes, size_t size)
 {
 	size_t waiting = decode->tail - decode->head;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes from the port to events; they may come in any pieces. Every byte is hostile: a packet
- * counts when its sizes add up to the byte and no other packet begins inside it; else the reader
- * goes on to the next magic, and counts what it skipped.
+ * Turns bytes from the port, in pieces of any size, into events. Every byte is hostile. A packet counts
+ * only if its sizes add up to the byte and no other packet begins inside it. Otherwise the decoder goes on
+ * to the next magic, and counts the bytes that it skipped.
  */
 #ifndef DECODE_H
 #define DECODE_H
@@ -13,7 +13,7 @@
 
 #include "event.h"
 
-enum { DECODE_EVENTS = 16 };		/* handed out at once */
+enum { DECODE_EVENTS = 16 };		/* at most so many in one call of the sink */
 
 struct packet {
 	const uint8_t *bytes;		/* the whole packet, as received */
@@ -24,30 +24,34 @@ struct packet {
 	uint64_t begin, end;		/* guest clock ticks */
 };
 
-/* Called from inside decode_feed, in the stream's order. Pointers are good for the call only. */
+/* Called from inside decode_feed, in the order of the stream. Pointers are valid during the call only. */
 struct decode_sink {
 	void *context;
-	/* A new epoch: another boot id, seen in two packets running, or the same one put back. */
+	/*
+	 * A new epoch begins: two packets in a row had another boot id, or the same boot was put back to an
+	 * earlier state.
+	 */
 	void (*boot)(void *context, const uint8_t *boot_id);
 	void (*packet)(void *context, const struct packet *packet);	/* before its events */
 	/*
-	 * Its events of known kinds, whole, in order, 1 to DECODE_EVENTS of them: enough that the
-	 * memory which one of them needs can be fetched while others are handled.
+	 * The packet's events of known kinds, whole and in order, 1 to DECODE_EVENTS of them. They come
+	 * together so that the sink can fetch the memory for one of them while it handles another.
 	 */
 	void (*events)(void *context, const struct event *events, size_t count);
-	/* After each packet: false holds the decoder there, until it is fed again. NULL: never. */
+	/* Called after each packet. False: the decoder stops there until it is fed again. NULL: it never stops. */
 	bool (*more)(void *context);
 };
 
 /*
- * The books of one stream on one CPU, in events, since this epoch's first packet of it:
- * taken = earlier + received + lost, exactly, at each packet; taken is what the guest says. A bad
- * event counts as lost, an unknown one as received. What contradicts the received is corrected.
+ * The books of one stream on one CPU, in events, since the first packet that this epoch has of it. At each
+ * packet, taken = earlier + received + lost, exactly; `taken` is what the guest says. A bad event counts as
+ * lost, an event of an unknown kind as received. If the guest's numbers contradict what was received, the
+ * numbers are corrected.
  */
 struct books {
 	uint64_t received, lost;
-	uint64_t earlier;		/* taken before we listened: not counted as lost */
-	uint64_t earlier_lost;		/* of these, dropped by the guest */
+	uint64_t earlier;		/* taken before ktop listened: not counted as lost */
+	uint64_t earlier_lost;		/* of `earlier`: dropped by the guest */
 	uint64_t packets, missing_packets;
 };
 
@@ -61,13 +65,13 @@ struct decode *decode_new(const struct decode_sink *sink);	/* `more` alone may b
 void decode_free(struct decode *decode);
 
 /*
- * How many of the bytes were taken: all, unless the sink has held it. Held: whole packets may wait
- * inside; the next call goes on with them, be it without bytes.
+ * Returns how many of the bytes were taken: all, unless the sink stopped the decoder. After a stop, whole
+ * packets may still be in its buffer: the next call goes on with them, even if it brings no bytes.
  */
 size_t decode_feed(struct decode *decode, const void *bytes, size_t size);
 bool decode_held(const struct decode *decode);
 
-/* What comes next begins a new epoch, whatever boot it is of. */
+/* The next packet begins a new epoch, even if its boot id is the same. */
 void decode_forget(struct decode *decode);
 
 /* The connection was cut: a half-received packet is dropped and counted as skipped. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the decoder makes of the wire: events with a full time, in the host's own types. */
+/*
+ * What the decoder makes of the wire: events with the full time, in the host's own types.
+ * kernel-hook/wire.h says what each field means.
+ */
 #ifndef EVENT_H
 #define EVENT_H
 
@@ -17,7 +20,7 @@ enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
 enum mode { MODE_KERNEL, MODE_USER, MODE_IDLE, MODES };
 enum sampler { SAMPLER_TIMER, SAMPLER_NMI };
 
-/* Bytes inside the packet: not terminated, not checked beyond the length, gone after the call. */
+/* Bytes inside the packet: not terminated, only their length was checked, valid during the call only. */
 struct text {
 	const char *bytes;
 	size_t size;
@@ -30,10 +33,10 @@ struct sample {
 	uint32_t weight;
 	uint64_t exact;			/* bit i: kernel[i] is an interrupted PC */
 	uint32_t kernel_count, user_count;
-	const void *kernel, *user;	/* sample_frame(), leaf first; at most 64 each */
+	const void *kernel, *user;	/* read by sample_frame(), leaf first; at most 64 each */
 };
 
-/* A frame of a sample: they stand as they came, at any address. */
+/* Frames stand in the packet as they came, at any alignment. */
 static inline uint64_t sample_frame(const void *frames, uint32_t index)
 {
 	uint64_t frame;
@@ -73,10 +76,10 @@ struct cpu_status {
 /* The guest's tables of names. */
 enum table_kind { TABLE_PROCESSES, TABLE_THREADS, TABLE_OBJECTS, TABLE_EVENTS, TABLES };
 
-struct table_fill {			/* of one, once it was too small */
-	uint16_t event;			/* as on the wire: what it holds */
-	enum table_kind kind;		/* TABLES: of a kind that is not known here */
-	uint32_t size, used, missing;	/* rows; rows in use; ids that have no place */
+struct table_fill {			/* how full one of them is; sent once it was too small */
+	uint16_t event;			/* the id of the event that a row of it holds */
+	enum table_kind kind;		/* TABLES: this ktop does not know the event */
+	uint32_t size, used, missing;	/* rows; rows in use; ids that found no row */
 };
 
 struct trace_kind;

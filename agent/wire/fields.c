@@ -70,7 +70,7 @@ size_t field_size(enum field_type type)
 	return types[type].size;
 }
 
-/* The bytes that a field takes of those that are left; more than those: it is not there. */
+/* The bytes of the field at `at`, where `left` bytes are left. More than `left`: the field is not all there. */
 static size_t bytes_of(const struct field *field, const uint8_t *at, size_t left)
 {
 	uint16_t count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a descriptor says of an event's fields, "u32 box;char[] name;", and the values that an event has
- * for them. Both come from the guest: a text that is not understood and a payload that does not agree are refused.
+ * The fields of an event, as its descriptor tells them ("u32 box;char[] name;"), and their values in one
+ * event. Both come from the guest. A text that cannot be parsed is refused, and so is a payload that does
+ * not fit it.
  */
 #ifndef FIELDS_H
 #define FIELDS_H
@@ -17,30 +18,33 @@ enum field_type {
 };
 
 struct field {
-	enum field_type type;			/* of one, or of each element */
+	enum field_type type;			/* of the value, or of each element of a list */
 	bool list;
-	char name[FIELD_NAME_SIZE];		/* good for any reader, and no other field's */
+	char name[FIELD_NAME_SIZE];		/* a valid name, unique in its event */
 };
 
-/* How many fields the text describes, or -1 when it is not understood. */
+/* Returns how many fields the text describes; -1: it cannot be parsed. */
 int fields_parse(const char *text, struct field fields[FIELDS_MAX]);
 
-/* A letter, then letters, digits and '_'; none of the names that are given where one is not good. */
+/*
+ * A letter, then letters, digits and '_'. Names that ktop itself gives out are refused: "field_...",
+ * "event_...", "..._length".
+ */
 bool fields_is_name(const char *text, size_t size);
 
-/* Bytes of one. */
+/* The bytes of one value. */
 size_t field_size(enum field_type type);
 
-/* Is each field there, and no byte left? */
+/* True if each field is there and no byte is left. */
 bool fields_fit(const struct field *fields, int count, const void *payload, size_t size);
 
 struct field_value {
-	uint64_t number;		/* of what is no list; a negative one as two's complement */
-	const void *elements;		/* of a list, as they came, at any address */
+	uint64_t number;		/* if it is no list; a negative value as two's complement */
+	const void *elements;		/* of a list, as they came, at any alignment */
 	size_t count;
 };
 
-/* Of field `index`, in a payload that fits. */
+/* The value of field `index`. The payload must fit (fields_fit). */
 struct field_value fields_value(const struct field *fields, int index, const void *payload);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the thing is that an event id stands for, in an array kept elsewhere: two loads. */
+/* Finds an event id's position in an array that is kept elsewhere, with two loads. */
 #ifndef ID_INDEX_H
 #define ID_INDEX_H
 
@@ -10,7 +10,7 @@
 
 enum { ID_INDEX_PAGE = 256, ID_INDEX_NONE = 0xffff };
 
-struct id_index {			/* all 0: empty; at most 128 KiB */
+struct id_index {			/* all 0: empty; takes 128 KiB at most */
 	uint16_t *pages[ID_INDEX_PAGE];	/* positions plus 1 */
 };
 

@@ -14,10 +14,10 @@
 enum {
 	ROWS_MAX = 1024,		/* descriptors kept */
 	IDS = 1 << 16,
-	CHANGES_MAX = 64,		/* of the text */
+	CHANGES_MAX = 64,		/* of the text; see `changes` */
 };
 
-/* Facts beyond these are taken as unknown: readers compute with 64 bits, signed and in ns. */
+/* A value above these counts as unknown: readers compute in signed 64 bits, in ns. */
 static const uint64_t clock_hz_max = 18000000000, epoch_ns_max = (uint64_t)1 << 62;
 
 struct row {
@@ -28,11 +28,12 @@ struct row {
 
 struct metadata {
 	char *name, *kernel;			/* of the machine; NULL: not known */
-	unsigned changes;			/* CHANGES_MAX: the last one described all ids */
+	/* of the text so far; the change number CHANGES_MAX described all ids */
+	unsigned changes;
 	uint64_t clock_hz, epoch_ns;
 	struct row *rows;
 	size_t row_count;
-	uint8_t seen[STREAMS][IDS / 8];		/* bit set: ids that occur */
+	uint8_t seen[STREAMS][IDS / 8];		/* a bit for each id: it has occurred */
 };
 
 struct metadata *metadata_new(const struct metadata_machine *machine)
@@ -105,7 +106,7 @@ static bool take_fact(struct metadata *metadata, uint16_t id, const void *payloa
 		take_descriptor(metadata, &event);
 }
 
-/* Is it described by the table, whatever the guest has sent? */
+/* Does ktop's own table describe it? */
 static bool is_in_table(uint32_t stream, uint16_t id)
 {
 	return payload_stream(NULL, id) == stream;
@@ -152,7 +153,7 @@ bool metadata_packet(struct metadata *metadata, const struct packet *packet)
 
 /* ---- the text ---- */
 
-/* A typealias of write_types(); what a list of u64 holds are addresses. */
+/* The name of a type that write_types() defines. Elements of a list of u64 are addresses. */
 static const char *type_name(const struct field *field)
 {
 	static const char *const names[] = {
@@ -165,8 +166,8 @@ static const char *type_name(const struct field *field)
 }
 
 /*
- * A field's name gets a '_' in front, which CTF readers take off again: so no name is a keyword.
- * The length of list `x` is `__x_length`, which no field is called.
+ * A field's name gets a '_' in front, which CTF readers take off again. So no name can be a keyword. The
+ * length of list `x` is called `__x_length`; no field can have that name.
  */
 static void write_field(const struct field *field, FILE *to)
 {
@@ -293,7 +294,7 @@ static void write_types(FILE *to)
 	write_integer("text", 8, "signed = false; encoding = UTF8;", to);
 }
 
-/* A text that needs no escapes, as CTF has them, in a line of its own; any other is left out. */
+/* One fact in a line of its own. A text that would need escapes in CTF is left out. */
 static void write_fact(const char *name, const char *text, FILE *to)
 {
 	if (!text || !text[0])
@@ -327,7 +328,7 @@ char *metadata_find(const char *text, const char *name)
 
 void metadata_write(const struct metadata *metadata, const uint8_t *boot_id, FILE *to)
 {
-	fprintf(to, "/* CTF 1.8 */\n\n");	/* these very bytes: CTF 1.8.3, section 7 */
+	fprintf(to, "/* CTF 1.8 */\n\n");	/* CTF 1.8.3, section 7 wants exactly these bytes */
 	write_types(to);
 	fprintf(to, "\n");
 	write_trace(boot_id, to);

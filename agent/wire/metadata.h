@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The `metadata` text of a recording: TSDL (CTF 1.8.3, section 7) that tells any CTF reader how to
- * read the packets. Events are described by the descriptors that the guest has sent, else by the
- * table of kernel-hook/wire.h, else as plain bytes. Names from the guest are not trusted.
+ * The `metadata` text of a recording: TSDL (CTF 1.8.3, section 7), which tells any CTF reader how to read
+ * the packets. An event is described by the descriptor that the guest has sent, else by the table of
+ * kernel-hook/wire.h, else as plain bytes. Names from the guest are not trusted.
  */
 #ifndef METADATA_H
 #define METADATA_H
@@ -14,9 +14,9 @@
 struct metadata;
 struct packet;
 
-/* What the recorder knows of the machine, for who reads the recording; NULL: nothing. */
+/* What the recorder knows of the machine, for readers of the recording. NULL: not known. */
 struct metadata_machine {
-	const char *name, *kernel;	/* of the VM; the file of its kernel */
+	const char *name, *kernel;	/* the name of the VM; the path of its kernel's file */
 };
 
 #define METADATA_NAME "machine"
@@ -26,16 +26,20 @@ struct metadata *metadata_new(const struct metadata_machine *machine);
 void metadata_free(struct metadata *metadata);
 
 /*
- * Notes which events the packet has, and what it says of the guest's clock and of events. True: the
- * text is another one than before. A guest makes that so some 64 times at most: then all ids are described.
+ * Notes which events the packet has, and what it says of the guest's clock and of events. True: the text
+ * has changed. That happens some 64 times at most, whatever a guest sends: the last change describes all
+ * ids.
  */
 bool metadata_packet(struct metadata *metadata, const struct packet *packet);
-uint64_t metadata_events(const struct packet *packet);	/* how many it has */
+uint64_t metadata_events(const struct packet *packet);	/* how many events it has */
 
-/* Errors are the stream's. */
+/* Errors show on the stream `to`. */
 void metadata_write(const struct metadata *metadata, const uint8_t *boot_id, FILE *to);
 
-/* METADATA_NAME or METADATA_KERNEL of such a text, which is any text, in fresh memory; NULL: none. */
+/*
+ * Returns the value of METADATA_NAME or METADATA_KERNEL in a text, which may be anything; NULL: it has
+ * none. The caller frees it.
+ */
 char *metadata_find(const char *text, const char *name);
 
 #endif

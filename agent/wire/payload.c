@@ -5,7 +5,7 @@
 #include "payload.h"
 #include "trace_kinds.h"
 
-/* What is still to be read of a payload. */
+/* The bytes of the payload that are not read yet. */
 struct rest {
 	const uint8_t *at;
 	size_t left;
@@ -241,7 +241,7 @@ static bool read_tracing(struct rest *rest, struct event *event)
 	return true;
 }
 
-/* By its description, be it ktop's own or the guest's. */
+/* Reads a trace event by the description of its fields, ktop's own or the guest's. */
 static bool read_trace(const struct trace_kinds *kinds, const struct rest *rest, struct event *event)
 {
 	const struct trace_kind *kind = trace_kinds_find(kinds, event->id);

@@ -16,7 +16,7 @@
 struct record {
 	struct record_writer *writer;
 	struct metadata_machine machine;	/* owned */
-	uint64_t part_bytes;			/* at most; 0: any */
+	uint64_t part_bytes;			/* the most for a part; 0: no limit */
 	struct record_sums sums;
 
 	/* the part being recorded */
@@ -27,7 +27,7 @@ struct record {
 	uint64_t ends[STREAMS][EVENT_CPUS];	/* of the last packet in each file */
 };
 
-/* Makes the folder, or finds it empty: 0, or errno. */
+/* Makes the folder, or checks that it is empty. Returns 0, or errno. */
 static int make_empty(const char *folder)
 {
 	struct dirent *entry;
@@ -86,13 +86,13 @@ static bool is_full(const struct record *record, const struct packet *packet)
 	return record->part_bytes && record->bytes && record->bytes + packet->size > record->part_bytes;
 }
 
-/* Time runs backwards in a file: the machine was put back (loadvm). Readers would refuse that. */
+/* Time would run backwards in a file, which readers refuse: the machine was put back (loadvm). */
 static bool is_put_back(const struct record *record, const struct packet *packet)
 {
 	return packet->begin < record->ends[packet->stream][packet->cpu];
 }
 
-/* What is described is described in each part of a boot. */
+/* A new part of the same boot keeps the metadata: it describes all that was described before. */
 static void begin_part(struct record *record, const struct packet *packet, bool goes_on)
 {
 	end_part(record);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording: a folder of parts, each a CTF 1.8 trace: a file per stream and CPU (meta_0, samples_0,
- * trace_3), the packets verbatim, and the `metadata` text, which is there before the packets that
- * need it. A boot has a part, and another one when it is put back to an earlier state, or when a part
- * is full. Parts are numbered as they come, and called by the boot id: 0001-BOOT. One that is being
- * written is called 0001-BOOT.partial: who is killed, or has no more room, leaves it so, readable.
+ * A recording is a folder of parts. Each part is a CTF 1.8 trace: a file per stream and CPU (meta_0,
+ * samples_0, trace_3) with the packets verbatim, and the `metadata` text, which is written before the
+ * packets that need it. A boot begins a new part; so does a boot that is put back to an earlier state, and
+ * a part that is full. Parts are numbered as they come, and named after the boot id: 0001-BOOT. While a
+ * part is written, it is called 0001-BOOT.partial. A recorder that is killed, or has no more room, leaves
+ * it under that name, readable.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -19,43 +20,44 @@ struct record;
 
 struct record_options {
 	const char *folder;
-	uint64_t part_bytes;		/* a part has no more; 0: as many as come */
-	uint32_t parts;			/* so many are kept, the oldest goes; 0: all are */
+	uint64_t part_bytes;		/* the most that a part may have; 0: no limit */
+	uint32_t parts;			/* so many are kept, the oldest is removed; 0: all */
 };
 
-/* So far, with what went with the oldest parts. */
+/* All that was recorded so far, removed parts included. */
 struct record_sums {
 	uint64_t packets, bytes, samples, events;	/* events: all but samples */
 	uint32_t boots;
 };
 
-/* Makes the folder, or finds it empty. False with `error` set. May wait for the disk. */
+/* Makes the folder, or checks that it is empty. False with `error` set. May wait for the disk. */
 bool record_folder(const char *folder, char **error);
 
 /*
- * Into such a folder. What is wanted of the disk is done beside (record_writer.h): of what follows,
- * record_close alone waits.
+ * Begins a recording in a folder that record_folder has made. A thread of its own does what waits for the
+ * disk (record_writer.h): of the calls below, only record_close waits.
  */
 struct record *record_new(const struct record_options *options, const struct metadata_machine *machine);
 
 /*
- * To be called for each packet. A failed write ends the recording. True: with this packet a part has
- * begun that lacks what the guest has told before: it is to tell all of itself again.
+ * Records one packet; to be called for each. A failed write ends the recording. Returns true if the packet
+ * has begun a part in the middle of a boot: the part lacks what the guest has told before, so the guest is
+ * to tell all of itself again.
  */
 bool record_packet(struct record *record, const struct packet *packet);
 
 struct record_sums record_sums(const struct record *record);
 
-/* Has it ended, by a failure? Then `text` says which. */
+/* True if a failure has ended it; `text` then says which. */
 bool record_failed(struct record *record, char *text, size_t size);
 
-/* Nothing more is to come: is its end still in work? */
+/* Nothing more is to come: ends the last part. True while the disk is still being written. */
 bool record_writes(struct record *record);
 
-/* Waits until all is on the disk, and frees. False with `error` set when anything was not written. */
+/* Waits until all is on the disk, and frees. False with `error` set if anything was not written. */
 bool record_close(struct record *record, char **error);
 
-/* Frees, and leaves its end in work. NULL: nothing. */
+/* Frees it without waiting; the rest is written behind. NULL is allowed. */
 void record_leave(struct record *record);
 
 #endif

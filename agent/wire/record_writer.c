@@ -17,14 +17,14 @@
 
 enum {
 	OPEN_MAX = 64,			/* files open at a time; more are closed and opened again */
-	BOOTS_MAX = 1000,		/* of one recording: a guest cannot make more folders */
+	BOOTS_MAX = 1000,		/* in one recording: bounds the folders that a guest can make us create */
 };
 
 struct file {
 	enum stream stream;
 	uint32_t cpu;
 	int fd;
-	uint64_t used;			/* by the counter `uses`; 0: slot free */
+	uint64_t used;			/* the value of `uses` at its last use; 0: the slot is free */
 };
 
 enum order_kind { ORDER_BEGIN, ORDER_METADATA, ORDER_PACKET, ORDER_END };
@@ -32,7 +32,7 @@ enum order_kind { ORDER_BEGIN, ORDER_METADATA, ORDER_PACKET, ORDER_END };
 struct order {
 	struct order *next;
 	enum order_kind kind;
-	bool goes_on;			/* a boot of which there is a part */
+	bool goes_on;			/* the boot has a part already */
 	enum stream stream;		/* of a packet */
 	uint32_t cpu;
 	size_t size;
@@ -40,22 +40,22 @@ struct order {
 };
 
 struct record_writer {
-	/* the worker's alone */
+	/* only the worker uses these */
 	char *folder, *partial, *final;	/* `partial` is NULL between two parts */
-	unsigned begun, boots;		/* parts, boots so far */
-	char **kept;			/* parts that may go, the oldest first, `most` at most */
+	unsigned begun, boots;		/* parts and boots so far */
+	char **kept;			/* parts that may be removed, the oldest first; `most` at most */
 	uint32_t kept_count, most;
 	struct file files[OPEN_MAX];
 	uint64_t uses;
 
-	pthread_mutex_t lock;		/* of what follows, never held while the disk is waited for */
+	pthread_mutex_t lock;		/* guards what follows; never held during a wait for the disk */
 	struct order *first, **last;
-	size_t waiting;			/* bytes of packets */
-	bool working;
+	size_t waiting;			/* bytes of packets that are not written yet */
+	bool working;	/* there is a worker */
 	char *error;			/* the first failure; nothing is recorded after it */
-	unsigned holders;
+	unsigned holders;	/* the owner, and each worker: the last one frees */
 
-	struct errand *errand;		/* the owner's: the last worker; NULL: none yet */
+	struct errand *errand;		/* the last worker, for the owner alone; NULL: none yet */
 };
 
 static char *unrecorded(const char *path, int why)
@@ -63,7 +63,7 @@ static char *unrecorded(const char *path, int why)
 	return util_format("%s: not recorded: %s; make room, and record again", path, strerror(why));
 }
 
-/* The first one counts; any thread. Takes the text. */
+/* Keeps the first error only. Any thread. Takes over the text. */
 static void fail_with(struct record_writer *writer, char *error)
 {
 	pthread_mutex_lock(&writer->lock);
@@ -113,7 +113,7 @@ static char *hex(const uint8_t boot_id[RECORD_BOOT_ID])
 	return text;
 }
 
-/* A part, and all that is in it. */
+/* Removes a part with all its files. False with errno set. */
 static bool remove_part(const char *path)
 {
 	DIR *entries = opendir(path);
@@ -177,7 +177,7 @@ static void write_metadata(struct record_writer *writer, const struct order *ord
 		fail_with(writer, error);
 }
 
-/* After a failure the folder keeps its temporary name, but can still be read. */
+/* After a failure the folder keeps its temporary name. It can still be read. */
 static void end_part(struct record_writer *writer)
 {
 	for (int i = 0; i < OPEN_MAX; i++)
@@ -197,7 +197,7 @@ static void end_part(struct record_writer *writer)
 
 /* ---- one stream of one CPU, one file ---- */
 
-/* The slot of this file, or the one unused for longest. */
+/* The slot of this file, else the one that is unused for longest. */
 static struct file *find_slot(struct record_writer *writer, enum stream stream, uint32_t cpu)
 {
 	struct file *oldest = &writer->files[0];
@@ -240,7 +240,7 @@ static struct file *open_file(struct record_writer *writer, enum stream stream, 
 	return file->used ? file : NULL;
 }
 
-/* The whole packet or, when there is no room, none of it. */
+/* Appends the whole packet. If that fails, removes what was written of it. False with errno set. */
 static bool append(int fd, const uint8_t *bytes, size_t size)
 {
 	struct stat before;
@@ -332,7 +332,7 @@ static void obey(struct record_writer *writer, const struct order *order)
 		end_part(writer);
 }
 
-/* The worker: until there is nothing to do. */
+/* The worker's thread: obeys orders until there is none. */
 static void run(void *context)
 {
 	struct record_writer *writer = context;
@@ -420,7 +420,7 @@ bool record_writer_writes(struct record_writer *writer)
 	return writer->errand && !errand_done(writer->errand);
 }
 
-/* Whoever is the last worker: it is the one that has seen the end. */
+/* Waiting for the newest worker is enough: it has obeyed the last order. */
 bool record_writer_close(struct record_writer *writer, char **error)
 {
 	bool good;

@@ -19,18 +19,18 @@
 #define PARTIAL ".partial"
 
 enum {
-	METADATA_MAX = 1 << 20,		/* bytes of it that are looked at */
+	METADATA_MAX = 1 << 20,		/* of its bytes, how many are read */
 	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
 };
 
-/* What is found in the parts, one after the other. */
+/* The state of one pass over the parts, in order. */
 struct scan {
 	struct recording *recording;
-	struct recording_boot *boot;	/* the last one; NULL: none yet */
-	uint64_t ends[STREAMS][EVENT_CPUS];	/* of its last packet in each lane */
+	struct recording_boot *boot;	/* the boot of the part before; NULL: none yet */
+	uint64_t ends[STREAMS][EVENT_CPUS];	/* the end of its last packet in each lane */
 
-	struct recording_boot found;	/* in the present part */
-	bool empty, goes_back;		/* nothing was found; it begins before the last part ends */
+	struct recording_boot found;	/* what the present part says */
+	bool empty, goes_back;		/* it has no packet; it begins before the last part ends */
 	uint64_t part_ends[STREAMS][EVENT_CPUS];
 	uint8_t packet[KTOP_PACKET_MAX];
 };
@@ -129,7 +129,7 @@ static void free_boot(struct recording_boot *boot)
 	free(boot->kernel);
 }
 
-/* A part that goes on where the last one ends is of the same boot. */
+/* A part that continues the time of the part before, and has its boot id, belongs to the same boot. */
 static void take_boot(struct scan *scan)
 {
 	struct recording *recording = scan->recording;
@@ -167,7 +167,7 @@ static bool ends_in(const char *name, const char *end)
 	return size > most && strcmp(name + size - most, end) == 0;
 }
 
-/* A folder without a packet of ours is none. */
+/* A folder without a packet of ktop's is not a part. */
 static void take_part(struct scan *scan, const char *path, const char *name)
 {
 	struct recording *recording = scan->recording;
@@ -214,7 +214,7 @@ static bool is_folder(const char *folder, const char *name)
 	return good;
 }
 
-/* The names of the folders in it, in order. */
+/* The names of the folders in `folder`, sorted. */
 static size_t list(const char *folder, char ***names)
 {
 	DIR *entries = opendir(folder);

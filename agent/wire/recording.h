@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording (record.h) that is there, be it cut or damaged: what its parts and boots are. Every byte
- * of it is hostile; nothing in it is followed out of its folder. Reading may wait for the disk.
+ * A recording (record.h) as it is found on the disk: its parts and its boots. It may be cut or damaged, and
+ * every byte of it is hostile. No symbolic link in it is followed. Reading may wait for the disk.
  */
 #ifndef RECORDING_H
 #define RECORDING_H
@@ -15,19 +15,19 @@
 enum { RECORDING_PARTS_MAX = 10000 };
 
 struct recording_part {
-	char *path, *name;		/* of its folder; the last name of that */
-	bool partial;			/* by its name: whoever wrote it has not ended it */
-	uint64_t packets, bytes;	/* whole ones */
-	uint64_t skipped;		/* bytes that are no whole packet */
+	char *path, *name;		/* of its folder; the last component of the path */
+	bool partial;			/* its name ends in .partial: its recorder has not ended it */
+	uint64_t packets, bytes;	/* whole packets, and their bytes */
+	uint64_t skipped;		/* bytes that belong to no whole packet */
 };
 
-struct recording_boot {			/* or a state to which a boot was put back */
-	size_t first, parts;		/* its parts, which follow each other */
+struct recording_boot {			/* or a state that a boot was put back to */
+	size_t first, parts;		/* index of its first part; how many follow each other */
 	uint8_t boot_id[16];
-	uint64_t begin, end;		/* guest clock ticks, of all packets */
-	struct event guest;		/* what the guest says of itself; kind: EVENT_GUEST, if it does */
-	uint8_t *payload;		/* that its texts are in */
-	char *machine, *kernel;		/* of the metadata; NULL: nothing is known */
+	uint64_t begin, end;		/* guest clock ticks, over all its packets */
+	struct event guest;		/* the guest's facts, if known: kind is EVENT_GUEST then */
+	uint8_t *payload;		/* holds the texts of `guest`; NULL: the guest is not known */
+	char *machine, *kernel;		/* from the metadata; NULL: not known */
 };
 
 struct recording {
@@ -36,14 +36,14 @@ struct recording {
 	size_t part_count, boot_count;	/* boot_count: 1 or more */
 };
 
-/* `folder`: of a recording, or of one part. NULL with `error` set. */
+/* `folder` is that of a recording, or of one part. NULL with `error` set. */
 struct recording *recording_new(const char *folder, char **error);
 void recording_free(struct recording *recording);
 
-/* Ticks of the boot's clock. */
+/* Converts ticks of the boot's clock to ns. A clock that is not known, or below 1 kHz, is taken as 1 GHz. */
 uint64_t recording_ns(const struct recording_boot *boot, uint64_t ticks);
 
-/* What is not whole in a boot, in a line; "" if all is. Returns `text`. */
+/* Says in one line what is not whole in a boot; "" if all is. Returns `text`. */
 const char *recording_remark(const struct recording *recording, size_t boot, char *text, size_t size);
 
 #endif

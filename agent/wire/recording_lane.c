@@ -12,7 +12,7 @@
 
 enum {
 	HEADER = sizeof(struct ktop_wire_packet),
-	SEARCH_BYTES = 65536,		/* at a time */
+	SEARCH_BYTES = 65536,		/* read at a time */
 };
 
 static const char *const names[STREAMS] = { "meta", "samples", "trace" };
@@ -59,7 +59,7 @@ void lane_close(struct recording_lane *lane)
 	lane->fd = -1;
 }
 
-/* As many as there are; a file that cannot be read is as one that ends. */
+/* Returns how many bytes there are. A file that cannot be read seems to end there. */
 static size_t read_at(const struct recording_lane *lane, void *to, size_t size, uint64_t offset)
 {
 	size_t done = 0;
@@ -79,7 +79,7 @@ static bool is_of_boot(const struct recording_lane *lane, const struct ktop_wire
 	return !lane->booted || memcmp(lane->boot_id, wire->boot_id, LANE_BOOT_ID) == 0;
 }
 
-/* A header at that offset, of a packet that is whole in the file? Then it is the next one. */
+/* If a header stands there, and its packet is all in the file, it becomes the lane's next packet. */
 static bool take_packet(struct recording_lane *lane, uint64_t offset, const struct ktop_wire_packet *wire)
 {
 	if (wire->magic != KTOP_MAGIC || wire->stream != lane->stream || wire->cpu != lane->cpu ||
@@ -95,7 +95,7 @@ static bool take_packet(struct recording_lane *lane, uint64_t offset, const stru
 	return true;
 }
 
-/* Each byte is read about once, whatever stands there. The offset of the packet, or the file's end. */
+/* Returns the offset of the next packet, or the file's end. Reads each byte about once, whatever it finds. */
 static uint64_t search(struct recording_lane *lane, uint64_t offset)
 {
 	static const uint32_t magic = KTOP_MAGIC;

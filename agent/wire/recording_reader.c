@@ -14,13 +14,13 @@ enum { OPEN_MAX = 64 };			/* files open at a time; more are closed and opened ag
 struct reader {
 	const struct recording *recording;
 	const struct recording_boot *boot;
-	size_t next_part;		/* behind the present one */
+	size_t next_part;		/* index of the part after the present one */
 
-	/* the present part; the lanes that have a packet are a heap, the first packet's on top */
+	/* The present part. Its lanes that have a packet are a heap, with the earliest packet on top. */
 	DIR *folder;			/* NULL: none is open */
 	struct recording_lane *lanes;
 	size_t count, room;
-	size_t open;			/* files */
+	size_t open;			/* files that are open */
 	uint64_t uses;
 };
 
@@ -59,7 +59,7 @@ static void close_lane(struct reader *reader, struct recording_lane *lane)
 	lane_close(lane);
 }
 
-/* The one unused for longest gives way. */
+/* When too many are open, the file that is unused for longest is closed. */
 static bool open_lane(struct reader *reader, struct recording_lane *lane)
 {
 	lane->used = ++reader->uses;
@@ -87,7 +87,7 @@ static void drop_top(struct reader *reader)
 	sink(reader, 0);
 }
 
-/* Its next packet has its place; or it has none, and goes. */
+/* Goes to the top lane's next packet, and gives the lane its new place. A lane without a packet is dropped. */
 static void advance_top(struct reader *reader)
 {
 	struct recording_lane *lane = &reader->lanes[0];

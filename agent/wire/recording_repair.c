@@ -16,7 +16,7 @@
 
 #define PARTIAL ".partial"
 
-/* The whole packets alone, in a file that takes the place of this one. */
+/* Writes the whole packets to a new file, which takes the place of this one. */
 static bool write_anew(struct recording_lane *lane, const char *path, char **error)
 {
 	uint8_t packet[KTOP_PACKET_MAX];
@@ -74,7 +74,7 @@ static bool repair_files(const struct recording_part *part, struct recording_rep
 	return good;
 }
 
-/* As it would have been called, had it been ended. */
+/* Gives the part the name that it would have got at its end. */
 static bool end_part(const struct recording_part *part, struct recording_repaired *done, char **error)
 {
 	char *final = util_copy(part->path, strlen(part->path) - strlen(PARTIAL));

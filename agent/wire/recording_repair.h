@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes a recording that was cut or damaged whole again: what is no whole packet goes out of its files, and
- * what was not ended is ended. Waits for the disk.
+ * Makes a recording whole again that was cut or damaged: removes the bytes that belong to no whole packet,
+ * and ends the parts that were not ended. Waits for the disk.
  */
 #ifndef RECORDING_REPAIR_H
 #define RECORDING_REPAIR_H
@@ -12,11 +12,11 @@
 struct recording;
 
 struct recording_repaired {
-	uint64_t files, bytes;		/* that were written anew; that went out of them */
-	uint64_t ended;			/* parts that were called partial */
+	uint64_t files, bytes;		/* files written anew; bytes removed from them */
+	uint64_t ended;			/* parts whose name was partial */
 };
 
-/* Of what was found in it. False with `error` set: the rest is as it was. */
+/* Repairs the recording, and says what it has done. False with `error` set: what it did not reach is unchanged. */
 bool recording_repair(const struct recording *recording, struct recording_repaired *done, char **error);
 
 #endif

@@ -15,7 +15,7 @@ struct trace_kinds {
 	struct id_index by_id;
 };
 
-/* NULL: the fields are not understood, or too many. */
+/* NULL: the fields cannot be parsed, or there are too many. */
 static struct trace_kind *make(uint16_t id, const char *name, const char *text)
 {
 	struct field fields[FIELDS_MAX];

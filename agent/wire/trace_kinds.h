@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kinds of trace events that a boot of the guest has: those of the table in kernel-hook/wire.h, and what
- * the guest has sent a descriptor for: events of its kernel's own. One that was told first stays as it is.
+ * The kinds of trace events in one boot of the guest: those of the table in kernel-hook/wire.h, and those
+ * of the guest's own descriptors. The first descriptor of an id counts; later ones are ignored.
  */
 #ifndef TRACE_KINDS_H
 #define TRACE_KINDS_H
@@ -12,11 +12,11 @@
 #include "event.h"
 #include "fields.h"
 
-enum { TRACE_KINDS = 1024, TRACE_FIELDS = 32 };	/* more are not taken: their events count as unknown */
+enum { TRACE_KINDS = 1024, TRACE_FIELDS = 32 };	/* kinds beyond these are ignored: their events count as unknown */
 
 struct trace_kind {
 	uint16_t id;
-	int count;
+	int count;	/* of fields */
 	char name[FIELD_NAME_SIZE];
 	struct field fields[];
 };
@@ -24,14 +24,18 @@ struct trace_kind {
 struct trace_kinds;
 struct trace_kinds *trace_kinds_new(void);
 void trace_kinds_free(struct trace_kinds *kinds);
-void trace_kinds_forget(struct trace_kinds *kinds);	/* what the guest told */
+void trace_kinds_forget(struct trace_kinds *kinds);	/* forgets the guest's own; ktop's stay */
 
+/*
+ * Takes a descriptor of a trace event from the guest. Ignores it if it is of another stream, known already,
+ * or cannot be parsed.
+ */
 void trace_kinds_learn(struct trace_kinds *kinds, const struct event *descriptor);
 
-/* NULL: not known. What is found lives until kinds are forgotten. */
+/* NULL: not known. The result is valid until trace_kinds_forget. */
 const struct trace_kind *trace_kinds_find(const struct trace_kinds *kinds, uint16_t id);
 
-/* The field of that name; -1: it has none. */
+/* The position of the field of that name; -1: there is none. */
 int trace_kind_field(const struct trace_kind *kind, const char *name);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors' fields, and trace events by them: as the guest says, as far as that can be trusted. */
+/*
+ * The fields of descriptors, and trace events that are read by them. The guest is believed only as far as
+ * it can be checked.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -166,7 +169,7 @@ static void an_event_is_known_by_its_descriptor(void **state)
 	assert_int_equal(decode_books(decode, STREAM_TRACE, 0).received, 2);
 }
 
-/* It counts as lost, as any event that is damaged. */
+/* Such an event counts as lost, like any event that is damaged. */
 static void one_that_does_not_agree_with_its_descriptor_is_bad(void **state)
 {
 	(void)state;
@@ -202,7 +205,7 @@ static void a_boot_forgets_the_kinds_of_the_last(void **state)
 	describe(KTOP_TRACE, 1000, "mail", "u32 box;s8 change;");
 	packets_boot(packets, 2);
 	send(1000, mail, sizeof(mail));
-	send(1000, mail, sizeof(mail));		/* by the second packet a new boot is believed */
+	send(1000, mail, sizeof(mail));		/* a new boot is believed with its second packet */
 	assert_int_equal(seen.events, 0);
 	describe(KTOP_TRACE, 1000, "other", "char[] text;");
 	send(1000, "\x02\0hi", 4);
@@ -210,7 +213,7 @@ static void a_boot_forgets_the_kinds_of_the_last(void **state)
 	assert_int_equal(seen.text_size, 2);
 }
 
-/* As many as may be; the next ones are unknown, and nothing breaks. */
+/* Kinds beyond the limit are unknown, and nothing breaks. */
 static void more_kinds_than_are_kept(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings, judged by another reader: babeltrace2 must see the same events, and complain of
- * nothing but what was lost.
+ * Recordings are judged by another reader: babeltrace2 must see the same events, and complain only of what
+ * was lost.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static struct record *record_into(const char *folder)
 	return record_new(&(struct record_options) { .folder = folder }, &(struct metadata_machine) { 0 });
 }
 
-/* Feeds the bytes to a decoder with a recording behind it. */
+/* Feeds the bytes to a decoder that records into `record`. */
 static void record_bytes(struct record *record, const struct packets *packets)
 {
 	struct decode *decode = decode_new(&(struct decode_sink) {
@@ -98,10 +98,10 @@ static const struct { uint16_t id; uint32_t stream; const char *name, *fields; }
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 struct counts {
-	uint64_t events[IDS][CPUS];	/* by the index in `kinds` */
+	uint64_t events[IDS][CPUS];	/* by index in `kinds`, and by CPU */
 };
 
-/* One packet of random events of the stream, counted. */
+/* Adds one packet of random events of the stream, and counts them. */
 static void add_packet(struct packets *packets, uint32_t stream, uint32_t cpu, uint64_t *time,
 	size_t events, uint64_t *seed, struct counts *counts)
 {
@@ -110,7 +110,7 @@ static void add_packet(struct packets *packets, uint32_t stream, uint32_t cpu, u
 		size_t kind = random_next(seed) % KINDS;
 		struct body body;
 
-		/* Random facts would set the clock, and random descriptors describe nothing. */
+		/* Random facts would set the clock; random descriptors would describe nothing. */
 		if (kinds[kind].stream != stream || kinds[kind].id == KTOP_EVENT_guest ||
 				kinds[kind].id == KTOP_EVENT_descriptor)
 			continue;
@@ -148,7 +148,7 @@ static int need_babeltrace(void **state)
 
 #define SKIP_WITHOUT_READER(state) do { if (*(state)) skip(); } while (0)
 
-/* What babeltrace2 prints for the folder; `*errors`: what it complains of. */
+/* Returns what babeltrace2 prints for the folder; `*errors`: its complaints. */
 static char *babeltrace(const char *folder, char **errors)
 {
 	char *command = util_format("timeout 60 babeltrace2 --clock-seconds '%s' >'%s' 2>'%s'", folder,
@@ -175,7 +175,7 @@ static size_t count_of(const char *text, const char *part)
 	return count;
 }
 
-/* A line: `[12.5] (+0.1) sample: { cpu_id = 3 }, { size = 12 }, { ... }`. */
+/* Finds a line like `[12.5] (+0.1) sample: { cpu_id = 3 }, { size = 12 }, { ... }`. */
 static size_t count_events(const char *text, const char *name, uint32_t cpu)
 {
 	char *part = util_format(") %s: { events_before = ", name), *end;
@@ -307,7 +307,7 @@ static void test_clock(void **state)
 	packets_free(packets);
 }
 
-/* Facts and descriptors that would break the metadata, if they were taken as they are. */
+/* Facts and descriptors that would break the metadata if they were copied unchecked. */
 static void test_hostile_descriptors(void **state)
 {
 	SKIP_WITHOUT_READER(state);
@@ -388,7 +388,7 @@ static void test_many_cpus(void **state)
 	packets_free(packets);
 }
 
-/* Another boot, and the same boot put back to an earlier state, are folders of their own. */
+/* Another boot gets a folder of its own, and so does the same boot after it was put back to an earlier state. */
 static void test_epochs(void **state)
 {
 	SKIP_WITHOUT_READER(state);
@@ -441,7 +441,7 @@ static void test_partial_until_closed(void **state)
 	packets_free(packets);
 }
 
-/* What was written before there was no more room can still be read, whole packets of it. */
+/* The packets that were written before the disk was full can still be read, and each is whole. */
 static void test_no_room(void **state)
 {
 	SKIP_WITHOUT_READER(state);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings that are read again: in the order of their times; cut at any byte, where the books are those of
- * the whole packets before; damaged anywhere; repaired.
+ * Recordings are read again. Packets come in the order of their times. A recording that is cut at any byte
+ * has the books of the whole packets before the cut. Damage anywhere costs one packet, and a repair removes
+ * it.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -143,7 +144,7 @@ static void see_packet(void *context, const struct packet *packet)
 	seen->end = packet->end;
 }
 
-/* All of a boot to a decoder, which the caller frees. */
+/* Feeds a whole boot to a decoder. The caller frees it. */
 static struct seen read_boot(const struct recording *recording, size_t boot)
 {
 	static uint8_t bytes[KTOP_PACKET_MAX];
@@ -243,7 +244,7 @@ static void test_cut_at_each_byte(void **state)
 	packets_free(packets);
 }
 
-/* What is whole before and behind is there, whatever a byte of one packet's header is turned to. */
+/* One byte of a packet's header is changed, each in turn: the whole packets before and behind it are still there. */
 static void test_damage_at_each_byte(void **state)
 {
 	struct packets *packets = some_packets(3);
