@@ -10,7 +10,7 @@
 #include "source.h"
 
 enum {
-	ANSWER_MS = 10,			/* between two looks whether the guest has started or stopped */
+	ANSWER_MS = 10,			/* between two checks whether the guest has started or stopped */
 };
 
 struct live {
@@ -18,7 +18,7 @@ struct live {
 	struct link *link;
 	struct commands *commands;
 	struct profiler_drive profiler;
-	uint64_t resets;		/* of the VM, as far as told */
+	uint64_t resets;		/* of the VM, those that a step has already reported */
 };
 
 static struct live *live_of(struct source *source)
@@ -41,7 +41,7 @@ static void free_live(struct source *source)
 	free(live);
 }
 
-/* ---- what is waited for ---- */
+/* ---- waiting ---- */
 
 static void await(struct source *source, bool reads, uint64_t now, struct source_wait *wait)
 {
@@ -80,7 +80,7 @@ static unsigned step(struct source *source, uint64_t now)
 	bool begun = link_step(live->link, now);
 	const struct qmp *qmp = link_qmp(live->link);
 	uint64_t resets = qmp ? qmp_resets(qmp) : 0;
-	/* Who closes its port reboots, or has let its hook go: neither goes on sampling. */
+	/* A guest closes its port when it reboots or unloads its hook. Both stop the sampling. */
 	bool stopped = resets > live->resets || link_closed(live->link);
 
 	live->resets = resets;

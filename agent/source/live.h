@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A live machine as a source: QEMU and the port of its guest, and the guest's hook behind that, which
- * obeys control lines.
+ * A live machine as a source: QEMU over QMP, the guest's port, and behind the port the guest's hook, which obeys
+ * control lines.
  */
 #ifndef LIVE_H
 #define LIVE_H
@@ -10,7 +10,7 @@
 
 struct source;
 
-/* As link_new. */
+/* The arguments are those of link_new. */
 struct source *live_new(const char *qmp, const char *port, bool plug);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define DIGITS "0123456789"
 
-/* "1:02:03.5" as seconds; below 0: it is none. */
+/* Reads "1:02:03.5" and returns seconds, or a negative number if the text is not a time. */
 static double seconds_of(const char *text)
 {
 	double seconds = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a recording is played: what its user wants, and how it stands. */
+/* Playing a recording: the orders that a user gives, and the state of the player. */
 #ifndef PLAY_H
 #define PLAY_H
 
@@ -7,29 +7,32 @@
 #include <stdint.h>
 
 enum play_kind {
-	PLAY_PAUSE,			/* or go on */
-	PLAY_FASTER, PLAY_SLOWER,	/* twice, half */
-	PLAY_STEP,			/* pause, and a tenth of a second on */
-	PLAY_TO, PLAY_BY,		/* a guest time; from the present one */
+	PLAY_PAUSE,			/* or go on, if it is paused */
+	PLAY_FASTER, PLAY_SLOWER,	/* double the speed, halve it */
+	PLAY_STEP,			/* pause, and advance a tenth of a second */
+	PLAY_TO, PLAY_BY,		/* jump to a guest time; jump by a distance */
 	PLAY_NEXT_BOOT, PLAY_PREVIOUS_BOOT,
 };
 
 struct play {
 	enum play_kind kind;
-	int64_t ns;			/* of PLAY_TO and PLAY_BY */
+	int64_t ns;			/* of PLAY_TO: guest time; of PLAY_BY: distance, negative is back */
 };
 
-enum { PLAY_SLOWEST = -6, PLAY_FASTEST = 10 };
+enum { PLAY_SLOWEST = -6, PLAY_FASTEST = 10 };	/* powers of 2, as `speed` below */
 
-/* "1:30", "90", "+30": a time, or how far from here. False with "why; what to do" in `error`. */
+/*
+ * Reads "1:30" or "90" as PLAY_TO, "+30" or "-30" as PLAY_BY. False for anything else, with the text, why, and what
+ * to do in `error`.
+ */
 bool play_parse(const char *text, struct play *play, char **error);
 
 struct play_state {
-	bool there;			/* a recording is played; else nothing of this is so */
-	bool playing, over;		/* over: the end of its last boot is reached */
-	int speed;			/* 2 to this power, against the guest's */
-	uint64_t at, begin, end;	/* guest ns, in the present boot */
-	uint32_t boot, boots;		/* from 1; how many there are */
+	bool there;			/* the source is a recording; if not, no other field counts */
+	bool playing, over;		/* over: it stopped because the last boot has ended */
+	int speed;			/* 2 to this power times the guest's speed */
+	uint64_t at, begin, end;	/* guest ns: position in the present boot, and the boot's limits */
+	uint32_t boot, boots;		/* number of the present boot, from 1; number of all */
 };
 
 #endif

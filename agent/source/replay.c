@@ -19,13 +19,13 @@ struct replay {
 	size_t boot;
 	bool at_once;
 
-	bool playing, ended;		/* ended: it does not play for it has come to its end */
-	int speed;			/* a power of 2 */
-	uint64_t at, since;		/* guest ns that was reached at that host ns */
-	uint64_t begin, end;		/* guest ns, of the boot */
+	bool playing, ended;		/* ended: it stopped because the last boot has ended */
+	int speed;			/* 2 to this power times the guest's speed */
+	uint64_t at, since;		/* guest ns `at` was reached at host ns `since` */
+	uint64_t begin, end;		/* guest ns, of the present boot */
 
-	bool anew;			/* which the session does not know yet */
-	uint64_t news;
+	bool anew;			/* reading restarted, and the session has not been told yet */
+	uint64_t news;			/* see source_facts */
 };
 
 static struct replay *replay_of(struct source *source)
@@ -48,7 +48,7 @@ static bool is_last_boot(const struct replay *replay)
 	return replay->at_once || replay->boot + 1 == replay->recording->boot_count;
 }
 
-/* The boot is read from its beginning: what came of it, or of another one, is no more. */
+/* Reads a boot from its beginning. The session will forget all that came before: see SOURCE_ANEW. */
 static void rewind_to(struct replay *replay, size_t boot)
 {
 	const struct recording_boot *is;
@@ -73,7 +73,7 @@ static void free_replay(struct source *source)
 
 /* ---- the clock ---- */
 
-/* When the next packet's time is, guest ns; UINT64_MAX: there is none. */
+/* The next packet's time in guest ns, or UINT64_MAX if the boot has no more packets. */
 static uint64_t next_at(struct replay *replay)
 {
 	uint64_t end;
@@ -81,6 +81,7 @@ static uint64_t next_at(struct replay *replay)
 	return reader_peek(replay->reader, &end) ? recording_ns(boot_of(replay), end) : UINT64_MAX;
 }
 
+/* A packet whose time has come is still to be read. */
 static bool is_behind(struct replay *replay)
 {
 	return next_at(replay) <= replay->at;
@@ -91,7 +92,7 @@ static uint64_t scaled(uint64_t ns, int power)
 	return power < 0 ? ns >> -power : ns > UINT64_MAX >> power ? UINT64_MAX : ns << power;
 }
 
-/* That time has passed then. */
+/* The host time at which more than `ns` have passed since `since`. */
 static uint64_t later(uint64_t since, uint64_t ns)
 {
 	return ns < UINT64_MAX - since ? since + ns + 1 : UINT64_MAX;
@@ -102,7 +103,7 @@ static bool is_over(struct replay *replay)
 	return replay->at >= replay->end && !is_behind(replay);
 }
 
-/* While packets whose time has come are still to be read, time stands still. */
+/* The guest's time stands still while packets whose time has come are still to be read. */
 static void advance(struct replay *replay, uint64_t now)
 {
 	uint64_t past = scaled(now - replay->since, replay->speed), left = replay->end - replay->at;
@@ -112,7 +113,7 @@ static void advance(struct replay *replay, uint64_t now)
 	replay->since = now;
 }
 
-/* There is something to be seen: the first packet's time has come. */
+/* Starts at `ns`, or at the first packet if that is later, so that there is something to see at once. */
 static void begin_at(struct replay *replay, uint64_t ns)
 {
 	uint64_t first = next_at(replay);
@@ -142,7 +143,7 @@ static void enter_boot(struct replay *replay, size_t boot)
 
 /* ---- as a source ---- */
 
-/* The host time at which the guest's time has come. */
+/* It is due when the next packet's time comes, or the boot's end. A replay has no descriptors to poll. */
 static void await(struct source *source, bool reads, uint64_t now, struct source_wait *wait)
 {
 	struct replay *replay = replay_of(source);
@@ -241,7 +242,7 @@ static const char *remark(const struct source *source, enum link_state state, ch
 	return recording_remark(replay->recording, replay->boot, text, size);
 }
 
-/* ---- what is wanted ---- */
+/* ---- orders ---- */
 
 static void answer(const struct command_sink *sink, bool ok, const char *text)
 {
@@ -249,7 +250,7 @@ static void answer(const struct command_sink *sink, bool ok, const char *text)
 		sink->answered(sink->context, ok, text);
 }
 
-/* At its end, it plays from its beginning. */
+/* Turned on after the end, it plays again from the first boot. */
 static void set_playing(struct replay *replay, bool on)
 {
 	if (on && replay->ended)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording as a source: its packets come when their time has come, at the guest's speed or another
- * one; or all at once. A jump back reads again from the boot's beginning, as fast as it goes.
+ * A recording as a source. Each packet comes when its time comes, at the guest's speed or at another; or all packets
+ * come at once. A jump back reads the boot again from its beginning, as fast as possible.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -13,11 +13,11 @@ struct recording;
 struct source;
 
 struct replay_options {
-	bool at_once;			/* not paced, and the first boot alone */
-	uint64_t most_ns;		/* so much of it, from its first packet; 0: all. With at_once */
+	bool at_once;			/* all packets of the first boot without pacing, and no other boot */
+	uint64_t most_ns;		/* with at_once: only this much guest time from the boot's begin; 0: all */
 };
 
-/* Takes the recording. */
+/* Takes ownership of the recording. */
 struct source *replay_new(struct recording *recording, const struct replay_options *options);
 
 #endif

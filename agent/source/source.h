@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a session's bytes come from. A session takes any source and knows no more of it than this
- * table of functions. The thread that drives the session calls them; none of them waits.
+ * Where a session's bytes come from. A session takes any source, and knows nothing of it but this table of functions.
+ * The thread that drives the session calls the functions. None of them waits.
  */
 #ifndef SOURCE_H
 #define SOURCE_H
@@ -24,33 +24,32 @@ struct source;
 
 enum { SOURCE_FDS = 2 };
 
-/* What a call has found out: any of these. */
+/* What `step` and `serve` return: any of these, or 0. */
 enum source_news {
-	SOURCE_BEGUN = 1,		/* what is read from now on begins anew, in the middle of anything */
-	SOURCE_LOST = 2,		/* nothing more comes, until it begins anew */
-	SOURCE_STOPPED = 4,		/* the guest's profiler is no longer as the guest said */
-	SOURCE_ANEW = 8,		/* with SOURCE_BEGUN: nothing that was read before counts any more */
+	SOURCE_BEGUN = 1,		/* a new stream of bytes: the first one may lie in the middle of a packet */
+	SOURCE_LOST = 2,		/* the stream has ended; nothing comes until the next SOURCE_BEGUN */
+	SOURCE_STOPPED = 4,		/* the guest rebooted or lost its hook: its last status is out of date */
+	SOURCE_ANEW = 8,		/* with SOURCE_BEGUN: forget everything that was read before */
 };
 
-/* Texts are good until the source's next step. */
+/* The texts live until the source's next step. */
 struct source_facts {
 	const char *machine;		/* the VM's name; NULL: none is known */
 	const char *kernel;		/* the file of its kernel; NULL: none is known */
-	enum link_state state;		/* as far as it is known without knowing what the bytes say */
+	enum link_state state;		/* as far as it shows without decoding the bytes: never LINK_UP */
 	enum vm_state vm;
-	bool silent;			/* something should come, and does not */
-	uint64_t news;			/* grows when the remark may be another */
-	enum kept_wish kept;		/* a wish to start or stop that waits */
-	const struct guest *guest;	/* what the guest will say of itself; NULL: that is not known before */
-	const uint8_t *boot_id;		/* with `guest`: in that boot */
+	bool silent;			/* bytes are overdue */
+	uint64_t news;			/* grows when the remark may have changed */
+	enum kept_wish kept;		/* a wish to start or stop that waits for the guest */
+	const struct guest *guest;	/* the guest's facts, if known before its bytes are read; else NULL */
+	const uint8_t *boot_id;		/* the boot of `guest`; used with it alone */
 	struct play_state play;
 
-	/* The first try is over; why it has failed: what is missing, what to do. NULL: it has not. */
-	bool settled;
-	const char *failure;
+	bool settled;			/* the first try to connect is over */
+	const char *failure;		/* why that failed, and what to do; NULL: it did not fail */
 };
 
-/* What the source may ask of the guest's own words. */
+/* What the session knows of the guest and passes to `serve`. */
 struct source_guest {
 	const struct epoch *epoch;	/* NULL: none yet */
 	enum link_state state;		/* LINK_UP: connected, and the guest has told of itself */
@@ -58,54 +57,56 @@ struct source_guest {
 
 struct source_wait {
 	struct pollfd *fds;		/* room for SOURCE_FDS */
-	size_t count;			/* of those */
-	uint64_t due;			/* the latest end, by util_now */
+	size_t count;			/* of `fds`, those that are filled */
+	uint64_t due;			/* the wait ends at this time at the latest, by util_now */
 };
 
 struct source_table {
-	const char *name;		/* as the title calls it */
-	const char *quality;		/* how good what comes from it is, in a few words */
+	const char *name;		/* as the screen's title calls it */
+	const char *quality;		/* how far its samples can be trusted, in a few words */
 	void (*free)(struct source *source);
 
-	/* What is to be waited for; `reads`: also for bytes. The wait is over. */
+	/* Fills `wait` before the session polls. `reads`: wait for bytes, too. */
 	void (*await)(struct source *source, bool reads, uint64_t now, struct source_wait *wait);
+	/* The poll has returned, and the thread is at work again. */
 	void (*woken)(struct source *source);
 
-	/* Goes on with what is under way. `serve`: after what has come was read and handled. */
+	/* Continues what is under way, such as connecting. Called before `read`. Returns source_news. */
 	unsigned (*step)(struct source *source, uint64_t now);
+	/* Sends, and acts on the guest's state. Called after what came was read and handled. Returns source_news. */
 	unsigned (*serve)(struct source *source, const struct source_guest *guest, uint64_t now);
 
-	/* Bytes read; 0: nothing now; -1: SOURCE_LOST. */
+	/* Returns the number of bytes read, 0 if there are none now, or -1 if the stream has ended (SOURCE_LOST). */
 	ssize_t (*read)(struct source *source, void *to, size_t size);
 
 	struct source_facts (*facts)(const struct source *source);
-	/* What ails it, and what to do, in a line; "" if nothing. Returns `text`. */
+	/* Writes what is wrong and what to do, in one line; "" if nothing is wrong. Returns `text`. */
 	const char *(*remark)(const struct source *source, enum link_state state, char *text, size_t size);
 
-	/* Starts it, or stops it. With `keep`, the wish is kept while it cannot be met. */
+	/* Starts or stops the guest's profiler, or the replay. `keep`: the wish is kept while it cannot be met. */
 	void (*run)(struct source *source, bool on, bool keep, const struct command_sink *sink);
 
-	/* NULL: it is not a recording. */
+	/* Obeys an order to the player. NULL: the source is not a recording. */
 	void (*play)(struct source *source, const struct play *wanted);
 
-	/* Sends a control line to the guest. */
+	/* Sends a control line to the guest. The sink is called once, with the answer or with why there is none. */
 	void (*ask)(struct source *source, const char *line, const struct command_sink *sink);
-	/* The guest has answered one. */
+	/* The guest's answer to a control line has been decoded. */
 	void (*answered)(struct source *source, bool ok, const char *bytes, size_t size);
-	/* The guest is to tell all of itself again. `why`: lines that wait get no answer; or NULL. */
+	/* Asks the guest to send all its meta events. `why` not NULL: lines that wait fail first, with this text. */
 	void (*greet)(struct source *source, const char *why);
-	bool (*waits)(const struct source *source);	/* for an answer of the guest */
-	void (*forget)(struct source *source, const void *context);	/* sinks that have it */
+	bool (*waits)(const struct source *source);	/* an answer of the guest is still to come */
+	void (*forget)(struct source *source, const void *context);	/* calls no sink with this context */
 
-	/* What was plugged into the VM for this session, in a line; "" if nothing. Returns `text`. */
+	/* Writes what was plugged into the VM for this session, in one line; "" if nothing. Returns `text`. */
 	const char *(*plugged)(const struct source *source, char *text, size_t size);
-	/* Takes that out, by the steps, as long as it is leaving. What stays, in a line, or NULL. */
+	/* Begins to take out what was plugged in. The steps do the work, for as long as `leaving` is true. */
 	void (*leave)(struct source *source, uint64_t now, int timeout_ms);
 	bool (*leaving)(const struct source *source);
-	const char *(*stays)(const struct source *source);
+	const char *(*stays)(const struct source *source);	/* what could not be taken out; NULL: nothing */
 };
 
-/* The first member of what each kind of source is. */
+/* The first member of each source's own struct. */
 struct source {
 	const struct source_table *table;
 };
