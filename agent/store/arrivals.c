@@ -8,13 +8,13 @@
 #include "run.h"
 
 /*
- * An arrival is one word: slice, stack + 1 and kind, from the high bits to the low ones. To be
- * sorted, it is packed: the kind becomes its place in order, and each field takes as many bits as
- * any of this time needs.
+ * An arrival is one word: slice, stack + 1 and kind, from the high bits to the low ones. It is packed
+ * before the sort: the kind's number becomes its rank among the sorted kinds, and each field gets only as
+ * many bits as its largest value needs now.
  */
 enum {
 	KIND_BITS = 15, STACK_BITS = 32, SLICE_BITS = 12,
-	DIGIT_BITS = 10, DIGITS = 6,		/* of a word that is sorted by */
+	DIGIT_BITS = 10, DIGITS = 6,		/* of the words that are sorted */
 	BUCKETS = 1 << DIGIT_BITS,
 	KIND_SLOTS = 2 * ARRIVALS_MAX,
 };
@@ -23,8 +23,8 @@ _Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
 _Static_assert(DIGITS * DIGIT_BITS >= KIND_BITS + STACK_BITS + SLICE_BITS, "all of it is sorted");
 
 /*
- * All of an arrival that is neither where nor when: in many there are few of them. The order of the
- * two numbers is that of who_compare, then that of weights.
+ * What an arrival has besides slice and stack. Many arrivals share few kinds. The two numbers sort as
+ * who_compare does, then by weight.
  */
 struct kind {
 	uint64_t task;				/* process, thread */
@@ -32,19 +32,20 @@ struct kind {
 };
 
 struct arrivals {
-	uint64_t *list, *other;			/* two of ARRIVALS_MAX: sorting goes to and fro */
+	uint64_t *list, *other;			/* two of ARRIVALS_MAX: the sort copies from one to the other */
 	uint32_t count;
 
-	struct kind *kinds;			/* ARRIVALS_MAX; in order of arrival, then sorted */
+	struct kind *kinds;			/* ARRIVALS_MAX; in order of arrival until they are sorted */
 	uint32_t kind_count;
-	uint16_t *by_kind;			/* KIND_SLOTS: by hash; + 1; 0: empty */
+	uint16_t *by_kind;			/* KIND_SLOTS: by hash, the position + 1; 0: empty */
 	struct hash seed;
 
-	uint32_t *place;			/* ARRIVALS_MAX: of each kind, in a list that is made */
-	uint64_t *seen;				/* a bit each: it is in that list */
+	/* ARRIVALS_MAX: for each kind, its rank, then its place in a run's `who` */
+	uint32_t *place;
+	uint64_t *seen;				/* a bit for each kind: the present part has it */
 
-	uint32_t first_slice;			/* of the packed words, slice 0 */
-	unsigned kind_bits, stack_bits, bits;	/* in them, and of all */
+	uint32_t first_slice;			/* slice 0 of the packed words */
+	unsigned kind_bits, stack_bits, bits;	/* in a packed word: of the kind, of the stack, of all */
 };
 
 enum { SEEN_WORDS = ARRIVALS_MAX / 64 };
@@ -79,7 +80,7 @@ bool arrivals_full(const struct arrivals *arrivals)
 	return arrivals->count == ARRIVALS_MAX;
 }
 
-/* By its fields, as they were written: a copy of it would wait for them. */
+/* Takes the fields one by one. They were just written: reading them as one copy would stall. */
 static struct kind make_kind(const struct who *who, uint32_t weight)
 {
 	return (struct kind) {
@@ -106,7 +107,7 @@ static uint32_t weight_of(const struct kind *kind)
 	return (uint32_t)kind->rest;
 }
 
-/* The slots are so many that few kinds meet. */
+/* The position of the kind, added if it is new. There are twice as many slots as kinds, so few kinds collide. */
 static uint32_t have_kind(struct arrivals *arrivals, struct kind kind)
 {
 	uint32_t slot = (uint32_t)hash_pair(&arrivals->seed, kind.task, kind.rest) % KIND_SLOTS;
@@ -150,7 +151,7 @@ static int by_kind(const void *a, const void *b)
 	return (x->rest > y->rest) - (x->rest < y->rest);
 }
 
-/* The kinds in their order; arrivals->place: where each of them went. */
+/* Sorts the kinds. arrivals->place then has the new position of each. */
 static void sort_kinds(struct arrivals *arrivals)
 {
 	struct ranked *ranked = util_grow(NULL, arrivals->kind_count, sizeof(*ranked));
@@ -209,7 +210,7 @@ static void pack(struct arrivals *arrivals)
 	}
 }
 
-/* By the digit at `shift`, of which there are so many of each; equal ones stay in their order. */
+/* Sorts by the digit at `shift`; `counts`: how often each of its values occurs. Equal ones keep their order. */
 static void sort_digit(struct arrivals *arrivals, unsigned shift, uint32_t mask, uint32_t *counts)
 {
 	uint64_t *list = arrivals->list;
@@ -259,7 +260,7 @@ static uint32_t packed_slice(const struct arrivals *arrivals, uint64_t packed)
 		(uint32_t)(packed >> (arrivals->kind_bits + arrivals->stack_bits));
 }
 
-/* The part that begins here; notes which kinds are in it. */
+/* The part that begins at `first`. Sets arrivals->seen for its kinds. */
 static struct part part_at(struct arrivals *arrivals, uint32_t first)
 {
 	struct part part = { .list = arrivals->list + first };
@@ -278,7 +279,10 @@ static struct part part_at(struct arrivals *arrivals, uint32_t first)
 	return part;
 }
 
-/* Gives each kind that was seen its place in a list of who; to `list`, if there is one. */
+/*
+ * Gives each kind that was seen its place in a run's list of who. Fills `list`, unless it is NULL. Returns
+ * how many places there are.
+ */
 static uint32_t list_who(struct arrivals *arrivals, struct who *list)
 {
 	const struct kind *last = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What came to the store and is in no slice yet, in order of arrival: some ten thousand samples, in
- * memory of a fixed size. Sorting them all at once is cheaper than finding a place for each, in
- * whatever order a guest sends.
+ * Samples that have come to the store and are in no slice yet: some ten thousand, in order of arrival, in
+ * memory of a fixed size. Sorting them all at once is cheaper than finding a place for each, whatever order
+ * a guest sends them in.
  */
 #ifndef ARRIVALS_H
 #define ARRIVALS_H
@@ -23,13 +23,14 @@ void arrivals_free(struct arrivals *arrivals);
 
 bool arrivals_full(const struct arrivals *arrivals);
 
-/* One more, for slice number `slice` below ARRIVALS_SLICES. Not when full. */
+/* Adds a sample to slice number `slice`, which is below ARRIVALS_SLICES. Must not be full. */
 void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,
 	uint32_t weight);
 
 /*
- * Sorts all, gives each slice's as one run to `take`, by growing slice, and is empty again. The run
- * is NULL when there is no room for it; who takes it owns it.
+ * Sorts all arrivals, and empties this. `take` gets the arrivals of each slice as one run, lower slices
+ * first, with the sum of their weights. It then owns the run. The run is NULL if the budget has no room for
+ * it.
  */
 void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
 	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How time is cut into cells: fine ones near "now", coarse ones behind, and one, from 0, for all
- * that is older than `ancient`. Cells of one width nest in those of the next, so what is in one is
- * moved to a coarser one as a whole.
+ * Cuts time into cells: fine ones near "now", coarser ones before, and a single one, from 0, for all that
+ * is older than `ancient`. Cells of one width nest in those of the next. So a cell that grows old moves
+ * into a coarser one as a whole.
  */
 #ifndef CELLS_H
 #define CELLS_H
@@ -10,20 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CELL_WIDTHS = 4, CELL_NS = 250000000 };	/* a fine one */
+enum { CELL_WIDTHS = 4, CELL_NS = 250000000 };	/* CELL_NS: the width of a fine cell */
 
 struct cells {
-	uint64_t limits[CELL_WIDTHS];	/* what ends at or before limits[i] is too old for width i */
-	uint64_t ancient;
+	uint64_t limits[CELL_WIDTHS];	/* a time before limits[i] is too old for width i */
+	uint64_t ancient;	/* ns */
 };
 
 struct cell {
 	uint64_t begin, end;		/* ns */
 };
 
-/* True: some cells are coarser now. Never to an earlier "now". */
+/* Moves "now", in ns; the caller never moves it back. True: some cells have become coarser. */
 bool cells_advance(struct cells *cells, uint64_t now);
 
+/* The cell that a time belongs to. */
 struct cell cells_at(const struct cells *cells, uint64_t time);
 
 #endif

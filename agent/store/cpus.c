@@ -57,7 +57,7 @@ static void add_block(struct cpu_sums *to, const struct cpu_sums *from)
 	}
 }
 
-/* Blocks change hands, so that no memory is wanted. */
+/* Moves blocks instead of copying them, so it needs no memory. */
 void cpus_merge(struct cpus *to, struct cpus *from)
 {
 	struct cpus more = *to;

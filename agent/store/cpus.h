@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was sampled on each CPU in one slice of time: weights. Kept in blocks, so that a CPU costs
- * no more for its number, which is the guest's to choose.
+ * The weights of one slice, for each CPU. Kept in blocks, so that a high CPU number costs little more: the
+ * guest chooses it.
  */
 #ifndef CPUS_H
 #define CPUS_H
@@ -15,27 +15,27 @@
 struct budget;
 
 struct cpu_sums {
-	uint64_t mode[MODES];
-	uint64_t missed;
+	uint64_t mode[MODES];	/* weight of the samples in each mode */
+	uint64_t missed;	/* periods in which the CPU was not run */
 };
 
 enum { CPUS_BLOCK = 16 };		/* CPUs */
 
 struct cpus {
-	uint32_t count;			/* those beyond it are zero */
+	uint32_t count;			/* CPUs beyond it have nothing */
 	uint32_t block_count;
-	struct cpu_sums **blocks;	/* each NULL: all of it is zero */
+	struct cpu_sums **blocks;	/* NULL: nothing in it */
 };
 
 void cpus_clear(struct cpus *cpus, struct budget *budget);
 
-/* To be added to; NULL: there is no room for it. */
+/* The sums of a CPU, to be added to; valid until the next change. NULL: the budget has no room. */
 struct cpu_sums *cpus_have(struct cpus *cpus, uint32_t cpu, struct budget *budget);
 
-/* Adds what is in `from`, which may then have something else in it, and is still to be cleared. */
+/* Adds `from` to `to`. What `from` holds then has no meaning, but the caller must still clear it. */
 void cpus_merge(struct cpus *to, struct cpus *from);
 
-/* NULL: zero. */
+/* NULL: nothing was sampled there. */
 static inline struct cpu_sums *cpus_get(const struct cpus *cpus, uint32_t cpu)
 {
 	struct cpu_sums *block = cpu < cpus->count ? cpus->blocks[cpu / CPUS_BLOCK] : NULL;

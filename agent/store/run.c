@@ -8,9 +8,9 @@
 #include "stacks.h"
 
 /*
- * A count is up to three numbers of 7 bits a byte, the low ones first, the high bit set in all but
- * the last byte: the key's distance << 1 | more; then, when more, samples << 1 | weighted; then,
- * when weighted, the weight. A key is (stack + 1) << who_bits | who.
+ * A count is up to three numbers, each in 7 bits a byte, low ones first, with the high bit set in all but
+ * the last byte. The first is the key's distance << 1 | more. If `more`, samples << 1 | weighted follows.
+ * If `weighted`, the weight follows; else it equals the samples. A key is (stack + 1) << who_bits | who.
  */
 _Static_assert(RUN_COUNT_MAX >= 3 * 10, "each number takes ten bytes at most");
 
@@ -58,7 +58,7 @@ static uint8_t *put_number(uint8_t *at, uint64_t number)
 	return at;
 }
 
-/* Returns the count's end. */
+/* Returns the end of the count. */
 static uint8_t *put_count(uint8_t *at, uint64_t distance, const struct run_count *count)
 {
 	bool weighted = count->weight != count->samples;
@@ -72,7 +72,7 @@ static uint8_t *put_count(uint8_t *at, uint64_t distance, const struct run_count
 	return at;
 }
 
-/* Few bytes are left. Behind a count for which they were too few there is none. */
+/* For the last bytes. After a count that did not fit, none is written; `missing` sums up their sizes. */
 static void put_at_end(struct run_writer *writer, uint64_t distance, const struct run_count *count)
 {
 	uint8_t bytes[RUN_COUNT_MAX];
@@ -124,7 +124,7 @@ void run_free(struct run *run)
 
 struct side {				/* one of the runs that are merged */
 	struct run_reader reader;
-	uint32_t *who;			/* where each of its list stands in the new one */
+	uint32_t *who;			/* the new index of each element of the run's list */
 	struct run_count count;
 	bool here;
 };
@@ -143,14 +143,14 @@ static void side_begin(struct side *side, const struct run *run, uint32_t *who)
 	side_next(side);
 }
 
-/* Behind the last: behind all keys. */
+/* Past the last count: a key above all others. */
 static uint64_t side_key(const struct side *side)
 {
 	return side->here ? (uint64_t)(uint32_t)(side->count.stack + 1) << 32 | side->count.who :
 		UINT64_MAX;
 }
 
-/* The lists as one, into `who`, and where each element went. Returns how many there are. */
+/* Joins the two lists in `who`; of_a, of_b: the new index of each element. Returns how many there are. */
 static uint32_t join_who(struct who *who, const struct run *a, uint32_t *of_a, const struct run *b,
 	uint32_t *of_b)
 {
@@ -195,9 +195,9 @@ static size_t counts_bytes(const struct run *run)
 }
 
 /*
- * What most runs take that are merged: a key of more bits is longer, and a sum may be a byte longer
- * than its parts. No bound: a key may be just behind the one before it in the old list of who, and
- * a whole list behind it in the new one.
+ * The bytes that most merged runs take: a key with more bits is longer, and a sum may take a byte more than
+ * its parts. It is not a bound: two keys that were neighbours in the old list of who may be a whole list
+ * apart in the new one.
  */
 static size_t likely_bytes(const struct run *a, const struct run *b, uint8_t who_bits)
 {
@@ -208,11 +208,11 @@ static size_t likely_bytes(const struct run *a, const struct run *b, uint8_t who
 	return counts_bytes(a) + counts_bytes(b) + counts * ((longer + 6) / 7) + counts / 2;
 }
 
-/* Who is in two runs, and where each list's elements stand in that. */
+/* The joined lists of who of two runs, and the new index of each element. */
 struct joint {
 	struct who *who;
 	uint32_t count, most;
-	uint32_t *places;		/* those of the one run, then those of the other */
+	uint32_t *places;		/* new indices: those of the first run, then those of the second */
 };
 
 static bool joint_init(struct joint *joint, struct budget *budget, const struct run *a,
@@ -237,7 +237,7 @@ static void joint_clear(struct joint *joint, struct budget *budget)
 		budget_free(budget, joint->places, joint->most * sizeof(*joint->places));
 }
 
-/* NULL: there is no room, or the bytes are too few by *missing. */
+/* NULL: the budget has no room (*missing is 0), or `bytes` is too few by *missing. */
 static struct run *merge_into(struct budget *budget, const struct run *a, const struct run *b,
 	const struct joint *joint, size_t bytes, size_t *missing)
 {
@@ -264,7 +264,7 @@ struct run *run_merge(struct budget *budget, const struct run *a, const struct r
 		size_t bytes = likely_bytes(a, b, bits_for(joint.count)), missing;
 
 		run = merge_into(budget, a, b, &joint, bytes, &missing);
-		if (missing)		/* it is known now what it takes */
+		if (missing)		/* now the size is known */
 			run = merge_into(budget, a, b, &joint, bytes + missing, &missing);
 	}
 	joint_clear(&joint, budget);
@@ -291,7 +291,7 @@ static void put_modes(struct run_writer *writer, struct run_count modes[MODES], 
 	}
 }
 
-/* NULL: there is no room, or the bytes are too few by *missing. */
+/* NULL: the budget has no room (*missing is 0), or `bytes` is too few by *missing. */
 static struct run *forget_into(struct budget *budget, const struct run *run, size_t bytes,
 	size_t *missing)
 {
@@ -319,7 +319,7 @@ static struct run *forget_into(struct budget *budget, const struct run *run, siz
 	return run_end(&writer);
 }
 
-/* Memory is short: the first round only measures. */
+/* Memory is short when this is needed: the first pass only measures. */
 struct run *run_forget(struct budget *budget, const struct run *run)
 {
 	size_t missing;

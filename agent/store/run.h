@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts in order of stack, packed: what a time slice of the store consists of. Each key is told by
- * its distance from the one before, and a count of one sample with weight 1 by nothing more: most
- * counts take one or two bytes. A run is never changed.
+ * Counts in order of stack, packed: a slice of the store consists of runs. Each key is stored as its
+ * distance from the key before. A count of one sample with weight 1 needs nothing else, so most counts take
+ * one or two bytes. A run never changes.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -13,8 +13,8 @@
 
 struct budget;
 
-struct who {				/* ran the stack */
-	uint32_t process, thread;	/* EVENT_KERNEL, EVENT_NONE and WHO_NO_CPU: it is forgotten */
+struct who {				/* whoever ran the stack */
+	uint32_t process, thread;	/* EVENT_KERNEL, EVENT_NONE and WHO_NO_CPU: forgotten */
 	uint16_t cpu;
 	uint8_t mode;			/* enum mode */
 };
@@ -23,53 +23,54 @@ enum { WHO_NO_CPU = 0xffff };
 
 struct run_count {
 	uint32_t stack;			/* leaf node of stacks.h, or STACKS_NONE */
-	uint32_t who;			/* of the run's list */
+	uint32_t who;			/* index in the run's list */
 	uint64_t samples, weight;
 };
 
 struct run {
 	struct budget *budget;
-	size_t size;			/* bytes of all of it */
+	size_t size;			/* bytes of the run, counts included */
 	uint32_t counts;
 	uint32_t who_count;
-	uint8_t who_bits;		/* as many low bits of a key are its place in `who` */
-	struct who who[];		/* in order of who_compare, each once; then the counts */
+	uint8_t who_bits;		/* the low bits of a key that are an index in `who` */
+	struct who who[];		/* sorted by who_compare, each once; the counts follow */
 };
 
-/* By process, thread, CPU, mode. */
+/* Orders by process, thread, CPU, mode. */
 int who_compare(const struct who *a, const struct who *b);
 
 /* ---- writing ---- */
 
-enum { RUN_COUNT_MAX = 30 };		/* bytes of a count */
+enum { RUN_COUNT_MAX = 30 };		/* the most bytes that a count takes */
 
 struct run_writer {
 	struct run *run;
 	uint8_t *at, *end;
-	uint64_t key;			/* the last one */
-	size_t missing;			/* bytes of the counts for which there was no room */
+	uint64_t key;			/* of the last count */
+	size_t missing;			/* bytes of counts that found no room */
 };
 
 /*
- * Room for counts in `bytes` bytes. The caller fills in run->who, then puts counts by growing
- * (stack, who), STACKS_NONE before all. False: that much is not left in the budget.
+ * Makes room for `bytes` bytes of counts. The caller fills in run->who, then puts the counts in growing
+ * order of (stack, who); STACKS_NONE comes first. False: the budget has not that much left.
  */
 bool run_begin(struct run_writer *writer, struct budget *budget, uint32_t who_count, size_t bytes);
 void run_put(struct run_writer *writer, const struct run_count *count);
 
-/* Owned by the caller. NULL: they did not fit; `missing` bytes more are enough. */
+/* The finished run, which the caller owns. NULL: the counts did not fit; `missing` more bytes are enough. */
 struct run *run_end(struct run_writer *writer);
 
-/* NULL: there is no room; both stay. */
+/* A new run with the counts of both; the caller keeps a and b. NULL: the budget has no room. */
 struct run *run_merge(struct budget *budget, const struct run *a, const struct run *b);
 
-/* The same stacks and modes; who ran them is forgotten. NULL: there is no room. */
+/* A new run with the same stacks and modes, but without who ran them. NULL: the budget has no room. */
 struct run *run_forget(struct budget *budget, const struct run *run);
 
 void run_free(struct run *run);
 
 /* ---- reading ---- */
 
+/* Reads a run's counts in order. It is valid as long as the run. */
 struct run_reader {
 	const struct run *run;
 	const uint8_t *at;
@@ -96,7 +97,7 @@ static inline uint64_t run_number(const uint8_t **at)
 	return number | (uint64_t)*(*at)++ << shift;
 }
 
-/* False behind the last. */
+/* False: there is no more. */
 static inline bool run_next(struct run_reader *reader, struct run_count *count)
 {
 	uint64_t number;

@@ -4,7 +4,7 @@
 #include "span.h"
 #include "store.h"
 
-/* The first slice that ends after the time, or whose middle is at or after it. */
+/* The first slice whose middle is at or after the time (by_middle), or that ends after it. */
 static size_t search(const struct store *store, uint64_t time, bool by_middle)
 {
 	size_t low = 0, high = store_slices(store);

@@ -11,33 +11,33 @@
 
 enum {
 	WAYS = 3,
-	HEAD_KEYS = 2, WALK_KEYS = 64,	/* two words of the sample's own, then its two walks */
-	RANDOM_PIECE = 256,		/* getrandom gives as much whole */
+	HEAD_KEYS = 2, WALK_KEYS = 64,	/* two words for the head; then the two walks */
+	RANDOM_PIECE = 256,		/* getrandom gives as many bytes in one piece */
 };
 
 struct print {
 	uint64_t low, high;
 };
 
-/* One line of the processor's cache. */
+/* One line of the processor's cache; `oldest` is the place that is used next. */
 struct set {
 	struct print prints[WAYS];
-	uint32_t nodes[WAYS];		/* + 1; 0: empty */
+	uint32_t nodes[WAYS];		/* node + 1; 0: empty */
 	uint32_t oldest;
 };
 
 _Static_assert(sizeof(struct set) == 64, "a set is a line");
 
-enum { PAIR = 2 * sizeof(struct set) };		/* sets that help each other out */
+enum { PAIR = 2 * sizeof(struct set) };		/* two sets that help each other out */
 
 struct stack_cache {
 	struct budget *budget;
 	bool keyed;			/* there were random numbers */
-	uint64_t set_key;		/* independent of the others, see stack_cache.h */
+	uint64_t set_key;		/* independent of `keys`, see stack_cache.h */
 	uint64_t keys[HEAD_KEYS + 2 * WALK_KEYS];
-	uint32_t count;			/* of sets, a power of two; or 0 */
+	uint32_t count;			/* of sets: a power of two, or 0 */
 	void *memory;
-	struct set *sets;		/* in it, aligned */
+	struct set *sets;		/* in `memory`, aligned to pairs */
 };
 
 static bool fill_random(void *memory, size_t size)
@@ -51,7 +51,7 @@ static bool fill_random(void *memory, size_t size)
 	return true;
 }
 
-/* A pair more than is used, so that there are pairs to begin at. */
+/* With one pair more than is used, so that the first set can be aligned. */
 static size_t bytes_of(uint32_t count)
 {
 	return (size_t)count * sizeof(struct set) + PAIR;
@@ -66,7 +66,7 @@ static uint32_t count_for(const struct budget *budget)
 	return count;
 }
 
-/* The system backs what is used. */
+/* calloc: the system backs only the pages that are used. */
 static bool make_sets(struct stack_cache *cache)
 {
 	uint32_t count = count_for(cache->budget);
@@ -103,7 +103,7 @@ void stack_cache_free(struct stack_cache *cache)
 	free(cache);
 }
 
-/* ---- NH: the sum of the products of each two words, with their keys added ---- */
+/* ---- NH: the sum of the products of each pair of words, with their keys added ---- */
 
 struct sums {
 	unsigned __int128 products;
@@ -116,7 +116,7 @@ static inline void add(struct sums *sums, const uint64_t *keys, uint64_t a, uint
 	sums->words += a + b;
 }
 
-/* An odd one is paired with 0: how many there are is in the head. */
+/* A last word without a partner is paired with 0. The number of frames is in the head. */
 static inline void add_walk(struct sums *sums, const uint64_t *keys, const void *frames,
 	uint32_t count)
 {
@@ -128,7 +128,7 @@ static inline void add_walk(struct sums *sums, const uint64_t *keys, const void 
 		add(sums, keys + i, sample_frame(frames, i), 0);
 }
 
-/* All that is no frame, in one word. */
+/* All but frames and `exact`, in one word. */
 static uint64_t head(const struct sample *sample, uint32_t space)
 {
 	return (uint64_t)space << 32 | (uint64_t)sample->user_exact << 18 |
@@ -136,19 +136,19 @@ static uint64_t head(const struct sample *sample, uint32_t space)
 		sample->user_count << 8 | sample->kernel_count;
 }
 
-/* The words alone, in no order: what other stacks have the same sum share a set. */
+/* Made from the sum of the words alone, whatever their order: stacks with the same sum share a set. */
 static uint32_t spread_of(const struct stack_cache *cache, uint64_t words)
 {
 	return (uint32_t)hash_mix(words, cache->set_key);
 }
 
-/* There is one. */
+/* Wants a cache with sets. */
 static struct set *set_of(const struct stack_cache *cache, uint32_t spread)
 {
 	return &cache->sets[spread & (cache->count - 1)];
 }
 
-/* The line beside it: where a stack goes that finds its own set full. */
+/* The set beside it: takes a stack that finds its own set full. */
 static struct set *next_to(const struct stack_cache *cache, uint32_t spread)
 {
 	return set_of(cache, spread ^ 1);
@@ -178,7 +178,7 @@ void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print
 	__builtin_prefetch(next_to(cache, print->spread));
 }
 
-/* Without a branch on which of them it is: nobody can foresee that. A node + 1; 0: not there. */
+/* Returns node + 1, or 0: not there. Has no branch on which place it is: no processor could predict it. */
 static inline uint32_t find_in(const struct set *set, const struct stack_print *print)
 {
 	uint32_t node = 0;

@@ -10,27 +10,27 @@
 #include "stacks.h"
 
 /*
- * A node's hash is made from its caller's hash and its own frame, from the root down: the hash of a
- * leaf is therefore that of its whole stack, and one index serves as the table of stacks and as the
- * list of every node's callees.
+ * A node's hash is made from its caller's hash and its own frame, from the root down. So a leaf's hash is
+ * that of its whole stack, and one index serves both as the table of stacks and as the list of each node's
+ * callees.
  */
 struct stacks {
 	struct budget *budget;
-	struct node *nodes;		/* STACKS_NODES_MAX; the system backs what is used */
-	uint32_t count, room, most;	/* of these, room is paid for */
+	struct node *nodes;		/* STACKS_NODES_MAX; the system backs the pages in use */
+	uint32_t count, room, most;	/* nodes; nodes that are paid for; nodes at most */
 	uint64_t refused;
 	struct hash by_hash;
 	struct stack_cache *cache;
 };
 
 enum {
-	FRAMES_MAX = 128,		/* both stacks of a sample */
-	STEP = 1 << 14,			/* nodes that are paid for at a time */
-	NODE_COST = sizeof(struct node) + sizeof(uint32_t),	/* with its function, naming.h */
+	FRAMES_MAX = 128,		/* in both walks of a sample */
+	STEP = 1 << 14,			/* so many nodes are paid for at once */
+	NODE_COST = sizeof(struct node) + sizeof(uint32_t),	/* a node, and its function in naming.h */
 	NODE_SHARE = 4 * (NODE_COST + 4 * sizeof(struct hash_slot)),
 };
 
-struct path {				/* one stack, root first; parents still to be found */
+struct path {				/* one stack, root first; its parents are not set */
 	uint32_t depth;
 	struct node frames[FRAMES_MAX];
 	uint64_t hashes[FRAMES_MAX];
@@ -60,13 +60,13 @@ void stacks_free(struct stacks *stacks)
 	free(stacks);
 }
 
-/* A return address may be the first of the next function: the call is before it. */
+/* A return address may be the first address of the next function: the call stands before it. */
 static uint64_t lookup_address(uint64_t address, bool exact)
 {
 	return exact || address == 0 ? address : address - 1;
 }
 
-/* One walk's frames behind those of the path, root first. */
+/* Adds the frames of one walk to the path, root first. */
 static void add_walk(struct path *path, uint32_t space, const void *frames, uint32_t count,
 	uint64_t exact, bool cut)
 {
@@ -110,7 +110,7 @@ static bool same_frame(const struct node *a, const struct node *b)
 	return a->address == b->address && a->space == b->space && a->cut == b->cut;
 }
 
-/* What a look-up from the root down will compare, all of it at once. */
+/* Fetches all the nodes that a look-up from the root down will compare. */
 static void fetch_nodes(const struct stacks *stacks, const struct path *path)
 {
 	for (uint32_t i = 0; i < path->depth; i++) {
@@ -121,7 +121,7 @@ static void fetch_nodes(const struct stacks *stacks, const struct path *path)
 	}
 }
 
-/* Room for one node more? */
+/* Is there room for one more node? Pays for more if need be. */
 static bool have_room(struct stacks *stacks)
 {
 	if (stacks->count >= stacks->most)
@@ -131,7 +131,7 @@ static bool have_room(struct stacks *stacks)
 	return stacks->count < stacks->room;
 }
 
-/* The child of a node, made when there is none; STACKS_NONE when there is no more room. */
+/* The child of a node; makes it if there is none. STACKS_NONE: there is no room. */
 static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node *frame,
 	uint64_t hash)
 {
@@ -149,7 +149,7 @@ static uint32_t child(struct stacks *stacks, uint32_t parent, const struct node 
 	return node;
 }
 
-/* By the tree alone. */
+/* Interns by the tree, without the cache. */
 static uint32_t intern(struct stacks *stacks, const struct stack_key *key)
 {
 	struct path path;

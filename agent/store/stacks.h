@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All stacks of one epoch as one call tree of raw addresses. Interning the same stack again is one
- * hash look-up. Node and stack ids are dense, start at 0 and are never reused.
+ * All stacks of one epoch as one call tree of raw addresses. Interning a stack again is one hash look-up.
+ * Node ids are dense, start at 0 and are never reused; a stack's id is that of its leaf node.
  */
 #ifndef STACKS_H
 #define STACKS_H
@@ -14,20 +14,20 @@ struct budget;
 struct sample;
 struct stacks;
 
-/* Frames at most; a quarter of the budget. A caller's id is lower than its callee's. */
+/* The most nodes; they also get a quarter of the budget at most. A caller's id is lower than its callee's. */
 enum { STACKS_NODES_MAX = 2 << 20 };
 
 struct node {
-	uint64_t address;		/* to look up: a return address is stored minus one */
-	uint32_t space;			/* EVENT_KERNEL, or one of user addresses */
-	uint32_t parent;		/* the caller's node, STACKS_NONE at a root */
-	uint32_t cut;			/* 1: the walk ended here; `parent` is no direct caller */
+	uint64_t address;		/* for look-ups: a return address is stored minus one */
+	uint32_t space;			/* EVENT_KERNEL, or a space of user addresses */
+	uint32_t parent;		/* the caller's node; STACKS_NONE: this is a root */
+	uint32_t cut;			/* 1: the walk ended here, so `parent` is not the direct caller */
 };
 
 struct stacks *stacks_new(struct budget *budget);
 void stacks_free(struct stacks *stacks);
 
-/* A sample whose stack is asked for; good as long as the sample. */
+/* Asks for the stack of a sample; valid as long as the sample. */
 struct stack_key {
 	const struct sample *sample;
 	struct stack_print print;
@@ -35,20 +35,20 @@ struct stack_key {
 };
 
 /*
- * To be made some time before the stack is asked for: has memory fetched for it. User frames are
- * addresses of `space`.
+ * Makes a key, some time before the stack is asked for: it fetches the memory that the look-up needs.
+ * `space` is that of the user frames.
  */
 void stacks_key(const struct stacks *stacks, const struct sample *sample, uint32_t space,
 	struct stack_key *key);
 
 /*
- * The stack's leaf node: kernel frames on top of user frames, joined. STACKS_NONE for a sample
- * without any frame, or when there is no memory for more (counted).
+ * Returns the stack's leaf node. The kernel's frames are joined to the leaf end of the user's frames.
+ * STACKS_NONE: the sample has no frame, or there is no memory for its nodes (counted).
  */
 uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key);
 
 uint32_t stacks_nodes(const struct stacks *stacks);
 struct node stacks_node(const struct stacks *stacks, uint32_t node);
-uint64_t stacks_refused(const struct stacks *stacks);	/* samples without a stack, at the limit */
+uint64_t stacks_refused(const struct stacks *stacks);	/* samples whose stack found no room */
 
 #endif

@@ -12,15 +12,15 @@
 
 _Static_assert(STORE_SLICE_NS == CELL_NS, "a slice is a cell");
 
-/* A slice as it is kept: one cell in which something was. */
+/* A slice as it is kept: a cell in which there was a sample. */
 struct part {
 	struct cell cell;
 	uint64_t version;
-	struct run **runs;		/* each has less than half the counts of the one before */
+	struct run **runs;		/* each has less than half the counts of the one before, if memory allows */
 	uint32_t run_count, run_room;
 	uint64_t counts;		/* of all runs */
-	uint64_t least;			/* as many were left when it forgot last */
-	uint64_t timed, time;		/* weight of which the period was known, and the ns behind it */
+	uint64_t least;			/* counts that were left when it last forgot who */
+	uint64_t timed, time;		/* the weight whose period was known, and the ns that it stands for */
 	struct cpus cpus;
 };
 
@@ -29,14 +29,14 @@ struct store {
 	uint64_t now;
 	struct cells cells;
 	uint64_t version;
-	uint64_t period;		/* ns, of what comes; 0: not known */
+	uint64_t period;		/* ns, of samples that come now; 0: not known */
 	uint64_t counts, counts_max;	/* of all parts */
 	uint64_t given_up, forgotten;
 	struct part **parts;		/* in order of time */
 	size_t part_count, part_room;
-	struct part *last;		/* touched last, or NULL */
+	struct part *last;		/* the part that was used last; NULL: none */
 	size_t last_position;
-	struct arrivals *arrivals;	/* by position of their part */
+	struct arrivals *arrivals;	/* each by its part's position */
 };
 
 struct store *store_new(struct budget *budget, uint64_t counts_max)
@@ -78,7 +78,7 @@ static void count(struct store *store, struct part *part, int64_t more)
 	store->counts += (uint64_t)more;
 }
 
-/* The last two runs become one. False: there is no room; they stay. */
+/* Merges the last two runs. False: there is no room, and they stay. */
 static bool merge_last(struct store *store, struct part *part)
 {
 	struct run **last = &part->runs[part->run_count - 2];
@@ -95,8 +95,8 @@ static bool merge_last(struct store *store, struct part *part)
 }
 
 /*
- * Runs of close size become one: a count is thus merged no more often than its part's size has
- * doubled, however small the pieces in which it comes.
+ * Merges runs of similar size. So a count is merged no more often than its part's size doubles, however
+ * small the pieces are in which samples come.
  */
 static void push_run(struct store *store, struct part *part, struct run *run)
 {
@@ -114,7 +114,7 @@ static void push_run(struct store *store, struct part *part, struct run *run)
 	}
 }
 
-/* `from` is emptied into `to` and freed. */
+/* Moves all of `from` into `to`, and frees it. */
 static void merge(struct store *store, struct part *to, struct part *from)
 {
 	for (uint32_t i = 0; i < from->run_count; i++) {
@@ -141,7 +141,7 @@ static uint64_t weight_of(const struct run *run)
 	return weight;
 }
 
-/* Of those only whose thread and CPU are known. */
+/* The weight whose thread and CPU are known. */
 static uint64_t weight_with_who(const struct run *run)
 {
 	struct run_reader reader = run_read(run);
@@ -154,7 +154,7 @@ static uint64_t weight_with_who(const struct run *run)
 	return weight;
 }
 
-/* ---- what came since ---- */
+/* ---- arrivals into parts ---- */
 
 static void take_run(void *context, uint32_t position, struct run *run, uint64_t weight)
 {
@@ -173,7 +173,7 @@ static void drain(struct store *store)
 
 /* ---- cells ---- */
 
-/* Puts each part into the cell that it belongs to now; those of one cell become one. */
+/* Puts each part into the cell that it belongs to now; parts of the same cell are merged. */
 static void regroup(struct store *store)
 {
 	size_t kept = 0;
@@ -217,7 +217,7 @@ uint64_t store_version(const struct store *store)
 
 /* ---- parts in order ---- */
 
-/* Where the first part stands that ends after this time. */
+/* The position of the first part that ends after this time. */
 static size_t position_of(const struct store *store, uint64_t time)
 {
 	size_t low = 0, high = store->part_count;
@@ -251,7 +251,7 @@ static struct part *insert_part(struct store *store, size_t position, uint64_t t
 	return part;
 }
 
-/* It is store->last from then on. */
+/* Finds the part for a time, or makes it. It is store->last then. */
 static struct part *find_part(struct store *store, uint64_t time)
 {
 	struct part *part;
@@ -269,7 +269,7 @@ static struct part *find_part(struct store *store, uint64_t time)
 	return part;
 }
 
-/* Mostly the same as the last time. */
+/* Mostly the part that was used last. */
 static inline struct part *part_at(struct store *store, uint64_t time)
 {
 	struct part *last = store->last;
@@ -292,7 +292,7 @@ static void drop_oldest(struct store *store)
 	memmove(store->parts, store->parts + 1, store->part_count * sizeof(*store->parts));
 }
 
-/* False: that has been done already, or there is no room for it. */
+/* The oldest part forgets who ran its stacks. False: it has done so already, or there is no room for it. */
 static bool forget_oldest(struct store *store)
 {
 	struct part *part = store->parts[0];
@@ -322,8 +322,8 @@ static void merge_oldest(struct store *store)
 }
 
 /*
- * The two oldest parts become one, which has each key once; when it is half of everything, it
- * forgets who, and when that was done already, it is let go. False: all is in the newest part.
+ * Merges the two oldest parts, so that each key is there once. If the oldest has half of all counts, it
+ * forgets who instead; if it has done that already, it is dropped. False: all is in one part.
  */
 static bool make_room(struct store *store)
 {
@@ -337,7 +337,7 @@ static bool make_room(struct store *store)
 	return true;
 }
 
-/* What others may need before the store is asked again is left to them. */
+/* Leaves room for what others may need before the store is asked again. */
 static bool is_over(const struct store *store)
 {
 	return store->counts > store->counts_max ||
@@ -351,7 +351,7 @@ void store_settle(struct store *store)
 		;
 }
 
-/* The part for a time and a CPU, where there is room for more; NULL when there can be none. */
+/* The part for a time and a CPU, after making room if need be. NULL: there is none, or the CPU is damaged. */
 static inline struct part *part_with_room(struct store *store, uint64_t time, uint32_t cpu,
 	struct cpu_sums **sums)
 {

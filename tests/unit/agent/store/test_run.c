@@ -16,7 +16,7 @@
 
 enum { WHO = 300, STACKS = 50, ROUNDS = 60 };
 
-/* What a run should hold: by stack (the last is STACKS_NONE), then by who. */
+/* What a run should hold, by stack (the last row is STACKS_NONE) and by who. */
 struct sums {
 	uint64_t samples[STACKS + 1][WHO];
 	uint64_t weight[STACKS + 1][WHO];
@@ -34,7 +34,7 @@ static int in_order(const void *a, const void *b)
 	return who_compare(a, b);
 }
 
-/* Everybody there is, in order; each of them once. */
+/* All who there are, in order, each once. */
 static uint32_t everybody(struct who all[WHO])
 {
 	uint32_t count = 0;
@@ -65,7 +65,7 @@ static uint32_t stack_row(uint32_t stack)
 	return stack == STACKS_NONE ? STACKS : stack / 1000;
 }
 
-/* Numbers of all lengths, small ones and those at the edge of a byte among them. */
+/* Numbers of all lengths; many are small, or at the edge of a byte. */
 static uint64_t any_number(struct random *random, unsigned bits)
 {
 	uint64_t number = random_next(random) >> (64 - 1 - random_below(random, bits));
@@ -104,7 +104,7 @@ static struct run *make_run(struct random *random, struct budget *budget, struct
 	return run_end(&writer);
 }
 
-/* Each key stands once, in order, and with its sums; and there are no others. */
+/* Each key is there once, in order, with its sums; there are no others. */
 static void check_run(const struct run *run, const struct sums *sums)
 {
 	struct run_reader reader = run_read(run);
@@ -193,7 +193,7 @@ static void what_is_forgotten_is_only_who(void **state)
 	free(sums);
 }
 
-/* One sample of weight 1 beside the one before takes a byte. */
+/* A sample of weight 1 whose key is next to the one before takes one byte. */
 static void common_counts_are_small(void **state)
 {
 	struct run_writer writer;
@@ -213,8 +213,8 @@ static void common_counts_are_small(void **state)
 }
 
 /*
- * Four counts a stack, of which three are just behind the one before; with the other run's list of
- * who each is a quarter of that list behind: 5 bytes become 12.
+ * Each stack has four counts. Three of them are next to the one before. Merged with the other run's list of
+ * who, each is a quarter of that list away: 5 bytes become 12.
  */
 static void distances_may_grow_by_a_whole_list(void **state)
 {
@@ -256,7 +256,7 @@ static void distances_may_grow_by_a_whole_list(void **state)
 	run_free(both);
 }
 
-/* What does not fit is measured, and nothing is written behind the end. */
+/* Counts that do not fit are measured, and nothing is written behind the end. */
 static void a_run_that_does_not_fit_says_by_how_much(void **state)
 {
 	const struct run_count counts[] = {

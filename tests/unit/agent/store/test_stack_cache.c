@@ -16,9 +16,9 @@
 
 #define SPACE 7
 
-enum { PARTS = 7 };		/* of a sample, beside its frames */
+enum { PARTS = 7 };		/* of a sample, besides its frames */
 
-/* A sample with its own frames; the frames behind its counts are noise. */
+/* A sample with its own frames; frames beyond its counts are noise. */
 struct own {
 	struct sample sample;
 	uint64_t kernel[64], user[64];
@@ -52,7 +52,7 @@ static bool agree(const struct stack_cache *cache, const struct own *a, const st
 	return one.low == other.low && one.high == other.high;
 }
 
-/* A copy that differs in one of its parts; with one frame more at an end, or in one bit. */
+/* A copy that differs in one part, has one more frame at an end, or differs in one bit. */
 static void copy_changed(struct random *random, struct own *copy, const struct own *own,
 	uint32_t part)
 {
@@ -123,7 +123,7 @@ static struct stack_print print_of(const struct stack_cache *cache, uint64_t *fr
 	return print;
 }
 
-/* More than there is room for: what is found is right, and most of the newest are. */
+/* More stacks than there is room for: each one found is right, and most of the newest are found. */
 static void what_is_found_was_kept(void **state)
 {
 	struct stack_cache *cache = stack_cache_new(NULL);
@@ -151,7 +151,7 @@ static void what_is_found_was_kept(void **state)
 	stack_cache_free(cache);
 }
 
-/* Half of the places are taken: a set that is full is helped out, and next to none is forgotten. */
+/* Half of the places are taken: a full set uses the one beside it, and almost no stack is forgotten. */
 static void few_are_forgotten_before_it_is_full(void **state)
 {
 	struct stack_cache *cache = stack_cache_new(NULL);
@@ -198,7 +198,7 @@ static void it_is_paid_for(void **state)
 	budget_release(budget);
 }
 
-/* A boot that begins while the one before still has its memory has the cache when that is back. */
+/* A new boot starts while the one before still holds its memory. The cache comes once that memory is back. */
 static void it_comes_when_memory_is_back(void **state)
 {
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
@@ -222,11 +222,11 @@ static void it_comes_when_memory_is_back(void **state)
 	budget_release(budget);
 }
 
-/* ---- the tree with it and without it says the same, to the id ---- */
+/* ---- the tree gives the same ids with the cache and without it ---- */
 
 enum { POOL = 50000, DRAWS = 300000 };
 
-/* Never as much is left as a cache takes. */
+/* Leaves less memory than a cache takes. */
 static uint32_t intern_without(struct stacks *stacks, struct budget *budget, const struct own *own)
 {
 	size_t left = budget_left(budget), held = left - STACK_CACHE_BYTES;

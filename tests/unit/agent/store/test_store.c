@@ -261,7 +261,7 @@ static void random_entry(struct random *random, uint64_t *now, struct entry *ent
 	};
 }
 
-/* Each count is what the list has of that key and that time. */
+/* Each count equals what the list has of that key at that time. */
 static void check_slice(const struct slice *slice, const struct entry *entries, size_t count)
 {
 	struct counts counts = counts_of(slice);
@@ -322,7 +322,7 @@ static void slices_hold_what_a_list_holds(void **state)
 
 /* ---- the limit ---- */
 
-/* Of all whose thread is known. */
+/* The weight whose thread is known. */
 static uint64_t known_weight(struct store *store)
 {
 	uint64_t weight = 0;
@@ -339,7 +339,7 @@ static uint64_t known_weight(struct store *store)
 	return weight;
 }
 
-/* Keys that never come again: who ran the oldest is forgotten, and said to be; nothing is lost. */
+/* Keys that never come again: the oldest slices forget who ran them, and count that; nothing is lost. */
 static void the_oldest_forget_who_ran_them(void **state)
 {
 	struct store *store = store_new(NULL, COUNTS_MAX);
@@ -368,7 +368,7 @@ static void the_oldest_forget_who_ran_them(void **state)
 	store_free(store);
 }
 
-/* Stacks that never come again: the oldest are let go, and said to be; the newest are there. */
+/* Stacks that never come again: the oldest are dropped and counted; the newest are there. */
 static void what_does_not_fit_at_all_is_counted(void **state)
 {
 	struct store *store = store_new(NULL, COUNTS_MAX);
@@ -389,7 +389,7 @@ static void what_does_not_fit_at_all_is_counted(void **state)
 	store_free(store);
 }
 
-/* Keys that come again and again: what does not fit is merged, and nothing is lost. */
+/* Keys that come again and again: slices that do not fit are merged, and nothing is lost. */
 static void repeated_keys_merge_before_any_is_lost(void **state)
 {
 	struct store *store = store_new(NULL, COUNTS_MAX);
@@ -406,7 +406,7 @@ static void repeated_keys_merge_before_any_is_lost(void **state)
 	assert_int_equal(total_weight(store), added);
 	assert_int_equal(store_slice(store, 0).begin, 0);
 	assert_int_not_equal(store_slice(store, 0).end % SECOND, 0);
-	store_advance(store, 300 * SECOND);		/* what follows becomes coarser beside it */
+	store_advance(store, 300 * SECOND);		/* the next samples make the slices beside them coarser */
 	check_store(store);
 	assert_int_equal(total_weight(store), added);
 	store_free(store);
@@ -425,20 +425,20 @@ static void one_full_slice_refuses_and_counts(void **state)
 	assert_true(store_counts(store) <= COUNTS_MAX + ARRIVALS_MAX);
 	assert_true(store_given_up(store) >= ARRIVALS_MAX);
 	assert_int_equal(total_weight(store) + store_given_up(store), added);
-	store_add(store, SECOND, &plain, 1);		/* the full one makes room for the next */
+	store_add(store, SECOND, &plain, 1);		/* the full slice makes room for the next */
 	store_settle(store);
 	assert_true(slice_of(store, SECOND).run_count > 0);
 	assert_int_equal(total_weight(store) + store_given_up(store), added + 1);
 	store_free(store);
 }
 
-/* Weights keep the period that they were sampled at; a slice of two, and a merged one, their mean. */
+/* Weights keep the period they were sampled at. A slice of two periods, or a merged one, has their mean. */
 static void test_periods(void **state)
 {
 	struct store *store = store_new(NULL, COUNTS_MAX);
 
 	(void)state;
-	store_add(store, 100 * SECOND, &plain, 5);		/* not known yet */
+	store_add(store, 100 * SECOND, &plain, 5);		/* the period is not known yet */
 	assert_int_equal(store_slice(store, 0).period, 0);
 	store_period(store, 1000000);
 	store_add(store, 101 * SECOND, &plain, 3);
@@ -451,7 +451,7 @@ static void test_periods(void **state)
 	store_add(store, 102 * SECOND, &plain, 7);
 	assert_int_equal(store_slice(store, 2).period, 27000000 / 9);
 
-	store_advance(store, 100000 * SECOND);			/* all in one, by now */
+	store_advance(store, 100000 * SECOND);			/* all in one slice by now */
 	store_settle(store);
 	assert_int_equal(store_slices(store), 1);
 	assert_int_equal(store_slice(store, 0).period, 30000000 / 12);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The decoder against streams whose contents are known. What came out is written back to wire form,
- * and held against what went in.
+ * The decoder reads streams whose contents are known. Its events are written back to wire form, and
+ * compared with what went in.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 enum { CPUS = 3 };
 
-/* Large, and used by one test at a time. */
+/* Large, so they are static; one test at a time uses them. */
 static struct log in, out, other;
 
 /* ---- streams ---- */
@@ -59,7 +59,7 @@ static uint64_t add_packet(struct packets *packets, struct log *log, uint32_t st
 	return time;
 }
 
-/* A heartbeat of each stream and CPU: makes the books exact. */
+/* A heartbeat of each stream and CPU: after it, the books are exact. */
 static void add_heartbeats(struct packets *packets, uint64_t time)
 {
 	for (uint32_t stream = 0; stream < KTOP_STREAMS; stream++)
@@ -88,7 +88,7 @@ static struct packets *random_stream(struct log *log, uint64_t seed, size_t coun
 	return packets;
 }
 
-/* earlier + received + lost is what the guest says it took, on each stream and CPU. */
+/* On each stream and CPU, earlier + received + lost is what the guest says it took. */
 static void assert_books(const struct decode *decode, const struct packets *packets)
 {
 	for (uint32_t stream = 0; stream < KTOP_STREAMS; stream++)
@@ -188,7 +188,7 @@ static void test_byte_by_byte(void **state)
 	packets_free(packets);
 }
 
-/* One packet a call, and the same in the end: held bytes are neither lost nor taken twice. */
+/* The sink stops after each packet. The result is the same: no held byte is lost or taken twice. */
 static void test_held_after_each_packet(void **state)
 {
 	(void)state;
@@ -214,7 +214,7 @@ static void test_held_after_each_packet(void **state)
 	}
 }
 
-/* A packet is handed out with its last byte, not when more comes. */
+/* A packet is handed out with its last byte, not later when more comes. */
 static void test_nothing_is_held_back(void **state)
 {
 	struct packets *packets = packets_new(1);
@@ -258,8 +258,9 @@ static void test_every_truncation(void **state)
 }
 
 /*
- * The same, but nobody noticed that the connection was cut: the rest follows in the middle. When
- * only one to three bytes of a packet are missing, the next one is taken for its end, and lost.
+ * Like test_every_truncation, but the decoder is not told of the cut: the stream goes on in the middle of a
+ * packet. When only one to three bytes are missing, the decoder takes the next packet for the end of this
+ * one, and loses it.
  */
 static void test_every_gap(void **state)
 {
@@ -290,7 +291,7 @@ static void test_every_gap(void **state)
 	packets_free(packets);
 }
 
-/* Does the log differ in nothing but one event's contents? */
+/* True if the logs differ in the contents of one event at most. */
 static bool differs_in_one(const struct log *a, const struct log *b)
 {
 	size_t differences = 0;
@@ -303,7 +304,7 @@ static bool differs_in_one(const struct log *a, const struct log *b)
 	return differences <= 1;
 }
 
-/* There, a flip moves a whole packet to another CPU, and nothing shows that. */
+/* A flipped bit in this field moves a whole packet to another CPU, and nothing can show it. */
 static bool is_cpu_field(const struct packets *packets, size_t byte)
 {
 	struct ktop_wire_packet wire;
@@ -378,7 +379,7 @@ static void test_garbage_between_packets(void **state)
 	}
 }
 
-/* A stack may hold the magic, even a whole foreign packet, and the packet around it is good. */
+/* A stack may contain the magic, or even a whole packet of another boot. The packet around it is still good. */
 static void test_magic_in_frames(void **state)
 {
 	struct packets *packets = packets_new(1), *inner = packets_new(9);
@@ -489,15 +490,15 @@ static void test_unknown_and_bad_events(void **state)
 	packets_begin(packets, KTOP_SAMPLES, 1, 50);
 	add_event(packets, &in, 1, 60, KTOP_EVENT_sample, &seed, 9);
 	body_random(&body, KTOP_EVENT_sample, &seed, 9);
-	packets_event(packets, 61, 4000, &body);			/* from a newer hook */
+	packets_event(packets, 61, 4000, &body);			/* an event of a newer hook */
 	body.size--;
 	packets_event(packets, 62, KTOP_EVENT_sample, &body);		/* too short */
 	body.size += 2;
 	packets_event(packets, 63, KTOP_EVENT_sample, &body);		/* too long */
 	body_random(&body, KTOP_EVENT_process, &seed, 9);
-	packets_event(packets, 64, KTOP_EVENT_process, &body);		/* of another stream */
+	packets_event(packets, 64, KTOP_EVENT_process, &body);		/* an event of another stream */
 	body_random(&body, KTOP_EVENT_missed, &seed, 9);
-	packets_event(packets, 91, KTOP_EVENT_missed, &body);		/* after the end */
+	packets_event(packets, 91, KTOP_EVENT_missed, &body);		/* later than the packet's end */
 	add_event(packets, &in, 1, 90, KTOP_EVENT_missed, &seed, 9);
 	packets_end(packets, 90);
 	decode_feed(decode, packets->bytes, packets->size);
@@ -510,7 +511,7 @@ static void test_unknown_and_bad_events(void **state)
 	packets_free(packets);
 }
 
-/* Values that a consumer could trip over are refused: each row sets one byte of a good event. */
+/* Values that a consumer could trip over are refused. Each row sets one byte of a good event. */
 static void test_out_of_range(void **state)
 {
 	static const struct { uint16_t id; uint32_t stream; size_t at; uint8_t value; } rows[] = {
@@ -615,7 +616,7 @@ static void check_two_boots(bool clock_goes_on)
 	packets_free(packets);
 }
 
-/* Its clock begins anew, or goes on. */
+/* The new boot's clock starts anew, or goes on. */
 static void test_two_boots(void **state)
 {
 	(void)state;
@@ -647,7 +648,7 @@ static void test_machine_put_back(void **state)
 	packets_free(packets);
 }
 
-/* The bytes alone decide, not how they are cut: also for streams that are nothing but damage. */
+/* Only the bytes decide, not how they are cut into pieces: even for streams that are mostly damage. */
 static void test_damage_is_split_alike(void **state)
 {
 	(void)state;

@@ -244,7 +244,7 @@ static void test_cut_at_each_byte(void **state)
 	packets_free(packets);
 }
 
-/* One byte of a packet's header is changed, each in turn: the whole packets before and behind it are still there. */
+/* One byte of a packet is changed, each in turn: the packets before and behind it are still there. */
 static void test_damage_at_each_byte(void **state)
 {
 	struct packets *packets = some_packets(3);
