@@ -10,8 +10,8 @@
 #include "agent/wire/decode.h"
 #include "vitals.h"
 
-_Static_assert(sizeof(struct cpu_vitals) <= EPOCH_PICTURE_CPU &&
-	sizeof(struct cpu_trend) <= EPOCH_PICTURE_TREND &&
+_Static_assert(sizeof(struct cpu_vitals) <= EPOCH_ANSWER_CPU &&
+	sizeof(struct cpu_trend) <= EPOCH_ANSWER_TREND &&
 	(int)VITALS_OWN_TRENDS == (int)EPOCH_TRENDS, "the epoch has paid for it");
 
 bool vitals_record(bool running, enum link_state link, enum vm_state vm)

@@ -12,17 +12,17 @@ enum { WAITING_MAX = 256 };
 
 struct waiting {
 	struct command_sink sink;
-	uint64_t since;			/* sent, or the answer before it came */
-	bool hello;			/* an echo went before it: answers before that one's are foreign */
-	uint32_t number;		/* that the echo says */
-	bool ours;			/* it did, or the hook is too old to know it */
-	bool passed;			/* the guest answers, but not yet to this */
+	uint64_t since;			/* when it was sent, or when the guest last answered; ns of util_now */
+	bool hello;			/* the line is hello, and was sent behind an echo: see is_foreign */
+	uint32_t number;		/* the number in that echo */
+	bool ours;			/* the echo has come back, or the hook is too old to know it */
+	bool passed;			/* a foreign answer was passed over: the guest does answer */
 };
 
 struct commands {
 	struct waiting waiting[WAITING_MAX];	/* oldest first */
 	size_t count;
-	uint32_t number;		/* of the hello before; no two ktops begin alike */
+	uint32_t number;		/* of the last hello; starts at random, so that two ktops differ */
 };
 
 struct commands *commands_new(void)
@@ -83,7 +83,7 @@ void commands_send(struct commands *commands, struct port_socket *socket, const 
 	free(bytes);
 }
 
-/* A sink may send the next line from inside the call: the queue is in order before. */
+/* A sink may send the next line from inside its call, so the queue is put in order first. */
 static void finish_first(struct commands *commands, bool ok, const char *text)
 {
 	struct command_sink sink = commands->waiting[0].sink;
@@ -104,8 +104,8 @@ static bool is_echo(const struct waiting *waiting, bool ok, const char *text)
 }
 
 /*
- * A ktop before us may have left lines that the guest reads only now: their answers are nobody's, nor
- * is that to our echo, behind which there are none of them.
+ * An earlier ktop may have left lines in the port that the guest reads only now. Nobody waits for their answers, so
+ * they are passed over. The answer to our echo shows where they end; it is passed over, too.
  */
 static bool is_foreign(struct commands *commands, bool ok, const char *text)
 {
@@ -143,8 +143,9 @@ bool commands_wait(const struct commands *commands)
 }
 
 /*
- * A line that has expired keeps its place: its answer may still come, and is not another one's. The
- * guest may have stood still: what hello passes over counts until a guest that answers has left it out.
+ * A line that has expired keeps its place in the queue: its answer may still come, and must not be taken for that of
+ * the next line. An expired hello goes on passing over foreign answers if the guest has answered nothing at all, for
+ * it may only have stood still. If the guest did answer other lines, the hello is lost and passes over nothing more.
  */
 void commands_expire(struct commands *commands, uint64_t now)
 {

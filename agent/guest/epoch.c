@@ -17,13 +17,14 @@
 
 enum {
 	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
-	PICTURES = 4,			/* at a time: the screen's, one that waits, one in the making */
-	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause; how often it is doubled */
-	RETRY_SHARE = 8,			/* that part of the budget has to be free */
-	CPU_COST = sizeof(struct epoch_cpu) + PICTURES * 2 * EPOCH_PICTURE_CPU,
-	TREND_COST = PICTURES * EPOCH_PICTURE_TREND,
+	ANSWERS = 4,			/* at a time, at most: one is shown, one waits, one is being made */
+	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause between retries; how often it doubles */
+	RETRY_SHARE = 8,			/* a retry needs 1 / RETRY_SHARE of the budget free */
+	CPU_COST = sizeof(struct epoch_cpu) + ANSWERS * 2 * EPOCH_ANSWER_CPU,
+	TREND_COST = ANSWERS * EPOCH_ANSWER_TREND,
 };
 
+/* Bytes of the budget for so many CPUs: what the epoch keeps of them, and what answers about them take. */
 static size_t cost_of(uint32_t cpus)
 {
 	size_t trends = cpus < EPOCH_TRENDS ? cpus : EPOCH_TRENDS;
@@ -39,7 +40,7 @@ static bool is_time(const struct epoch *epoch, uint64_t now)
 		budget_left(budget) >= budget_share(budget, RETRY_SHARE);
 }
 
-/* Each pause is twice the one before: a guest that keeps memory full costs few tries. */
+/* Each pause is twice as long as the last, so that a guest that keeps memory full causes few retries. */
 static void pause_retries(struct epoch *epoch, uint64_t now)
 {
 	epoch->retry_at = now + epoch->retry_pause;
@@ -119,18 +120,21 @@ static void *reap(void *epoch)
 {
 	sigset_t signals;
 
-	sigfillset(&signals);			/* they are for the threads that expect them */
+	sigfillset(&signals);			/* signals are for the threads that handle them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	epoch_free(epoch);
 	return NULL;
 }
 
-/* Lines of a large file may be in work, and their end is waited for: by a thread that has the time. */
+/*
+ * Freeing may wait for the worker that reads the lines of a large file. So a thread of its own frees the epoch. If
+ * none can be started, the caller does.
+ */
 void epoch_release(struct epoch *epoch)
 {
 	pthread_t thread;
 
-	/* Released by each holder, acquired by the last, who frees what all of them have read. */
+	/* Each holder releases. The last one acquires, and frees only after all others have stopped reading. */
 	if (!epoch || atomic_fetch_sub_explicit(&epoch->holders, 1, memory_order_acq_rel) != 1)
 		return;
 	if (pthread_create(&thread, NULL, reap, epoch) == 0)
@@ -143,7 +147,7 @@ uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks)
 {
 	unsigned __int128 ns = (unsigned __int128)ticks * NS_PER_SECOND / epoch->clock_hz;
 
-	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;	/* as store.h wants it */
+	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;	/* the largest time that store.h takes */
 }
 
 uint64_t epoch_now(const struct epoch *epoch)
@@ -159,7 +163,7 @@ void epoch_ticks(struct epoch *epoch, uint64_t ticks)
 		store_advance(epoch->inputs.store, epoch_now(epoch));
 }
 
-/* Made when it is new; NULL: too many, or no memory for what a picture shows of it. */
+/* The entry of a CPU; a new one is made. NULL: the number is too large, or the budget has no room for it. */
 static struct epoch_cpu *cpu_at(struct epoch *epoch, uint32_t cpu)
 {
 	if (cpu >= EVENT_CPUS)
@@ -210,7 +214,7 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 			"give the right one by --kernel ELF");
 	}
 	symbols_set_build(symbols, guest->build_id.bytes, guest->build_id.size, epoch->version);
-	/* Once: the search is long, and a guest may send its facts as often as it likes. */
+	/* Only once: the search takes long, and a guest may send its facts as often as it likes. */
 	if (first && guest->anchor.size) {
 		char *anchor = util_copy(guest->anchor.bytes, guest->anchor.size);
 
@@ -237,7 +241,7 @@ static void take_status(struct epoch *epoch, const struct status *status)
 	store_period(epoch->inputs.store, status->rate ? NS_PER_SECOND / status->rate : 0);
 }
 
-/* What this CPU's counts have grown by; the CPU that paces the others is on, but not sampled. */
+/* Adds what this CPU's counts have grown by. The CPU that paces the others is left out: it is not sampled. */
 static void add_growth(struct epoch *epoch, const struct epoch_cpu *cpu,
 	const struct cpu_status *status)
 {
@@ -309,7 +313,7 @@ static void take_missed(struct epoch *epoch, const struct event *event)
 		epoch->untimed += event->missed.ticks;
 }
 
-/* `stack`: of a sample. */
+/* Takes an event that is neither a sample nor missed ticks. */
 static void take_fact(struct epoch *epoch, const struct event *event)
 {
 	uint64_t refused = budget_refused(epoch->inputs.budget);
@@ -377,7 +381,7 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 {
 	struct stack_key stacks[DECODE_EVENTS];
 
-	if (cpu_at(epoch, events[0].cpu))		/* all are of one CPU */
+	if (cpu_at(epoch, events[0].cpu))		/* all events of a call come from one CPU */
 		guest_events_count(epoch->events, events, count);
 	for (size_t i = 0; i < count; i++)
 		if (events[i].kind == EVENT_SAMPLE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One boot of the guest: what it told of itself, and what was sampled. Addresses, threads and times
- * of one boot are never mixed with those of another. Pictures refer to its texts and hold it by a
- * count, so that it outlives them; everything else belongs to the ingest thread.
+ * One boot of the guest: what the guest told of itself, and what was sampled. Addresses, threads and times of one boot
+ * are never mixed with those of another. Answers point to texts of the epoch; each of them holds the epoch, which is
+ * freed after the last. Any thread may hold and release. All else belongs to the ingest thread.
  */
 #ifndef EPOCH_H
 #define EPOCH_H
@@ -19,13 +19,13 @@ struct guest_events;
 
 enum { EPOCH_KEYS = 16, EPOCH_LOSSES = 16 };
 
-struct epoch_loss {				/* when a count was last seen to grow; guest ns */
-	uint64_t count, at;
+struct epoch_loss {
+	uint64_t count, at;			/* a count of losses, and the guest ns at which it was seen to grow */
 };
 
 struct epoch_cpu {
-	struct cpu_status told[STREAMS];	/* the newest; size 0: not told yet */
-	uint64_t lost_before[STREAMS];		/* what the first one said */
+	struct cpu_status told[STREAMS];	/* the newest status; size 0: none has come */
+	uint64_t lost_before[STREAMS];		/* `lost` of the first status: what was lost before ktop listened */
 };
 
 struct epoch {
@@ -34,59 +34,59 @@ struct epoch {
 	struct query_inputs inputs;
 	struct query *query;
 
-	/* what the guest told, printable */
-	bool known;				/* guest facts have come */
+	/* what the guest told; texts are printable */
+	bool known;				/* EVENT_GUEST has come: clock and kernel are known */
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
-	uint64_t clock_hz;			/* ticks per second, 1 GHz when unknown */
+	uint64_t clock_hz;			/* ticks of the guest's clock per second; 1 GHz while unknown */
 	bool status_known;
-	struct status status;			/* its note is `note` */
-	uint32_t sampler;			/* CPU set aside to pace the others; EVENT_NONE */
+	struct status status;			/* the newest; its note points to `note` */
+	uint32_t sampler;			/* the CPU that is set aside to pace the others; EVENT_NONE: none */
 	char note[256];
-	bool tables_told;			/* by a hook that tells of each; else status.meta_lost */
-	struct table_fill tables[TABLES];	/* all 0: large enough */
+	bool tables_told;			/* EVENT_TABLE has come; older hooks have status.meta_lost alone */
+	struct table_fill tables[TABLES];	/* how full the hook's tables are; all 0: nothing is missing */
 	uint8_t keys_on[EPOCH_KEYS], keys_off[EPOCH_KEYS];
 	size_t keys_on_count, keys_off_count;
 
-	uint64_t ticks;				/* newest guest clock seen */
-	uint64_t taken, span;			/* samples, and ticks in which; of all CPUs sampled */
-	uint64_t untimed;			/* weight that came before the facts: in no slice */
-	uint32_t cpus_seen, cpu_room;		/* in cpus[] */
-	uint64_t cpus_refused;			/* news of others, for which there was no memory */
+	uint64_t ticks;				/* the newest time of the guest's clock */
+	uint64_t taken, span;			/* of all sampled CPUs: samples, and the clock ticks that these cover */
+	uint64_t untimed;			/* weight that came before `known`: without a time, in no slice */
+	uint32_t cpus_seen, cpu_room;		/* used and allocated entries of cpus[] */
+	uint64_t cpus_refused;			/* events of CPUs that the budget had no room for */
 	struct epoch_cpu *cpus;
 	struct guest_events *events;
-	bool told;				/* the guest knows the names of its kernel */
-	char remark[256];			/* why no file gives them; who gives them sets it */
-	bool starved;				/* memory was short for something that was told */
-	uint64_t retry_at, retry_pause;		/* host ns */
-	char refused[128];			/* why it was not taken, "" if it was */
-	struct epoch_loss losses[EPOCH_LOSSES];	/* remarks.c's own, in its order */
-	char *folders[2];			/* where programs are looked for, NULL-terminated */
+	bool told;				/* the guest sends the names of its kernel's functions */
+	char remark[256];			/* why no file gives these names; session_names.c writes it */
+	bool starved;				/* memory was short for something that the guest told */
+	uint64_t retry_at, retry_pause;		/* host ns: the next retry, and the pause after it */
+	char refused[128];			/* why the kernel's file was refused; "": it was not */
+	struct epoch_loss losses[EPOCH_LOSSES];	/* remarks.c writes these, in the order of its remarks */
+	char *folders[2];			/* where programs' files are looked for; ends with NULL */
 };
 
 /*
- * What an answer may keep of each CPU, and of the trend of each of the first CPUs, in bytes. The epoch
- * pays for it, so that no answer lacks memory; vitals.c holds itself to it.
+ * The most bytes that an answer may keep for each CPU, and for the trend of each of the first EPOCH_TRENDS CPUs. The
+ * epoch takes them from the budget, so that no answer lacks memory. vitals.c asserts that its structs fit.
  */
-enum { EPOCH_PICTURE_CPU = 64, EPOCH_PICTURE_TREND = 1440, EPOCH_TRENDS = 128 };
+enum { EPOCH_ANSWER_CPU = 64, EPOCH_ANSWER_TREND = 1440, EPOCH_TRENDS = 128 };
 
-/* Programs' files are looked for beside `image`, the kernel's, which may be NULL. */
+/* `image`: the kernel's file, or NULL. Programs' files are looked for in its folder. The caller holds the epoch. */
 struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget *budget);
 
 struct epoch *epoch_hold(struct epoch *epoch);
-void epoch_release(struct epoch *epoch);	/* any thread; goes with the last holder, never waits */
+void epoch_release(struct epoch *epoch);	/* any thread; the last holder frees; NULL is allowed */
 
-void epoch_introduce(struct epoch *epoch, const struct guest *guest);	/* what it will say of itself */
-void epoch_events(struct epoch *epoch, const struct event *events, size_t count);	/* decode.h */
-void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet's end: moves "now" */
+void epoch_introduce(struct epoch *epoch, const struct guest *guest);	/* the guest's facts, before it sends them */
+void epoch_events(struct epoch *epoch, const struct event *events, size_t count);	/* as decode.h gives them */
+void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet ends at this time: epoch_now moves on */
 
 /*
- * What was given up for want of memory is made up for when there is some again, every now and then
- * at most. True: the guest has to tell all of itself again for that.
+ * When memory is free again, this takes up what was given up for want of memory. It does so only after a pause. True:
+ * the guest has to send all its meta events again. `now`: host ns.
  */
-bool epoch_retry(struct epoch *epoch, uint64_t now);	/* host ns */
+bool epoch_retry(struct epoch *epoch, uint64_t now);
 
-uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);
-uint64_t epoch_now(const struct epoch *epoch);	/* guest ns */
+uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);	/* ticks of the guest's clock as guest ns */
+uint64_t epoch_now(const struct epoch *epoch);	/* guest ns; 0 while the clock is unknown */
 
 #endif

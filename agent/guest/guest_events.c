@@ -9,7 +9,7 @@
 
 enum {
 	IDS = UINT16_MAX + 1,
-	OLD_FIRST = 32,			/* the event that the first bit of status.trace_mask stands for */
+	OLD_FIRST = 32,			/* the event id of the first bit of status.trace_mask */
 };
 
 struct guest_events {
@@ -18,7 +18,7 @@ struct guest_events {
 	struct guest_event *kinds;
 	size_t count, room;
 	uint64_t refused;
-	bool told;			/* of all ids */
+	bool told;			/* the hook has sent the mask of all ids */
 	uint32_t mask[IDS / 32];
 };
 
@@ -46,7 +46,7 @@ void guest_events_free(struct guest_events *events)
 	free(events);
 }
 
-/* Made when it is new; NULL: there are too many. */
+/* The kind with this id; a new one is made. NULL: there are GUEST_EVENTS kinds already. */
 static struct guest_event *kind_of(struct guest_events *events, uint16_t id)
 {
 	uint32_t position = id_index_find(&events->by_id, id);
@@ -66,6 +66,7 @@ static struct guest_event *kind_of(struct guest_events *events, uint16_t id)
 	return &events->kinds[events->count++];
 }
 
+/* Makes counts[] large enough for this CPU. False: no memory. */
 static bool has_room(struct guest_events *events, struct guest_event *kind, uint32_t cpu)
 {
 	uint32_t room = cpu + 1 + kind->room;

@@ -28,7 +28,7 @@ static bool begins(const char *text, const char *word)
 	return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* The hook answers with what is so now. */
+/* The hook's answer names the state that it is in now: "started", "rate 4000". */
 void loan_line_obeyed(struct loan *loan, const char *answer)
 {
 	bool on = strcmp(answer, "started") == 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reports have borrowed of one guest: its profiler on, a rate, a sampler. Several share it; the
- * last one that has it gives it back. What a person sets meanwhile is nobody's loan any more: it stays.
- * Pure: the caller sends what is to be sent.
+ * What reports have borrowed from one guest: that its profiler is on, a rate, a sampler. Several reports share a loan.
+ * The last one that returns it has the guest set as it was before. What a person sets meanwhile ends the loan, and
+ * stays. Pure: the caller sends the control lines.
  */
 #ifndef LOAN_H
 #define LOAN_H
@@ -12,35 +12,33 @@
 
 struct loan_setting {			/* starts as { 0 } */
 	unsigned holders;
-	uint32_t wanted;		/* by all of them */
-	uint32_t before;		/* to be set again, if changed */
-	bool changed;			/* and it is not confirmed yet that it is as before */
+	uint32_t wanted;		/* the value that all holders want */
+	uint32_t before;		/* the value to set again, if `changed` */
+	bool changed;			/* the loan changed it, and the guest has not confirmed the old value yet */
 };
 
 struct loan {				/* starts as { 0 } */
-	unsigned profiler;		/* reports for which it is on, or is being turned on */
-	bool kept;			/* a person turned it on as well: it stays on */
-	unsigned closing;		/* reports that turned it off and wait for its last count */
-	uint64_t closed;		/* guest ns: nothing of theirs comes after that */
+	unsigned profiler;		/* reports for which the profiler is on, or is being turned on */
+	bool kept;			/* a person turned it on, too: it stays on after the reports */
+	unsigned closing;		/* reports that turned it off and wait for its last counts */
+	uint64_t closed;		/* guest ns: no sample of those reports is later */
 	struct loan_setting rate, sampler;
 };
 
-/* A person turned the profiler on, or off. Or had this answer of the guest to a control line. */
-void loan_profiler_set(struct loan *loan, bool on);
-void loan_line_obeyed(struct loan *loan, const char *answer);
-
-/* The guest has booted anew: what it does now is its own. */
+void loan_profiler_set(struct loan *loan, bool on);	/* a person turned the profiler on or off */
+void loan_line_obeyed(struct loan *loan, const char *answer);	/* the guest's answer to a person's control line */
+/* The guest has booted anew: its settings are no longer the reports' doing, so none is set back. */
 void loan_forget(struct loan *loan);
 
-/* A report wants it on no more. True: nobody else does. */
+/* A report is done with the profiler. True: nobody else wants it on, so the caller turns it off. */
 bool loan_return_profiler(struct loan *loan);
 
-/* `now`: what is set. False: it is lent as another value. */
+/* `now`: the present value. False: the setting is lent with another value. */
 bool loan_take(struct loan_setting *setting, uint32_t wanted, uint32_t now);
 
-/* True: that was the last holder, and `before` is to be set again. */
+/* True: that was the last holder, and the caller has to set `before` again. */
 bool loan_return(struct loan_setting *setting);
 
-void loan_settled(struct loan_setting *setting);	/* it is as before, if nobody holds it */
+void loan_settled(struct loan_setting *setting);	/* the guest confirmed `before`; ignored if lent again */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast samples really come on a CPU, by the guest's own counts: over the last seconds of its
- * time, a minute at most. When they arrive here does not matter.
+ * The real sampling rate of a CPU, by the guest's own counts and clock, over the last seconds or at most the last
+ * minute. It does not matter when the samples reach the host.
  */
 #ifndef METER_H
 #define METER_H
@@ -14,7 +14,7 @@ enum { METER_POINTS = 256, METER_STEP_MS = 250 };
 struct meter_point {
 	uint64_t time;			/* guest ns */
 	uint64_t taken;			/* samples so far, of all CPUs */
-	uint64_t span;			/* ns in which they were taken, of all CPUs */
+	uint64_t span;			/* ns for which CPUs were sampled so far, all CPUs added up */
 };
 
 struct meter {
@@ -22,11 +22,11 @@ struct meter {
 	size_t used;
 };
 
-/* Told at any time, kept a few times a second. A clock or count that goes back begins anew. */
+/* May be called at any time; keeps one point per METER_STEP_MS. If the clock or a count goes back, it begins anew. */
 void meter_add(struct meter *meter, const struct meter_point *point);
 void meter_clear(struct meter *meter);
 
-/* Per second and CPU, over so many ns before the newest; 0: all that is kept. 0 when unknown. */
+/* Samples per second and CPU over `window` ns up to the newest point; `window` 0: all points. 0 while unknown. */
 double meter_rate(const struct meter *meter, uint64_t window);
 
 #endif

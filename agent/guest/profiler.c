@@ -49,7 +49,7 @@ static enum profiler_act confirm(struct profiler *profiler)
 	return PROFILER_DONE;
 }
 
-/* Tells of it once: what was asked may go out again and again. */
+/* Says once that the wish is kept, though it may be sent, and kept again, many times. */
 static enum profiler_act keep(struct profiler *profiler, const char *hindrance)
 {
 	bool told = profiler->told;
@@ -80,7 +80,7 @@ enum profiler_act profiler_step(struct profiler *profiler, const struct profiler
 	if (profiler->state == PROFILER_IDLE)
 		return PROFILER_WAIT;
 	if (facts->status_known && facts->running != profiler->on)
-		profiler->doubt = false;	/* the contrary was met */
+		profiler->doubt = false;	/* the contrary wish has been met, and can come no more */
 	if (facts->status_known && facts->running == profiler->on && !profiler->doubt)
 		return confirm(profiler);
 	if (profiler->state == PROFILER_KEPT)

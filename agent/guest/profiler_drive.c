@@ -11,7 +11,7 @@
 
 enum { HINDRANCE = 160 };
 
-struct profiler_want {			/* one's wish */
+struct profiler_want {			/* somebody who waits for the outcome */
 	struct command_sink sink;
 	bool keep;
 };
@@ -28,14 +28,17 @@ static void add(struct profiler_drive *drive, const struct profiler_want *want)
 	drive->wants[drive->want_count++] = *want;
 }
 
-/* Tells all who want something. With `keeps`, a wish that is kept is well, and goes on waiting. */
+/*
+ * Tells the outcome to all who wait. With `keeps`, those who asked with `keep` are told true and go on waiting; the
+ * others are told false and are done.
+ */
 static void answer_all(struct profiler_drive *drive, bool keeps, bool ok)
 {
 	struct profiler_want *wants = drive->wants;
 	size_t count = drive->want_count;
 	char text[sizeof(drive->profiler.text)];
 
-	/* A sink may want the next thing from inside the call: these are out of the way before. */
+	/* A sink may ask for the next thing from inside its call, so the list is put in order first. */
 	strcpy(text, drive->profiler.text);
 	drive->wants = NULL;
 	drive->want_count = 0;
@@ -52,13 +55,13 @@ static void finish(struct profiler_drive *drive, bool ok)
 	answer_all(drive, false, ok);
 }
 
-/* Whose wish is not to be kept has its answer. */
+/* The wish is kept from now on. For those who asked without `keep`, it has failed. */
 static void tell_kept(struct profiler_drive *drive)
 {
 	answer_all(drive, true, false);
 }
 
-/* Who asks again knows of what it asked for before. */
+/* If the same context asks again, its earlier request gets no answer. */
 void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
 	const struct command_sink *sink)
 {
@@ -67,6 +70,7 @@ void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
 	bool shares;
 
 	profiler_drive_forget(drive, sink->context);
+	/* Others wait for the same: this one shares the outcome. */
 	shares = drive->want_count && profiler->state != PROFILER_IDLE && profiler->on == on;
 	if (drive->want_count && !shares) {
 		snprintf(profiler->text, sizeof(profiler->text), "profiling not turned %s: a "

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What profiler.h decides, done to one guest: keys by QMP, lines by the port, its end told. */
+/*
+ * Does to one guest what profiler.h decides: presses keys through QMP, sends lines through the port, and tells the
+ * outcome to who asked. The session's thread.
+ */
 #ifndef PROFILER_DRIVE_H
 #define PROFILER_DRIVE_H
 
@@ -15,7 +18,7 @@ struct profiler_want;
 
 struct profiler_drive {			/* starts as { 0 } */
 	struct profiler profiler;
-	struct profiler_want *wants;	/* of those that want it */
+	struct profiler_want *wants;	/* those who wait for the outcome of the present wish */
 	size_t want_count;
 };
 
@@ -23,12 +26,13 @@ struct profiler_guest {			/* borrowed */
 	const struct epoch *epoch;	/* NULL: none yet */
 	struct link *link;
 	struct commands *commands;
-	enum link_state state;		/* LINK_UP: connected, and it has told of itself */
+	enum link_state state;		/* LINK_UP: connected, and the guest has told of itself */
 };
 
 /*
- * Who wants the same as is under way shares its outcome; who wants the contrary ends it. The sink is
- * called once, unless it is forgotten; with `keep`, when the wish is kept, and once more at its end.
+ * Asks for the profiler to be on or off. A request for what is under way shares its outcome; one for the contrary
+ * makes it fail. The sink is called once with the outcome. With `keep` it is called before that, too, when the wish is
+ * kept. It is not called after profiler_drive_forget.
  */
 void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
 	const struct command_sink *sink);
@@ -36,8 +40,11 @@ enum kept_wish profiler_drive_kept(const struct profiler_drive *drive);
 void profiler_drive_forget(struct profiler_drive *drive, const void *context);
 void profiler_drive_clear(struct profiler_drive *drive);	/* nobody is called any more */
 
-/* Does what is to be done now. To be called whenever something may have changed, never moved. */
+/*
+ * Does what is to be done now. Call it whenever something may have changed. The guest's answer to a line comes back to
+ * this address, so `drive` is never moved.
+ */
 void profiler_drive_step(struct profiler_drive *drive, const struct profiler_guest *guest);
-bool profiler_drive_waits(const struct profiler_drive *drive);	/* for something, with a deadline */
+bool profiler_drive_waits(const struct profiler_drive *drive);	/* for the guest, with a deadline */
 
 #endif

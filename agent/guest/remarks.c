@@ -13,16 +13,16 @@
 #include "guest_events.h"
 #include "remarks.h"
 
-struct line {
+struct line {				/* the text in the making */
 	struct epoch *epoch;
 	uint64_t from;			/* guest ns */
-	size_t losses;			/* that were looked at */
+	size_t losses;			/* entries of epoch->losses that were used */
 	const char *between;
 	char *text;
 	size_t size, used;
 };
 
-/* Printable, once more: `ktop report` has nothing behind this that would make it so. */
+/* Makes the part printable once more: `ktop report` prints it as it is. */
 static void add(struct line *line, const char *part)
 {
 	char *printable = util_printable(part, strlen(part));
@@ -34,7 +34,7 @@ static void add(struct line *line, const char *part)
 	free(printable);
 }
 
-/* Of `what`, "{one|many}" is what suits the count. */
+/* Adds nothing for 0. In `what`, util_count chooses from "{one|many}". */
 static void add_count(struct line *line, uint64_t count, const char *what)
 {
 	char part[200], words[160];
@@ -45,7 +45,7 @@ static void add_count(struct line *line, uint64_t count, const char *what)
 		add(line, part);
 }
 
-/* One that is told as long as the range has the moment at which it last grew. */
+/* True while the range has the moment at which the count was last seen to grow. Called in the same order each time. */
 static bool grew_in_range(struct line *line, uint64_t count)
 {
 	struct epoch_loss *loss = &line->epoch->losses[line->losses++];
@@ -61,7 +61,7 @@ static void add_loss(struct line *line, uint64_t count, const char *what)
 		add_count(line, count, what);
 }
 
-/* Of files: when one was told last. Of what is so now: as long as it is. */
+/* A note about a file is told while the range has the moment at which it came; a note about the present, always. */
 static void add_names(struct line *line, struct symbols *symbols)
 {
 	uint64_t told;
@@ -72,7 +72,7 @@ static void add_names(struct line *line, struct symbols *symbols)
 		add(line, note);
 }
 
-/* The least that would have held all, as the hook takes it. */
+/* The smallest size that would have held all rows. The hook takes powers of 2. */
 static uint64_t rows_for(const struct table_fill *table)
 {
 	uint64_t rows = 1;
@@ -82,7 +82,7 @@ static uint64_t rows_for(const struct table_fill *table)
 	return rows > table->size ? rows : (uint64_t)table->size * 2;
 }
 
-/* What has no name now: in a table that has room again, it is what was lost before, and lives on. */
+/* Counts what has no name now. A table may have room again: then these were refused before, and still live. */
 static void add_tables(struct line *line, const struct epoch *epoch)
 {
 	static const struct { const char *what, *setting; } kinds[TABLES] = {
@@ -108,8 +108,8 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 }
 
 /*
- * What is made up for when there is memory again counts what is missing now (epoch_retry), and so
- * does what every question counts anew; the others have been, and are of the time in which they were.
+ * `now`: the count says what is missing at present. Either epoch_retry makes it good when memory is free again, or each
+ * question counts it anew. All other counts are losses of the past: they are told while the range has their time.
  */
 static void add_memory(struct line *line, const struct epoch *epoch)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands in the way of trusting an epoch's numbers and names: losses first, then names. */
+/* Why an epoch's numbers and names cannot be trusted in full: first what was lost, then which names are missing. */
 #ifndef REMARKS_H
 #define REMARKS_H
 
@@ -11,8 +11,8 @@ struct epoch;
 enum { REMARKS_SIZE = 1024 };
 
 /*
- * Of what is shown from `from` on (guest ns), one after the other, `between` two of them; "" when all
- * is well. A loss that was seen to grow only before that is told no more. Returns `text`.
+ * Writes the remarks on what is shown from guest time `from` on, with `between` between two of them; "" if all is well.
+ * A loss that has not grown since `from` is left out. Returns `text`. Ingest thread.
  */
 const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between, char *text,
 	size_t size);
