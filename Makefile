@@ -29,6 +29,7 @@ AGENT = \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
 	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_dwarf \
 		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_text symbol_table sysroot) \
+	$(call in,agent/names/linux/,orc) \
 	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts objects \
 		programs sources specials symbols threads) \
 	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks table window) \

@@ -9,6 +9,7 @@ UNIT = $(call in,kernel-hook/test_,control drain grid keys meta overflow ring sa
 	$(call in,agent/vm/test_,launch link plug port_socket) \
 	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
 		debug_file debuginfod demangle line_worker sym_dwarf sym_elf sym_text) \
+	$(call in,agent/names/linux/test_,orc) \
 	$(call in,agent/names/test_,guest_symbols kernel_names layouts sources symbols threads) \
 	$(call in,agent/query/test_,filter_words query query_inlined table) \
 	$(call in,agent/guest/test_,commands guest_events profiler) $(call in,agent/export/test_,export) \

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Linux's ORC tables: for each address of x86-64 code, where the caller's stack pointer and frame
+ * pointer are (linux/Documentation/arch/x86/orc-unwinder.rst). The formats of 5.x to 6.12 come out as
+ * one. Made once, then only read: any thread.
+ */
+#ifndef ORC_H
+#define ORC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct budget;
+struct orc;
+
+/* Numbers as in the tables. */
+enum orc_register {
+	ORC_UNDEFINED = 0,		/* of the stack pointer: no way on; of the frame pointer: as it is */
+	ORC_PREV_SP = 1,		/* the caller's stack pointer, as just computed */
+	ORC_DX = 2, ORC_DI = 3, ORC_BP = 4, ORC_SP = 5, ORC_R10 = 6, ORC_R13 = 7,
+	ORC_BP_INDIRECT = 8,		/* sp: what lies at BP, plus the offset */
+	ORC_SP_INDIRECT = 9,		/* sp: what lies at SP, plus the offset */
+};
+
+enum orc_type {
+	ORC_TYPE_UNDEFINED,		/* nobody knows: a stub, or padding */
+	ORC_TYPE_END,			/* nothing has called this: the stack ends here */
+	ORC_TYPE_CALL,			/* the return address lies below the caller's stack pointer */
+	ORC_TYPE_REGS,			/* at the computed stack pointer lies a pt_regs */
+	ORC_TYPE_REGS_PARTIAL,		/* likewise, of which only what the CPU pushed is there */
+};
+
+/*
+ * ORC_BP_INDIRECT as `sp`: the word at BP + sp_offset. ORC_SP_INDIRECT: the word at SP, plus sp_offset.
+ * As `bp`: ORC_PREV_SP: the word at the caller's SP + bp_offset; ORC_BP: the word at BP + bp_offset.
+ */
+struct orc_entry {
+	enum orc_register sp, bp;
+	int16_t sp_offset, bp_offset;
+	enum orc_type type;
+	bool signal;			/* interrupted here: the address is not one behind a call */
+};
+
+/* What lies in an image or in memory; `address` is where the bytes at `ips` are, once they run. */
+struct orc_tables {
+	const uint8_t *ips, *entries;	/* .orc_unwind_ip: int32 each; .orc_unwind: 6 bytes each */
+	size_t ips_size, entries_size;
+	uint64_t address;
+};
+
+/* How `entries` are packed: it changed twice. */
+enum orc_format { ORC_5_X, ORC_6_3, ORC_6_4 };
+
+/* Tells by what stands in a whole kernel's table; a module's is as its kernel's. */
+enum orc_format orc_format_of(const struct orc_tables *kernel);
+
+/* A copy, sorted. NULL: there is no memory, or the tables are not of one length. */
+struct orc *orc_new(const struct orc_tables *tables, enum orc_format format, struct budget *budget);
+void orc_free(struct orc *orc);
+
+/* Addresses are those of the tables': link addresses for a kernel's image, run addresses for a module's. */
+uint64_t orc_start(const struct orc *orc);	/* the lowest that has an entry */
+enum orc_format orc_format(const struct orc *orc);
+size_t orc_count(const struct orc *orc);
+
+/*
+ * The entry that covers the address. False: the address lies below all of them. Above the last one
+ * the last one answers: who knows where the code ends asks for nothing beyond.
+ */
+bool orc_find(const struct orc *orc, uint64_t address, struct orc_entry *entry);
+
+#endif
