@@ -16,9 +16,9 @@ say = $(if $(V),,@$(if $(quiet),,echo '$1 $@';))
 # ---- what there is, room by room (docs/architecture.md) ----
 
 in = $(addprefix $1,$2)
-HOOK = $(call in,kernel-hook/,control drain events grid hook init keys meta pace packet ring sample sampler str table trace \
-		unwind unwind_user) $(call in,kernel-hook/virtio/,pci pci_ports virtio virtio_legacy \
-		virtio_modern virtio_pci virtio_port virtio_serial virtq)
+HOOK = $(call in,kernel-hook/,control drain events hook hotkeys init meta pace sample sampler trace unwind unwind_user) \
+	$(call in,kernel-hook/base/,grid name_table packet ring str) $(call in,kernel-hook/virtio/,pci pci_ports virtio \
+		virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial virtq)
 AGENT = \
 	$(call in,agent/base/,budget errand hash json options pattern peer recent spool unix_socket util util_file) \
 	$(call in,agent/wire/,decode fields metadata payload record record_writer recording recording_lane \

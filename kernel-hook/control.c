@@ -7,7 +7,7 @@
 #include "hook.h"
 #include "ktop.h"
 #include "sampler.h"
-#include "str.h"
+#include "base/str.h"
 #include "transport.h"
 
 enum {

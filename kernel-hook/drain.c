@@ -6,7 +6,7 @@
 
 #include "hook.h"
 #include "ktop.h"
-#include "packet.h"
+#include "base/packet.h"
 #include "port.h"
 #include "transport.h"
 

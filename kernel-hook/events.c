@@ -4,8 +4,8 @@
 
 #include "events.h"
 #include "hook.h"
-#include "put.h"
-#include "str.h"
+#include "base/put.h"
+#include "base/str.h"
 #include "trace.h"
 
 struct named {

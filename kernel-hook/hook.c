@@ -4,7 +4,7 @@
 
 #include "hook.h"
 #include "ktop.h"
-#include "ring.h"
+#include "base/ring.h"
 
 bool ktop_running(const struct ktop *ktop)
 {

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 #include "control.h"
-#include "grid.h"
-#include "keys.h"
+#include "base/grid.h"
+#include "hotkeys.h"
 #include "ktop.h"
 #include "meta.h"
-#include "packet.h"
-#include "ring.h"
+#include "base/packet.h"
+#include "base/ring.h"
 #include "trace.h"
 #include "wire.h"
 

@@ -7,7 +7,7 @@
 #include "hook.h"
 #include "ktop.h"
 #include "meta.h"
-#include "put.h"
+#include "base/put.h"
 #include "trace.h"
 #include "wire.h"
 

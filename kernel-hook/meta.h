@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "ktop.h"
-#include "str.h"
-#include "table.h"
+#include "base/str.h"
+#include "base/name_table.h"
 
 /* Rows where the kernel sets none; a name is cut to bytes. */
 enum {
@@ -40,7 +40,7 @@ struct ktop_meta {
 	struct ktop_build_id build_id;
 	ktop_symbol_after *symbols;	/* NULL: the kernel does not know them */
 
-	/* as table.h has it; the writers are the kernel's (serial) */
+	/* as name_table.h has it; the writers are the kernel's (serial) */
 	struct ktop_table processes, threads, objects;
 	struct ktop_table events;	/* descriptors of the kernel's own; they never exit */
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hints.h"
+#include "base/hints.h"
 #include "hook.h"
 #include "ktop.h"
 #include "port.h"

@@ -7,7 +7,7 @@
 #include "ktop.h"
 #include "port.h"
 #include "sampler.h"
-#include "str.h"
+#include "base/str.h"
 
 static const char no_nmi[] = "nmi: this kernel or machine cannot send them";
 

@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hints.h"
+#include "base/hints.h"
 #include "wire.h"
 
 struct ktop;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "arch.h"
-#include "hints.h"
+#include "base/hints.h"
 #include "ktop.h"
 #include "port.h"
 #include "wire.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "hints.h"
+#include "base/hints.h"
 #include "ktop.h"
 #include "port.h"
 #include "wire.h"

@@ -2,8 +2,8 @@
 # What tests ktop: lists, and how each kind is built and run. The Makefile at the top includes this.
 
 # Unit tests: one program each, in tests/unit/, in the room of what it tests.
-UNIT = $(call in,kernel-hook/test_,control drain grid keys meta overflow ring sample trace unwind wire) \
-	$(call in,kernel-hook/virtio/test_,hotplug virtio_serial virtq) \
+UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample trace unwind wire) \
+	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug virtio_serial virtq) \
 	$(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
 	$(call in,agent/wire/test_,decode fields record recording) $(call in,agent/vm/qmp/test_,qmp) \
 	$(call in,agent/vm/test_,launch link plug port_socket) \
@@ -18,8 +18,8 @@ UNIT = $(call in,kernel-hook/test_,control drain grid keys meta overflow ring sa
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
 	$(call in,tui/frame/test_,header list prompt) $(call in,tui/views/test_,config view_functions) \
 	$(call in,tui/screen/test_,screen states steady tabs walk)
-THREADED = $(call in,kernel-hook/test_,ring_threads pace_threads hook_threads)
-WEAK = $(call in,kernel-hook/test_,ring_barriers sampler_barriers table_barriers) \
+THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)
+WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers)
 FAKES = ansi canvas_dump counts decode_log fake_guest fake_host fake_machine fake_port fake_qmp fake_serial fake_smp golden \
 	hand_picture no_waits packets picture query_world report_fixture safe_canvas session_fixture sheet stage

@@ -9,7 +9,7 @@
 #include "agent/wire/decode.h"
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/trace.h"
-#include "kernel-hook/ring.h"
+#include "kernel-hook/base/ring.h"
 #include "kernel-hook/virtio/virtio_serial.h"
 #include "tests/unit/fakes/fake_port.h"
 #include "tests/unit/fakes/fake_serial.h"

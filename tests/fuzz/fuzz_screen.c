@@ -12,7 +12,7 @@
 
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
-#include "kernel-hook/keys.h"
+#include "kernel-hook/hotkeys.h"
 #include "tests/unit/fakes/fake_session.h"
 #include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/safe_canvas.h"

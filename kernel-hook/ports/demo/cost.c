@@ -8,7 +8,7 @@
 #include "cost.h"
 #include "cpu.h"
 #include "hook.h"
-#include "keys.h"
+#include "hotkeys.h"
 #include "ktop.h"
 #include "panic.h"
 #include "profile.h"

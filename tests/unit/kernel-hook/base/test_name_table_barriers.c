@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kernel-hook/table.h"
+#include "kernel-hook/base/name_table.h"
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/scenario.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel-hook/ring.h"
+#include "kernel-hook/base/ring.h"
 #include "kernel-hook/wire.h"
 
 enum { SIZE = KTOP_RING_MIN };

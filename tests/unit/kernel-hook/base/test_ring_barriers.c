@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kernel-hook/ring.h"
+#include "kernel-hook/base/ring.h"
 #include "tests/unit/fakes/fake_port.h"
 #include "tests/unit/fakes/scenario.h"
 

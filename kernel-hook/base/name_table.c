@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "ring.h"
-#include "table.h"
+#include "name_table.h"
 
 static uint32_t groups(uint32_t rows)
 {

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "kernel-hook/ring.h"
+#include "kernel-hook/base/ring.h"
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/fake_port.h"
 

@@ -10,8 +10,8 @@
  * Barrier pair 8, changes: counted and released after the row; the reader acquires it before a walk,
  * so that a row that the walk found old is followed by another walk.
  */
-#ifndef KTOP_TABLE_H
-#define KTOP_TABLE_H
+#ifndef KTOP_NAME_TABLE_H
+#define KTOP_NAME_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kernel-hook/grid.h"
+#include "kernel-hook/base/grid.h"
 
 enum { PERIOD = 1000 };
 

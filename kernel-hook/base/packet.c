@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "packet.h"
-#include "wire.h"
+#include "../wire.h"
 
 enum {
 	HEAD = sizeof(struct ktop_wire_packet),

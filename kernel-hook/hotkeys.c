@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "hook.h"
-#include "keys.h"
+#include "hotkeys.h"
 #include "ktop.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The keys that start and stop profiling, as PS/2 set-1 codes. */
-#ifndef KTOP_KEYS_H
-#define KTOP_KEYS_H
+#ifndef KTOP_HOTKEYS_H
+#define KTOP_HOTKEYS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "str.h"
-#include "wire.h"
+#include "../wire.h"
 
 _Static_assert(sizeof((struct ktop_str) { 0 }.bytes) == KTOP_TEXT_MAX, "one text of the wire");
 
