@@ -28,14 +28,14 @@ struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_
 	return digest;
 }
 
-/* A sum with its CPUs and its place in the index. */
+/* The bytes of a sum, with its CPUs and its place in the index. */
 static size_t sum_cost(const struct digest *digest)
 {
 	return sizeof(*digest->sums) + digest->words * sizeof(*digest->cpus)
 		+ 4 * sizeof(struct hash_slot);
 }
 
-/* What it is made from; what it came to stays. */
+/* Frees the sums and edges. The totals of the digest stay. */
 static void free_sums(struct digest *digest)
 {
 	hash_clear(&digest->by_function);
@@ -70,7 +70,7 @@ static struct digest_sum *find_sum(const struct digest *digest, uint32_t functio
 	return NULL;
 }
 
-/* There are no more of them than functions, and these are bounded. */
+/* Is charged without asking: there are no more sums than functions, and their number is bounded. */
 static void grow_sums(struct digest *digest)
 {
 	size_t words;
@@ -139,7 +139,7 @@ uint64_t digest_self(const struct digest *digest, uint32_t function)
 	return sum ? sum->self : 0;
 }
 
-/* NULL: there is no room for it. */
+/* NULL: there is no room for a new edge. */
 static struct digest_edge *have_edge(struct digest *digest, uint32_t callee, uint32_t caller)
 {
 	uint64_t hash = hash_pair(&digest->by_pair, callee, caller);
@@ -176,14 +176,14 @@ const struct digest_edge *digest_edge_to(const struct digest *digest, uint32_t c
 	return next == DIGEST_NO_EDGE ? NULL : &digest->edges[next];
 }
 
-/* All of one stack in a run. */
+/* All counts of one stack in a run. */
 struct group {
 	uint32_t stack;
 	uint64_t weight, samples;
 	uint64_t cpus[DIGEST_WORDS_MAX];
 };
 
-/* A function or an edge that stands in a stack several times is counted once: by the stamp. */
+/* Adds to a function's total. A function that is in the stack several times counts once; the stamp tells. */
 static struct digest_sum *add_total(struct digest *digest, uint32_t function,
 	const struct group *group)
 {
@@ -246,7 +246,7 @@ static void add_stack(struct digest *digest, const struct digest_input *input,
 	}
 }
 
-/* Adds the group, where there is anything in it; it is empty then. */
+/* Adds the group's stack, if the group has samples, and empties the group. */
 static void add_group(struct digest *digest, const struct digest_input *input,
 	struct group *group, bool idle)
 {
@@ -276,7 +276,7 @@ static void add_count(struct digest *digest, struct group *group, const struct r
 	digest->mode[who->mode] += count->weight;
 }
 
-/* By place in the run's list: does it pass? The caller frees it. */
+/* For each entry of the run's list of who: does it pass the filter? The caller frees the result. */
 static bool *passing(const struct digest_input *input, const struct run *run)
 {
 	bool *passes = util_grow(NULL, run->who_count, sizeof(*passes));
@@ -286,7 +286,7 @@ static bool *passing(const struct digest_input *input, const struct run *run)
 	return passes;
 }
 
-/* A stack is walked once, however many ran it: its counts stand together. */
+/* Walks each stack once, however many ran it: its counts stand next to each other in the run. */
 static void add_run(struct digest *digest, const struct digest_input *input,
 	const struct run *run)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums over stacks: per function, and per pair of caller and callee. What the counts of one slice,
- * or of many, come to under a filter. One that is trimmed has left of it only the functions' self.
+ * A digest: the sums over the stacks of one slice, or of many, under a filter. One sum for each function,
+ * one edge for each pair of caller and callee. A digest that is trimmed keeps only each function's self
+ * weight.
  */
 #ifndef DIGEST_H
 #define DIGEST_H
@@ -19,21 +20,21 @@ struct slice;
 struct stacks;
 struct threads;
 
-struct digest_input {			/* what turns a slice into sums; borrowed */
+struct digest_input {			/* what turns a slice into sums; all borrowed */
 	const struct stacks *stacks;
 	struct threads *threads;
 	const struct filter *filter;
-	const uint32_t *functions;	/* by node */
-	uint32_t idle, unknown;		/* functions for idle time, and for no stack at all */
-	const atomic_bool *stop;	/* then the rest is left out; NULL: never */
+	const uint32_t *functions;	/* by node; see naming.h */
+	uint32_t idle, unknown;		/* the functions for idle time, and for samples without a stack */
+	const atomic_bool *stop;	/* once set, the rest is left out; NULL: never */
 };
 
 enum { DIGEST_NO_EDGE = 0xffffffff };
 
 struct digest_sum {
 	uint32_t function;
-	uint32_t callers;		/* the edge that came last of those to it; DIGEST_NO_EDGE */
-	uint64_t stamp;			/* the stack that was counted last */
+	uint32_t callers;		/* the first edge to it, the newest; or DIGEST_NO_EDGE */
+	uint64_t stamp;			/* of the stack that was counted last */
 	uint64_t self, total, samples;
 };
 
@@ -44,54 +45,59 @@ struct digest_self {
 
 struct digest_edge {
 	uint32_t callee, caller;
-	uint32_t next;			/* of the same callee; DIGEST_NO_EDGE */
+	uint32_t next;			/* the next edge to the same callee, or DIGEST_NO_EDGE */
 	uint64_t stamp;
-	uint64_t weight;		/* of stacks in which this caller called this callee */
+	uint64_t weight;		/* of the stacks in which this caller called this callee */
 };
 
 struct digest {
-	uint64_t begin, end, version;	/* of the slices in it */
-	uint64_t serial;		/* the window's: another one whenever it has changed */
-	uint32_t newest;		/* the highest leaf in it; 0 when there is none */
+	uint64_t begin, end, version;	/* over its slices */
+	uint64_t serial;		/* the window gives a new one at each change */
+	uint32_t newest;		/* the highest leaf node in it; 0: none */
 	uint64_t weight, samples, mode[MODES], missed;
-	uint64_t time;			/* ns behind the weight, as far as the period was known */
+	uint64_t time;			/* the ns of CPU behind the weight, where the period was known */
 
 	struct budget *budget;
 	struct digest_sum *sums;
-	uint64_t *cpus;			/* `words` of each sum: the CPUs that ran it */
+	uint64_t *cpus;			/* the CPUs that ran it: `words` words for each sum */
 	uint32_t sum_count, sum_room, words;
 	struct hash by_function;
 
-	struct digest_self *selfs;	/* trimmed: in order of function, instead of all else */
+	struct digest_self *selfs;	/* once trimmed: sorted by function, in place of all else */
 	uint32_t self_count;
 	bool trimmed;
 
-	enum kept_callers callers;	/* which edges are here */
+	enum kept_callers callers;	/* which edges are kept */
 	uint32_t callee;
 	struct digest_edge *edges;
 	uint32_t edge_count, edge_room;
 	struct hash by_pair;
-	uint64_t edges_refused;		/* calls that are not counted: there is no memory */
-	uint64_t stamp;
+	uint64_t edges_refused;		/* calls that found no memory for their edge */
+	uint64_t stamp;	/* of the stack that is being counted */
 };
 
-enum { DIGEST_WORDS_MAX = 16 };	/* as many CPUs as a row of query.h tells apart */
+enum { DIGEST_WORDS_MAX = 16 };	/* as many CPUs as a row of query.h distinguishes */
 
-/* For slices of up to this many CPUs; larger CPU numbers are counted, and not told apart. */
+/* For slices of up to `cpu_count` CPUs. Samples of a higher CPU count, but the rows do not name that CPU. */
 struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
 	struct budget *budget);
 void digest_free(struct digest *digest);
 
-/* Slices in order of time. Not once it is trimmed. */
+/* Adds a slice; slices come in order of time. Not after digest_trim. */
 void digest_add(struct digest *digest, const struct digest_input *input,
 	const struct slice *slice);
 
+/* Keeps each function's self weight, and frees the rest. */
 void digest_trim(struct digest *digest);
 
-/* The edges to a callee, one after the other, `last` being the one before; NULL: the first, and none. */
+/*
+ * Goes through the edges to a callee. `last` is the edge that was returned last, or NULL for the first.
+ * NULL: there is no more.
+ */
 const struct digest_edge *digest_edge_to(const struct digest *digest, uint32_t callee,
 	const struct digest_edge *last);
 
+/* The self weight of a function; trimmed or not. */
 uint64_t digest_self(const struct digest *digest, uint32_t function);
 
 #endif

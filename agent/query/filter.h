@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a filter (question.h) that decides about counts; the pattern decides about rows. */
+/* The part of a filter (question.h) that decides which samples count. The pattern is not of it: that chooses rows. */
 #ifndef FILTER_H
 #define FILTER_H
 
@@ -12,7 +12,7 @@ struct threads;
 bool filter_passes(const struct filter *filter, struct threads *threads,
 	const struct who *who);
 
-/* Do both let the same counts pass? */
+/* True if both filters let the same samples pass. */
 bool filter_same(const struct filter *a, const struct filter *b);
 
 #endif

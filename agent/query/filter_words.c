@@ -62,7 +62,7 @@ static bool take_modes(struct filter *filter, const char *value, char **error)
 static const struct filter_word {
 	const char *name;
 	bool (*take)(struct filter *filter, const char *value, char **error);
-	const char *once;		/* what to do in place of giving it twice */
+	const char *once;		/* what to do instead of giving it twice */
 } words[] = {
 	{ "cpu", take_cpu, "give one CPU, or none for all" },
 	{ "thread", take_thread, "give one name, or none for all" },
@@ -70,7 +70,7 @@ static const struct filter_word {
 };
 enum { WORDS = sizeof(words) / sizeof(*words) };
 
-/* The bytes before the single colon of a word that is no name; 0: it is a name. */
+/* Returns how many bytes stand before the single colon of a word; 0: the word is a name. */
 static size_t name_size(const char *word)
 {
 	size_t size = 0;
@@ -80,7 +80,7 @@ static size_t name_size(const char *word)
 	return word[size] == ':' && word[size + 1] != ':' ? size : 0;
 }
 
-/* A part of the function's name: a blank between two of them is of the name. */
+/* Adds a word to the part of a function's name. A blank between two of them belongs to the name. */
 static bool take_name(struct filter *filter, const char *word, char **error)
 {
 	size_t used = strlen(filter->pattern), room = sizeof(filter->pattern) - used;
@@ -92,7 +92,7 @@ static bool take_name(struct filter *filter, const char *word, char **error)
 	return true;
 }
 
-/* `given`: a bit for each of `words` that stood before. */
+/* `given`: a bit for each of `words` that came before. */
 static bool take_word(struct filter *filter, const char *word, unsigned *given, char **error)
 {
 	size_t size = name_size(word), i = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language of filters, as people type them: words divided by spaces, all of which must agree.
- * cpu:N, thread:NAME and mode:kernel|user|idle say which samples count, each at most once; what
- * else there is makes up a part of a function's name.
+ * The language of filters, as people type them: words divided by spaces, and a sample must satisfy all.
+ * cpu:N, thread:NAME and mode:kernel|user|idle say which samples count; each may be given once. All other
+ * words are a part of a function's name.
  */
 #ifndef FILTER_WORDS_H
 #define FILTER_WORDS_H
@@ -11,13 +11,13 @@
 
 struct filter;
 
-/* How they are written, in short. */
+/* How the words are written, in short. */
 #define FILTER_WORDS "NAME cpu:N thread:NAME mode:kernel|user|idle"
 
 /*
- * False with "why; what to do" in `error` (to be freed), and the filter as it was. A name with two
- * colons, as C++ has them, is a name; one with a single colon is a word, of which only those above
- * are known.
+ * Reads a filter. False with "why; what to do" in `error`, which the caller frees; *filter is unchanged
+ * then. A word with two colons in a row, as in C++, is a name. A word with a single colon must be one of
+ * those above.
  */
 bool filter_parse(const char *text, struct filter *filter, char **error);
 

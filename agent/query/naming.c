@@ -58,7 +58,7 @@ uint32_t naming_update(struct naming *naming, uint32_t reader, const struct stac
 	if (generation != naming->generation)
 		tell_all(naming, rename_nodes(naming, stacks, symbols, stop));
 	naming->generation = generation;
-	if (!naming->functions)		/* the system backs what is used */
+	if (!naming->functions)		/* the system backs the pages in use */
 		naming->functions = util_alloc(STACKS_NODES_MAX * sizeof(*naming->functions));
 	for (; naming->count < nodes && !stop_at(stop, naming->count); naming->count++)
 		naming->functions[naming->count] = function_of(stacks, symbols, naming->count);

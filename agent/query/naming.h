@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The function of every node of a call tree, looked up once and again when symbols come. */
+/* The function of every node of a call tree: looked up once, and again when symbols change. */
 #ifndef NAMING_H
 #define NAMING_H
 
@@ -13,25 +13,26 @@ struct symbols;
 enum { NAMING_READERS = 8 };		/* as many as a query has */
 
 struct naming {
-	uint32_t *functions;		/* by node; the tree has paid for them (stacks.c) */
-	uint32_t count;
-	uint64_t generation;		/* of the symbols */
-	uint32_t changed[NAMING_READERS];	/* as naming_update returns it to each, and has not yet */
+	uint32_t *functions;		/* by node; the tree has paid for the memory (stacks.c) */
+	uint32_t count;	/* of nodes with a function */
+	uint64_t generation;		/* of the symbols that they are from */
+	uint32_t changed[NAMING_READERS];	/* for each reader, what naming_update will return to it */
 };
 
 void naming_init(struct naming *naming);
 void naming_clear(struct naming *naming);
 
 /*
- * Brings it up to date. Returns the lowest node with another function than when this reader was told
- * last, or STACKS_NONE: a stack whose leaf is below that node means what it meant, since callers have
- * the lower ids. Ended by `stop`, it is not up to date, and to be forgotten.
+ * Looks up what is new. Returns the lowest node whose function has changed since this reader was told last,
+ * or STACKS_NONE. A stack whose leaf is below that node means what it meant, since callers have lower ids.
+ * If `stop` was set, the result is not complete: call naming_forget.
  */
 uint32_t naming_update(struct naming *naming, uint32_t reader, const struct stacks *stacks,
 	struct symbols *symbols, const atomic_bool *stop);
+/* Looks up everything anew the next time. */
 void naming_forget(struct naming *naming);
 
-/* Has this reader been told of all names that there are? */
+/* True if nothing is to be looked up, and this reader has been told of all changes. */
 bool naming_is_current(const struct naming *naming, uint32_t reader, const struct symbols *symbols);
 
 #endif

@@ -12,9 +12,10 @@
 #include "query.h"
 #include "query_state.h"
 
+/* No place: the function is not in the answer yet. */
 #define NOWHERE 0xffffffffu
 
-enum { NEWEST = 2 };			/* digests that change with each picture */
+enum { NEWEST = 2 };			/* digests that have changed with each answer */
 
 static struct query_reader *reader_new(struct query *query, uint32_t number)
 {
@@ -86,7 +87,7 @@ uint64_t query_walked(const struct query *query, uint32_t reader)
 	return query->readers[reader]->window.serial;
 }
 
-/* No function stands anywhere yet. */
+/* No function has a place in the next answer. */
 static void clear_places(struct query *query)
 {
 	size_t count = symbols_functions(query->inputs.symbols);
@@ -148,7 +149,7 @@ static void add_whole(struct table *table, const struct digest *digest)
 		table->mode[mode] += digest->mode[mode];
 }
 
-/* What a row is stays in its place; what it says moves. */
+/* A row's memory stays in its place; its contents move. */
 static void copy_row(const struct table *table, struct row *to, const struct row *from)
 {
 	uint64_t *cpus = to->cpus;
@@ -170,7 +171,7 @@ static void keep_matching(struct table *table, const struct symbols *symbols, co
 	table->count = kept;
 }
 
-/* What was added is whole slices: from the beginning of the first to the end of the last. */
+/* The digests cover whole slices: from the beginning of the first to the end of the last. */
 static void set_range(struct table *table, const struct window *window)
 {
 	const struct question *question = &window->question;
@@ -201,7 +202,7 @@ static void add_digests(struct query *query, const struct window *window, struct
 	}
 }
 
-/* Where the rows of a table stand. */
+/* Notes the position of each row. */
 static void place_rows(struct query *query, const struct table *table)
 {
 	clear_places(query);
@@ -211,8 +212,8 @@ static void place_rows(struct query *query, const struct table *table)
 }
 
 /*
- * The sum of so many digests, in no order: made anew only when one of them has changed, as several
- * pictures are of one slice, and only the newest digests change with each.
+ * The sum of the first `count` digests, in no order. It is made anew only when one of them has changed. A
+ * slice lasts for several answers, and each of them changes only the newest digests.
  */
 static const struct table *steady_table(struct query *query, struct query_reader *reader, size_t count,
 	uint32_t words)
@@ -257,7 +258,7 @@ struct table *query_table(struct query *query, const struct question *question)
 
 /* ---- series ---- */
 
-struct seconds {			/* those of a trend: the last whole ones before the end */
+struct seconds {			/* of a trend: the last whole ones before the end */
 	uint64_t first, end;
 };
 
@@ -269,7 +270,7 @@ static struct seconds trend_seconds(uint64_t to)
 	return seconds;
 }
 
-/* What of a slice's weight falls into one second: a coarse slice is taken as even. */
+/* The part of a slice's weight that falls into one second; a long slice is taken as even. */
 static uint64_t weight_of_second(uint64_t weight, uint64_t begin, uint64_t end, uint64_t second)
 {
 	uint64_t first = begin / NS_PER_SECOND, i = second - first;
@@ -281,7 +282,7 @@ static uint64_t weight_of_second(uint64_t weight, uint64_t begin, uint64_t end, 
 	return (uint64_t)(wide * (i + 1) / count) - (uint64_t)(wide * i / count);
 }
 
-/* The seconds that a slice touches, of those of the trend. */
+/* The seconds of the trend that a slice touches. */
 static struct seconds touched(struct seconds seconds, uint64_t begin, uint64_t end)
 {
 	struct seconds slice = { begin / NS_PER_SECOND, (end + NS_PER_SECOND - 1) / NS_PER_SECOND };
@@ -418,7 +419,7 @@ size_t query_callers(struct query *query, const struct question *question, uint3
 	for (size_t i = 0; (digest = window_digest(window, i)); i++)
 		for (edge = NULL; (edge = digest_edge_to(digest, function, edge)); )
 			add_caller(query, &all, edge);
-	for (size_t i = 0; i < all.count; i++)		/* a report asks this of each of its functions */
+	for (size_t i = 0; i < all.count; i++)		/* clears only these: a report asks this for each function */
 		query->places[all.list[i].function] = NOWHERE;
 	if (all.count)
 		qsort(all.list, all.count, sizeof(*all.list), heavier);

@@ -10,18 +10,19 @@
 #include "query.h"
 #include "query_state.h"
 
+/* Bounds for one answer: counts looked at, inlined functions told apart. */
 enum { COUNTS_MAX = 20000, KINDS_MAX = 64 };
 
 struct tally {
 	const struct window *window;
 	uint32_t function;
-	uint32_t left;			/* counts that are still to be looked at */
+	uint32_t left;			/* counts that may still be looked at */
 	uint64_t whole;
 	struct caller kinds[KINDS_MAX];
 	size_t kind_count;
 };
 
-/* What is innermost at a leaf; FUNCTION_NONE: nothing is inlined there, or it is not known yet. */
+/* The innermost inlined function at a leaf. FUNCTION_NONE: nothing is inlined there, or it is not known yet. */
 static uint32_t innermost(const struct tally *tally, uint32_t leaf)
 {
 	struct node node = stacks_node(tally->window->inputs.stacks, leaf);

@@ -13,10 +13,13 @@
 #include "query_state.h"
 #include "stop.h"
 
-/* Stacks of addresses come together in one tree of functions; then equal keys in one sum. */
+/*
+ * Stacks of addresses become places in one tree of functions. Then equal (place, thread, process, mode)
+ * become one sum.
+ */
 struct place {
 	uint32_t parent, function;	/* parent: HASH_NONE at a root */
-	bool cut;			/* this walk, or one before it, ended early */
+	bool cut;			/* the walk ended early, here or at a caller */
 };
 
 struct sum {
@@ -28,10 +31,10 @@ struct sum {
 struct merge {
 	const struct window *window;
 	struct budget *budget;
-	bool full;			/* some are missing */
-	bool inlined;			/* as the question says */
-	uint32_t unread;		/* nodes of which is not known what is inlined there */
-	uint32_t *place_of;		/* by node; HASH_NONE: not asked for yet */
+	bool full;			/* there is no memory for all, or the question was given up */
+	bool inlined;			/* as in the question */
+	uint32_t unread;		/* nodes where it is not known yet what is inlined */
+	uint32_t *place_of;		/* by node; HASH_NONE: not made yet */
 	struct place *places;
 	uint32_t place_count, place_room;
 	struct hash by_place;
@@ -41,11 +44,11 @@ struct merge {
 };
 
 enum {
-	DEPTH_MAX = 128,		/* both stacks of a sample */
-	FRAMES_MAX = 1024,		/* with what is inlined in them; the innermost are kept */
+	DEPTH_MAX = 128,		/* both walks of a sample */
+	FRAMES_MAX = 1024,		/* with inlined functions; the innermost are kept */
 };
 
-/* HASH_NONE: there is no room for it. */
+/* HASH_NONE: there is no room for a new place. */
 static uint32_t have_place(struct merge *merge, const struct place *place)
 {
 	struct place *places;
@@ -71,7 +74,7 @@ static uint32_t have_place(struct merge *merge, const struct place *place)
 	return merge->place_count++;
 }
 
-/* The place of what is inlined in a node, innermost; `parent` is that of its function. */
+/* The place of the innermost function that is inlined in a node. `parent` is the place of the node's own function. */
 static uint32_t place_inlined(struct merge *merge, const struct node *node, uint32_t parent)
 {
 	struct symbols *symbols = merge->window->inputs.symbols;
@@ -102,7 +105,7 @@ static uint32_t place_node(struct merge *merge, uint32_t id, uint32_t parent)
 	return parent;
 }
 
-/* A node's place: its callers get theirs first. */
+/* The place of a node. Makes those of its callers first. */
 static uint32_t place_of(struct merge *merge, uint32_t leaf)
 {
 	const struct window *window = merge->window;
@@ -219,7 +222,7 @@ static void merge_clear(struct merge *merge, size_t nodes)
 	budget_free(merge->budget, merge->sums, merge->sum_room * sizeof(*merge->sums));
 }
 
-/* False: there is no memory for all of them. To be cleared in any case. */
+/* False: there is no memory for all stacks, or the question was given up. To be cleared in any case. */
 static bool merge_all(struct merge *merge, struct query *query, const struct question *question,
 	size_t *nodes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the query share. */
+/* What the files of the query share. Used by the ingest thread only; `*stop` is set by others. */
 #ifndef QUERY_STATE_H
 #define QUERY_STATE_H
 
@@ -15,18 +15,18 @@ _Static_assert((int)NAMING_READERS == (int)QUERY_READERS, "each reader is told o
 
 struct query_reader {
 	struct window window;
-	struct table *steady;		/* of all digests but the newest; or NULL */
-	uint64_t steady_mark;		/* of these */
+	struct table *steady;		/* the sum of all digests but the newest; NULL: none */
+	uint64_t steady_mark;		/* changes whenever one of these digests does */
 };
 
 struct query {
 	struct query_inputs inputs;
-	struct naming naming;		/* of all readers */
-	struct query_reader *readers[QUERY_READERS];	/* NULL: nobody; QUERY_ANYBODY is always there */
-	const atomic_bool *stop;	/* as query_heed has it */
-	uint32_t *places;		/* by function: where it stands in the answer being made */
+	struct naming naming;		/* shared by all readers */
+	struct query_reader *readers[QUERY_READERS];	/* NULL: free; QUERY_ANYBODY is always there */
+	const atomic_bool *stop;	/* see query_heed */
+	uint32_t *places;		/* by function: its position in the answer that is being made */
 	size_t place_count;
-	bool placed;			/* some stand somewhere: they are to be cleared for the next answer */
+	bool placed;			/* some are set, and must be cleared for the next answer */
 };
 
 static inline struct query_reader *query_reader(const struct query *query, const struct question *question)

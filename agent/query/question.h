@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked: of which epoch, of which range of time, by which filter. */
+/* A question: about which epoch, which range of time, with which filter. */
 #ifndef QUESTION_H
 #define QUESTION_H
 
@@ -21,27 +21,29 @@ struct query_inputs {			/* of one epoch; borrowed */
 };
 
 /*
- * CPU, thread and mode decide which samples pass, and so what 100 % is. The pattern only chooses
- * the rows that are shown, as people expect of a top: shares, callers and stacks do not depend on
- * it.
+ * CPU, thread and mode decide which samples pass, and so what 100 % is. The pattern only chooses the rows
+ * that are shown, as people expect of a top. Shares, callers and stacks do not depend on it.
  */
 struct filter {
 	char pattern[128];		/* part of a function's name (pattern.h); "": all */
 	uint32_t cpu;			/* EVENT_NONE: all */
-	char thread[64];		/* as threads_match takes it; "": all */
+	char thread[64];		/* as threads_match wants it; "": all */
 	unsigned modes;			/* bits 1 << enum mode; 0: all */
 };
 
 enum kept_callers { CALLERS_NONE, CALLERS_ONE, CALLERS_ALL };
 
 struct question {
-	/* ns of guest time, by whole slices (span.h); to = UINT64_MAX: now, the window moves */
+	/*
+	 * ns of guest time, rounded to whole slices (span.h). `to` = UINT64_MAX: until now, so that the
+	 * window moves.
+	 */
 	uint64_t from, to;
 	struct filter filter;
-	enum kept_callers callers;	/* kept for query_callers; that takes longer for others */
-	uint32_t callee;		/* with CALLERS_ONE: this function's */
-	bool inlined;			/* in stacks: frames of what was inlined, as far as it is known */
-	uint32_t reader;		/* who asks, as query_reader_new told; QUERY_ANYBODY */
+	enum kept_callers callers;	/* edges kept for query_callers; it takes longer for others */
+	uint32_t callee;		/* with CALLERS_ONE: the function whose callers are kept */
+	bool inlined;			/* inlined functions are frames of a stack, where they are known */
+	uint32_t reader;		/* from query_reader_new; or QUERY_ANYBODY */
 };
 
 #endif

@@ -15,8 +15,8 @@
 #include "window.h"
 
 /*
- * Sums and edges of all recent digests: beyond it, or beyond an eighth of the budget, fewer slices
- * count as recent.
+ * The most sums and edges in all recent digests; they also get an eighth of the budget at most. Beyond
+ * that, fewer slices count as recent.
  */
 enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
 
@@ -62,7 +62,7 @@ static struct digest_input input_of(struct window *window)
 	};
 }
 
-/* ---- what is no longer true ---- */
+/* ---- what has changed ---- */
 
 static void follow_names(struct window *window)
 {
@@ -73,7 +73,7 @@ static void follow_names(struct window *window)
 		return;
 	for (size_t i = 0; i < window->recent_count; i++)
 		if (window->recent[i]->newest >= changed)
-			window->recent[i]->version = UINT64_MAX;	/* of no slice */
+			window->recent[i]->version = UINT64_MAX;	/* of no slice: it is made anew */
 	if (window->past && window->past->newest >= changed)
 		drop_past(window);
 }
@@ -91,7 +91,7 @@ static void follow_filter(struct window *window, const struct filter *filter)
 
 /* ---- the newest slices ---- */
 
-/* Those before the range are there for the trends, and trimmed. */
+/* The digest of one slice. A slice before the range serves only the trends, and is trimmed later. */
 static struct digest *make_digest(struct window *window, const struct slice *slice, bool in_range)
 {
 	struct digest *digest = digest_new(slice->cpus->count,
@@ -104,7 +104,7 @@ static struct digest *make_digest(struct window *window, const struct slice *sli
 	return digest;
 }
 
-/* Are the callers that a question wants in what was made for another? */
+/* Do digests that keep these callers hold those that the question wants? */
 static bool have_callers(enum kept_callers callers, uint32_t callee,
 	const struct question *question)
 {
@@ -112,6 +112,7 @@ static bool have_callers(enum kept_callers callers, uint32_t callee,
 		(callers == question->callers && callee == question->callee);
 }
 
+/* Is the digest up to date, and good for the question? */
 static bool is_of(const struct window *window, const struct digest *digest,
 	const struct slice *slice, bool in_range)
 {
@@ -121,7 +122,7 @@ static bool is_of(const struct window *window, const struct digest *digest,
 			digest->callee, &window->question)));
 }
 
-/* From the newest back, so that the newest are kept when the room is not enough for all. */
+/* Goes from the newest slice back, so that the newest are kept if there is not room for all. */
 static void renew_recent(struct window *window)
 {
 	uint64_t ago = WINDOW_SECONDS * NS_PER_SECOND;
@@ -153,9 +154,9 @@ static void renew_recent(struct window *window)
 	memmove(recent, recent + at, window->recent_count * sizeof(*recent));
 }
 
-/* ---- all before them ---- */
+/* ---- all slices before them ---- */
 
-/* Is the past a sum of the first slices from span.first to `end`, as they are now? */
+/* Is `past` the sum of the first slices from span.first to `end`, and none of them has changed since? */
 static bool past_holds(const struct window *window, size_t end)
 {
 	const struct store *store = window->inputs.store;
@@ -225,7 +226,7 @@ static bool is_answered(const struct window *window, const struct question *ques
 		window->threads_generation == threads_generation(window->inputs.threads);
 }
 
-/* What was given up in the middle is good for nothing. */
+/* A question that was given up half-way leaves nothing that can be used. */
 static void forget(struct window *window)
 {
 	drop_all(window);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What makes the next, similar question cheap: a digest of each of the newest slices of a range,
- * made anew only when the slice has changed; and one digest of all before them, to which slices
- * are only ever added. Samples are thus walked when they come and not when they are looked at.
+ * What makes a reader's next, similar question cheap. Each of the newest slices has a digest, which is made
+ * anew only when the slice has changed. One more digest holds all slices before them, and slices are only
+ * added to it. So samples are walked when they come, not each time that they are looked at.
  */
 #ifndef WINDOW_H
 #define WINDOW_H
@@ -17,39 +17,40 @@
 #include "digest.h"
 #include "question.h"
 
-enum { WINDOW_SECONDS = 61 };		/* the whole seconds of a trend lie in them */
+enum { WINDOW_SECONDS = 61 };		/* enough for all the whole seconds of a trend */
 
 struct window {
 	struct query_inputs inputs;
-	struct naming *naming;		/* of all readers */
-	uint32_t reader;		/* which of them this is */
-	const atomic_bool *stop;	/* as query_heed has it */
+	struct naming *naming;		/* shared by all readers */
+	uint32_t reader;		/* the number of this one */
+	const atomic_bool *stop;	/* see query_heed */
+	/* The functions for idle time, and for samples without a stack. */
 	uint32_t idle, unknown;
 
-	struct question question;	/* the last one, and what the rest was made from */
+	struct question question;	/* the last one; all below is made from it */
 	uint64_t store_version, threads_generation;
-	struct span span;		/* its slices */
-	uint64_t to;			/* its end: never beyond now */
-	uint64_t given_up;		/* of the store, when `past` was begun */
+	struct span span;		/* the slices of its range */
+	uint64_t to;			/* the end of its range: never after now */
+	uint64_t given_up;		/* store_given_up() when `past` was begun */
 
-	uint64_t serial;		/* of the digest that was changed last */
-	struct digest **recent;	/* one slice each, up to span.end */
+	uint64_t serial;		/* of the digest that has changed last */
+	struct digest **recent;	/* of one slice each, the last of them before span.end */
 	size_t recent_count;
-	struct digest *past;		/* span.first up to `recent`; or NULL */
-	bool digested;			/* both are of this question */
+	struct digest *past;		/* slices from span.first to the first recent one; NULL: none */
+	bool digested;			/* `recent` and `past` are of this question */
 };
 
 void window_init(struct window *window, const struct query_inputs *inputs, struct naming *naming, uint32_t reader);
 void window_clear(struct window *window);
 
 /*
- * Either is to be called first for each question, and is at once ready when nothing has changed: who walks the
- * slices himself takes a look; the other makes the digests as well.
+ * One of the two must be called first for each question. Both return at once if nothing has changed.
+ * window_look is enough for a caller that walks the slices; window_update makes the digests, too.
  */
 void window_look(struct window *window, const struct question *question);
 void window_update(struct window *window, const struct question *question);
 
-/* The digests that the range consists of, until the next update; NULL behind the last. */
+/* The digests that make up the range, valid until the next update; NULL: there is no more. */
 const struct digest *window_digest(const struct window *window, size_t index);
 
 #endif

@@ -25,7 +25,7 @@ static void take(const char *text, const struct filter *wanted)
 	assert_int_equal(filter.modes, wanted->modes);
 }
 
-/* Says why, by name, and what to do; and changes nothing. */
+/* The filter is refused: the message names the word, says why and what to do. The filter is unchanged. */
 static void refuse(const char *text, const char *why, const char *what_to_do)
 {
 	struct filter filter = { .cpu = 3, .pattern = "before" }, before = filter;
@@ -101,7 +101,7 @@ static void test_what_is_refused(void **state)
 	refuse("thread:", "thread: needs a name", "give a part");
 }
 
-/* In place of the last one winning, or of an "or" where all else is an "and". */
+/* A second one is refused, instead of winning over the first, or of meaning "or" where all other words mean "and". */
 static void test_each_is_given_once(void **state)
 {
 	(void)state;

@@ -24,7 +24,7 @@
 
 /* ---- random guests ---- */
 
-/* Few functions: recursion is frequent. Addresses in the middle and at the beginning. */
+/* Few functions, so that recursion is frequent. Addresses in the middle of a function and at its beginning. */
 static uint64_t random_address(struct random *random, uint64_t functions)
 {
 	return 0x100 * (1 + random_below(random, functions)) + random_below(random, 2) * 8;
@@ -71,7 +71,7 @@ static void random_question(struct random *random, uint64_t now, struct question
 
 	question->to = UINT64_MAX;
 	question->from = window < now ? now - window : 0;
-	if (random_below(random, 6) == 0) {		/* zeroed, or looking back */
+	if (random_below(random, 6) == 0) {		/* after a zero, or in the past */
 		question->from = random_below(random, now + 1);
 		question->to = random_below(random, 2) ? UINT64_MAX :
 			question->from + random_below(random, 2 * (now - question->from) + 1);
@@ -82,7 +82,7 @@ static void random_question(struct random *random, uint64_t now, struct question
 	question->callee = (uint32_t)random_below(random, 8);
 }
 
-/* Names that come late: of a process's functions, and of threads. */
+/* Names that come late: those of a process's functions, and those of threads. */
 static void random_names(struct random *random, struct world *world)
 {
 	static const char *const names[] = { "boot", "init", "worker" };
@@ -98,8 +98,8 @@ static void random_names(struct random *random, struct world *world)
 
 struct pace {
 	uint64_t seed, step, late;
-	size_t samples, asked;		/* a question each so many samples */
-	size_t readers;			/* 0: anybody */
+	size_t samples, asked;		/* one question for so many samples, on average */
+	size_t readers;			/* 0: all ask as QUERY_ANYBODY */
 	bool fine;
 };
 
@@ -112,7 +112,7 @@ static void run_guest(const struct pace *pace)
 	struct taken taken;
 	uint64_t now = 0;
 
-	for (size_t i = 0; i < readers; i++)		/* the last of many is one of anybody */
+	for (size_t i = 0; i < readers; i++)		/* the last of too many is QUERY_ANYBODY */
 		questions[i] = (struct question) { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE },
 			.reader = pace->readers ? query_reader_new(world.query) : QUERY_ANYBODY };
 	for (size_t i = 0; i < pace->samples; i++) {
@@ -154,7 +154,7 @@ static void late_events_agree_with_a_list(void **state)
 		.samples = 2000, .asked = 6, .fine = true });
 }
 
-/* Long enough for slices to merge while the questions go on. */
+/* So long that slices merge between the questions. */
 static void days_agree_with_a_list(void **state)
 {
 	(void)state;
@@ -164,7 +164,7 @@ static void days_agree_with_a_list(void **state)
 		.samples = 3000, .asked = 8 });
 }
 
-/* The same question, again and again, while time moves: what is kept must not grow stale. */
+/* The same question again and again while time moves: what the query keeps must not become stale. */
 static void all_since_zero_agrees_with_a_list(void **state)
 {
 	struct random random = { .state = 25 };
@@ -188,7 +188,7 @@ static void all_since_zero_agrees_with_a_list(void **state)
 	world_free(&world);
 }
 
-/* Asked so rarely, or of such different ends, that slices have merged and ends moved in between. */
+/* Questions so rare, with such different ends, that slices merge and ends move between them. */
 static void rare_questions_agree_with_a_list(void **state)
 {
 	struct random random = { .state = 26 };
@@ -349,7 +349,7 @@ static void a_name_is_followed_though_nothing_else_happens(void **state)
 	world_free(&world);
 }
 
-/* Two slices, the older one changed last; they merge after only the older was summed up. */
+/* There are two slices, and the older one has changed last. Only the older one was summed up before they merge. */
 static void slices_that_merge_across_the_sum_are_counted_once(void **state)
 {
 	struct world world = world_new();
@@ -367,7 +367,7 @@ static void slices_that_merge_across_the_sum_are_counted_once(void **state)
 	world_free(&world);
 }
 
-/* A CPU that comes late, and one beyond those that a row can tell apart. */
+/* A CPU that comes late, and a CPU beyond those that a row distinguishes. */
 static void cpus_may_be_many(void **state)
 {
 	struct world world = world_new();
@@ -414,7 +414,7 @@ static void note_stack(void *context, const struct query_stack *stack)
 	seen->heaviest = stack->weight > seen->heaviest ? stack->weight : seen->heaviest;
 }
 
-/* Equal functions are one stack; threads, modes and cuts tell stacks apart. */
+/* Stacks with equal functions are one; a different thread, mode or cut makes another one. */
 static void equal_stacks_come_once(void **state)
 {
 	struct world world = world_new();
@@ -484,7 +484,7 @@ static void cpus_are_told_by_mode_and_second(void **state)
 	store_advance(world.inputs.store, 70 * SECOND + 500 * MS);
 	assert_int_equal(query_cpus(world.query, &question, cpus, 4), 3);
 	assert_int_equal(cpus[0].mode[MODE_KERNEL], 0);		/* before the range */
-	assert_int_equal(cpus[1].mode[MODE_USER], 40);		/* whatever the filter */
+	assert_int_equal(cpus[1].mode[MODE_USER], 40);		/* the filter does not apply */
 	assert_int_equal(cpus[2].missed, 9);
 	assert_int_equal(cpus[1].trend[TABLE_TREND - 9][MODE_USER], 10);	/* second 61 */
 	assert_int_equal(cpus[1].trend[TABLE_TREND - 6][MODE_USER], 10);
@@ -493,7 +493,7 @@ static void cpus_are_told_by_mode_and_second(void **state)
 	world_free(&world);
 }
 
-/* A second of a coarse slice gets its even part, and the parts add up. */
+/* A second of a slice that is longer gets its even share, and the shares add up. */
 static void a_coarse_slice_is_even(void **state)
 {
 	struct world world = world_new();
@@ -600,7 +600,10 @@ static void cpus_are_told_as_ranges(void **state)
 	assert_string_equal(cpus_text(0x5, 0, 2), "+");
 }
 
-/* A sample each 10 ms: whatever is asked for, the range that is told holds one for each 10 ms. */
+/*
+ * There is a sample each 10 ms. Whatever range is asked for, the range in the answer holds one sample for
+ * each 10 ms.
+ */
 static void a_table_tells_the_range_of_its_slices(void **state)
 {
 	struct world world = world_new();
@@ -642,7 +645,7 @@ static void count_stack(void *context, const struct query_stack *stack)
 	*(uint64_t *)context += stack->weight;
 }
 
-/* Each question once: what comes out must be whole, or nothing of it counts. Returns what it cost. */
+/* Asks each kind of question once. An answer that is given up must have no effect. Returns the CPU time it took. */
 static uint64_t ask_all(struct world *world, const struct question *question, uint64_t *weight)
 {
 	uint64_t begin = cpu_now(), stacks = 0, trend[TABLE_TREND];
@@ -660,7 +663,7 @@ static uint64_t ask_all(struct world *world, const struct question *question, ui
 	return cpu_now() - begin;
 }
 
-/* Somebody ends the program: an answer is not waited for; who asks again has it whole. */
+/* The program ends: nobody waits for an answer. The next question has its whole answer. */
 static void test_given_up(void **state)
 {
 	struct world world = world_new();
@@ -704,7 +707,7 @@ static void many_readers_agree_with_a_list(void **state)
 		.asked = 10, .readers = QUERY_READERS + 1 });
 }
 
-/* A guest that is asked every 100 ms; returns what was walked for the first reader. */
+/* A guest that is asked every 100 ms. Returns how much was walked for the first reader. */
 static uint64_t walked_beside(size_t others)
 {
 	struct random random = { .state = 12 };
@@ -733,7 +736,7 @@ static uint64_t walked_beside(size_t others)
 	return walked;
 }
 
-/* Who asks at his pace has no more work done for him when others ask something else. */
+/* A reader has no more work done for it when others ask something else. */
 static void a_reader_costs_the_others_nothing(void **state)
 {
 	uint64_t alone = walked_beside(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was inlined in a function, by the weight of the samples that found it there. */
+/* What was inlined in a function, by the weight of the samples that were taken there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 static const struct question everything = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
 
-/* In k2, called by k1. */
+/* A sample in k2, called by k1. */
 static void take(struct world *world, uint64_t address, uint32_t weight, uint32_t cpu)
 {
 	world_take(world, &(struct taken) {

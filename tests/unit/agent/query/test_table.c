@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of a table's rows, against what it means. */
+/* The order of a table's rows, compared with its definition. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 enum { ROWS = 3000 };
 
-/* Of any size, 0 and the largest too; many are equal. */
+/* Of any size, including 0 and the largest; many are equal. */
 static uint64_t number(struct random *random)
 {
 	uint64_t width = random_below(random, 9) * 8;
@@ -22,7 +22,7 @@ static uint64_t number(struct random *random)
 	return width ? random_next(random) >> (64 - width) : UINT64_MAX;
 }
 
-/* Each function once, in no order. */
+/* Each function once, in random order. */
 static struct table *random_table(struct random *random)
 {
 	struct table *table = table_new(NULL, ROWS, 1);
@@ -44,7 +44,7 @@ static uint64_t value_of(const struct row *row, enum table_column column)
 		row->samples;
 }
 
-/* Is `a` rightly before `b`? */
+/* May `a` stand before `b`? */
 static bool precedes(const struct row *a, const struct row *b, enum table_column column,
 	bool invert)
 {
