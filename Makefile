@@ -32,6 +32,7 @@ AGENT = \
 	$(call in,agent/names/linux/,orc) \
 	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts objects \
 		programs sources specials symbols threads) \
+	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs unwind) \
 	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks table window) \
 	$(call in,agent/guest/,commands epoch guest_events loan meter profiler profiler_drive remarks) \
 	$(call in,agent/answers/,answer function_table vitals) $(call in,agent/source/,live play replay) $(call in,agent/export/,export export_folded export_json formats json_writer) \

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What unwinding has to know of a CPU: which register is which, and where a frame keeps its caller.
+ * Registers are numbered as DWARF numbers them: System V ABI, AMD64 supplement, figure 3.36; i386
+ * supplement, table 2.14; RISC-V ELF psABI, "DWARF register numbers"; Arm's AADWARF64, section 4.1.
+ * The program counter, where DWARF gives it no number, has the one behind the last.
+ */
+#ifndef ARCH_H
+#define ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The numbers are the wire's. */
+enum arch_id { ARCH_X86_64, ARCH_I386, ARCH_RISCV64, ARCH_AARCH64, ARCHS };
+
+enum { ARCH_REGISTERS = 33, ARCH_NO_REGISTER = 0xff };
+
+struct arch {
+	const char *name;
+	uint8_t word;			/* bytes of an address */
+	uint8_t registers;		/* how many there are */
+	uint8_t pc, sp, fp;		/* their numbers */
+	uint8_t link;			/* the one that a call leaves its return address in, or ARCH_NO_REGISTER */
+	int8_t saved_fp, saved_pc;	/* where a frame keeps its caller's, in bytes from the frame pointer */
+	uint8_t caller_sp;		/* where the caller's stack ends, likewise */
+	uint8_t step;			/* addresses of instructions are multiples of this */
+};
+
+/* NULL: not one that is known here. */
+const struct arch *arch_get(unsigned id);
+
+/* One CPU's registers at one instant. */
+struct registers {
+	const struct arch *arch;
+	uint64_t known;			/* bit i: values[i] is known */
+	uint64_t values[ARCH_REGISTERS];
+};
+
+static inline bool registers_has(const struct registers *registers, unsigned number)
+{
+	return number < ARCH_REGISTERS && registers->known >> number & 1;
+}
+
+static inline void registers_set(struct registers *registers, unsigned number, uint64_t value)
+{
+	registers->values[number] = value;
+	registers->known |= UINT64_C(1) << number;
+}
+
+/* An address of code without what else a CPU keeps in it: aarch64 signs those that it saves. */
+uint64_t arch_code_address(const struct arch *arch, uint64_t value);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One step of a walk: from the registers of a frame to those of its caller. Each way to make it is a
+ * file: frame pointers, ORC, call frame information. A step writes nothing unless it succeeds.
+ */
+#ifndef STEP_H
+#define STEP_H
+
+#include <stdint.h>
+
+#include "arch.h"
+
+struct orc_entry;
+struct stack_memory;
+
+enum step {
+	STEP_CALLER,		/* the registers are the caller's; its pc is a return address */
+	STEP_INTERRUPTED,	/* they are those of interrupted code; its pc is exact */
+	STEP_ROOT,		/* there is no caller: this frame is where the stack begins */
+	STEP_LOST,		/* what is needed is not known */
+};
+
+/* By the frame that the frame pointer points to. A frame pointer of 0, or a pc of 0, is the root. */
+enum step step_frame_pointer(struct registers *registers, struct stack_memory *memory);
+
+/* By an entry of Linux's ORC table for the pc, on x86-64. */
+enum step step_orc(struct registers *registers, const struct orc_entry *entry, struct stack_memory *memory);
+
+/* x86: the function has just been entered: its return address is on top of the stack. */
+enum step step_entered(struct registers *registers, struct stack_memory *memory);
+
+/* Linux's struct pt_regs at an address, or, `partial`, the end of it that the CPU itself wrote. */
+enum step step_pt_regs(struct registers *registers, uint64_t address, bool partial, struct stack_memory *memory);
+
+#endif

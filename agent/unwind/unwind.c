@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "agent/names/linux/orc.h"
+#include "step.h"
+#include "unwind.h"
+
+struct walk {
+	const struct unwind_code *code;
+	struct stack_memory *memory;
+	struct registers *registers;
+	bool exact;			/* the pc is where code was interrupted */
+	bool leaf;			/* and nothing of this walk was called from it: its link register counts */
+};
+
+static uint64_t pc_of(const struct walk *walk)
+{
+	return walk->registers->values[walk->registers->arch->pc];
+}
+
+/* A return address may be the first of the next function: the call is before it. */
+static uint64_t place_of(const struct walk *walk)
+{
+	return walk->exact ? pc_of(walk) : pc_of(walk) - 1;
+}
+
+static bool is_kernel(const struct walk *walk)
+{
+	return walk->code->is_kernel && walk->code->is_kernel(walk->code->context, place_of(walk));
+}
+
+static bool function_at(const struct walk *walk, uint64_t place, uint64_t *start)
+{
+	return walk->code->function && walk->code->function(walk->code->context, place, start);
+}
+
+static bool add(struct unwound_frames *frames, const struct walk *walk)
+{
+	if (frames->count == UNWIND_FRAMES) {
+		frames->cut = true;
+		return false;
+	}
+	if (walk->exact)
+		frames->exact |= UINT64_C(1) << frames->count;
+	frames->frames[frames->count++] = pc_of(walk);
+	return true;
+}
+
+/*
+ * Where calls leave the return address in a register, the interrupted function may not have stored it
+ * yet, and its frame pointer is still its caller's. An address in this same function was left by a call
+ * that has returned; the one that the frame has was stored.
+ */
+static bool step_link(const struct walk *walk, struct registers *caller)
+{
+	const struct arch *arch = walk->registers->arch;
+	struct registers framed = *walk->registers;
+	uint64_t start, other, link;
+
+	if (arch->link == ARCH_NO_REGISTER || !registers_has(walk->registers, arch->link) ||
+			!function_at(walk, place_of(walk), &start))
+		return false;
+	link = arch_code_address(arch, walk->registers->values[arch->link]);
+	if (link % arch->step || !function_at(walk, link - 1, &other) || other == start)
+		return false;
+	if (step_frame_pointer(&framed, walk->memory) == STEP_CALLER && framed.values[arch->pc] == link)
+		return false;
+	*caller = *walk->registers;
+	registers_set(caller, arch->pc, link);
+	caller->known &= ~(UINT64_C(1) << arch->link);
+	return true;
+}
+
+/* The surest way that is there. */
+static enum step step(struct walk *walk)
+{
+	struct orc_entry entry;
+	struct registers caller;
+	uint64_t start;
+
+	if (walk->code->orc && walk->code->orc(walk->code->context, place_of(walk), &entry))
+		return step_orc(walk->registers, &entry, walk->memory);
+	if (walk->leaf && function_at(walk, pc_of(walk), &start) && start == pc_of(walk) &&
+			walk->registers->arch->link == ARCH_NO_REGISTER)
+		return step_entered(walk->registers, walk->memory);
+	if (walk->leaf && step_link(walk, &caller)) {
+		*walk->registers = caller;
+		return STEP_CALLER;
+	}
+	return step_frame_pointer(walk->registers, walk->memory);
+}
+
+static bool go_on(struct walk *walk, struct unwound_frames *frames)
+{
+	if (!add(frames, walk))
+		return false;
+	switch (step(walk)) {
+	case STEP_CALLER:
+		walk->exact = walk->leaf = false;
+		return true;
+	case STEP_INTERRUPTED:
+		walk->exact = walk->leaf = true;
+		return true;
+	case STEP_LOST:
+		frames->cut = true;
+		return false;
+	case STEP_ROOT:
+		break;
+	}
+	return false;
+}
+
+/* In the kernel a frame of a program ends the walk of the kernel's frames: it was entered from there. */
+void unwind(struct registers *registers, const struct unwind_code *code, struct stack_memory *memory,
+	struct unwound *result)
+{
+	struct walk walk = { .code = code, .memory = memory, .registers = registers, .exact = true, .leaf = true };
+
+	memset(result, 0, sizeof(*result));
+	if (!registers_has(registers, registers->arch->pc))
+		return;
+	while (is_kernel(&walk))
+		if (!go_on(&walk, &result->kernel))
+			return;
+	/* A return address outside of the kernel was no return address. */
+	if (result->kernel.count && !walk.exact) {
+		result->kernel.cut = true;
+		return;
+	}
+	while (go_on(&walk, &result->user))
+		if (is_kernel(&walk)) {
+			result->user.cut = true;
+			return;
+		}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the registers and the stack of one sample to its frames. All of it comes from outside and is
+ * hostile: a walk ends after UNWIND_FRAMES frames, and reads nothing but what stack_memory.h gives.
+ * Nothing is guessed: where the next frame is not certain, the stack is cut.
+ */
+#ifndef UNWIND_H
+#define UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch.h"
+#include "stack_memory.h"
+
+enum { UNWIND_FRAMES = 64 };		/* in each of the two stacks, as in a sample on the wire */
+
+struct orc_entry;
+
+/* What is known of the code at an address; each may be NULL: it is known of none. */
+struct unwind_code {
+	void *context;
+	bool (*is_kernel)(void *context, uint64_t pc);
+	/* The kernel's function there begins at *start. False: none is known. */
+	bool (*function)(void *context, uint64_t pc, uint64_t *start);
+	/* Linux's ORC entry for this address. False: none. */
+	bool (*orc)(void *context, uint64_t pc, struct orc_entry *entry);
+};
+
+/* The frames of one mode, the interrupted one first. */
+struct unwound_frames {
+	uint32_t count;
+	uint64_t exact;			/* bit i: frames[i] is where code was interrupted, no return address */
+	bool cut;			/* callers are missing */
+	uint64_t frames[UNWIND_FRAMES];
+};
+
+struct unwound {
+	struct unwound_frames kernel, user;
+};
+
+/* `registers` are those of the sample; they are changed. The walk begins in the mode of their pc. */
+void unwind(struct registers *registers, const struct unwind_code *code, struct stack_memory *memory,
+	struct unwound *result);
+
+#endif
