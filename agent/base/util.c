@@ -282,8 +282,14 @@ char *util_printable(const char *text, size_t size)
 
 	while (size) {
 		uint32_t point;
-		size_t length = util_utf8(text, size, &point);
+		size_t length;
 
+		if (*text >= ' ' && *text <= '~') {	/* nearly all are */
+			*to++ = *text++;
+			size--;
+			continue;
+		}
+		length = util_utf8(text, size, &point);
 		if (length && util_is_printable(point)) {
 			memcpy(to, text, length);
 			to += length;

@@ -41,6 +41,7 @@ struct objects {
 	char *version;			/* of the kernel; NULL: not told */
 	char note[256];
 	const struct program *noted;	/* of whose file it is; NULL: of a limit */
+	const char *limit_noted;	/* the note is of this limit, which is not told again; or NULL */
 	char *why;			/* that was refused; NULL: the note is of something else */
 	uint64_t told;			/* how often one was */
 };
@@ -189,19 +190,23 @@ static void note(struct objects *objects, const char *format, ...)
 	util_print(objects->note, sizeof(objects->note), "%s", printable);
 	free(printable);
 	objects->noted = NULL;
+	objects->limit_noted = NULL;
 }
 
-/* Of one that was reached, and is reached again by each that comes later. */
+/* Of one that was reached, and is reached again by each that comes later: those are not told of, and cost nothing. */
 __attribute__((format(printf, 2, 0)))
 static void note_limit(struct objects *objects, const char *format, uint32_t limit)
 {
 	char text[sizeof(objects->note)];
 
+	if (objects->limit_noted == format)
+		return;
 	free(objects->why);
 	objects->why = NULL;
 	objects->told++;
 	snprintf(text, sizeof(text), format, limit);
 	note(objects, "%s", text);
+	objects->limit_noted = format;
 }
 
 /* ---- their files ---- */
@@ -324,7 +329,7 @@ static void note_nameless(struct objects *objects)
 		note(objects, "the functions of %u program%s have no names", objects->nameless,
 			plural);
 	else
-		objects->note[0] = '\0';
+		note(objects, "%s", "");
 	objects->noted = noted;
 }
 
