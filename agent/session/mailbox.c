@@ -13,8 +13,8 @@
 enum { ORDERS_MAX = 1024, MESSAGES_MAX = 16 };
 
 struct mailbox {
-	pthread_mutex_t lock;		/* of all below but the descriptors; and of subscription.c's */
-	int order_fd, news_fd;	/* fixed; event counters */
+	pthread_mutex_t lock;		/* guards all below but the descriptors, and what subscription.c says */
+	int order_fd, news_fd;	/* event counters; fixed */
 
 	struct order orders[ORDERS_MAX];
 	size_t order_count, orders_refused;
@@ -47,7 +47,7 @@ void mailbox_free(struct mailbox *mailbox)
 
 static void ring(int fd)
 {
-	eventfd_write(fd, 1);		/* fails only where it is readable already */
+	eventfd_write(fd, 1);		/* fails only if the counter is full: then fd is readable already */
 }
 
 static void quiet(int fd)
@@ -111,7 +111,7 @@ void mailbox_clear_order_fd(struct mailbox *mailbox)
 	quiet(mailbox->order_fd);
 }
 
-/* The oldest gives way when nobody reads. */
+/* When nobody reads, the oldest message is dropped. */
 void mailbox_message(struct mailbox *mailbox, const struct session_message *message)
 {
 	pthread_mutex_lock(&mailbox->lock);

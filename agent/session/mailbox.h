@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What crosses between the ingest thread and the others, under one short lock: orders one way, messages the
- * other; and what is asked and answered, which subscription.c keeps. Nobody waits for anybody.
+ * What crosses between the ingest thread and the others: orders go to the ingest thread, messages come from it. One
+ * lock, held for a few assignments, guards both, and also the questions and answers that subscription.c keeps. Nobody
+ * waits for anybody.
  */
 #ifndef MAILBOX_H
 #define MAILBOX_H
@@ -18,9 +19,9 @@ struct mailbox;
 struct order {
 	enum order_kind { ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_PLAY } kind;
 	bool on;			/* ORDER_PROFILER */
-	char *text;			/* path, owned by the order */
-	struct excerpt excerpt;		/* ORDER_SNAPSHOT: of what */
-	struct export_choice choice;	/* ORDER_SNAPSHOT */
+	char *text;			/* ORDER_SNAPSHOT: the file's path, owned by the order; else NULL */
+	struct excerpt excerpt;		/* ORDER_SNAPSHOT: the part of the profile to save */
+	struct export_choice choice;	/* ORDER_SNAPSHOT: the format */
 	struct play play;		/* ORDER_PLAY */
 };
 
@@ -29,21 +30,21 @@ void mailbox_free(struct mailbox *mailbox);
 
 /* ---- to the ingest thread ---- */
 
-void mailbox_order(struct mailbox *mailbox, const struct order *order);	/* takes the text */
+void mailbox_order(struct mailbox *mailbox, const struct order *order);	/* any thread; takes ownership of the text */
 
-bool mailbox_take_order(struct mailbox *mailbox, struct order *order);
-int mailbox_order_fd(const struct mailbox *mailbox);	/* readable when there is any */
-void mailbox_clear_order_fd(struct mailbox *mailbox);	/* before taking */
-void mailbox_ring_orders(struct mailbox *mailbox);	/* readable: the rest is taken later, or more is wanted */
+bool mailbox_take_order(struct mailbox *mailbox, struct order *order);	/* the oldest; false: there is none */
+int mailbox_order_fd(const struct mailbox *mailbox);	/* readable when an order waits */
+void mailbox_clear_order_fd(struct mailbox *mailbox);	/* call it before taking orders */
+void mailbox_ring_orders(struct mailbox *mailbox);	/* any thread; wakes the ingest thread by order_fd */
 
 /* ---- from the ingest thread ---- */
 
-void mailbox_message(struct mailbox *mailbox, const struct session_message *message);
+void mailbox_message(struct mailbox *mailbox, const struct session_message *message);	/* any thread */
 
-bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message);
-int mailbox_news_fd(const struct mailbox *mailbox);	/* readable when there is an answer or a message */
-void mailbox_ring_news(struct mailbox *mailbox);
-void mailbox_clear_news_fd(struct mailbox *mailbox);	/* before taking */
+bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message);	/* false: there is none */
+int mailbox_news_fd(const struct mailbox *mailbox);	/* readable when an answer or a message waits */
+void mailbox_ring_news(struct mailbox *mailbox);	/* makes news_fd readable */
+void mailbox_clear_news_fd(struct mailbox *mailbox);	/* call it before taking answers and messages */
 
 /* ---- for subscription.c: the one lock, held for a few assignments ---- */
 

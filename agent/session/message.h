@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session's readers are told beside its answers: how an order went, what happened. */
+/* What a session tells its readers besides answers: how an order went, or what happened. */
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
 #include <stdbool.h>
 
 struct session_message {
-	bool failed;			/* stays on the screen until a key */
-	bool profiler;			/* of starting or stopping, which may have happened since */
-	bool kept;			/* that wish waits for the guest: its end is told, too */
+	bool failed;			/* an error: it stays on the screen until a key is pressed */
+	bool profiler;			/* about starting or stopping the profiler; may be out of date by now */
+	bool kept;			/* with `profiler`: the wish is kept; another message will tell its outcome */
 	char text[512];
 };
 

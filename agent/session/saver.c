@@ -11,10 +11,10 @@
 #include "mailbox.h"
 #include "saver.h"
 
-enum { JOBS_MAX = 256 };		/* that wait; their memory is in the budget */
+enum { JOBS_MAX = 256 };		/* jobs that wait; the budget pays for their memory */
 
 struct job {				/* a snapshot to be written */
-	struct epoch *epoch;		/* held: what the stacks are named by */
+	struct epoch *epoch;		/* held: it owns the names in the stacks */
 	struct export *export;
 	char *path;
 };
@@ -22,14 +22,14 @@ struct job {				/* a snapshot to be written */
 struct saver {
 	struct mailbox *mailbox;	/* borrowed */
 	pthread_t thread;
-	bool started;			/* and not joined yet */
+	bool started;			/* the thread runs */
 
-	pthread_mutex_t lock;		/* of all below */
+	pthread_mutex_t lock;		/* guards all below */
 	pthread_cond_t changed;
-	struct job jobs[JOBS_MAX];	/* the oldest first, from `first` on, around */
+	struct job jobs[JOBS_MAX];	/* a ring, the oldest at `first` */
 	size_t first, count;
-	bool ending;			/* what waits is still written */
-	uint64_t refused;		/* so far */
+	bool ending;			/* the thread ends once all jobs are written */
+	uint64_t refused;		/* snapshots so far */
 };
 
 struct saver *saver_new(struct mailbox *mailbox)
@@ -42,7 +42,7 @@ struct saver *saver_new(struct mailbox *mailbox)
 	return saver;
 }
 
-/* Frees the text. Those that were refused are told again: their own message may be overwritten. */
+/* Frees the text. Adds how many were refused so far: the messages about these may have been overwritten. */
 static void tell(struct saver *saver, bool failed, char *text)
 {
 	struct session_message message = { .failed = failed };
@@ -85,7 +85,7 @@ static void finish(struct job *job)
 	free(job->path);
 }
 
-/* The oldest, which keeps its place until it is written; false: all are, and no more will come. */
+/* Waits for the oldest job, which keeps its place until it is written. False: all are written, and none will come. */
 static bool await_job(struct saver *saver, struct job *job)
 {
 	bool there;
@@ -114,7 +114,7 @@ static void *work(void *context)
 	struct job job;
 	sigset_t signals;
 
-	sigfillset(&signals);			/* they are for the threads that expect them */
+	sigfillset(&signals);			/* signals are for the threads that handle them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	while (await_job(saver, &job)) {
 		write_file(saver, &job);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes snapshots, one after the other, in a thread of its own: a slow disk holds up nothing but
- * them. What is saved is fixed by the call; how each went, be it that it was not taken, is told as
- * a message. The file's name is `path`, or the first free one made of it.
+ * Writes snapshots, one after the other, in a thread of its own, so that a slow disk delays nothing else. The call
+ * fixes what is saved. A message tells how each went, also when it was refused. The file is called `path`, or the
+ * first free name that is made of it. Except for mailbox_message, the session's thread makes all calls.
  */
 #ifndef SAVER_H
 #define SAVER_H
@@ -15,12 +15,12 @@ struct mailbox;
 struct saver;
 
 struct saver *saver_new(struct mailbox *mailbox);
-void saver_free(struct saver *saver);		/* when all that were taken are written */
+void saver_free(struct saver *saver);		/* waits until all accepted snapshots are written */
 
-/* Is any not yet written? Which, in `text`. */
+/* True: snapshots are still to be written, and `text` names them. */
 bool saver_writes(struct saver *saver, char *text, size_t size);
 
-/* In a format that any thread may write. */
+/* The format must be one that any thread may write (`wants_asker` is false). */
 void saver_save(struct saver *saver, const char *path, struct epoch *epoch,
 	const struct question *question, const struct export_choice *choice);
 

@@ -22,12 +22,11 @@
 
 enum {
 	READ_BYTES = 262144,
-	READS_PER_STEP = 8,		/* then others have their turn */
-	NAMES_MS = 10,			/* between two looks whether they are read */
-	SOON_MS = 20,			/* the step of a goodbye */
+	READS_PER_STEP = 8,		/* at most; then others have their turn */
+	NAMES_MS = 10,			/* between two checks whether the kernel's names are read */
+	SOON_MS = 20,			/* longest wait of a step in session_leave */
 };
 
-/* The guest tells all of itself again. */
 void session_greet(struct session *session)
 {
 	session->source->table->greet(session->source, NULL);
@@ -42,9 +41,9 @@ void session_introduce(struct session *session)
 		epoch_introduce(epoch, facts.guest);
 }
 
-/* ---- epochs: what the decoder finds ---- */
+/* ---- the decoder's sink ---- */
 
-/* A guest that was put back (loadvm) does not know that it has to tell of itself again. */
+/* Greets the guest: one that was put back by loadvm does not know that it has to tell of itself again. */
 static void begin_epoch(void *context, const uint8_t *boot_id)
 {
 	struct session *session = context;
@@ -114,7 +113,7 @@ static void measure(struct session *session)
 
 /* ---- the source ---- */
 
-/* What the guest said of its profiler is over; it will tell again. */
+/* The guest's last status is out of date. The guest will send another. */
 static void forget_status(struct session *session)
 {
 	if (session->epoch)
@@ -136,7 +135,7 @@ static void tell_plugged(struct session *session)
 		session_say(session, false, text);
 }
 
-/* `news`: of enum source_news. */
+/* `news`: the flags of enum source_news. */
 static void heed(struct session *session, unsigned news)
 {
 	if (news & (SOURCE_BEGUN | SOURCE_LOST))
@@ -151,7 +150,7 @@ static void heed(struct session *session, unsigned news)
 		forget_status(session);
 }
 
-/* What was read; false: not all of it in this turn. */
+/* Decodes what was read. False: the turn ended before all of it was decoded. */
 static bool feed(struct session *session)
 {
 	session->fed += decode_feed(session->decode, session->buffer + session->fed,
@@ -159,7 +158,7 @@ static bool feed(struct session *session)
 	return !decode_held(session->decode);
 }
 
-/* Reads on when all that was read is decoded. */
+/* Reads more only once all that was read is decoded. */
 static void take_bytes(struct session *session)
 {
 	struct source *source = session->source;
@@ -221,7 +220,7 @@ static int ms_until(uint64_t late)
 	return now < late ? (int)((late - now) / NS_PER_MS) : 0;
 }
 
-/* Waits no longer than until then. */
+/* A step that waits until `late` at most. */
 static void step_until(struct session *session, uint64_t late)
 {
 	int left = ms_until(late);
@@ -239,7 +238,7 @@ void session_leave(struct session *session, uint64_t late)
 		return;
 	session->left = true;
 	session_finish_orders(session);
-	/* What the guest was told last, to stop above all, has to come to it through the port. */
+	/* The guest has to get the last lines, above all "stop", before the port is taken out. */
 	while (session_plugged(session, text, sizeof(text))[0] && source->table->waits(source) &&
 			util_now() < heard)
 		step_until(session, heard);
@@ -324,7 +323,7 @@ static void wait_for_something(struct session *session, int timeout_ms)
 	table->woken(session->source);
 }
 
-/* There is memory again. */
+/* Memory is free again: reads names again, and asks the guest for its meta events. */
 static void retry(struct session *session)
 {
 	if (session->names && kernel_names_starved(session->names))

@@ -9,9 +9,9 @@
 #include "session_state.h"
 #include "subscription.h"
 
-enum { SILENT_MS = 1000 };		/* how long it has been silent is told so often */
+enum { SILENT_MS = 1000 };		/* while the guest is silent, answers that tell for how long come so often */
 
-/* What a screen says of it: a link that is up may still be silent. */
+/* The link's state as a screen shows it: a link that is up may be silent. */
 enum link_state session_shown_link(const struct session *session)
 {
 	enum link_state state = session_link(session);
@@ -26,7 +26,7 @@ static uint64_t silence_due(const struct session *session)
 		UINT64_MAX;
 }
 
-/* Is there anything that an answer would tell, and the last ones have not? */
+/* Counts `news` up if an answer would tell anything that the last ones did not. */
 void session_notice(struct session *session)
 {
 	struct source_facts facts = session->source->table->facts(session->source);
@@ -44,13 +44,12 @@ void session_notice(struct session *session)
 	session->news++;
 }
 
-/* When there is something to notice, or to answer; UINT64_MAX: not before something happens. */
 uint64_t session_answers_due(struct session *session)
 {
 	uint64_t answers, silence;
 
 	if (session->left)
-		return UINT64_MAX;		/* nobody looks */
+		return UINT64_MAX;		/* nobody reads any more */
 	session_notice(session);
 	answers = subscriptions_due(session->subscriptions, session->news);
 	silence = silence_due(session);

@@ -9,8 +9,8 @@
 #include "session_state.h"
 
 /*
- * What the user gave is read before anything is connected: what is wrong with it is said then. A recording
- * says nothing twice: its kernel's names are read before it is.
+ * A file that the user gave is read before the session connects, so that its errors are told first. The kernel's names
+ * are read before a recording is, too, for a recording cannot be asked to send its meta events again.
  */
 bool session_awaits_names(const struct session *session)
 {
@@ -19,7 +19,7 @@ bool session_awaits_names(const struct session *session)
 	return session_play_state(session).there && session->names && kernel_names_reading(session->names);
 }
 
-/* Without a file of the user's: of the image that QMP tells of. */
+/* Without a file from the user, the names are those of the kernel that the source tells of. */
 static void follow_names(struct session *session)
 {
 	const char *path = session->source->table->facts(session->source).kernel;
@@ -31,7 +31,7 @@ static void follow_names(struct session *session)
 	session->names = kernel_names_new(path, session->budget);
 }
 
-/* To the present boot. False: it has none, or not yet, and it is said why. */
+/* Gives the names to the present epoch. False: there are none, or not yet; the epoch's remark says why. */
 bool session_give_names(struct session *session)
 {
 	struct epoch *epoch = session->epoch;
@@ -43,7 +43,7 @@ bool session_give_names(struct session *session)
 	if (given) {
 		epoch->remark[0] = epoch->refused[0] = '\0';
 	} else if (session->names && kernel_names_error(session->names)) {
-		symbols_drop_kernel(epoch->inputs.symbols);	/* what was there before */
+		symbols_drop_kernel(epoch->inputs.symbols);	/* the names of the file before */
 		util_print(epoch->remark, sizeof(epoch->remark), "no names: %s",
 			kernel_names_error(session->names));
 	} else if (session->names) {
@@ -54,7 +54,7 @@ bool session_give_names(struct session *session)
 	return given;
 }
 
-/* What came behind the boot's first words: the guest says them again. */
+/* Names that were read after the guest told its facts need these facts once more, so the guest is asked for them. */
 void session_step_names(struct session *session)
 {
 	struct epoch *epoch = session->epoch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session knows: for session.c, which wires the stages, and for those that it has its parts in. */
+/* The inside of a session, shared by session.c, session_*.c and tape.c. The thread that drives the session owns it. */
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H
 
@@ -17,72 +17,72 @@ struct packet;
 
 enum { SESSION_TROUBLE = 256 };		/* bytes of a remark */
 
-/* Who gets each packet, before its events are handled. */
+/* Somebody who gets each packet, before the session handles its events. */
 struct packet_tap {
 	struct packet_tap *next;
 	void *context;
 	void (*packet)(void *context, const struct packet *packet);
-	void (*step)(void *context);	/* once a step of the session */
+	void (*step)(void *context);	/* called once in each step of the session */
 };
 
 struct session {
 	struct budget *budget;
 	struct source *source;		/* owned */
 	struct decode *decode;
-	struct packet_tap *taps;	/* a list; NULL: nobody */
+	struct packet_tap *taps;	/* a list; NULL: it is empty */
 	struct mailbox *mailbox;
 	struct saver *saver;
 	struct epoch *epoch;		/* NULL: no boot seen yet */
 	struct meter meter;
 	char *sysroot, *debug;		/* folders; NULL: none */
 	bool debuginfod;
-	char *image;			/* the kernel's, given by the user; NULL: as QMP tells */
-	struct programs *programs;	/* whose files were read */
-	struct kernel_names *names;	/* NULL: nobody has told of a file yet */
-	bool given, named;		/* that is the user's; it was read once */
-	char *remark;			/* as session_remark was given it; NULL: none */
-	bool patient;			/* the VM may come later */
+	char *image;			/* the kernel's file by the user's option; NULL: the one that QMP tells */
+	struct programs *programs;	/* the programs whose files were read */
+	struct kernel_names *names;	/* the kernel's names; NULL: no file is known yet */
+	bool given, named;		/* the user gave the file of `names`; it was read at least once */
+	char *remark;			/* the text of session_remark; NULL: none */
+	bool patient;			/* the VM may start later */
 
-	bool wanted;			/* the profiler on, or off, by the last order */
+	bool wanted;			/* the last ORDER_PROFILER: on or off */
 	struct loan loan;
 
-	atomic_bool given_up;		/* by any thread */
-	bool left;			/* as session_leave does it */
+	atomic_bool given_up;		/* set by session_give_up, by any thread */
+	bool left;			/* session_leave was called */
 	bool left_running;		/* the profiler was on when the guest was left */
 
 	struct subscriptions *subscriptions;
-	bool changed;			/* since it was noticed last that */
-	uint64_t noticed;		/* when; util_now */
-	uint64_t news;			/* grows then */
-	uint64_t epochs;		/* so many there were */
-	enum link_state shown_link;
+	bool changed;			/* something changed since session_notice last looked */
+	uint64_t noticed;		/* when session_notice last found a change; util_now */
+	uint64_t news;			/* grows with each change that it finds */
+	uint64_t epochs;		/* how many there were so far */
+	enum link_state shown_link;	/* these three: what the last answers told */
 	enum vm_state shown_vm;
-	uint64_t shown_news;		/* of the source */
+	uint64_t shown_news;		/* the source's `news` */
 
-	char *buffer;			/* READ_BYTES, of which: */
-	size_t got, fed;		/* what was read, and went to the decoder */
+	char *buffer;			/* READ_BYTES long */
+	size_t got, fed;		/* bytes in it that were read; of these, the bytes that the decoder took */
 	struct turn turn;
 };
 
-void session_greet(struct session *session);	/* the guest tells all of itself again */
-void session_introduce(struct session *session);	/* what the source knows of it before */
+void session_greet(struct session *session);	/* asks the guest for all its meta events again */
+void session_introduce(struct session *session);	/* gives the epoch the facts that the source knows beforehand */
 
 /* ---- the kernel's names (session_names.c) ---- */
 
-bool session_awaits_names(const struct session *session);
-bool session_give_names(struct session *session);
+bool session_awaits_names(const struct session *session);	/* the source is not read until the names are */
+bool session_give_names(struct session *session);	/* to the present epoch; false: there are none, or not yet */
 void session_step_names(struct session *session);
 
 /* ---- answers (session_answers.c) ---- */
 
 enum link_state session_shown_link(const struct session *session);
 void session_notice(struct session *session);
-uint64_t session_answers_due(struct session *session);
+uint64_t session_answers_due(struct session *session);	/* util_now; UINT64_MAX: not before something happens */
 void session_make_answers(struct session *session);
 
-/* ---- what others want (session_orders.c) ---- */
+/* ---- orders (session_orders.c) ---- */
 
-void session_take_orders(struct session *session);	/* for a turn; the rest has the next one */
-void session_finish_orders(struct session *session);	/* all: nobody comes back */
+void session_take_orders(struct session *session);	/* for one turn; the rest waits for the next */
+void session_finish_orders(struct session *session);	/* all of them, however long that takes */
 
 #endif

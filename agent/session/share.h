@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One reader's share of the time that the ingest thread has for answers. Pure: the caller gives the times, ns of
+ * One reader's share of the time that the ingest thread spends on answers. Pure: the caller gives the times, in ns of
  * util_now.
  */
 #ifndef SHARE_H
@@ -11,14 +11,14 @@
 
 struct share {
 	uint64_t answered;		/* when the last answer was made */
-	uint64_t took;			/* to make it */
-	uint32_t passed;		/* how often others were answered since it has been due */
+	uint64_t took;			/* ns that it took to make it */
+	uint32_t passed;		/* how often others were answered while this reader was due */
 };
 
-/* When the next one is due, `pause` being asked for. A dear one leaves as much time to others as it took. */
+/* When the next answer is due: after `pause`, or, if that is longer, after as much time as the last answer took. */
 uint64_t share_due(const struct share *share, uint64_t pause);
 
-/* Of two that are due: is this one first? Who was passed over most; else the cheapest, by its last. */
+/* Both are due: does this one come first? The one that was passed over more often does, else the cheaper one. */
 bool share_is_before(const struct share *share, const struct share *other);
 
 void share_answered(struct share *share, uint64_t begin, uint64_t end);

@@ -12,34 +12,34 @@
 #include "subscription.h"
 #include "turn.h"
 
-enum { SOON_MS = 20 };			/* what is asked anew, and the first sample, wait no longer */
+enum { SOON_MS = 20 };			/* the pause before a new question's answer, and before the first samples */
 
 struct subscription {
 	struct subscriptions *all;	/* fixed */
-	struct subscription *next;	/* the ingest thread's, once it has seen it */
+	struct subscription *next;	/* set before it is listed; then the ingest thread's */
 
-	/* under the lock */
-	struct request *asked;		/* instead of the request, when `asks`; NULL: nothing */
-	bool asks;
-	struct answer *answer;		/* not yet taken */
-	bool starved;			/* the next one is due: its taking is waited for */
-	bool left;
+	/* guarded by the mailbox's lock */
+	struct request *asked;		/* with `asks`: the new question; NULL: nothing is asked from now on */
+	bool asks;			/* the reader has changed its question */
+	struct answer *answer;		/* not taken yet; NULL: none */
+	bool starved;			/* there is news: wake the ingest thread when the answer is taken */
+	bool left;			/* the reader is gone: the ingest thread frees this */
 
 	/* the ingest thread's own */
-	struct request *request;	/* what is answered; NULL: nothing */
-	bool taken;			/* the last answer was */
-	bool fresh;			/* the request is new */
-	bool begun;			/* the last answer was */
-	uint64_t news;			/* that it told */
+	struct request *request;	/* the question that is answered; NULL: none */
+	bool taken;			/* the last answer was taken */
+	bool fresh;			/* the request was not answered yet */
+	bool begun;			/* `begun` of the last answer */
+	uint64_t news;			/* the session's `news` when the last answer was made */
 	struct share share;
-	struct epoch *epoch;		/* held, as long as there is a reader of its query; or NULL */
-	uint32_t reader;
+	struct epoch *epoch;		/* held while `reader` is one of its query's; else NULL */
+	uint32_t reader;		/* see query.h */
 };
 
 struct subscriptions {
 	struct mailbox *mailbox;	/* borrowed */
-	struct subscription *first;	/* under the lock */
-	uint64_t rest;			/* until then nothing is answered; the ingest thread's own */
+	struct subscription *first;	/* guarded by the mailbox's lock */
+	uint64_t rest;			/* nothing is answered before this time; the ingest thread's own */
 };
 
 struct subscriptions *subscriptions_new(struct mailbox *mailbox)
@@ -70,7 +70,10 @@ static struct request *copy(const struct request *request)
 		request->kind->request_size) : NULL;
 }
 
-/* What the two held is the caller's, to be freed without the lock. */
+/*
+ * Sets the new question. The old one is put into `request`, and the old answer returned: the caller frees both,
+ * outside the lock.
+ */
 static struct answer *change(struct subscription *subscription, struct request **request, bool left)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
@@ -99,7 +102,7 @@ void subscription_ask(struct subscription *subscription, const struct request *r
 	mailbox_ring_orders(mailbox);
 }
 
-/* It is the ingest thread's from here on: it may be answering it. */
+/* From here on the ingest thread owns it, for it may just be making its answer. */
 void subscription_leave(struct subscription *subscription)
 {
 	struct request *asked = NULL;
@@ -132,7 +135,7 @@ struct answer *subscription_take(struct subscription *subscription)
 
 /* ---- the ingest thread ---- */
 
-/* Each epoch has a query of its own; the reader of one goes with its question, or with the epoch. */
+/* Each epoch has a query of its own. A reader is freed with its subscription, or when the epoch changes. */
 static void drop_reader(struct subscription *subscription)
 {
 	if (!subscription->epoch)
@@ -163,7 +166,7 @@ static void finish(struct subscription *subscription)
 	free(subscription);
 }
 
-/* Under the lock: what its reader wants. Returns a request that is over, to be freed. */
+/* Called under the lock. Takes over a new question. Returns the old one, to be freed. */
 static struct request *hear(struct subscription *subscription)
 {
 	struct request *over = NULL;
@@ -179,7 +182,7 @@ static struct request *hear(struct subscription *subscription)
 	return over;
 }
 
-/* Who has left goes; the others are heard. */
+/* Frees the subscriptions whose readers have left, and takes over the new questions of the others. */
 static struct subscription *hear_all(struct subscriptions *all)
 {
 	struct subscription **at = &all->first, *gone = NULL, *first;
@@ -240,7 +243,7 @@ static uint64_t due(const struct subscription *subscription, uint64_t news)
 	return share_due(&subscription->share, pause_of(subscription));
 }
 
-/* Somebody's taking of an answer is told: the next one is due. */
+/* There is news, but the last answer was not taken yet: taking it will wake the ingest thread. */
 static void await_taking(struct subscription *subscription, uint64_t news)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
@@ -265,7 +268,7 @@ uint64_t subscriptions_due(struct subscriptions *all, uint64_t news)
 	return first == UINT64_MAX || first > all->rest ? first : all->rest;
 }
 
-/* Who is due soon comes along with who is due, so that what one reader asks is of one moment. */
+/* Also true for one that is due soon, so that the header and the table of one screen show the same moment. */
 static bool is_due(const struct subscription *subscription, uint64_t news, uint64_t now)
 {
 	uint64_t own = due(subscription, news);
@@ -297,7 +300,7 @@ static void answer(struct subscription *subscription, struct moment *moment, uin
 	subscription->fresh = subscription->taken = false;
 	subscription->news = news;
 	mailbox_lock(mailbox);
-	wanted = !subscription->asks && !subscription->left;	/* or something else is asked by now */
+	wanted = !subscription->asks && !subscription->left;	/* the question has not changed meanwhile */
 	if (wanted)
 		subscription->answer = made;
 	mailbox_unlock(mailbox);
@@ -319,5 +322,5 @@ void subscriptions_answer(struct subscriptions *all, struct moment *moment, uint
 		if (is_due(next, news, now))
 			share_passed(&next->share);
 	all->rest = now + (now - begin);
-	mailbox_ring_news(all->mailbox);	/* at once, so that what belongs together is seen together */
+	mailbox_ring_news(all->mailbox);	/* once for all, so that a screen takes its answers together */
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who reads a session: any number of readers, each with a question of its own (answers/answer.h). When something
- * is new, and a reader has taken its last answer, the ingest thread makes the next: the cheapest first, and all in
- * turn, for a bounded time, after which as much is left to what comes. A reader that does not take its answer,
- * or asks nothing, costs nothing.
+ * The readers of a session: any number, each with a question of its own (answers/answer.h). When something is new, and
+ * a reader has taken its last answer, the ingest thread makes the next one. It serves the cheapest question first and
+ * all in turn, for a bounded time. Then it leaves as much time to the packets that come. A reader that does not take
+ * its answer, or asks nothing, costs nothing.
  */
 #ifndef SUBSCRIPTION_H
 #define SUBSCRIPTION_H
@@ -17,30 +17,30 @@ struct request;
 struct subscription;
 struct subscriptions;
 
-/* The mailbox outlives them: theirs is its lock, and its descriptors are rung. */
+/* Uses the mailbox's lock and descriptors. The mailbox must outlive the subscriptions. */
 struct subscriptions *subscriptions_new(struct mailbox *mailbox);
-void subscriptions_free(struct subscriptions *all);	/* with those that are still there */
+void subscriptions_free(struct subscriptions *all);	/* frees each subscription, too */
 
-/* ---- any thread; one for each subscription ---- */
+/* ---- any thread, but always the same one for a subscription ---- */
 
 struct subscription *subscription_new(struct subscriptions *all);
-void subscription_leave(struct subscription *subscription);	/* and all that was kept for it goes; NULL: nothing */
+void subscription_leave(struct subscription *subscription);	/* frees it with its answer; NULL is allowed */
 
-/* From now on this is asked, and what waits for the last one goes. NULL: nothing is, for now. */
+/* Asks this from now on. An answer to the last question that was not taken is dropped. NULL: asks nothing. */
 void subscription_ask(struct subscription *subscription, const struct request *request);
 
-/* The newest answer, which is the caller's; NULL: none since the last. */
+/* The newest answer, owned by the caller. NULL: there is none since the last call. */
 struct answer *subscription_take(struct subscription *subscription);
 
 /* ---- the ingest thread ---- */
 
-/* When one is to be answered; UINT64_MAX: not before somebody asks. `news`: grows with what there is to tell. */
+/* The time of the next answer, by util_now; UINT64_MAX: none is due before somebody asks or `news` grows. */
 uint64_t subscriptions_due(struct subscriptions *all, uint64_t news);
 
-/* Another boot begins: what was kept of the last one goes. */
+/* Another boot begins: frees what was kept of the last one. */
 void subscriptions_forget(struct subscriptions *all);
 
-/* Answers who is due, for a turn; the rest comes with the next. Of the moment, all but the reader is given. */
+/* Answers those who are due, for one turn; the rest waits for the next. The caller fills `moment` but for `reader`. */
 void subscriptions_answer(struct subscriptions *all, struct moment *moment, uint64_t news);
 
 #endif

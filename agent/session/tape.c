@@ -9,9 +9,9 @@
 
 struct tape {
 	struct packet_tap tap;
-	struct session *session;	/* NULL: it takes nothing more */
+	struct session *session;	/* NULL: nothing more is recorded */
 	struct record *record;
-	bool failed;			/* which was told */
+	bool failed;			/* and a message has told so */
 };
 
 static void take_packet(void *context, const struct packet *packet)
@@ -22,7 +22,7 @@ static void take_packet(void *context, const struct packet *packet)
 		session_greet(tape->session);
 }
 
-/* What fails is told at once: whoever waits an hour for the end wants to know in the third minute. */
+/* Tells a failure at once. Who records for an hour wants to know after three minutes, not at the end. */
 static void tell_failure(void *context)
 {
 	char why[sizeof(((struct session_message *)NULL)->text)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording of what a session gets from here on. A session may have several. To be made and ended
- * by the thread that drives the session; the session outlives it.
+ * A recording of the packets that a session gets from now on. A session may have several tapes. The thread that drives
+ * the session makes all calls. The session must outlive the tape.
  */
 #ifndef TAPE_H
 #define TAPE_H
@@ -13,17 +13,17 @@
 struct session;
 struct tape;
 
-/* Into a folder of record_folder. The guest is asked to tell all of itself again, if it has told. */
+/* Records into a folder of record_folder. If a boot is known, its guest is asked for the meta events again. */
 struct tape *tape_new(struct session *session, const struct record_options *options);
 
-bool tape_failed(const struct tape *tape);	/* nothing more is recorded: tape_close says why */
+bool tape_failed(const struct tape *tape);	/* nothing more is recorded; tape_close will say why */
 struct record_sums tape_sums(const struct tape *tape);
 
-/* Nothing more is taken: is its end still in work? */
+/* Stops recording. True: the end is still being written. */
 bool tape_writes(struct tape *tape);
 
-/* Waits until all is on the disk, and frees. False with `error` set when anything was not written. */
+/* Waits until all is on the disk, and frees the tape. False with `error` set when something was not written. */
 bool tape_close(struct tape *tape, char **error);
-void tape_leave(struct tape *tape);		/* frees, and leaves its end in work. NULL: nothing */
+void tape_leave(struct tape *tape);		/* frees it and does not wait for the end; NULL is allowed */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much of what a guest sends is decoded before others have their turn: whoever wants to end the
- * program, or a picture. And how often it may boot: each boot makes much anew, and a guest that
- * boots faster is read no faster. Times are those of util_now.
+ * How long a guest's bytes are decoded before others have their turn: a reader who waits for an answer, or a user who
+ * ends the program. And how often a guest may boot: each boot builds much anew, so a guest that boots faster is read
+ * more slowly. Times are those of util_now.
  */
 #ifndef TURN_H
 #define TURN_H
@@ -11,23 +11,23 @@
 #include <stdint.h>
 
 enum {
-	TURN_MS = 20,			/* or a packet, when that takes longer */
-	TURN_BOOTS = 16,		/* at once; then one in TURN_BOOT_MS */
+	TURN_MS = 20,			/* length of a turn; it ends with a packet, so it may be longer */
+	TURN_BOOTS = 16,		/* so many boots may come at once, then one each TURN_BOOT_MS */
 	TURN_BOOT_MS = 125,
 };
 
 struct turn {
-	uint64_t end;
-	uint64_t boots;			/* the time at which so many boots would have been due */
+	uint64_t end;			/* of the present turn */
+	uint64_t boots;			/* when the next boot would be due if they came one each TURN_BOOT_MS */
 };
 
 void turn_begin(struct turn *turn, uint64_t now);
 void turn_boot(struct turn *turn, uint64_t now);
 
-/* Before the next packet. */
+/* Ask this before each packet. False: others have their turn. */
 bool turn_goes_on(const struct turn *turn, uint64_t now);
 
-/* How long nothing is to be decoded, ns: 0, unless it boots too fast. */
+/* For how many ns nothing may be decoded: 0, unless the guest boots too fast. */
 uint64_t turn_pause(const struct turn *turn, uint64_t now);
 
 #endif
