@@ -32,6 +32,8 @@ enum {
 	KTOP_PACKET_MAX = 32768,	/* bytes: Linux cuts writes to a port there */
 	KTOP_FRAMES_MAX = 64,		/* of one sample, in each of its two stacks */
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
+	KTOP_REGISTERS_MAX = 64,	/* of one raw sample */
+	KTOP_STACK_MAX = 2048,		/* bytes of stack in it */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the CTF trace uuid */
 	KTOP_TRACE_FIRST = 32,		/* ids of trace events: the hook's own from here on, */
 	KTOP_TRACE_USER = 64,		/* the kernel's from here on */
@@ -44,6 +46,8 @@ enum {
 
 enum ktop_stream { KTOP_META, KTOP_SAMPLES, KTOP_TRACE, KTOP_STREAMS };
 enum ktop_mode { KTOP_MODE_KERNEL, KTOP_MODE_USER, KTOP_MODE_IDLE, KTOP_MODES };
+/* The CPU of a raw sample: how its registers are numbered. */
+enum ktop_arch { KTOP_X86_64, KTOP_I386, KTOP_RISCV64, KTOP_AARCH64, KTOP_ARCHS };
 enum ktop_sampler { KTOP_TIMER, KTOP_NMI, KTOP_SAMPLERS };
 
 /* ktop_wire_sample.flags */
@@ -86,6 +90,9 @@ enum {
 	L(u64, kernel) L(u64, user)
 #define KTOP_WIRE_missed(F, L) /* ticks in a gap too long to charge to one function */ \
 	F(u32, ticks)
+#define KTOP_WIRE_raw_sample(F, L) /* a CPU seen from outside; mode KTOP_MODES: unknown; docs/wire.md says the rest */ \
+	F(u32, weight) F(u8, mode) F(u8, arch) F(u64, space) F(u64, base) F(u64, valid) F(u64, stack_address) \
+	L(u64, registers) L(u8, stack)
 #define KTOP_WIRE_sched_switch(F, L) F(u32, from) F(u32, to)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
@@ -107,6 +114,7 @@ enum {
 	EVENT(12, KTOP_META, tracing) \
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
+	EVENT(18, KTOP_SAMPLES, raw_sample) \
 	KTOP_WIRE_TRACE_EVENTS(EVENT)
 
 /* Fixed fields alone. trace.h makes a trace point of each row; its name says its group: `irq_enter`, of `irq`. */
@@ -165,7 +173,10 @@ struct ktop_wire_event {
 _Static_assert(sizeof(struct ktop_wire_packet) == 84, "header and context");
 _Static_assert(sizeof(struct ktop_wire_event) == 8, "event header");
 
-/* The largest sample, in bytes of payload. */
-enum { KTOP_SAMPLE_MAX = sizeof(struct ktop_wire_sample) + 2 * (2 + 8 * KTOP_FRAMES_MAX) };
+/* The largest sample of each kind, in bytes of payload. */
+enum {
+	KTOP_SAMPLE_MAX = sizeof(struct ktop_wire_sample) + 2 * (2 + 8 * KTOP_FRAMES_MAX),
+	KTOP_RAW_SAMPLE_MAX = sizeof(struct ktop_wire_raw_sample) + 2 + 8 * KTOP_REGISTERS_MAX + 2 + KTOP_STACK_MAX,
+};
 
 #endif

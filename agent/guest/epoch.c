@@ -14,6 +14,7 @@
 #include "agent/wire/decode.h"
 #include "epoch.h"
 #include "guest_events.h"
+#include "raw_samples.h"
 
 enum {
 	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
@@ -281,10 +282,11 @@ static uint32_t space_of(struct epoch *epoch, const struct sample *sample)
 		EVENT_NONE;
 }
 
+/* `stack` has the sample. */
 static void take_sample(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
 {
-	const struct sample *sample = &event->sample;
+	const struct sample *sample = stack->sample;
 	struct store_key key = {
 		.stack = STACKS_NONE,
 		.who = {
@@ -369,7 +371,7 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 static void take_event(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
 {
-	if (event->kind == EVENT_SAMPLE)
+	if (event->kind == EVENT_SAMPLE || event->kind == EVENT_RAW_SAMPLE)
 		take_sample(epoch, event, stack);
 	else if (event->kind == EVENT_MISSED)
 		take_missed(epoch, event);
@@ -377,16 +379,25 @@ static void take_event(struct epoch *epoch, const struct event *event,
 		take_fact(epoch, event);
 }
 
+static void key_of(struct epoch *epoch, const struct sample *sample, struct stack_key *stack)
+{
+	stacks_key(epoch->inputs.stacks, sample, space_of(epoch, sample), stack);
+}
+
 void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 {
 	struct stack_key stacks[DECODE_EVENTS];
+	struct raw_stack raw[DECODE_EVENTS];
 
 	if (cpu_at(epoch, events[0].cpu))		/* all events of a call come from one CPU */
 		guest_events_count(epoch->events, events, count);
 	for (size_t i = 0; i < count; i++)
-		if (events[i].kind == EVENT_SAMPLE)
-			stacks_key(epoch->inputs.stacks, &events[i].sample,
-				space_of(epoch, &events[i].sample), &stacks[i]);
+		if (events[i].kind == EVENT_SAMPLE) {
+			key_of(epoch, &events[i].sample, &stacks[i]);
+		} else if (events[i].kind == EVENT_RAW_SAMPLE) {
+			raw_samples_read(&events[i].raw, &raw[i]);
+			key_of(epoch, &raw[i].sample, &stacks[i]);
+		}
 	for (size_t i = 0; i < count; i++)
 		take_event(epoch, &events[i], &stacks[i]);
 }

@@ -45,6 +45,29 @@ static inline uint64_t sample_frame(const void *frames, uint32_t index)
 	return frame;
 }
 
+/* A CPU as it was found from outside the guest. */
+struct raw_sample {
+	uint32_t weight;
+	enum mode mode;			/* MODES: not known */
+	unsigned arch;			/* as on the wire */
+	uint64_t space;			/* address of the root of its page tables; 0: not known */
+	uint64_t base;			/* of the data of its CPU or thread in the kernel; 0: not known */
+	uint64_t valid;			/* bit i: register i was read */
+	uint32_t register_count;	/* numbered as DWARF does; at most 64; raw_register() */
+	const void *registers;
+	uint64_t stack_address;		/* of the first of these bytes, at most 2048 */
+	struct text stack;
+};
+
+/* False: it was not read. */
+static inline bool raw_register(const struct raw_sample *raw, uint32_t number, uint64_t *value)
+{
+	if (number >= raw->register_count || !(raw->valid >> number & 1))
+		return false;
+	*value = sample_frame(raw->registers, number);
+	return true;
+}
+
 struct guest {
 	uint32_t cpus;
 	uint64_t clock_hz, epoch_ns, anchor_address;
@@ -87,7 +110,7 @@ struct trace_kind;
 enum event_kind {
 	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
 	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_TABLE, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
-	EVENT_TRACING, EVENT_TRACE,
+	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_TRACE,
 };
 
 struct event {
@@ -108,6 +131,7 @@ struct event {
 		struct { uint16_t event; enum stream stream; struct text name, fields; } descriptor;
 		struct table_fill table;
 		struct sample sample;
+		struct raw_sample raw;
 		struct { uint32_t ticks; } missed;
 		struct { uint32_t ids, words; const void *mask; } tracing;	/* bit i of word w: event 32 * w + i */
 		struct { const struct trace_kind *kind; const void *fields; size_t size; } trace;	/* fields.h */

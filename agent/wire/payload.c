@@ -21,11 +21,11 @@ static inline bool take(struct rest *rest, void *to, size_t size)
 	return true;
 }
 
-static bool take_text(struct rest *rest, struct text *text)
+static bool take_bytes(struct rest *rest, struct text *text, size_t most)
 {
 	uint16_t size;
 
-	if (!take(rest, &size, sizeof(size)) || size > KTOP_TEXT_MAX || size > rest->left)
+	if (!take(rest, &size, sizeof(size)) || size > most || size > rest->left)
 		return false;
 	*text = (struct text){ .bytes = (const char *)rest->at, .size = size };
 	rest->at += size;
@@ -33,15 +33,20 @@ static bool take_text(struct rest *rest, struct text *text)
 	return true;
 }
 
-static inline bool take_frames(struct rest *rest, const void **frames, uint32_t *count)
+static bool take_text(struct rest *rest, struct text *text)
+{
+	return take_bytes(rest, text, KTOP_TEXT_MAX);
+}
+
+static inline bool take_words(struct rest *rest, const void **words, uint32_t *count, uint32_t most)
 {
 	uint16_t size;
 
-	if (!take(rest, &size, sizeof(size)) || size > KTOP_FRAMES_MAX)
+	if (!take(rest, &size, sizeof(size)) || size > most)
 		return false;
 	if (rest->left < size * sizeof(uint64_t))
 		return false;
-	*frames = rest->at;
+	*words = rest->at;
 	*count = size;
 	rest->at += size * sizeof(uint64_t);
 	rest->left -= size * sizeof(uint64_t);
@@ -209,8 +214,24 @@ static bool read_sample(struct rest *rest, struct event *event)
 		.entry = wire.flags & KTOP_ENTRY, .user_exact = wire.flags & KTOP_USER_EXACT,
 		.weight = wire.weight, .exact = wire.exact,
 	};
-	return take_frames(rest, &sample->kernel, &sample->kernel_count) &&
-		take_frames(rest, &sample->user, &sample->user_count);
+	return take_words(rest, &sample->kernel, &sample->kernel_count, KTOP_FRAMES_MAX) &&
+		take_words(rest, &sample->user, &sample->user_count, KTOP_FRAMES_MAX);
+}
+
+static bool read_raw_sample(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_raw_sample wire;
+	struct raw_sample *raw = &event->raw;
+
+	if (!take(rest, &wire, sizeof(wire)) || wire.mode > KTOP_MODES || wire.arch >= KTOP_ARCHS)
+		return false;
+	event->kind = EVENT_RAW_SAMPLE;
+	*raw = (struct raw_sample){
+		.weight = wire.weight, .mode = wire.mode, .arch = wire.arch, .space = wire.space,
+		.base = wire.base, .valid = wire.valid, .stack_address = wire.stack_address,
+	};
+	return take_words(rest, &raw->registers, &raw->register_count, KTOP_REGISTERS_MAX) &&
+		take_bytes(rest, &raw->stack, KTOP_STACK_MAX);
 }
 
 static bool read_missed(struct rest *rest, struct event *event)
@@ -271,6 +292,7 @@ static bool read_fields(struct rest *rest, struct event *event)
 	case KTOP_EVENT_table: return read_table(rest, event);
 	case KTOP_EVENT_sample: return read_sample(rest, event);
 	case KTOP_EVENT_missed: return read_missed(rest, event);
+	case KTOP_EVENT_raw_sample: return read_raw_sample(rest, event);
 	case KTOP_EVENT_tracing: return read_tracing(rest, event);
 	default: return false;
 	}
