@@ -3,10 +3,12 @@
 # The Makefile at the top includes this.
 
 PORTS = kernel-hook/ports
-DEMO = $(call in,$(PORTS)/demo/,boot entry switch main command console string acpi cpu apic smp trap clock page \
-		slab space thread sched spin mutex program programs process syscall keyboard port profile books mix oracle_tail)
-DEMO_WORK = $(call in,$(PORTS)/demo/,oracle cost oracle_shapes checksum file mix_files mix_processes mix_memory \
-		mix_ledger mix_mail mix_quiet)
+DEMO = $(call in,$(PORTS)/demo/,boot main books) $(call in,$(PORTS)/demo/machine/,acpi apic command console spin string) \
+	$(call in,$(PORTS)/demo/memory/,page program slab space) $(call in,$(PORTS)/demo/kernel/,clock cpu entry hook_calls \
+		keyboard mutex port process programs sched smp switch syscall thread trap) \
+	$(call in,$(PORTS)/demo/work/,mix oracle_tail)
+DEMO_WORK = $(call in,$(PORTS)/demo/,machine/checksum kernel/file) $(call in,$(PORTS)/demo/work/,cost mix_files mix_ledger \
+		mix_mail mix_memory mix_processes mix_quiet oracle oracle_shapes)
 DEMO_PROGRAMS = hash primes queens sort pulse
 TEMPLATE = $(call in,$(PORTS)/template/,alarm current memory port start string)
 DEMO_TEMPLATE = $(filter %/port %/start,$(TEMPLATE))
@@ -25,14 +27,14 @@ GUEST = -std=c11 $(WARN) -O2 -g -ffreestanding -nostdlib -fno-stack-protector -f
 # gcc gives a function that calls nothing no frame, so that a walk from there misses its caller;
 # unless it is to be profiled: what remains of that is a NOP. And each function stays one, by its name.
 FRAMES = -fno-shrink-wrap -pg -mfentry -mnop-mcount -fno-ipa-icf -fno-ipa-sra -fno-ipa-cp -fno-partial-inlining
-GUEST_CPPFLAGS = -Ikernel-hook -I$(PORTS)/demo
+GUEST_CPPFLAGS = -Ikernel-hook
 GUEST_LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1,-z,max-page-size=4096,-z,noexecstack
 
 # Work is seen by function: none is put into another; and one file is there for its tail call.
 $(DEMO_WORK:%=build/guest/%.o): SHAPE = -fno-inline
-build/guest/$(PORTS)/demo/oracle_tail.o: SHAPE = -foptimize-sibling-calls
+build/guest/$(PORTS)/demo/work/oracle_tail.o: SHAPE = -foptimize-sibling-calls
 # The hook is built with what docs/porting.md says, no more.
-$(HOOK:%=build/guest/%.o) $(TEMPLATE:%=build/guest/%.o) build/guest/$(PORTS)/demo/port.o: FRAMES =
+$(HOOK:%=build/guest/%.o) $(TEMPLATE:%=build/guest/%.o) build/guest/$(PORTS)/demo/kernel/port.o: FRAMES =
 
 build/guest/%.o: %.c
 	@mkdir -p $(@D)
@@ -41,10 +43,10 @@ build/guest/%.o: %.S
 	@mkdir -p $(@D)
 	$(call say,AS)$(CC) $(GUEST_CPPFLAGS) $(GUEST) -Wa,-Ibuild/demo -MMD -MP -c -o $@ $<
 
-build/demo/%: $(call in,$(PORTS)/demo/,user/%.c user/start.S user/program.h call.h)
+build/demo/%: $(call in,$(PORTS)/demo/,user/%.c user/start.S user/program.h machine/call.h)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(GUEST_CPPFLAGS) $(GUEST) $(FRAMES) -fno-inline $(GUEST_LDFLAGS) -o $@ $(filter %.c %.S,$^)
-build/guest/$(PORTS)/demo/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
+build/guest/$(PORTS)/demo/kernel/programs.o: $(DEMO_PROGRAMS:%=build/demo/%)
 
 build/demo/demo.elf: $(patsubst %,build/guest/%.o,$(DEMO) $(DEMO_WORK) $(DEMO_TEMPLATE) $(HOOK)) $(PORTS)/demo/link.ld
 build/tiny/tiny.elf: $(patsubst %,build/guest/%.o,$(TINY) $(TEMPLATE) $(HOOK)) $(PORTS)/tiny/link.ld

@@ -3,12 +3,12 @@
 #include <stdint.h>
 
 #include "books.h"
-#include "console.h"
-#include "cpu.h"
 #include "ktop.h"
-#include "profile.h"
-#include "sched.h"
-#include "thread.h"
+#include "ports/demo/kernel/cpu.h"
+#include "ports/demo/kernel/hook_calls.h"
+#include "ports/demo/kernel/sched.h"
+#include "ports/demo/kernel/thread.h"
+#include "ports/demo/machine/console.h"
 #include "wire.h"
 
 enum { SECOND = 1000000000 };

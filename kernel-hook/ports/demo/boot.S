@@ -4,7 +4,7 @@
  * EBX is the address of its start information), the others in real mode at TRAMPOLINE. Both meet
  * in boot_long, which turns on paging and 64-bit mode and jumps to the high half.
  */
-#include "layout.h"
+#include "ports/demo/machine/layout.h"
 
 #define PHYSICAL(symbol) (symbol - KERNEL_BASE)
 #define RELOCATED(label) (TRAMPOLINE + label - boot_trampoline)

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "call.h"
+#include "ports/demo/machine/call.h"
 
 static inline int64_t call4(enum call number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kernel-hook/ports/demo/sync.h"
+#include "kernel-hook/ports/demo/machine/sync.h"
 #include "tests/unit/fakes/scenario.h"
 
 enum { TURNS = 4, WORDS = 4 };

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "cpu.h"
+#include "demo_events.h"
+#include "hook_calls.h"
+#include "ktop.h"
+#include "ports/demo/machine/command.h"
+#include "ports/demo/machine/layout.h"
+#include "ports/demo/machine/memory.h"
+#include "ports/demo/machine/panic.h"
+#include "ports/demo/machine/spin.h"
+#include "ports/demo/machine/string.h"
+#include "ports/demo/machine/x86.h"
+#include "ports/demo/memory/page.h"
+#include "ports/demo/memory/program.h"
+#include "ports/template/template.h"
+#include "process.h"
+#include "sched.h"
+#include "thread.h"
+#include "wire.h"
+
+enum { BUILD_ID_HEADER = 16 };		/* bytes */
+
+/* link.ld */
+extern const uint8_t build_id_note[], build_id_note_end[];
+
+struct ktop *profile;
+static struct spin names;		/* ktop takes one name at a time */
+
+/* The kernel's own build id: its note is a header of three words, "GNU" and the bytes. */
+static void find_build_id(struct ktop_facts *facts)
+{
+	ptrdiff_t size = build_id_note_end - build_id_note;
+
+	if (size > BUILD_ID_HEADER) {
+		facts->build_id = build_id_note + BUILD_ID_HEADER;
+		facts->build_id_size = (uint32_t)(size - BUILD_ID_HEADER);
+	}
+}
+
+/* ---- what the template asks for ---- */
+
+void *ktop_pages(size_t size)
+{
+	return page_reserve(size);
+}
+
+uint64_t ktop_physical(const void *address)
+{
+	return memory_physical(address);
+}
+
+/* The direct map holds the devices too, as far as they lie below its end. */
+void *ktop_map(uint64_t physical, size_t size)
+{
+	return physical + size <= DIRECT_SIZE ? memory_at(physical) : NULL;
+}
+
+bool ktop_hotplug(void)
+{
+	return !command_is("ktop.hotplug", "off");
+}
+
+/* ---- its life ---- */
+
+void profile_start(uint32_t cpu_total)
+{
+	struct ktop_settings settings = {
+		.rate = command_number("ktop.rate"), .ring_size = command_number("ktop.ring"),
+		.plain_keys = command_is("ktop.keys", "plain"), .start = command_is("ktop", "on"),
+		.nmi = command_is("ktop.mode", "nmi"),
+	};
+	struct ktop_facts facts = {
+		.kernel = "demo-kernel", .version = "0.1", .arch = "x86_64",
+		.cpus = cpu_total, .clock_hz = clock_rate(),
+	};
+
+	find_build_id(&facts);
+	profile = ktop_start(&facts, &settings);
+	if (profile == NULL)
+		panic("ktop: no memory, or a setting on the command line is out of range");
+	KTOP_TELL(profile, MAIL_EVENTS);
+}
+
+static void pause(uint32_t ms)
+{
+	sched_sleep(ms * 1000000ull);
+}
+
+/* Urgent, so that rings are emptied on a busy machine as well; it sleeps nearly always. */
+static void profile_send(void *argument)
+{
+	(void)argument;
+	ktop_drainer(profile, sched_yield, pause);
+}
+
+void profile_start_sending(void)
+{
+	struct thread *thread = thread_new(&(struct thread_plan) {
+		.name = "ktop", .run = profile_send, .pinned = THREAD_ANY_CPU, .urgent = true,
+	});
+
+	if (thread == NULL)
+		panic("no memory for ktop's thread");
+	thread_start(thread);
+}
+
+void profile_thread(struct thread *thread)
+{
+	unsigned long flags;
+
+	port_thread(thread);
+	flags = spin_lock_irq(&names);
+	ktop_thread(profile, thread->id, thread->profiled.process, thread->name);
+	spin_unlock_irq(&names, flags);
+}
+
+void profile_thread_exit(const struct thread *thread)
+{
+	unsigned long flags = spin_lock_irq(&names);
+
+	ktop_thread_exit(profile, thread->id);
+	spin_unlock_irq(&names, flags);
+}
+
+void profile_process(const struct process *process)
+{
+	unsigned long flags = spin_lock_irq(&names);
+
+	ktop_process(profile, process->id, process->program->name);
+	spin_unlock_irq(&names, flags);
+}
+
+void profile_process_exit(const struct process *process)
+{
+	unsigned long flags = spin_lock_irq(&names);
+
+	ktop_process_exit(profile, process->id);
+	spin_unlock_irq(&names, flags);
+}
+
+void profile_program(const struct process *process, const struct program_facts *facts)
+{
+	unsigned long flags = spin_lock_irq(&names);
+
+	ktop_object(profile, &(struct ktop_object) {
+		.process = process->id, .name = process->program->name,
+		.start = facts->start, .end = facts->end,
+		.build_id = facts->build_id, .build_id_size = facts->build_id_size,
+	});
+	spin_unlock_irq(&names, flags);
+}

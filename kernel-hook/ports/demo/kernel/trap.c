@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "cpu.h"
+#include "hook_calls.h"
+#include "keyboard.h"
+#include "ktop.h"
+#include "ports/demo/machine/apic.h"
+#include "ports/demo/machine/frame.h"
+#include "ports/demo/machine/panic.h"
+#include "ports/demo/machine/x86.h"
+#include "process.h"
+#include "sched.h"
+#include "thread.h"
+#include "trace.h"
+#include "trap.h"
+
+/* Intel SDM 3A, section 6.14.1. */
+struct gate {
+	uint16_t low, selector;
+	uint8_t stack, type;
+	uint16_t middle;
+	uint32_t high, reserved;
+};
+
+enum { VECTORS = 256, STUB_SIZE = 16, INTERRUPT_GATE = 0x8e };
+
+static struct gate gates[VECTORS];
+
+static void set_gate(uint32_t vector, uint8_t stack)
+{
+	uint64_t stub = (uint64_t)entry_stubs + STUB_SIZE * vector;
+
+	gates[vector] = (struct gate) {
+		.low = (uint16_t)stub, .middle = (uint16_t)(stub >> 16),
+		.high = (uint32_t)(stub >> 32),
+		.selector = KERNEL_CODE, .type = INTERRUPT_GATE, .stack = stack,
+	};
+}
+
+void trap_start(void)
+{
+	struct {
+		uint16_t limit;
+		void *base;
+	} __attribute__((packed)) pointer = { sizeof(gates) - 1, gates };
+
+	for (uint32_t vector = 0; vector < VECTORS; vector++)
+		set_gate(vector, vector == VECTOR_NMI ? 1 : vector == VECTOR_DOUBLE_FAULT ? 2 : 0);
+	__asm__ volatile("lidt %0" :: "m"(pointer));
+}
+
+/*
+ * All gates leave interrupts off, so that traps of one thread nest only where C turns them on
+ * again; an NMI may come at any instruction all the same.
+ *
+ * A program's mistake ends the program, one of ours ends us.
+ */
+static void exception(struct frame *frame)
+{
+	if (!frame_user(frame))
+		panic("exception %u at %lx, address %lx, error %lx, thread %s",
+			(uint32_t)frame->vector, frame->rip, fault_address(), frame->error,
+			thread_current()->name);
+	if (frame->vector == VECTOR_PAGE_FAULT && process_fault(fault_address()))
+		return;
+	process_fail(frame);
+}
+
+static void interrupt(struct frame *frame)
+{
+	uint32_t irq = (uint32_t)frame->vector - VECTOR_CLOCK;
+
+	ktop_trace_irq_enter(profile, irq);
+	if (frame->vector == VECTOR_CLOCK || frame->vector == VECTOR_KICK)
+		clock_interrupt(frame);
+	else
+		cpu_this()->halted = false;
+	if (frame->vector == VECTOR_KEYBOARD || frame->vector == VECTOR_MOUSE)
+		keyboard_interrupt();
+	if (frame->vector != VECTOR_SPURIOUS)
+		apic_done();
+	ktop_trace_irq_exit(profile, irq);
+	/* Preemption: the frame stays on this thread's stack until it is back. */
+	if (cpu_this()->resched && thread_current()->unpreemptible == 0)
+		sched_switch();
+}
+
+/*
+ * The time from here to the end, in which another thread may run, is none of the thread's own: the
+ * outermost trap books it as stolen (thread_clock() leaves it out).
+ */
+void trap_handle(struct frame *frame)
+{
+	struct thread *thread = thread_current();
+	uint64_t start = clock_now();
+
+	thread->traps++;
+	if (frame->vector < VECTOR_CLOCK)
+		exception(frame);
+	else
+		interrupt(frame);
+	if (thread->traps == 1)
+		thread->stolen += clock_now() - start;
+	thread->traps--;
+}
+
+/*
+ * Here is no lock, no fault and no other interrupt; thread_current() would be the wrong one. What
+ * the NMI took is booked on the thread that it hit, unless a trap of that thread books it already.
+ */
+void trap_nmi(struct frame *frame)
+{
+	uint64_t start = clock_now();
+	struct ktop_regs regs = profile_regs(frame);
+	struct thread *thread = cpu_this()->current;
+
+	ktop_nmi(profile, &regs);	/* one that is not ktop's means nothing here */
+	if (thread->traps == 0)
+		thread->stolen += clock_now() - start;
+}
