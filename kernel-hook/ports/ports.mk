@@ -12,7 +12,7 @@ DEMO_WORK = $(call in,$(PORTS)/demo/,machine/checksum kernel/file) $(call in,$(P
 DEMO_PROGRAMS = hash primes queens sort pulse
 TEMPLATE = $(call in,$(PORTS)/template/,alarm current memory port start string)
 DEMO_TEMPLATE = $(filter %/port %/start,$(TEMPLATE))
-TINY = $(call in,$(PORTS)/tiny/,boot main profile)
+TINY = $(call in,$(PORTS)/tiny/,boot main port)
 
 QEMU = qemu-system-x86_64 -accel tcg -display none
 DEMO_GUEST = $(QEMU) -smp 4 -m 256 -kernel build/demo/demo.elf -append work=mix

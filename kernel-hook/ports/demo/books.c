@@ -16,8 +16,8 @@ enum { SECOND = 1000000000 };
 static void show(uint32_t cpu)
 {
 	print("books: cpu=%u samples=%lu/%lu trace=%lu/%lu\n", cpu,
-		ktop_taken(profile, cpu, KTOP_SAMPLES), ktop_lost(profile, cpu, KTOP_SAMPLES),
-		ktop_taken(profile, cpu, KTOP_TRACE), ktop_lost(profile, cpu, KTOP_TRACE));
+		ktop_taken(hook, cpu, KTOP_SAMPLES), ktop_lost(hook, cpu, KTOP_SAMPLES),
+		ktop_taken(hook, cpu, KTOP_TRACE), ktop_lost(hook, cpu, KTOP_TRACE));
 }
 
 static void books_run(void *argument)

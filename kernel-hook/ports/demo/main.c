@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small kernel for x86-64 machines of many CPUs, and ktop's reference port. A tour:
+ * A small kernel for x86-64 machines with many CPUs, and ktop's reference port. A tour:
  *
- *   boot.S main.c smp.c             from the loader to all CPUs idling
- *   layout.h page.c slab.c space.c  addresses; pages; objects cut from pages; page tables
- *   entry.S frame.h trap.c          the ways in: interrupts, exceptions, NMI, system calls
- *   apic.c clock.c keyboard.c       the devices that interrupt
- *   thread.c switch.S sched.c       threads, and which of them runs
- *   spin.c mutex.c                  locks: waited for awake, and asleep
- *   process.c program.c syscall.c   programs in address spaces of their own; user/ has them
- *   port.c profile.c books.c        ktop: what it wants of a kernel, what a kernel tells it, its counts
- *   mix.c oracle.c                  work to look at
- *   cost.c                          what ktop costs
+ *   boot.S main.c                       from the loader to all CPUs idling
+ *   machine/  acpi.c apic.c console.c   the PC: its tables, interrupt controllers, serial port
+ *             spin.c                    locks whose waiters stay awake
+ *   memory/   page.c slab.c space.c     pages; objects cut from pages; page tables
+ *             program.c                 loads a program into an address space
+ *   kernel/   cpu.c smp.c               the state of each CPU; starting the other CPUs
+ *             entry.S trap.c            the ways in: interrupts, exceptions, NMIs, system calls
+ *             clock.c keyboard.c        the devices that interrupt
+ *             thread.c switch.S sched.c mutex.c    threads, and which of them runs
+ *             process.c syscall.c file.c           programs in address spaces of their own
+ *             port.c hook_calls.c       what ktop asks of this kernel, and what this kernel tells ktop
+ *   work/     mix*.c oracle*.c          work to look at
+ *             cost.c                    measures what ktop costs
+ *   user/                               the programs
+ *   books.c                             ktop's counts, printed
  *
- * This file brings it up: memory, clock, ktop, the other CPUs, then the work that was asked for.
+ * This file brings the kernel up: memory, clock, ktop, the other CPUs, then the work that the command line names.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -92,7 +97,7 @@ static void start_work(void)
 static void init(void *argument)
 {
 	(void)argument;
-	profile_start_sending();
+	hook_start_sending();
 	keyboard_start();
 	start_work();
 }
@@ -114,7 +119,7 @@ _Noreturn void main(uint64_t start)
 	clock_measure();
 	print("demo-kernel 0.1, x86-64, %lu MiB free, clock %lu MHz\n", page_free_bytes() >> 20,
 		clock_rate() / 1000000);
-	profile_start(machine.cpus);
+	hook_start(machine.cpus);
 	thread_adopt(0);
 	clock_start();
 	smp_start(&machine);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A kernel of one CPU, one timer and three threads, to copy a port from: main.c is the kernel,
- * boot.S the instructions that C has no word for, profile.c ktop.
+ * boot.S the instructions that C has no word for, port.c ktop.
  *
  *   make demo-kernel
  *   build/ktop run -- qemu-system-x86_64 -display none -kernel build/tiny/tiny.elf
@@ -85,7 +85,7 @@ static void idle(void)
 }
 
 static struct thread threads[] = {
-	{ .name = "ktop", .run = profile_drain },
+	{ .name = "ktop", .run = hook_drain },
 	{ .name = "worker", .run = work },
 	{ .name = "idle", .run = idle },
 };
@@ -101,7 +101,7 @@ static void schedule(void)
 
 	for (; to->wake > now; to++)
 		next = to->wake < next ? to->wake : next;
-	profile_wake_at(next);
+	hook_wake_at(next);
 	if (to == from)
 		return;
 	current = to;
@@ -131,7 +131,7 @@ static void make_thread(struct thread *thread, uint32_t id)
 	top[4] = (uintptr_t)thread->run;
 	top[6] = (uintptr_t)thread_begin;
 	thread->sp = (uintptr_t)top;
-	profile_thread(thread, id);
+	hook_thread(thread, id);
 }
 
 /* ---- interrupts ---- */
@@ -139,7 +139,7 @@ static void make_thread(struct thread *thread, uint32_t id)
 void timer_interrupt(const struct frame *frame)
 {
 	ktop_out8(PIC, PIC_END);
-	profile_tick(frame);
+	hook_tick(frame);
 	schedule();
 }
 
@@ -181,12 +181,12 @@ _Noreturn void main(void)
 
 	measure_clock();
 	start_interrupts();
-	profile_start(clock_hz);
+	hook_start(clock_hz);
 	for (uint32_t i = 0; i < THREADS; i++)
 		make_thread(&threads[i], i + 1);
 	current->profiled.idle = true;	/* this one does nothing but halt */
 	ktop_current_set(&current->profiled);
-	profile_wake_at(0);
+	hook_wake_at(0);
 	switch_stacks(&sp, current->sp);
 	__builtin_unreachable();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What main.c and profile.c know of each other. */
+/* What main.c and port.c know of each other. */
 #ifndef TINY_H
 #define TINY_H
 
@@ -29,11 +29,11 @@ void timer_set(uint32_t units);		/* interrupts off */
 void thread_yield(void);
 void thread_sleep(uint32_t ms);
 
-/* profile.c: ktop in this kernel. thread, but for the last two: interrupts off */
-void profile_start(uint64_t clock_hz);
-void profile_thread(struct thread *thread, uint32_t id);
-void profile_drain(void);
-void profile_tick(const struct frame *frame);
-void profile_wake_at(uint64_t clock);	/* the interrupt that the scheduler wants next */
+/* port.c: ktop in this kernel. thread, but for the last two: interrupts off */
+void hook_start(uint64_t clock_hz);
+void hook_thread(struct thread *thread, uint32_t id);
+void hook_drain(void);
+void hook_tick(const struct frame *frame);
+void hook_wake_at(uint64_t clock);	/* the interrupt that the scheduler wants next */
 
 #endif

@@ -142,12 +142,12 @@ void clock_start(void)
 void clock_interrupt(const struct frame *frame)
 {
 	struct cpu *cpu = cpu_this();
-	struct ktop_regs regs = profile_regs(frame);
+	struct ktop_regs regs = hook_regs(frame);
 	uint64_t now = clock_now(), turn = clock_ticks(TURN);
 
 	if (cpu->next_sample <= now)
 		cpu->next_sample = 0;		/* ktop asks anew */
-	ktop_tick(profile, &regs);
+	ktop_tick(hook, &regs);
 	cpu->halted = false;
 	sched_wake_sleepers(now);
 	if (now >= cpu->next_tick) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace events of this kernel's own: told in profile.c; `ktop ctl events +mail` switches them on. */
+/* Trace events of this kernel's own: told in hook_calls.c; `ktop ctl events +mail` switches them on. */
 #ifndef DEMO_EVENTS_H
 #define DEMO_EVENTS_H
 

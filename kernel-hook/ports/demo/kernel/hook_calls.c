@@ -28,7 +28,7 @@ enum { BUILD_ID_HEADER = 16 };		/* bytes */
 /* link.ld */
 extern const uint8_t build_id_note[], build_id_note_end[];
 
-struct ktop *profile;
+struct ktop *hook;
 static struct spin names;		/* ktop takes one name at a time */
 
 /* The kernel's own build id: its note is a header of three words, "GNU" and the bytes. */
@@ -67,7 +67,7 @@ bool ktop_hotplug(void)
 
 /* ---- its life ---- */
 
-void profile_start(uint32_t cpu_total)
+void hook_start(uint32_t cpu_total)
 {
 	struct ktop_settings settings = {
 		.rate = command_number("ktop.rate"), .ring_size = command_number("ktop.ring"),
@@ -80,10 +80,10 @@ void profile_start(uint32_t cpu_total)
 	};
 
 	find_build_id(&facts);
-	profile = ktop_start(&facts, &settings);
-	if (profile == NULL)
+	hook = ktop_start(&facts, &settings);
+	if (hook == NULL)
 		panic("ktop: no memory, or a setting on the command line is out of range");
-	KTOP_TELL(profile, MAIL_EVENTS);
+	KTOP_TELL(hook, MAIL_EVENTS);
 }
 
 static void pause(uint32_t ms)
@@ -92,16 +92,16 @@ static void pause(uint32_t ms)
 }
 
 /* Urgent, so that rings are emptied on a busy machine as well; it sleeps nearly always. */
-static void profile_send(void *argument)
+static void hook_send(void *argument)
 {
 	(void)argument;
-	ktop_drainer(profile, sched_yield, pause);
+	ktop_drainer(hook, sched_yield, pause);
 }
 
-void profile_start_sending(void)
+void hook_start_sending(void)
 {
 	struct thread *thread = thread_new(&(struct thread_plan) {
-		.name = "ktop", .run = profile_send, .pinned = THREAD_ANY_CPU, .urgent = true,
+		.name = "ktop", .run = hook_send, .pinned = THREAD_ANY_CPU, .urgent = true,
 	});
 
 	if (thread == NULL)
@@ -109,45 +109,45 @@ void profile_start_sending(void)
 	thread_start(thread);
 }
 
-void profile_thread(struct thread *thread)
+void hook_thread(struct thread *thread)
 {
 	unsigned long flags;
 
 	port_thread(thread);
 	flags = spin_lock_irq(&names);
-	ktop_thread(profile, thread->id, thread->profiled.process, thread->name);
+	ktop_thread(hook, thread->id, thread->profiled.process, thread->name);
 	spin_unlock_irq(&names, flags);
 }
 
-void profile_thread_exit(const struct thread *thread)
+void hook_thread_exit(const struct thread *thread)
 {
 	unsigned long flags = spin_lock_irq(&names);
 
-	ktop_thread_exit(profile, thread->id);
+	ktop_thread_exit(hook, thread->id);
 	spin_unlock_irq(&names, flags);
 }
 
-void profile_process(const struct process *process)
+void hook_process(const struct process *process)
 {
 	unsigned long flags = spin_lock_irq(&names);
 
-	ktop_process(profile, process->id, process->program->name);
+	ktop_process(hook, process->id, process->program->name);
 	spin_unlock_irq(&names, flags);
 }
 
-void profile_process_exit(const struct process *process)
+void hook_process_exit(const struct process *process)
 {
 	unsigned long flags = spin_lock_irq(&names);
 
-	ktop_process_exit(profile, process->id);
+	ktop_process_exit(hook, process->id);
 	spin_unlock_irq(&names, flags);
 }
 
-void profile_program(const struct process *process, const struct program_facts *facts)
+void hook_program(const struct process *process, const struct program_facts *facts)
 {
 	unsigned long flags = spin_lock_irq(&names);
 
-	ktop_object(profile, &(struct ktop_object) {
+	ktop_object(hook, &(struct ktop_object) {
 		.process = process->id, .name = process->program->name,
 		.start = facts->start, .end = facts->end,
 		.build_id = facts->build_id, .build_id_size = facts->build_id_size,

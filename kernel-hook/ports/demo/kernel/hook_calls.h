@@ -12,26 +12,26 @@ struct process;
 struct program_facts;
 struct thread;
 
-extern struct ktop *profile;		/* fixed after profile_start() */
+extern struct ktop *hook;		/* fixed after hook_start() */
 
 /* thread, at start-up, when the CPUs are counted and the clock is known */
-void profile_start(uint32_t cpus);
+void hook_start(uint32_t cpus);
 
 /* thread, at start-up, when threads can run: the one that sends what was gathered */
-void profile_start_sending(void);
+void hook_start_sending(void);
 
 /* thread or interrupts off */
-void profile_thread(struct thread *thread);
-void profile_thread_exit(const struct thread *thread);
-void profile_process(const struct process *process);
-void profile_process_exit(const struct process *process);
-void profile_program(const struct process *process, const struct program_facts *facts);
+void hook_thread(struct thread *thread);
+void hook_thread_exit(const struct thread *thread);
+void hook_process(const struct process *process);
+void hook_process_exit(const struct process *process);
+void hook_program(const struct process *process, const struct program_facts *facts);
 
 /* port.c. What does not change while the thread lives, before it runs. */
 void port_thread(struct thread *thread);
 
 /* NMI */
-static inline struct ktop_regs profile_regs(const struct frame *frame)
+static inline struct ktop_regs hook_regs(const struct frame *frame)
 {
 	return (struct ktop_regs) {
 		.pc = frame->rip, .sp = frame->rsp, .fp = frame->rbp, .user = frame_user(frame),

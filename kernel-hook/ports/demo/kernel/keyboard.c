@@ -6,8 +6,8 @@
 #include "ktop.h"
 #include "ports/demo/machine/apic.h"
 #include "ports/demo/machine/console.h"
+#include "ports/demo/machine/vector.h"
 #include "ports/demo/machine/x86.h"
-#include "trap.h"
 
 enum { DATA = 0x60, STATUS = 0x64, COMMAND = 0x64 };
 enum { HAS_BYTE = 1, BUSY = 2, FROM_MOUSE = 0x20, NO_CONTROLLER = 0xff };
@@ -51,7 +51,7 @@ void keyboard_start(void)
 	drop_bytes();
 	apic_route(1, VECTOR_KEYBOARD);
 	apic_route(12, VECTOR_MOUSE);
-	ktop_keys_heard(profile);
+	ktop_keys_heard(hook);
 }
 
 /* A letter is shown when its key goes down; nobody reads what is typed. */
@@ -74,7 +74,7 @@ void keyboard_interrupt(void)
 		uint32_t index = (status & FROM_MOUSE) != 0;
 		uint8_t byte = in8(DATA);
 
-		if (!ktop_serio(profile, index, byte) && index == 0)
+		if (!ktop_serio(hook, index, byte) && index == 0)
 			echo(byte);
 	}
 }

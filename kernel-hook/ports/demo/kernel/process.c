@@ -50,7 +50,7 @@ static void process_main(void *argument)
 
 	if (!program_load(process->program, process->space, &facts))
 		process_exit(FAILED);
-	profile_program(process, &facts);
+	hook_program(process, &facts);
 	enter_user(facts.entry, process->argument);
 }
 
@@ -80,13 +80,13 @@ struct process *process_spawn(const char *name, uint64_t argument)
 
 	if (process == NULL)
 		return NULL;
-	profile_process(process);
+	hook_process(process);
 	thread = thread_new(&(struct thread_plan) {
 		.name = program->name, .run = process_main, .argument = process,
 		.pinned = THREAD_ANY_CPU, .process = process,
 	});
 	if (thread == NULL) {
-		profile_process_exit(process);
+		hook_process_exit(process);
 		space_free(process->space);
 		slab_free(&processes, process);
 		return NULL;
@@ -120,7 +120,7 @@ _Noreturn void process_exit(int64_t status)
 	process_enter_space(NULL);
 	irq_on();
 	space_free(space);
-	profile_process_exit(process);
+	hook_process_exit(process);
 	flags = spin_lock_irq(&process->lock);
 	process->status = status;
 	process->over = true;

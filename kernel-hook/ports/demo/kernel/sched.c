@@ -9,6 +9,7 @@
 #include "ktop.h"
 #include "ports/demo/machine/apic.h"
 #include "ports/demo/machine/panic.h"
+#include "ports/demo/machine/preempt.h"
 #include "ports/demo/machine/spin.h"
 #include "ports/demo/machine/sync.h"
 #include "ports/demo/machine/x86.h"
@@ -47,7 +48,7 @@ static uint32_t load(const struct cpu *cpu)
 
 static bool usable(const struct cpu *cpu)
 {
-	return !ktop_set_aside(profile, cpu->number);
+	return !ktop_set_aside(hook, cpu->number);
 }
 
 /* Where the thread was last, as long as no CPU has less to do. */
@@ -158,7 +159,7 @@ static void switch_to(struct cpu *cpu, struct thread *to)
 {
 	struct thread *from = cpu->current;
 
-	ktop_trace_sched_switch(profile, from->id, to->id);
+	ktop_trace_sched_switch(hook, from->id, to->id);
 	cpu->previous = from;
 	cpu->halted = false;
 	cpu->kernel_stack = cpu->state.rsp[0] = (uint64_t)to + STACK_SIZE;
@@ -200,6 +201,17 @@ void sched_yield(void)
 	irq_off();
 	sched_switch();
 	irq_on();
+}
+
+void preempt_off(void)
+{
+	thread_current()->unpreemptible++;
+}
+
+void preempt_on(void)
+{
+	if (--thread_current()->unpreemptible == 0 && cpu_this()->resched && irq_is_on())
+		sched_yield();
 }
 
 /* ---- waiting ---- */
@@ -270,7 +282,7 @@ static void pace(struct cpu *cpu)
 
 	while ((thread = dequeue(cpu, true)) != NULL)
 		enqueue(thread);
-	next = ktop_pace(profile);
+	next = ktop_pace(hook);
 	cpu->next_sample = next;
 	clock_arm();
 	if (next > clock_now())

@@ -108,9 +108,9 @@ void syscall_handle(struct frame *frame)
 	uint64_t number = frame->rax;
 
 	irq_on();
-	ktop_trace_syscall_enter(profile, thread, (uint32_t)number);
+	ktop_trace_syscall_enter(hook, thread, (uint32_t)number);
 	frame->rax = (uint64_t)(number < CALLS ? calls[number](frame) : FAILED);
-	ktop_trace_syscall_exit(profile, thread, (uint32_t)number, frame->rax);
+	ktop_trace_syscall_exit(hook, thread, (uint32_t)number, frame->rax);
 	irq_off();
 	if (cpu_this()->resched)
 		sched_switch();

@@ -43,7 +43,7 @@ struct thread *thread_new(const struct thread_plan *plan)
 	thread->sp = (uint64_t)first;
 	thread->guard = THREAD_GUARD;
 	text_copy(thread->name, plan->name, sizeof(thread->name));
-	profile_thread(thread);
+	hook_thread(thread);
 	return thread;
 }
 
@@ -73,7 +73,7 @@ void thread_adopt(uint32_t cpu)
 	thread->guard = THREAD_GUARD;
 	text_copy(thread->name, "idle", sizeof(thread->name));
 	cpus[cpu].idle = cpus[cpu].current = thread;
-	profile_thread(thread);
+	hook_thread(thread);
 }
 
 /* Reached as if thread_switch() returned: interrupts off, amid the scheduler's switch. */
@@ -89,7 +89,7 @@ void thread_main(void)
 
 _Noreturn void thread_exit(void)
 {
-	profile_thread_exit(thread_current());
+	hook_thread_exit(thread_current());
 	irq_off();
 	thread_current()->state = THREAD_DEAD;
 	sched_switch();

@@ -10,6 +10,7 @@
 #include "ports/demo/machine/apic.h"
 #include "ports/demo/machine/frame.h"
 #include "ports/demo/machine/panic.h"
+#include "ports/demo/machine/vector.h"
 #include "ports/demo/machine/x86.h"
 #include "process.h"
 #include "sched.h"
@@ -73,7 +74,7 @@ static void interrupt(struct frame *frame)
 {
 	uint32_t irq = (uint32_t)frame->vector - VECTOR_CLOCK;
 
-	ktop_trace_irq_enter(profile, irq);
+	ktop_trace_irq_enter(hook, irq);
 	if (frame->vector == VECTOR_CLOCK || frame->vector == VECTOR_KICK)
 		clock_interrupt(frame);
 	else
@@ -82,7 +83,7 @@ static void interrupt(struct frame *frame)
 		keyboard_interrupt();
 	if (frame->vector != VECTOR_SPURIOUS)
 		apic_done();
-	ktop_trace_irq_exit(profile, irq);
+	ktop_trace_irq_exit(hook, irq);
 	/* Preemption: the frame stays on this thread's stack until it is back. */
 	if (cpu_this()->resched && thread_current()->unpreemptible == 0)
 		sched_switch();
@@ -114,10 +115,10 @@ void trap_handle(struct frame *frame)
 void trap_nmi(struct frame *frame)
 {
 	uint64_t start = clock_now();
-	struct ktop_regs regs = profile_regs(frame);
+	struct ktop_regs regs = hook_regs(frame);
 	struct thread *thread = cpu_this()->current;
 
-	ktop_nmi(profile, &regs);	/* one that is not ktop's means nothing here */
+	ktop_nmi(hook, &regs);	/* one that is not ktop's means nothing here */
 	if (thread->traps == 0)
 		thread->stolen += clock_now() - start;
 }

@@ -7,12 +7,6 @@
 
 struct frame;
 
-/* What interrupts the kernel, beside the CPU's own exceptions 0 to 31. */
-enum {
-	VECTOR_NMI = 2, VECTOR_DOUBLE_FAULT = 8, VECTOR_PAGE_FAULT = 14,
-	VECTOR_CLOCK = 32, VECTOR_KEYBOARD, VECTOR_MOUSE, VECTOR_KICK, VECTOR_SPURIOUS = 255,
-};
-
 /* Stacks of their own, for what may come at any instruction: an NMI, a double fault. */
 enum { TRAP_STACKS = 2 };
 

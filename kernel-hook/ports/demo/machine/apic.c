@@ -5,7 +5,7 @@
 #include "acpi.h"
 #include "apic.h"
 #include "memory.h"
-#include "ports/demo/kernel/trap.h"
+#include "vector.h"
 #include "x86.h"
 
 /* Registers, in bytes from the start. */

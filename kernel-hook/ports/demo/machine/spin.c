@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 
-#include "ports/demo/kernel/cpu.h"
-#include "ports/demo/kernel/sched.h"
-#include "ports/demo/kernel/thread.h"
+#include "preempt.h"
 #include "spin.h"
 #include "sync.h"
 #include "x86.h"
@@ -19,18 +17,14 @@ static void take(struct spin *spin)
 
 void spin_lock(struct spin *spin)
 {
-	thread_current()->unpreemptible++;
+	preempt_off();
 	take(spin);
 }
 
-/* An interrupt that wanted another thread to run, and came while the lock was held, gets it now. */
 void spin_unlock(struct spin *spin)
 {
-	struct thread *thread = thread_current();
-
 	sync_give(&spin->held);
-	if (--thread->unpreemptible == 0 && cpu_this()->resched && irq_is_on())
-		sched_yield();
+	preempt_on();
 }
 
 unsigned long spin_lock_irq(struct spin *spin)

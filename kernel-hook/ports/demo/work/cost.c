@@ -33,11 +33,11 @@ void cost_nothing(struct ktop *ktop, const struct ktop_regs *regs);
 __asm__(".text\n\t.type cost_nothing, @function\ncost_nothing:\n\tret\n\t"
 	".size cost_nothing, . - cost_nothing");
 
-static __attribute__((noinline)) uint64_t call(function *hook, const struct ktop_regs *regs)
+static __attribute__((noinline)) uint64_t call(function *called, const struct ktop_regs *regs)
 {
 	uint64_t start = clock_now();
 
-	hook(profile, regs);
+	called(hook, regs);
 	return clock_now() - start;
 }
 
@@ -120,7 +120,7 @@ static void press(uint8_t key)
 	unsigned long flags = irq_save();
 
 	for (uint32_t i = 0; i < sizeof(keys); i++)
-		ktop_serio(profile, 0, keys[i]);
+		ktop_serio(hook, 0, keys[i]);
 	irq_restore(flags);
 }
 
@@ -128,12 +128,12 @@ static void press(uint8_t key)
 static void trace_all(void)
 {
 	press(KTOP_KEY_OFF);
-	while (ktop_running(profile))
+	while (ktop_running(hook))
 		sched_sleep(PAUSE);
-	profile->control.events[KTOP_TRACE_FIRST / 32] = ~0u;
-	profile->control.event_words = KTOP_TRACE_FIRST / 32 + 1;
+	hook->control.events[KTOP_TRACE_FIRST / 32] = ~0u;
+	hook->control.event_words = KTOP_TRACE_FIRST / 32 + 1;
 	press(KTOP_KEY_ON);
-	while (!ktop_running(profile))
+	while (!ktop_running(hook))
 		sched_sleep(PAUSE);
 }
 

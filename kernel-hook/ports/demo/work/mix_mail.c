@@ -37,7 +37,7 @@ static bool mailbox_put(struct mailbox *box, struct packet *packet)
 	room = box->count < BOX_SIZE;
 	if (room) {
 		box->packets[(box->first + box->count++) % BOX_SIZE] = packet;
-		ktop_trace_mail_put(profile, (uint32_t)(box - boxes), box->count, packet->address);
+		ktop_trace_mail_put(hook, (uint32_t)(box - boxes), box->count, packet->address);
 	}
 	spin_unlock(&box->lock);
 	return room;
@@ -51,7 +51,7 @@ static struct packet *mailbox_take(struct mailbox *box)
 	if (box->count > 0) {
 		packet = box->packets[box->first++ % BOX_SIZE];
 		box->count--;
-		ktop_trace_mail_take(profile, (uint32_t)(box - boxes), box->count, -1);
+		ktop_trace_mail_take(hook, (uint32_t)(box - boxes), box->count, -1);
 	}
 	spin_unlock(&box->lock);
 	return packet;

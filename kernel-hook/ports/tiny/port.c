@@ -12,7 +12,7 @@
 static struct ktop *ktop;
 static struct ktop_alarm alarm;
 
-void profile_start(uint64_t clock_hz)
+void hook_start(uint64_t clock_hz)
 {
 	ktop_alarm_init(&alarm, clock_hz, TIMER_HZ, TIMER_MOST);
 	ktop = ktop_start(&(struct ktop_facts) {
@@ -20,18 +20,18 @@ void profile_start(uint64_t clock_hz)
 	}, NULL);
 }
 
-void profile_thread(struct thread *thread, uint32_t id)
+void hook_thread(struct thread *thread, uint32_t id)
 {
 	ktop_current_init(&thread->profiled, id, thread->stack, sizeof(thread->stack));
 	ktop_thread(ktop, id, KTOP_KERNEL, thread->name);
 }
 
-void profile_drain(void)
+void hook_drain(void)
 {
 	ktop_drainer(ktop, thread_yield, thread_sleep);
 }
 
-void profile_tick(const struct frame *frame)
+void hook_tick(const struct frame *frame)
 {
 	struct ktop_regs regs = { .pc = frame->rip, .sp = frame->rsp, .fp = frame->rbp };
 
@@ -39,7 +39,7 @@ void profile_tick(const struct frame *frame)
 	ktop_tick(ktop, &regs);		/* the scheduler sets the timer as it ends */
 }
 
-void profile_wake_at(uint64_t clock)
+void hook_wake_at(uint64_t clock)
 {
 	alarm.kernel = clock;
 	timer_set(ktop_alarm_units(&alarm, ktop_port_clock()));
