@@ -9,9 +9,18 @@
 #include "agent/wire/event.h"
 #include "fake_symbols.h"
 
-enum { FUNCTIONS = 4096 };
+enum { FUNCTIONS = 4096, MEMOS = 1024 };
+
+/* What symbols_function found: oracles ask for the same few addresses a million times. */
+struct memo {
+	uint32_t space;
+	bool unknown;
+	uint64_t page;			/* with its function; 0: nothing yet */
+	uint32_t function;
+};
 
 struct symbols {
+	struct memo memos[MEMOS];
 	struct function functions[FUNCTIONS];
 	char *first_names[FUNCTIONS];	/* by which they are known here */
 	size_t count;
@@ -53,7 +62,7 @@ static uint32_t have(struct symbols *symbols, const struct function *function)
 	return (uint32_t)symbols->count++;
 }
 
-uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
+static uint32_t name_function(struct symbols *symbols, uint32_t space, uint64_t address)
 {
 	char name[64], object[16] = "kernel";
 	struct function function = { .name = name, .object = object,
@@ -70,6 +79,20 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 	if (!function.known)
 		function.name = "[unknown]";
 	return have(symbols, &function);
+}
+
+uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address)
+{
+	uint64_t page = address >> 8;
+	struct memo *memo = &symbols->memos[(page * 31 + space) % MEMOS];
+	bool unknown = space != EVENT_KERNEL && symbols->unknown >> space % 64 & 1;
+
+	if (!page)
+		return name_function(symbols, space, address);
+	if (memo->page != page || memo->space != space || memo->unknown != unknown)
+		*memo = (struct memo) { .space = space, .unknown = unknown, .page = page,
+			.function = name_function(symbols, space, address) };
+	return memo->function;
 }
 
 bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,

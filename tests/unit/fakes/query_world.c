@@ -17,7 +17,10 @@
 
 #define SECOND 1000000000ull
 
-enum { FUNCTIONS = 4096 };
+enum {
+	FUNCTIONS = 256,		/* that a world may have: each check has counts of them all */
+	SLICES = 4096,
+};
 
 struct world world_new(void)
 {
@@ -70,17 +73,39 @@ void world_take(struct world *world, const struct taken *taken)
 
 /* ---- the oracle ---- */
 
-static bool in_range(const struct world *world, const struct question *question, uint64_t time)
-{
-	const struct store *store = world->inputs.store;
+/* Of each slice, whether the question's range has it; they are in order of time. */
+struct ranges {
+	size_t count;
+	struct range { uint64_t begin, end; bool inside; } list[SLICES];
+};
 
-	for (size_t i = 0; i < store_slices(store); i++) {
+static void find_ranges(struct ranges *ranges, const struct store *store, const struct question *question)
+{
+	ranges->count = store_slices(store);
+	assert_true(ranges->count <= SLICES);
+	for (size_t i = 0; i < ranges->count; i++) {
 		struct slice slice = store_slice(store, i);
 		uint64_t middle = slice.begin + (slice.end - slice.begin) / 2;
 
-		if (time >= slice.begin && time < slice.end)
-			return middle >= question->from &&
-				(question->to == UINT64_MAX || middle < question->to);
+		ranges->list[i] = (struct range) { .begin = slice.begin, .end = slice.end,
+			.inside = middle >= question->from && (question->to == UINT64_MAX || middle < question->to) };
+	}
+}
+
+static bool in_range(const struct ranges *ranges, uint64_t time)
+{
+	size_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct range *range = &ranges->list[middle];
+
+		if (time >= range->begin && time < range->end)
+			return range->inside;
+		if (time < range->begin)
+			high = middle;
+		else
+			low = middle + 1;
 	}
 	fail_msg("no slice holds %llu", (unsigned long long)time);
 	return false;
@@ -96,28 +121,34 @@ static bool passes(const struct world *world, const struct filter *filter,
 }
 
 /* The functions of a sample, leaf first; `cuts` tells behind which one the caller is unknown. */
-static size_t frames_of(const struct world *world, const struct taken *taken,
-	uint32_t functions[2 * WORLD_FRAMES], bool cuts[2 * WORLD_FRAMES])
+struct frames {
+	size_t depth;
+	uint32_t functions[2 * WORLD_FRAMES];
+	bool cuts[2 * WORLD_FRAMES];
+};
+
+static void add_frame(struct frames *frames, uint32_t function)
 {
-	struct symbols *symbols = world->inputs.symbols;
-	size_t depth = 0;
+	assert_true(function < FUNCTIONS);
+	frames->cuts[frames->depth] = false;
+	frames->functions[frames->depth++] = function;
+}
 
-	memset(cuts, 0, 2 * WORLD_FRAMES * sizeof(*cuts));
+static void find_frames(struct frames *frames, struct symbols *symbols, const struct taken *taken)
+{
+	frames->depth = 0;
 	if (taken->mode == MODE_IDLE || taken->kernel_count + taken->user_count == 0) {
-		const char *name = taken->mode == MODE_IDLE ? "[idle]" : "[unknown]";
-
-		functions[0] = symbols_special(symbols, name);
-		return 1;
+		add_frame(frames, symbols_special(symbols, taken->mode == MODE_IDLE ? "[idle]" : "[unknown]"));
+		return;
 	}
-	for (uint32_t i = 0; i < taken->kernel_count; i++, depth++)
-		functions[depth] = symbols_function(symbols, EVENT_KERNEL,
-			taken->kernel[i] - (depth > 0));
-	if (depth)
-		cuts[depth - 1] = taken->kernel_cut;
-	for (uint32_t i = 0; i < taken->user_count; i++, depth++)
-		functions[depth] = symbols_function(symbols, taken->process,
-			taken->user[i] - (depth > 0));
-	return depth;
+	for (uint32_t i = 0; i < taken->kernel_count; i++)
+		add_frame(frames, symbols_function(symbols, EVENT_KERNEL,
+			taken->kernel[i] - (frames->depth > 0)));
+	if (frames->depth)
+		frames->cuts[frames->depth - 1] = taken->kernel_cut;
+	for (uint32_t i = 0; i < taken->user_count; i++)
+		add_frame(frames, symbols_function(symbols, taken->process,
+			taken->user[i] - (frames->depth > 0)));
 }
 
 struct expected {
@@ -126,44 +157,64 @@ struct expected {
 	uint64_t cpus[FUNCTIONS][DIGEST_WORDS_MAX];	/* of the rows */
 	uint64_t callers[FUNCTIONS];	/* of one function */
 	uint64_t trend[TABLE_TREND];
+	uint64_t stacks;		/* the sum of their marks */
 };
 
-static void expect_sample(struct expected *expected, const struct world *world,
-	const struct taken *taken, uint32_t function)
+/* Is it among the first `count` of them? */
+static bool is_among(const uint32_t *functions, size_t count, uint32_t function)
 {
-	uint32_t functions[2 * WORLD_FRAMES];
-	bool cuts[2 * WORLD_FRAMES], counted[FUNCTIONS] = { false }, called[FUNCTIONS] = { false };
-	size_t depth = frames_of(world, taken, functions, cuts);
+	for (size_t i = 0; i < count; i++)
+		if (functions[i] == function)
+			return true;
+	return false;
+}
+
+/* A caller counts once for a sample, however often it has called. */
+static void expect_callers(struct expected *expected, const struct frames *frames, uint64_t weight, uint32_t function)
+{
+	uint32_t called[2 * WORLD_FRAMES];
+	size_t count = 0;
+
+	for (size_t i = 0; i + 1 < frames->depth; i++) {
+		uint32_t caller = frames->functions[i + 1];
+
+		if (frames->functions[i] != function || frames->cuts[i] || is_among(called, count, caller))
+			continue;
+		expected->callers[caller] += weight;
+		called[count++] = caller;
+	}
+}
+
+static uint64_t mark(uint64_t weight, uint32_t leaf, uint32_t root)
+{
+	return weight * (leaf + 1) * (root + 7);
+}
+
+static void expect_sample(struct expected *expected, const struct taken *taken, const struct frames *frames,
+	uint32_t function)
+{
+	const uint32_t *functions = frames->functions;
 
 	expected->rows[functions[0]].self += taken->weight;
 	expected->rows[functions[0]].samples++;
-	for (size_t i = 0; i < depth; i++) {
-		struct row *row = &expected->rows[functions[i]];
-
-		if (!counted[functions[i]])
-			row->total += taken->weight;
-		counted[functions[i]] = true;
+	for (size_t i = 0; i < frames->depth; i++) {
+		if (!is_among(functions, i, functions[i]))
+			expected->rows[functions[i]].total += taken->weight;
 		expected->cpus[functions[i]][taken->cpu / 64] |= 1ull << taken->cpu % 64;
-		if (i + 1 < depth && functions[i] == function && !cuts[i]) {
-			if (!called[functions[i + 1]])
-				expected->callers[functions[i + 1]] += taken->weight;
-			called[functions[i + 1]] = true;
-		}
 	}
+	expect_callers(expected, frames, taken->weight, function);
 	expected->table.weight += taken->weight;
 	expected->table.samples++;
 	expected->table.mode[taken->mode] += taken->weight;
+	expected->stacks += mark(taken->weight, functions[0], functions[frames->depth - 1]);
 }
 
-static void expect_trend(struct expected *expected, const struct world *world,
-	const struct taken *taken, uint32_t function, uint64_t to)
+static void expect_trend(struct expected *expected, const struct taken *taken, const struct frames *frames,
+	uint32_t function, uint64_t to)
 {
-	uint32_t functions[2 * WORLD_FRAMES];
-	bool cuts[2 * WORLD_FRAMES];
 	uint64_t end = to / SECOND, second = taken->time / SECOND;
 
-	frames_of(world, taken, functions, cuts);
-	if (functions[0] == function && second < end && second + TABLE_TREND >= end)
+	if (frames->functions[0] == function && second < end && second + TABLE_TREND >= end)
 		expected->trend[second + TABLE_TREND - end] += taken->weight;
 }
 
@@ -171,12 +222,15 @@ static void expect(struct expected *expected, const struct world *world,
 	const struct question *question, uint32_t function)
 {
 	uint64_t now = store_now(world->inputs.store), to = question->to < now ? question->to : now;
+	static struct ranges ranges;
 
 	memset(expected, 0, sizeof(*expected));
+	find_ranges(&ranges, world->inputs.store, question);
 	for (size_t i = 0; i < world->count; i++) {
 		const struct taken *taken = &world->list[i];
 		const struct filter *filter = &question->filter;
-		bool inside = in_range(world, question, taken->time);
+		bool inside = in_range(&ranges, taken->time);
+		struct frames frames;
 
 		if (taken->missed) {
 			if (inside && (filter->cpu == EVENT_NONE || filter->cpu == taken->cpu))
@@ -185,9 +239,10 @@ static void expect(struct expected *expected, const struct world *world,
 		}
 		if (!passes(world, filter, taken))
 			continue;
+		find_frames(&frames, world->inputs.symbols, taken);
 		if (inside)
-			expect_sample(expected, world, taken, function);
-		expect_trend(expected, world, taken, function, to);
+			expect_sample(expected, taken, &frames, function);
+		expect_trend(expected, taken, &frames, function, to);
 	}
 }
 
@@ -235,11 +290,6 @@ static void check_callers(struct world *world, const struct question *question, 
 	assert_int_equal(all, 0);
 }
 
-static uint64_t mark(uint64_t weight, uint32_t leaf, uint32_t root)
-{
-	return weight * (leaf + 1) * (root + 7);
-}
-
 static void add_stack(void *context, const struct query_stack *stack)
 {
 	uint64_t *sums = context;
@@ -253,21 +303,11 @@ static void add_stack(void *context, const struct query_stack *stack)
 static void check_stacks(struct world *world, const struct question *question,
 	const struct expected *expected)
 {
-	uint64_t sums[2] = { 0 }, wanted = 0;
+	uint64_t sums[2] = { 0 };
 
 	query_stacks(world->query, question, add_stack, sums);
 	assert_int_equal(sums[0], expected->table.weight);
-	for (size_t i = 0; i < world->count; i++) {
-		const struct taken *taken = &world->list[i];
-		uint32_t functions[2 * WORLD_FRAMES];
-		bool cuts[2 * WORLD_FRAMES];
-		size_t depth = frames_of(world, taken, functions, cuts);
-
-		if (!taken->missed && passes(world, &question->filter, taken) &&
-				in_range(world, question, taken->time))
-			wanted += mark(taken->weight, functions[0], functions[depth - 1]);
-	}
-	assert_int_equal(sums[1], wanted);
+	assert_int_equal(sums[1], expected->stacks);
 }
 
 uint64_t world_sum(const uint64_t *numbers, size_t count)
