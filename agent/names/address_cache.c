@@ -20,7 +20,7 @@ struct slot {
 struct address_cache {
 	struct slot *slots;
 	size_t room, count;
-	struct hash seed;		/* for its seed alone: the guest chooses the addresses */
+	struct hash seed;		/* only its seed is used: the guest chooses the addresses */
 	struct budget *budget;
 };
 
@@ -51,7 +51,7 @@ void address_cache_clear(struct address_cache *cache)
 	cache->count = 0;
 }
 
-/* The pair's slot, or the empty one where it would go. */
+/* The pair's slot, or the empty slot where it belongs. */
 static struct slot *find_slot(const struct address_cache *cache, uint32_t space, uint64_t address)
 {
 	size_t at = (size_t)hash_pair(&cache->seed, address, space);

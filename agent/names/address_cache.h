@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which function an address of a space was resolved to: bounded, forgets everything when full. */
+/* Remembers which function an address of a space resolved to. Bounded: when it is full, it forgets everything. */
 #ifndef ADDRESS_CACHE_H
 #define ADDRESS_CACHE_H
 
@@ -11,7 +11,7 @@ struct budget;
 struct address_cache *address_cache_new(struct budget *budget);
 void address_cache_free(struct address_cache *cache);
 
-/* FUNCTION_NONE: not in it. */
+/* FUNCTION_NONE: the pair is not in the cache. */
 uint32_t address_cache_find(const struct address_cache *cache, uint32_t space, uint64_t address);
 void address_cache_add(struct address_cache *cache, uint32_t space, uint64_t address,
 	uint32_t function);

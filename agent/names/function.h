@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a function: who makes one says how long its texts live. */
+/* What is known of a function. Whoever makes one says how long its texts live. */
 #ifndef FUNCTION_H
 #define FUNCTION_H
 
@@ -10,14 +10,14 @@
 
 struct function {
 	const char *name;		/* demangled, printable UTF-8: harmless to a terminal */
-	const char *object;		/* "kernel", a program's name; "" when unknown */
-	uint64_t address;		/* link address of its start; 0 when unknown */
+	const char *object;		/* "kernel", a module's or a program's name; "" if unknown */
+	uint64_t address;		/* link address of its start; 0 if unknown */
 	bool kernel;
 	bool known;			/* false: [unknown] of that object or space */
-	bool inlined;			/* the compiler put it into others: symbols_inlined alone has it */
+	bool inlined;			/* the compiler put it into others; only symbols_inlined names it */
 };
 
-/* Functions that the compiler put into another one at an address, the outermost first. */
+/* The functions that the compiler put in line at an address, the outermost first. */
 struct inlined {
 	const uint32_t *functions;	/* ids */
 	uint32_t count;

@@ -22,12 +22,12 @@ struct entry {
 
 struct functions {
 	struct budget *budget;
-	uint32_t most;			/* then come the rest */
-	uint32_t rest;			/* the function of all that have no room; NO_REST: not yet */
+	uint32_t most;			/* functions before the "[unknown]" */
+	uint32_t rest;			/* that "[unknown]"; NO_REST: not made yet */
 	uint64_t refused;
-	bool short_of_memory;		/* for some of them */
+	bool short_of_memory;		/* since functions_retry */
 	size_t paid;			/* bytes */
-	_Atomic uint32_t count;		/* written by the owner, after the entry; read by any */
+	_Atomic uint32_t count;		/* written by the owner after the entry; read by any thread */
 	struct entry *chunks[CHUNKS];
 };
 

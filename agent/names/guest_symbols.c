@@ -10,14 +10,14 @@
 enum { SORT_LEAST = GUEST_SYMBOLS_MAX / 16 };
 
 /*
- * Most are told in order of address: the first `sorted` ones are in order, and none of them overlaps
- * another. The others wait behind them until somebody asks.
+ * Most functions are told in order of address. The first `sorted` rows are in order, and none overlaps
+ * another. The rest wait behind them until the next look-up.
  */
 struct guest_symbols {
 	struct budget *budget;
 	struct guest_symbol *rows;
 	uint32_t count, room, sorted;
-	char *names;			/* in order of arrival */
+	char *names;			/* in order of arrival; so a later name has a higher offset */
 	size_t names_size, names_room;
 	uint64_t refused;
 };
@@ -41,7 +41,7 @@ void guest_symbols_free(struct guest_symbols *symbols)
 
 /* ---- order ---- */
 
-/* The first of the sorted ones that ends above the address; `sorted`: none does. */
+/* The first sorted row that ends after the address; `sorted`: there is none. */
 static uint32_t position(const struct guest_symbols *symbols, uint64_t address)
 {
 	uint32_t low = 0, high = symbols->sorted;
@@ -57,7 +57,7 @@ static uint32_t position(const struct guest_symbols *symbols, uint64_t address)
 	return low;
 }
 
-/* Of the same address, the later one last: its name lies behind. */
+/* With equal addresses, the newer row comes last: it has the higher name offset. */
 static int by_address(const void *left, const void *right)
 {
 	const struct guest_symbol *a = left, *b = right;
@@ -67,7 +67,7 @@ static int by_address(const void *left, const void *right)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* Of two that overlap the later one stays. */
+/* Sorts all rows. Of rows that overlap, the newest stays. */
 static void sort(struct guest_symbols *symbols)
 {
 	struct guest_symbol *rows = symbols->rows;
@@ -89,7 +89,7 @@ static void sort(struct guest_symbols *symbols)
 
 /* ---- what is told ---- */
 
-/* At the limit only when so many wait that it pays: each one that overlaps would sort all. */
+/* Sorts at the limit only once many rows wait. Otherwise each new one that overlaps would sort all of them. */
 static bool is_full(struct guest_symbols *symbols)
 {
 	if (symbols->count == GUEST_SYMBOLS_MAX && symbols->count - symbols->sorted >= SORT_LEAST)

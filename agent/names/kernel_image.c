@@ -16,12 +16,12 @@ struct kernel_image {
 
 	char *anchor;			/* NULL: the guest has told none */
 	uint64_t anchor_address;
-	bool anchor_known;		/* in the file, at: */
+	bool anchor_known;		/* the file has it, at this address: */
 	uint64_t anchor_link;
-	uint64_t bias;			/* of the kernel's object, 0 when the guest has told none */
+	uint64_t bias;			/* of the kernel's object; 0: the guest has not told */
 
 	char *version;			/* NULL: not told */
-	struct debug_object built;	/* what runs, by its build-id */
+	struct debug_object built;	/* the running kernel, by its build-id */
 };
 
 struct kernel_image *kernel_image_new(void)
@@ -42,7 +42,7 @@ void kernel_image_free(struct kernel_image *kernel)
 	free(kernel);
 }
 
-/* Where the anchor is: a search of all symbols, for another anchor or another file. */
+/* Finds the anchor in the file: a search over all symbols, needed for a new anchor or a new file. */
 static void find_anchor(struct kernel_image *kernel)
 {
 	kernel->anchor_known = kernel->anchor && kernel->file &&
@@ -58,7 +58,7 @@ static void retire(struct kernel_image *kernel, struct image *file)
 	kernel->retired[kernel->retired_count++] = file;
 }
 
-/* The lines of the kernel that runs are in this file, if it is that. */
+/* If the file is of the same build, it has the lines of the running kernel. */
 static void set_built_file(struct kernel_image *kernel)
 {
 	kernel->built.fd = kernel->file ? kernel->file->fd : -1;

@@ -11,16 +11,16 @@
 #include "kernel_names.h"
 #include "symbols.h"
 
-enum { PIPE_MS = 30000 };		/* for the writer of a pipe: nm may take its time */
+enum { PIPE_MS = 30000 };		/* the longest wait for a pipe's writer: nm may be slow */
 
-struct reading {			/* of the errand */
-	struct spool spool;		/* its path NULL: not opened yet */
+struct reading {			/* the errand's context */
+	struct spool spool;		/* path NULL: not opened yet */
 	char *path;
 	struct budget *budget;		/* held */
-	bool check;			/* it is read only when it is not this file any more: */
+	bool check;			/* read only if the file has changed since `file` */
 	struct stat file;
-	bool same;			/* it is this one */
-	struct symbols *symbols;	/* NULL: it has failed, or is the same */
+	bool same;			/* it has not changed */
+	struct symbols *symbols;	/* NULL: it failed, or the file has not changed */
 	bool starved;
 	char *error;
 };
@@ -29,8 +29,8 @@ struct kernel_names {
 	char *path;
 	struct budget *budget;
 	struct errand *errand;		/* NULL: nothing is being read */
-	struct spool spool;		/* of what was read: to read it again */
-	struct symbols *symbols;	/* of no boot: those of boots share what it has read; NULL */
+	struct spool spool;		/* what was read, for reading it again */
+	struct symbols *symbols;	/* of no boot; boots share its kernel file; NULL: none */
 	bool starved;
 	char *error;			/* NULL: none */
 };
@@ -75,7 +75,7 @@ static void forget(struct kernel_names *names)
 	names->error = NULL;
 }
 
-/* The copy of what can be read only once goes along, and comes back. */
+/* Lends the copy of a file that can be read only once to the errand; kernel_names_step takes it back. */
 static void begin(struct kernel_names *names, const struct stat *check)
 {
 	static const struct errand_work work = { .run = run, .free = free_reading };

@@ -17,8 +17,8 @@ enum { FIRST_ROOM = 32 };		/* layouts */
 
 struct layout {
 	uint32_t first, count;		/* in `entries` */
-	uint32_t next;			/* the one that adds a mapping to this; NONE, or MANY */
-	uint32_t last, seen;		/* of all that follow, as it was when `followed` was `seen` */
+	uint32_t next;			/* the one with one mapping more; NONE, or MANY */
+	uint32_t last, seen;		/* the end of that chain; valid while `seen` equals `followed` */
 };
 
 struct layouts {
@@ -26,19 +26,19 @@ struct layouts {
 	struct budget *budget;
 	struct layout *list;
 	uint32_t count, room;
-	uint32_t followed;		/* how often a `next` has changed; from 1 */
-	uint32_t privates;		/* of processes of which nothing was told so far */
-	uint32_t *entries;		/* mappings: those of a layout in order of address */
+	uint32_t followed;		/* changes whenever a `next` changes; starts at 1 */
+	uint32_t privates;		/* spaces of processes that nothing was told of so far */
+	uint32_t *entries;		/* mappings; those of one layout are in order of address */
 	uint32_t entry_count, entry_room;
 	struct hash by_entries;
 	struct recent *processes;
 	uint32_t *spaces;		/* by slot of `processes` */
 	uint32_t kernel;		/* the kernel's layout: its space is EVENT_KERNEL */
-	uint64_t refused;		/* spaces of samples: there was no memory */
+	uint64_t refused;		/* how often there was no memory for a sample's space */
 	bool full;
 };
 
-/* Mappings on their way to be a layout. */
+/* The mappings of a layout that is being made. */
 struct draft {
 	uint32_t count;
 	uint32_t entries[LAYOUTS_ENTRIES_EACH + 1];
@@ -65,7 +65,7 @@ static bool have_room(struct layouts *layouts, uint32_t entries)
 	return true;
 }
 
-/* LAYOUTS_UNKNOWN when there is no room. */
+/* LAYOUTS_UNKNOWN: there is no room. */
 static uint32_t add_layout(struct layouts *layouts, const struct draft *draft)
 {
 	uint32_t first = layouts->entry_count;
@@ -81,8 +81,8 @@ static uint32_t add_layout(struct layouts *layouts, const struct draft *draft)
 }
 
 /*
- * LAYOUTS_UNKNOWN is empty as well: all processes start in it, so that nothing can follow on it. It
- * is there whatever the budget says: a boot may begin while the one before has all of that.
+ * LAYOUTS_UNKNOWN is also the empty layout: all processes start in it, so no single one can follow it. It
+ * is made whatever the budget says, for a boot may begin while the one before still has all the memory.
  */
 struct layouts *layouts_new(const struct objects *objects, struct budget *budget)
 {
@@ -140,7 +140,7 @@ static bool is_draft(const struct layouts *layouts, uint32_t id, const struct dr
 		draft->entries, draft->count * sizeof(uint32_t)) == 0;
 }
 
-/* The draft is not empty. */
+/* The draft must not be empty. */
 static uint32_t intern(struct layouts *layouts, const struct draft *draft)
 {
 	uint64_t hash = draft_hash(layouts, draft);
@@ -156,11 +156,11 @@ static uint32_t intern(struct layouts *layouts, const struct draft *draft)
 	}
 	id = add_layout(layouts, draft);
 	if (id != LAYOUTS_UNKNOWN)
-		hash_add(&layouts->by_entries, hash, id);	/* or it is not shared */
+		hash_add(&layouts->by_entries, hash, id);	/* without room in the index, it is not shared */
 	return id;
 }
 
-/* What stays of a layout when the mapping comes, and the mapping, in order of address. */
+/* Drafts the layout that remains once the mapping has come, in order of address. */
 static void make_draft(const struct layouts *layouts, uint32_t id, uint32_t mapping,
 	struct draft *draft)
 {
@@ -202,8 +202,8 @@ static uint32_t *space_of(struct layouts *layouts, uint32_t process)
 }
 
 /*
- * What was sampled before a mapping was told of is named by the layout after it, as long as only
- * one comes after it. Each has one mapping more than the one before, so that there is an end.
+ * Samples taken before a mapping was told get their names from the layout that follows, as long as only one
+ * follows. Each layout of such a chain has one mapping more than the one before, so the chain ends.
  */
 static bool follow(struct layouts *layouts, struct layout *old, uint32_t next)
 {
@@ -231,7 +231,7 @@ bool layouts_map(struct layouts *layouts, uint32_t process, uint32_t mapping)
 		follow(layouts, &layouts->list[old], *space);
 }
 
-/* Half of the room is left to processes that are told of in time. */
+/* Leaves half of the room to processes whose mappings are told in time. */
 uint32_t layouts_space(struct layouts *layouts, uint32_t process)
 {
 	const struct draft empty = { .count = 0 };
@@ -276,7 +276,7 @@ static const struct mapping *search(const struct layouts *layouts, const struct 
 	return NULL;
 }
 
-/* The last of those that follow on a layout, which has all that they have. */
+/* The end of a layout's chain: it has all mappings of the layouts before it. */
 static uint32_t last_of(const struct layouts *layouts, uint32_t space)
 {
 	struct layout *list = layouts->list;

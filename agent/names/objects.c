@@ -16,8 +16,8 @@
 
 enum {
 	NAME_MAX_SHOWN = 64,		/* bytes of an object's name */
-	PATH_MOST = 4096,		/* bytes of a name that a file may have */
-	SEARCH_COST = 1024,		/* bytes, with its program: rounded up */
+	PATH_MOST = 4096,		/* longer names have no file */
+	SEARCH_COST = 1024,		/* bytes of a program and its search, rounded up */
 };
 
 struct objects {
@@ -26,24 +26,24 @@ struct objects {
 	uint32_t count, room;
 	struct hash by_content;		/* of mappings */
 	struct programs *programs;
-	uint64_t boot;			/* its number there */
-	struct program **named;		/* by the guest */
+	uint64_t boot;			/* this boot's number in `programs` */
+	struct program **named;		/* the programs that the guest has named */
 	uint32_t program_count, program_room;
 	struct hash by_path;		/* of programs */
-	struct program *searched, **last;	/* those that are searched for, oldest first */
-	struct image *images[PROGRAMS_MAX];	/* that were found: a file has one, whatever its names */
+	struct program *searched, **last;	/* programs with a search under way, oldest first */
+	struct image *images[PROGRAMS_MAX];	/* those found; one for each file, whatever its names */
 	size_t image_count;
 	uint32_t nameless;		/* programs whose file was refused, and that have none since */
 	char *names[OBJECTS_NAMES_MAX];
 	uint32_t name_count;
-	struct hash by_name;		/* of names; as bounded as they are */
+	struct hash by_name;		/* of names; needs no budget, for there are OBJECTS_NAMES_MAX at most */
 	struct debug_folders folders;
 	char *version;			/* of the kernel; NULL: not told */
 	char note[256];
-	const struct program *noted;	/* of whose file it is; NULL: of a limit */
-	const char *limit_noted;	/* the note is of this limit, which is not told again; or NULL */
-	char *why;			/* that was refused; NULL: the note is of something else */
-	uint64_t told;			/* how often one was */
+	const struct program *noted;	/* the program that `note` is about; NULL: a limit */
+	const char *limit_noted;	/* the limit that `note` is about, so that it is told once; NULL: none */
+	char *why;			/* why its file was refused; NULL: the note says something else */
+	uint64_t told;			/* how many notes were made */
 };
 
 void objects_set_folders(struct objects *objects, const struct debug_folders *folders)
@@ -175,7 +175,7 @@ const char *objects_name(struct objects *objects, struct text text)
 	return objects->names[objects->name_count++] = name;
 }
 
-/* What is told is harmless: names and paths in it are the guest's. */
+/* The note is made printable: the guest chose names and paths in it. */
 __attribute__((format(printf, 2, 3)))
 static void note(struct objects *objects, const char *format, ...)
 {
@@ -193,7 +193,7 @@ static void note(struct objects *objects, const char *format, ...)
 	objects->limit_noted = NULL;
 }
 
-/* Of one that was reached, and is reached again by each that comes later: those are not told of, and cost nothing. */
+/* Notes a limit, once: each object that comes later reaches it again, which is not told, and costs nothing. */
 __attribute__((format(printf, 2, 0)))
 static void note_limit(struct objects *objects, const char *format, uint32_t limit)
 {
@@ -256,7 +256,7 @@ static uint64_t hash_bytes(const struct hash *hash, uint64_t value, const void *
 	return value;
 }
 
-/* By its whole name and its build, made when it is new; NULL: too many, or no memory. */
+/* The program of that name and build, made if it is new. NULL: there are too many, or no memory. */
 static struct program *have_program(struct objects *objects, struct text name,
 	const struct build_id *id)
 {
@@ -278,7 +278,7 @@ static struct program *have_program(struct objects *objects, struct text name,
 	return program;
 }
 
-/* The object's file is searched for, again when there was none, or not all of it; NULL: there is nowhere to look. */
+/* Searches for the object's file, again if it had none or not all of it. NULL: there is nowhere to look. */
 static struct program *search(struct objects *objects, const struct object *object,
 	const struct mapping *mapping, const char *const *folders)
 {
@@ -299,7 +299,7 @@ static struct program *search(struct objects *objects, const struct object *obje
 	return program;
 }
 
-/* The one that others of the boot have of the same file; NULL when there are too many. */
+/* Keeps the image, or returns the one that the boot already has of the same file. NULL: there are too many. */
 static struct image *keep(struct objects *objects, struct image *image)
 {
 	struct image *same = NULL;
@@ -316,7 +316,7 @@ static struct image *keep(struct objects *objects, struct image *image)
 	return same;
 }
 
-/* Those that have no names now; of which program was told last, if that is one of them still. */
+/* Notes how many programs have no names, and why the last one has none, if that is still so. */
 static void note_nameless(struct objects *objects)
 {
 	const struct program *noted = objects->noted;
@@ -333,7 +333,7 @@ static void note_nameless(struct objects *objects)
 	objects->noted = noted;
 }
 
-/* Its file is there now: what was told of it is over. */
+/* The program has its file now: remarks about it end. */
 static void settle(struct objects *objects, struct program *program)
 {
 	bool counted = program->nameless && objects->why;
@@ -350,7 +350,7 @@ static void settle(struct objects *objects, struct program *program)
 	}
 }
 
-/* Takes both texts, which may be NULL. */
+/* Takes over both texts, which may be NULL. */
 static void note_program(struct objects *objects, struct program *program, char *refused,
 	char *remark)
 {
@@ -371,7 +371,7 @@ static void note_program(struct objects *objects, struct program *program, char 
 	free(remark);
 }
 
-/* True: it has another image than before. That one stays where there is none now. */
+/* True: the program has another image now. It keeps the old one if none was found. */
 static bool take(struct objects *objects, struct program *program, struct program_found *found,
 	bool *starved)
 {
@@ -430,7 +430,7 @@ static uint64_t content_hash(const struct objects *objects, const struct mapping
 	return hash_bytes(hash, value, mapping->build_id.bytes, mapping->build_id.size);
 }
 
-/* Room for one mapping more? */
+/* Is there room for one more mapping? Makes it if need be. */
 static bool have_room(struct objects *objects)
 {
 	struct mapping *mappings = budget_array(objects->budget, objects->mappings, objects->count,
@@ -441,7 +441,7 @@ static bool have_room(struct objects *objects)
 	return mappings && objects->count < OBJECTS_MAX;
 }
 
-/* Where the lines of a module may be; NULL: nobody can know, or no memory. */
+/* Where a module's lines are looked for. NULL: its build is unknown, or there is no memory. */
 static struct debug_object *debug_of(const struct objects *objects, const struct mapping *mapping)
 {
 	struct debug_object *debug = build_id_known(&mapping->build_id) ?
@@ -455,7 +455,7 @@ static struct debug_object *debug_of(const struct objects *objects, const struct
 	return debug;
 }
 
-/* Its id, made when there is none; OBJECTS_NONE when there is no more room. */
+/* The mapping's id; makes it if it is new. OBJECTS_NONE: there is no room. */
 static uint32_t have_mapping(struct objects *objects, const struct mapping *mapping)
 {
 	uint64_t hash = content_hash(objects, mapping);

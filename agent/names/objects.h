@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects of the guest: which file lies at which addresses. The same in many processes is one. What
- * the guest says is a hint: a file is only looked for by its base name in folders that the caller
+ * The objects of the guest: which file lies at which addresses. The same object in many processes is one.
+ * What the guest says is a hint only. A file is looked for by its base name in folders that the caller
  * names, and by its path below a folder with a copy of the guest's files.
  */
 #ifndef OBJECTS_H
@@ -21,8 +21,8 @@ struct program_search;
 struct programs;
 
 enum {
-	OBJECTS_MAX = 1 << 16,		/* distinct mappings; later ones are not taken */
-	OBJECTS_PROGRAMS_MAX = 4096,	/* distinct files that the guest names; later ones have none */
+	OBJECTS_MAX = 1 << 16,		/* distinct mappings; later ones are ignored */
+	OBJECTS_PROGRAMS_MAX = 4096,	/* distinct files that the guest names; later ones are not read */
 	OBJECTS_NAMES_MAX = 4096,	/* distinct names; later ones are "" */
 };
 
@@ -30,13 +30,13 @@ enum {
 
 struct program {			/* a file that the guest names; lives until objects_free */
 	struct image *image;		/* NULL: none, or not yet */
-	bool starved;			/* memory was short: it may have more symbols than that has */
+	bool starved;			/* memory was short: the file may have more symbols than `image` */
 	struct program_search *search;	/* NULL: nothing is under way */
-	struct program *next;		/* that is searched for */
-	bool nameless;			/* its file was refused */
+	struct program *next;		/* in the list of searches */
+	bool nameless;			/* its file was refused, so its functions have no names */
 	struct build_id build_id;
 	size_t size;			/* of the name */
-	char name[];			/* any bytes */
+	char name[];			/* as the guest told it: any bytes */
 };
 
 struct mapping {
@@ -44,50 +44,51 @@ struct mapping {
 	const char *name;		/* printable base name; lives until objects_free */
 	struct build_id build_id;
 	struct program *program;	/* NULL: nowhere to look for it */
-	struct debug_object *debug;	/* a module's, lives as long; NULL: its build is unknown */
+	struct debug_object *debug;	/* for a module's lines; lives until objects_free; NULL: its build is unknown */
 };
 
 struct objects *objects_new(struct budget *budget);
 void objects_free(struct objects *objects);
 
-/* Files are read here, and shared with others that have the same; before anything is mapped. */
+/* Reads files through `programs`, which shares them with other boots. To be called before anything is mapped. */
 void objects_set_programs(struct objects *objects, struct programs *programs);
 
-/* Where files are, for objects that are mapped from now on; the texts stay the caller's. */
+/* Sets where files are looked for, for objects that are mapped from now on. The texts stay the caller's. */
 void objects_set_folders(struct objects *objects, const struct debug_folders *folders);
 
-/* The kernel's version, a name of a folder of its modules: once, for those mapped from now on. */
+/* Sets the kernel's version, which names the folder of its modules: once, for modules mapped from now on. */
 void objects_set_version(struct objects *objects, const char *version);
 
-/* The base name, made printable; lives until objects_free. */
+/* The base name of a path, made printable. Valid until objects_free. */
 const char *objects_name(struct objects *objects, struct text name);
 
 /*
- * The mapping's id: dense, from 0, the same for equal ones, whatever the process. Its file comes
- * later (objects_step), when its build-id does not contradict; one that was missing is looked for
- * again. `found`: it is there now. OBJECTS_NONE: the object makes no sense, or there are too many.
+ * Returns the mapping's id: dense, from 0, and the same for equal mappings of all processes. Its file comes
+ * later (objects_step), unless the build-id contradicts; a file that was missing is searched for again.
+ * `*found`: the mapping has another file now. OBJECTS_NONE: the object makes no sense, or there are too
+ * many.
  */
 uint32_t objects_map(struct objects *objects, const struct object *object,
 	const char *const *folders, bool *found);
 
 /*
- * To be called now and then: takes files that have come. True: some mapping has its file now.
- * `starved` is set when one was refused for want of memory.
+ * To be called now and then: takes files that have been read. True: some mapping has another file now. Sets
+ * `*starved` if a file was refused because memory was short.
  */
 bool objects_step(struct objects *objects, bool *starved);
-bool objects_reading(const struct objects *objects);	/* there are some to come */
+bool objects_reading(const struct objects *objects);	/* some files are still to come */
 
-/* Files that were refused are read again when something is mapped from them. */
+/* Makes files that were refused be read again at the next mapping from them. */
 void objects_retry(struct objects *objects);
 
 struct image *objects_image(const struct mapping *mapping);	/* NULL: none, or not yet */
 
-/* Good until the next objects_map. */
+/* Valid until the next objects_map. */
 const struct mapping *objects_get(const struct objects *objects, uint32_t mapping);
 
-/* A standing remark about files that were not taken or limits that were reached, "" if none. */
+/* A remark about files that were refused, or limits that were reached; "" if there is none. */
 const char *objects_note(const struct objects *objects);
-uint64_t objects_told(const struct objects *objects);	/* grows with each that is told */
-uint64_t objects_left_out(const struct objects *objects);	/* symbols of the files that were */
+uint64_t objects_told(const struct objects *objects);	/* how many such remarks were made */
+uint64_t objects_left_out(const struct objects *objects);	/* bad symbols in the files that were read */
 
 #endif

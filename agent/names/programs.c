@@ -16,18 +16,18 @@
 
 enum { NOTE_BYTES = 256 };
 
-struct file {				/* that was read, is being read, or was refused */
-	struct stat is;			/* as it was then */
+struct file {				/* has been read, is being read, or was refused */
+	struct stat is;			/* as it was when it was read */
 	bool reading;
 	struct image *image;		/* NULL: refused */
 	char *note, *refused;
 	bool starved;
-	uint64_t boot;			/* that asked for it last */
+	uint64_t boot;			/* that has asked for it last */
 };
 
 struct program_search {
 	struct programs *programs;	/* held */
-	struct program_search *next;	/* that waits */
+	struct program_search *next;	/* in the queue */
 	uint64_t boot;
 	char *name, *shown, *sysroot, *own;
 	size_t size;			/* of the name */
@@ -35,16 +35,16 @@ struct program_search {
 	struct debug_folders debug;
 	struct build_id build_id;
 	struct program_found found;
-	bool begun, done, left;		/* who comes second frees it */
+	bool begun, done, left;		/* `done` and `left`: whichever is set second frees the search */
 };
 
 struct programs {
 	struct budget *budget;		/* held */
-	pthread_mutex_t lock;		/* of what follows, never held while a file is waited for */
-	pthread_cond_t changed;		/* a file has been read; for workers alone */
+	pthread_mutex_t lock;		/* guards what follows; never held during a wait for a file */
+	pthread_cond_t changed;		/* a file has been read; only workers wait for it */
 	unsigned holders;
 	uint64_t boots;
-	struct program_search *first, **last;	/* that wait */
+	struct program_search *first, **last;	/* the queue of searches */
 	int workers;
 	struct file files[PROGRAMS_MAX];
 	size_t count;
@@ -112,7 +112,7 @@ uint64_t programs_boot(struct programs *programs)
 	return boot;
 }
 
-/* The last one takes its place. */
+/* Removes a file. The last file moves to its place. */
 static void forget(struct programs *programs, struct file *file)
 {
 	clear_file(file);
@@ -132,7 +132,7 @@ void programs_retry(struct programs *programs)
 
 /* ---- one file, in a worker ---- */
 
-/* Of a stripped program the debug file has the symbols, too: as many, or more. False: no memory. */
+/* A stripped program's debug file has its symbols, too: takes that table if it has more. False: memory was short. */
 static bool add_symbols(struct program_search *search, struct image *image, char *note)
 {
 	uint64_t refused = budget_refused(image->budget);
@@ -150,7 +150,7 @@ static bool add_symbols(struct program_search *search, struct image *image, char
 	return debug || budget_refused(image->budget) == refused;
 }
 
-/* Takes the descriptor. An image that is starved has but the few symbols of the file itself. */
+/* Takes over the descriptor. A starved image has only the few symbols of the file itself. */
 static struct file read_file(struct program_search *search, int fd, const char *path)
 {
 	struct budget *budget = search->programs->budget;
@@ -184,7 +184,7 @@ static bool is_unchanged(const struct stat *a, const struct stat *b)
 		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* The file's place, not being read by another; NULL: it has none. Locked; a worker may wait here. */
+/* The entry of the file, once nobody is reading it; NULL: none. With the lock held; a worker may wait here. */
 static struct file *find(struct programs *programs, const struct stat *is)
 {
 	for (size_t i = 0; i < programs->count; i++) {
@@ -200,7 +200,10 @@ static struct file *find(struct programs *programs, const struct stat *is)
 	return NULL;
 }
 
-/* A place for a new file: where there are too many, that of one which an earlier boot asked for. */
+/*
+ * An entry for a new file. If there are too many, removes those that earlier boots asked for. NULL: there
+ * is no room.
+ */
 static struct file *make_place(struct programs *programs, uint64_t boot)
 {
 	for (size_t i = 0; programs->count == PROGRAMS_MAX && i < programs->count; i++)
@@ -209,7 +212,7 @@ static struct file *make_place(struct programs *programs, uint64_t boot)
 	return programs->count < PROGRAMS_MAX ? &programs->files[programs->count++] : NULL;
 }
 
-/* Where memory is short, for what earlier boots asked for it is no longer kept. */
+/* Memory is short: drops the files that only earlier boots asked for. True: there were some. */
 static bool forget_earlier(struct programs *programs, uint64_t boot)
 {
 	bool some = false;
@@ -230,7 +233,7 @@ static struct file *being_read(struct programs *programs, const struct stat *is)
 	return NULL;
 }
 
-/* Reads into the place, which may move meanwhile. Locked, but not while it reads. */
+/* Reads the file into its entry, which may move meanwhile. Called and left with the lock held; reads without it. */
 static struct file *fill(struct program_search *search, struct file *place, const struct stat *is,
 	int fd, const char *path)
 {
@@ -265,7 +268,7 @@ static void tell(char **what, const char *text)
 	*what = copy(text);
 }
 
-/* Of each file it is told once a boot what is wrong with it. */
+/* Takes the result for one file. What is wrong with a file is told once a boot. */
 static void take(struct program_search *search, const struct file *file, bool first)
 {
 	struct program_found *found = &search->found;
@@ -311,7 +314,7 @@ static void get(struct program_search *search, int fd, const char *path, const s
 	pthread_mutex_unlock(&programs->lock);
 }
 
-/* The file, when there is one and it is no other build than the guest's; takes both. */
+/* Takes the file if there is one, and if it is not of another build than the guest's. Takes over `fd` and `path`. */
 static void try_file(struct program_search *search, int fd, char *path)
 {
 	struct program_found *found = &search->found;
@@ -332,7 +335,7 @@ static void try_file(struct program_search *search, int fd, char *path)
 	free(path);
 }
 
-/* The base name comes from the guest: it must not lead out of the folder. */
+/* The guest chose the base name: it must not lead out of the folder. */
 static bool is_file_name(const char *base, size_t size)
 {
 	return size > 0 && size < 256 && !memchr(base, '\0', size) &&
@@ -397,7 +400,7 @@ static struct program_search *next_search(struct programs *programs)
 	return search;
 }
 
-/* A worker: until none waits. */
+/* A worker's thread: runs searches until none waits. */
 static void run(void *context)
 {
 	struct programs *programs = context;
@@ -478,7 +481,7 @@ bool programs_done(struct program_search *search, struct program_found *found)
 	return true;
 }
 
-/* Locked. One that no worker has begun is taken out of those that wait. */
+/* Takes a search out of the queue that no worker has begun. With the lock held. */
 static void unqueue(struct programs *programs, struct program_search *search)
 {
 	struct program_search **at = &programs->first;

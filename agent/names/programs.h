@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files of the programs that the guest names, found and read beside: they may be large, or on a disk
- * that does not answer. A few threads do it, and nobody waits for them. What was read, or refused,
- * is kept, and shared by the boots of a session.
+ * Finds and reads the files of the programs that the guest names. They may be large, or on a disk that does
+ * not answer: a few threads read them, and nobody waits for these. The result for each file, read or
+ * refused, is kept and shared by the boots of a session.
  */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
@@ -19,40 +19,40 @@ struct programs;
 struct program_search;
 
 enum {
-	PROGRAMS_MAX = 64,		/* files of one boot that are read */
-	PROGRAMS_AT_ONCE = 4,		/* that are being read; the rest waits its turn */
+	PROGRAMS_MAX = 64,		/* the most files that are read for one boot */
+	PROGRAMS_AT_ONCE = 4,		/* read at the same time; the rest wait for their turn */
 };
 
-struct program_clue {			/* copied */
+struct program_clue {			/* what to search for; copied */
 	struct text name;		/* the guest's path */
-	const char *shown;		/* its base, printable */
+	const char *shown;		/* its base name, printable */
 	struct build_id build_id;
-	const char *const *folders;	/* NULL-terminated, or NULL: for the base of the name */
-	struct debug_folders debug;	/* its sysroot: for the whole name */
+	const char *const *folders;	/* NULL-terminated, or NULL; searched by the base name */
+	struct debug_folders debug;	/* its sysroot is searched by the whole name */
 };
 
-/* All of it is the taker's; the texts hold what the guest chose. */
+/* All of it passes to the caller. The texts contain what the guest chose. */
 struct program_found {
 	struct image *image;		/* NULL: none that fits */
 	char *note;			/* NULL: nothing to say */
-	char *refused;			/* why a file that is there was not read; NULL: it was, or was told */
-	bool starved;			/* for want of memory; an image has not all of its symbols then */
+	char *refused;			/* why a file was not read, told once a boot; NULL: it was read */
+	bool starved;			/* memory was short; an image then lacks some of its symbols */
 };
 
 struct programs *programs_new(struct budget *budget);
 struct programs *programs_hold(struct programs *programs);
 void programs_release(struct programs *programs);
-uint64_t programs_boot(struct programs *programs);	/* a number of its own, for a boot */
+uint64_t programs_boot(struct programs *programs);	/* a new number, for a new boot */
 
-/* Begins to search. Never waits, nor do those below. */
+/* Begins a search. Neither this call nor those below wait. */
 struct program_search *programs_search(struct programs *programs, uint64_t boot,
 	const struct program_clue *clue);
 
-/* False: not yet. True: here is what was found, and the search is gone. */
+/* False: not done yet. True: `*found` is the result, and the search is freed. */
 bool programs_done(struct program_search *search, struct program_found *found);
-void programs_leave(struct program_search *search);
+void programs_leave(struct program_search *search);	/* gives the search up */
 
-/* Files that were refused, or are starved, are read again when they are searched for. */
+/* Has files that were refused or starved read again by the next search for them. */
 void programs_retry(struct programs *programs);
 
 #endif

@@ -14,14 +14,14 @@
 
 enum {
 	LINE_SHOWN = 256,		/* bytes of "file.c:41" */
-	AHEAD = LINE_QUEUE / 2,		/* addresses that are asked for at a time: lines come first */
+	AHEAD = LINE_QUEUE / 2,		/* addresses asked about at once; the rest is for lines */
 };
 
 struct place {				/* an address at which functions may be inlined */
 	const struct debug_object *object;
 	uint64_t address;
 	uint32_t within;		/* the function around it */
-	uint32_t first, count;		/* in ids */
+	uint32_t first, count;		/* its part of `ids` */
 	bool known;
 };
 
@@ -34,11 +34,11 @@ struct sources {
 	struct place *places;
 	uint32_t place_count, place_room;
 	struct hash by_address;
-	uint32_t next, asked;		/* places before it were asked for; that wait for an answer */
+	uint32_t next, asked;		/* places before `next` were asked about; `asked` answers are due */
 
-	uint32_t *ids;			/* of all places, each list outermost first */
+	uint32_t *ids;			/* of all places; each list has the outermost first */
 	uint32_t id_count, id_room;
-	uint32_t *inlines;		/* functions that were inlined somewhere, each once */
+	uint32_t *inlines;		/* ids of functions that were inlined somewhere, each once */
 	uint32_t inline_count, inline_room;
 	struct hash by_name;
 };
@@ -99,7 +99,7 @@ const char *sources_note(struct sources *sources, char *text, size_t size)
 
 /* ---- functions that were inlined ---- */
 
-/* That name in that object, made once; takes the name. FUNCTION_NONE: no room. */
+/* The inlined function of that name in that object, made once. Takes over the name. FUNCTION_NONE: no room. */
 static uint32_t have_inline(struct sources *sources, char *name, const struct function *within)
 {
 	struct function function = *within;
@@ -145,7 +145,7 @@ static bool add_id(struct sources *sources, uint32_t id)
 	return true;
 }
 
-/* Names that end in newlines, outermost first. */
+/* `names`: each ends in a newline, the outermost first. */
 static void keep_inlined(struct sources *sources, struct place *place, const char *names)
 {
 	const struct function *within = functions_get(sources->functions, place->within);
@@ -229,7 +229,7 @@ const char *sources_line(struct sources *sources, uint32_t function,
 	return origin->line;
 }
 
-/* NULL: there is no room for it. */
+/* NULL: there is no room for a new place. */
 static struct place *have_place(struct sources *sources, const struct debug_object *object,
 	uint64_t address, uint32_t within)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that are not code, by name and object: "[idle]", "[unknown]" of a program. One owner. */
+/* Functions that are not code, by name and object: "[idle]", or "[unknown]" of a program. One owner. */
 #ifndef SPECIALS_H
 #define SPECIALS_H
 
@@ -9,12 +9,12 @@
 struct functions;
 struct specials;
 
-struct specials *specials_new(struct functions *functions);	/* borrowed */
+struct specials *specials_new(struct functions *functions);	/* borrows `functions` */
 void specials_free(struct specials *specials);
 
 /*
- * Its id, made once; the object's text lives as long as the functions. As many as there are objects
- * with different names: that is bounded elsewhere.
+ * Returns the function's id, made once. The object's text must live as long as the functions. There is one
+ * for each name of an object at most, and objects' names are bounded (objects.h).
  */
 uint32_t specials_get(struct specials *specials, const char *name, const char *object, bool kernel);
 

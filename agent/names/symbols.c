@@ -31,7 +31,7 @@ struct symbols {
 	struct sources *sources;
 	uint64_t generation, cached_generation;
 
-	struct guest_symbols *told;	/* by the guest, of its kernel */
+	struct guest_symbols *told;	/* the guest's own word about its kernel */
 	bool being_told;
 	struct kernel_image *kernel;
 
@@ -57,7 +57,7 @@ struct symbols *symbols_new(struct budget *budget)
 	return symbols;
 }
 
-/* Sources go first: a worker reads from files that the others hold. */
+/* Sources are freed first: their worker reads from files that the others hold. */
 void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
@@ -75,7 +75,7 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
-/* Earlier answers may be wrong now. News come in bursts: the cache is cleared when next asked. */
+/* Earlier answers may be wrong now. Such news come in bursts, so the cache is cleared at the next question. */
 static void renew(struct symbols *symbols)
 {
 	symbols->generation++;
@@ -289,7 +289,7 @@ static uint32_t add_function(struct symbols *symbols, const struct image *image,
 	return functions_add(symbols->functions, &function, &image->debug);
 }
 
-/* Made once per symbol of an image, when there is room for it. */
+/* The function of a symbol in an image. Made once for each, if there is room for it. */
 static uint32_t function_of(struct symbols *symbols, struct image *image, uint32_t index,
 	const char *object, bool kernel)
 {
@@ -308,7 +308,10 @@ static uint32_t function_of(struct symbols *symbols, struct image *image, uint32
 	return function;
 }
 
-/* Made once per symbol; and once more when another module has come with the like at its place. */
+/*
+ * The function that the guest told. Made once for each; and again when another module has an equal one at
+ * its place.
+ */
 static uint32_t function_told(struct symbols *symbols, struct guest_symbol *symbol,
 	const struct mapping *mapping)
 {
@@ -343,7 +346,7 @@ static uint32_t resolve_mapped(struct symbols *symbols, const struct mapping *ma
 	return function_of(symbols, image, index, mapping->name, kernel);
 }
 
-/* By the kernel's file, which knows lines too, else by what the guest tells; or FUNCTION_NONE. */
+/* Asks the kernel's file first, which also knows lines, then what the guest told. FUNCTION_NONE: neither knows. */
 static uint32_t resolve_kernel(struct symbols *symbols, const struct mapping *mapping,
 	uint64_t address)
 {
@@ -358,7 +361,7 @@ static uint32_t resolve_kernel(struct symbols *symbols, const struct mapping *ma
 	return symbol ? function_told(symbols, symbol, mapping) : FUNCTION_NONE;
 }
 
-/* A module with a file of its own knows better than the kernel's list. */
+/* A module's own file is preferred to the kernel's list. */
 static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t address)
 {
 	const struct mapping *mapping = layouts_find(symbols->layouts, space, address);
@@ -442,7 +445,10 @@ static bool is_file(const struct debug_object *object)
 	return object && (object->fd >= 0 || build_id_known(&object->build_id));
 }
 
-/* NULL: nobody knows its source. The kernel's is the file that was given, or that of its build. */
+/*
+ * The object that has a function's source. NULL: nobody knows. For the kernel, that is the given file, or
+ * the debug file of its build.
+ */
 static const struct debug_object *object_of(struct symbols *symbols, uint32_t function)
 {
 	const struct debug_object *object = functions_origin(symbols->functions, function)->object;
@@ -463,7 +469,7 @@ const char *symbols_line(struct symbols *symbols, uint32_t function)
 	return object ? sources_line(symbols->sources, function, object) : "";
 }
 
-/* Run address minus link address of a function that is at this one. */
+/* Run address minus link address, for the function at an address. */
 static uint64_t bias_at(struct symbols *symbols, uint32_t space, uint64_t address,
 	const struct debug_object *object)
 {

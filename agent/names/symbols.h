@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for addresses. Symbol tables belong to objects (kernel, programs); an object is mapped into
- * an address space at a bias. A function id is dense, starts at 0, and stands for ever; texts of a
- * `struct function` never move or go away before symbols_free, so other threads may read them.
+ * Names for addresses. A symbol table belongs to an object (the kernel, a program); an object is mapped
+ * into an address space at a bias. A function's id is dense, starts at 0 and stays valid. The texts of a
+ * `struct function` never move before symbols_free, so other threads may read them.
  */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
@@ -23,112 +23,120 @@ struct text;
 struct symbols *symbols_new(struct budget *budget);
 void symbols_free(struct symbols *symbols);
 
-/*
- * The kernel's table becomes the one that others have read; their file is theirs, the table is both's.
- * False: they have none.
- */
+/* Takes over the kernel's file of `others`, and shares the table that they have read. False: they have none. */
 bool symbols_share_kernel(struct symbols *symbols, const struct symbols *others);
 
-/* The kernel's file as it was when it was read; NULL: none was. */
+/* The kernel's file as it was when it was read. NULL: none was read. */
 const struct stat *symbols_kernel_file(const struct symbols *symbols);
 
 /*
- * Loads the kernel's table from an ELF file, or from nm, System.map or kallsyms text; the file's
- * content says which. Replaces an earlier one. False with `error` set, and nothing changed.
+ * Loads the kernel's table from an ELF file, or from nm, System.map or kallsyms text; the content of the
+ * file decides. Replaces an earlier one. False with `error` set: nothing has changed.
  */
 bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error);
 void symbols_drop_kernel(struct symbols *symbols);	/* it turned out to be the wrong one */
 
-/* Where the guest says one of its symbols runs: gives the slide. False: no such symbol (so far). */
+/* The guest says where one of its symbols runs, which gives the slide. False: no such symbol (so far). */
 bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address);
 
-/* True when the guest's build-id contradicts the loaded kernel's. Unknown on either side: false. */
+/* True if the guest's build-id contradicts that of the loaded kernel. False if either is unknown. */
 bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size);
 
 /*
- * Where files are, before anything is mapped or asked for: a copy of the guest's, at their paths,
- * with its programs; and debug files, beside the system's, each may be NULL; and whether servers
- * are asked for debug files that are not there.
+ * Sets where files are, before anything is mapped or asked for. `sysroot`: a copy of the guest's files, at
+ * their paths, with its programs. `debug`: a folder of debug files, beside the system's. Each may be NULL.
+ * `debuginfod`: ask servers for debug files that are missing.
  */
 void symbols_set_files(struct symbols *symbols, const char *sysroot, const char *debug,
 	bool debuginfod);
 
-/* Files of programs are read there, and shared with other boots: before anything is mapped. */
+/*
+ * Reads the files of programs through `programs`, which shares them with other boots. To be called before
+ * anything is mapped.
+ */
 void symbols_set_programs(struct symbols *symbols, struct programs *programs);
 
-/* What the guest's kernel is, once: its debug file is found by that. */
+/* Sets what the guest's kernel is, once. Its debug file is found by that. */
 void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,
 	const char *version);
 
 /*
- * A mapped object of the guest. Its file is looked for in `folders` (NULL-terminated) by the base
- * of its name, and taken when the build-id agrees; host files only. It is read beside: until then
- * its functions have no names.
+ * Maps an object of the guest. Its file on the host is looked for in `folders` (NULL-terminated) by the
+ * base of its name, and used if the build-id agrees. Other threads read it: until then its functions have
+ * no names.
  */
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders);
 
 /*
- * To be called now and then: takes files that were read meanwhile. True: earlier answers may be
- * different now. `starved` is set when one was refused for want of memory. Reading: more are to come.
+ * To be called now and then: takes files that have been read. True: earlier answers may be different now.
+ * Sets `*starved` if a file was refused because memory was short. symbols_reading: more files are still to
+ * come.
  */
 bool symbols_step(struct symbols *symbols, bool *starved);
 bool symbols_reading(const struct symbols *symbols);
 
 /*
- * The guest tells of a function of its kernel, as guest_symbols.h has it; of size 0: that it has
- * told of all. Being told: it has begun, and not said so.
+ * The guest tells a function of its kernel (guest_symbols.h); size 0: it has told all. symbols_being_told:
+ * it has begun, and not finished.
  */
 void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name);
 bool symbols_being_told(const struct symbols *symbols);
 
 /*
- * A remark about objects whose names are missing, "" if none. Good until the next. `told` grows with
- * each that is told of a file or of a limit; 0: this one is of what is so now.
+ * A remark about objects without names, "" if none. Valid until the next call. `*told` grows with each
+ * remark about a file or a limit, so that a new one is noticed; 0: this remark only describes the present
+ * state.
  */
 const char *symbols_note(struct symbols *symbols, uint64_t *told);
 
-/* Symbols, or lines of a list, that make no sense: of all files that are read. */
+/* Symbols or lines of a list that make no sense, in all files that were read. */
 uint64_t symbols_left_out(const struct symbols *symbols);
 
-/* Grows when an earlier answer of symbols_function may be different now. */
+/* Grows whenever an earlier answer of symbols_function may be different now. */
 uint64_t symbols_generation(const struct symbols *symbols);
 
-/* The space that a process is in now, as layouts.h tells them apart. */
+/* The space that a process is in now; see layouts.h. */
 uint32_t symbols_space(struct symbols *symbols, uint32_t process);
 
-/* The function at an address of a space; resolved once, then cached. Never FUNCTION_NONE. */
+/* The function at an address of a space. Resolved once, then cached. Never FUNCTION_NONE. */
 uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t address);
 
-/* Functions that are not code: [idle], [unknown]... made once per name. */
+/* Functions that are not code, such as [idle] or [unknown]; made once for each name. */
 uint32_t symbols_special(struct symbols *symbols, const char *name);
 
-/* A function that other symbols have, under its name and object; copied, and not looked for. */
+/*
+ * Adds a function of other symbols, with its name and object. Copies it each time, without a look for an
+ * equal one.
+ */
 uint32_t symbols_add(struct symbols *symbols, const struct function *function);
 
-/* True: addresses were without their function while memory was short; they are looked up again. */
+/* True if some addresses lack their function because memory was short. They are looked up again. */
 bool symbols_retry(struct symbols *symbols);
-void symbols_told_again(struct symbols *symbols);	/* all that the guest tells, from now on */
+void symbols_told_again(struct symbols *symbols);	/* the guest is about to tell everything again */
 
-/* What the budget had no room for. */
-uint64_t symbols_refused(const struct symbols *symbols);	/* functions, asked for by address */
-uint64_t symbols_told_refused(const struct symbols *symbols);	/* functions that the guest told of */
-uint64_t symbols_lines_refused(const struct symbols *symbols);
-uint64_t symbols_spaces_refused(const struct symbols *symbols);	/* answers of symbols_space */
+/* What was refused because memory was short. */
+uint64_t symbols_refused(const struct symbols *symbols);	/* functions that were looked up by address */
+uint64_t symbols_told_refused(const struct symbols *symbols);	/* functions that the guest told */
+uint64_t symbols_lines_refused(const struct symbols *symbols);	/* answers about lines and inlined functions */
+uint64_t symbols_spaces_refused(const struct symbols *symbols);	/* spaces of samples */
 
-/* Any thread, for an id that was handed out: functions never move. The rest: one owner thread. */
+/*
+ * These two are for any thread, with an id that was handed out: functions never move. All others are for
+ * one owner thread.
+ */
 size_t symbols_functions(const struct symbols *symbols);
 const struct function *symbols_get(const struct symbols *symbols, uint32_t function);
 
 /*
- * "file.c:41" of a function's start, read by a worker thread; NULL until it is known, and asked
- * for by this very call. "" when there is none.
+ * "file.c:41", where a function starts. NULL: not known yet; this call asks a worker thread for it. "":
+ * there is none.
  */
 const char *symbols_line(struct symbols *symbols, uint32_t function);
 
 /*
- * The functions that the compiler put in line at an address of a space, inside of the one that
- * symbols_function gives, the outermost first. False until a worker has read them, asked for by
- * this very call. The list is good until the next call.
+ * The functions that the compiler put in line at an address of a space, inside the one that
+ * symbols_function returns, the outermost first. False: not known yet; this call asks a worker thread for
+ * them. The list is valid until the next call.
  */
 bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
 	struct inlined *inlined);

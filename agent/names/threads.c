@@ -12,20 +12,20 @@
 
 enum {
 	TEXTS_MAX = 16 << 20,
-	TEXT_COST = 32,			/* what a block of memory takes beyond its text */
+	TEXT_COST = 32,			/* the overhead of a block of memory */
 	NUMBER_MAX = 32,
 };
 
 struct name {
-	uint32_t process;		/* of a thread, as it was told; EVENT_KERNEL: none */
+	uint32_t process;		/* a thread's, as the guest told; EVENT_KERNEL: none */
 	const char *text;		/* one of `texts` */
 };
 
 struct names {				/* of threads, or of processes */
 	struct recent *ids;
 	struct name *list;		/* by slot of `ids` */
-	const char *nameless;		/* "thread": "thread 12" */
-	const char *none;		/* of EVENT_NONE */
+	const char *nameless;		/* what "thread 12" begins with */
+	const char *none;		/* the name of EVENT_NONE */
 };
 
 struct threads {
@@ -33,7 +33,7 @@ struct threads {
 	uint64_t generation, refused;
 	struct budget *budget;
 
-	char **texts;			/* each text once, for ever */
+	char **texts;			/* each text once; kept until the end */
 	uint32_t text_count, text_room;
 	size_t text_bytes, text_most;
 	struct hash by_text;
@@ -80,7 +80,7 @@ void threads_free(struct threads *threads)
 	free(threads);
 }
 
-/* Room for one text more, of this size? */
+/* Is there room for one more text of this size? Pays for it. */
 static bool have_room(struct threads *threads, size_t size)
 {
 	char **texts = budget_array(threads->budget, threads->texts, threads->text_count,
@@ -92,7 +92,7 @@ static bool have_room(struct threads *threads, size_t size)
 		budget_take(threads->budget, size);
 }
 
-/* The kept text that equals this fresh one, which is freed or kept. NULL when there is no room. */
+/* The kept text that equals this fresh one, which is freed or kept. NULL: there is no room. */
 static const char *keep(struct threads *threads, char *text)
 {
 	uint64_t hash = hash_text(&threads->by_text, text);
@@ -143,7 +143,7 @@ static void set_name(struct threads *threads, struct names *names, uint32_t id, 
 	threads->generation++;
 }
 
-/* As it is told, or else written to `number`: not kept, since there is no end of numbers. */
+/* The name as the guest told it, else "thread 12" in `number`. That one is not kept, since numbers have no end. */
 static const char *shown_name(const struct names *names, uint32_t id, char number[NUMBER_MAX])
 {
 	const struct name *name = find_name(names, id);

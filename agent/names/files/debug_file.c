@@ -12,7 +12,7 @@
 #include "debug_file.h"
 #include "sysroot.h"
 
-enum { WALK_MAX = 1 << 16 };		/* files of a folder of modules that are looked at */
+enum { WALK_MAX = 1 << 16 };		/* the most files of a modules' folder that are looked at */
 
 struct search {
 	const struct debug_folders *folders;
@@ -20,7 +20,7 @@ struct search {
 	struct budget *budget;
 	char *remark;
 	size_t remark_size;
-	int fd;				/* what was found; -1: nothing so far */
+	int fd;				/* the result; -1: nothing so far */
 };
 
 /* ---- one file ---- */
@@ -48,7 +48,7 @@ static void tell_other(const char *path, char *remark, size_t size)
 	free(text);
 }
 
-/* This very file, or -1 when it is not what is looked for: then it is closed. */
+/* Returns the file if it is the right one; else closes it and returns -1. */
 static int check(struct search *search, int fd, const char *path)
 {
 	const struct build_id *wanted = &search->object->build_id;
@@ -90,7 +90,7 @@ static void try(struct search *search, const char *path)
 
 /* ---- places ---- */
 
-/* A text of the guest's as a part of a path: it must not lead elsewhere. */
+/* May a text from the guest be a part of a path? It must not lead elsewhere. */
 static bool is_part(const char *name)
 {
 	return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 &&
@@ -107,7 +107,7 @@ static char *build_id_path(const struct build_id *id)
 	return util_format(".build-id/%.2s/%s.debug", digits, digits + 2);
 }
 
-/* `part` (fresh memory) in each of the folders. */
+/* Tries `part` (fresh memory, freed here) in each folder. */
 static void try_below(struct search *search, char *part)
 {
 	const struct debug_folders *folders = search->folders;
@@ -132,7 +132,10 @@ static void try_below(struct search *search, char *part)
 	free(part);
 }
 
-/* As .gnu_debuglink of its own file says: beside that, in .debug, at its place in the folders. */
+/*
+ * Follows .gnu_debuglink of the object's own file: beside that file, in its .debug, and at its place in the
+ * folders.
+ */
 static void try_link(struct search *search)
 {
 	const struct debug_object *object = search->object;
@@ -172,7 +175,7 @@ static void try_kernel(struct search *search)
 		try_below(search, util_format("lib/modules/%s/vmlinux", version));
 }
 
-/* "snd-timer.ko", also "snd-timer.ko.debug", of the module snd_timer. */
+/* True for "snd-timer.ko" and "snd-timer.ko.debug" of the module snd_timer. */
 static bool is_of_module(const char *file, const char *module)
 {
 	for (; *module; file++, module++)
@@ -237,7 +240,10 @@ int debug_file_open(const struct debug_folders *folders, const struct debug_obje
 	return search.fd;
 }
 
-/* The name is a path of the guest's system; of it, what is below the system's folder counts. */
+/*
+ * The name is a path of the guest's system. Only the part from ".dwz/" on counts, which lies below the
+ * debug folder.
+ */
 int debug_file_open_shared(const struct debug_folders *folders, const char *name,
 	const struct build_id *build_id, struct budget *budget)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the debug file of an object lies: the one with its DWARF, by build-id. What the guest says
- * is a hint: a file is only looked for in folders that the user has, and taken only when it is of
- * that very build. Slow: files are read. Any thread.
+ * Finds the debug file of an object, the one with its DWARF, by build-id. What the guest says is a hint
+ * only: a file is looked for in the user's folders alone, and used only if it is of exactly that build.
+ * Slow, since it reads files. Any thread.
  */
 #ifndef DEBUG_FILE_H
 #define DEBUG_FILE_H
@@ -14,8 +14,8 @@
 
 struct budget;
 
-struct debug_folders {			/* in the order in which they are looked at; NULL: none */
-	const char *own;		/* the user's, laid out as the system's, or with files alone */
+struct debug_folders {			/* in the order in which they are searched; NULL: none */
+	const char *own;		/* the user's; laid out as the system's, or just files */
 	const char *sysroot;
 	const char *system;		/* DEBUG_SYSTEM */
 };
@@ -24,30 +24,33 @@ struct debug_folders {			/* in the order in which they are looked at; NULL: none
 
 enum debug_kind { DEBUG_PROGRAM, DEBUG_KERNEL, DEBUG_MODULE };
 
-struct debug_object {			/* whose DWARF may be wanted */
+struct debug_object {			/* an object whose DWARF is wanted */
 	enum debug_kind kind;
-	int fd;				/* its own file, which may have it; -1: not at hand */
+	int fd;				/* its own file, which may have DWARF; -1: not at hand */
 	const char *path;		/* of that file; NULL */
-	const char *name;		/* of the file in the guest, a module's without ".ko"; NULL */
-	const char *version;		/* of the kernel; NULL */
-	struct build_id build_id;	/* unknown: its own file or none */
+	const char *name;		/* of the file in the guest; a module's without ".ko"; NULL: not known */
+	const char *version;		/* of the kernel; NULL: not known */
+	struct build_id build_id;	/* if unknown, only its own file can be used */
 };
 
 /*
- * The descriptor of the file, which the caller closes; -1: there is none. A file in its place that
- * is of another build is told in `remark` (size bytes, else left as it is).
+ * Returns the descriptor of the debug file, which the caller closes; -1: there is none. If a file in the
+ * right place is of another build, `remark` (size bytes) says so; otherwise it is unchanged.
  */
 int debug_file_open(const struct debug_folders *folders, const struct debug_object *object,
 	struct budget *budget, char *remark, size_t size);
 
-/* The file that has what several debug files share, as .gnu_debugaltlink names it. */
+/* The file that several debug files share, as .gnu_debugaltlink names it. The caller closes it; -1: there is none. */
 int debug_file_open_shared(const struct debug_folders *folders, const char *name,
 	const struct build_id *build_id, struct budget *budget);
 
-/* A regular file, for reading; -1: there is none. Who opens a pipe or a device may wait for ever. */
+/*
+ * Opens a regular file for reading; -1: there is none. Anything else is refused: opening a pipe or a device
+ * may wait for ever.
+ */
 int debug_file_regular(const char *path);
 
-/* A file at this path: its descriptor when it has DWARF of that build, else -1, with a remark. */
+/* The descriptor of the file at this path, if it has the DWARF of that build; else -1, with a remark. */
 int debug_file_try(const char *path, const struct build_id *build_id, struct budget *budget,
 	char *remark, size_t size);
 

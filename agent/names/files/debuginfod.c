@@ -14,7 +14,7 @@
 #include "debuginfod.h"
 #include "sym_elf.h"
 
-enum { FILES_MAX = 256 };		/* that are asked for, in all */
+enum { FILES_MAX = 256 };		/* the most that are asked for */
 
 static const char program[] = "debuginfod-find";
 
@@ -27,10 +27,10 @@ struct wanted {
 struct debuginfod {
 	struct wanted wanted[FILES_MAX];
 	size_t count;
-	struct wanted *current;		/* what is being fetched; NULL: nothing */
+	struct wanted *current;		/* being fetched; NULL: nothing */
 	pid_t pid;
-	int output;			/* the fetch's */
-	char answer[PATH_MAX + 1];	/* what it has said so far */
+	int output;			/* the end of a pipe from the fetch */
+	char answer[PATH_MAX + 1];	/* what the fetch has written so far */
 	size_t size;
 };
 
@@ -50,7 +50,7 @@ struct debuginfod *debuginfod_new(void)
 	return debuginfod;
 }
 
-/* The fetch is over, or is to be. */
+/* Ends the fetch, killing it if it still runs. Returns its exit status. */
 static int end(struct debuginfod *debuginfod)
 {
 	int status = 0;
@@ -77,7 +77,7 @@ void debuginfod_free(struct debuginfod *debuginfod)
 
 /* ---- the process ---- */
 
-/* In the child, after fork: only calls that are safe there. It ends with the thread that made it. */
+/* In the child, after fork: only async-signal-safe calls. The child is killed when the thread that forked it ends. */
 static void become(char *const *words, int output, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -120,7 +120,7 @@ static bool start(struct debuginfod *debuginfod, struct wanted *wanted)
 	return true;
 }
 
-/* What has come of its answer, the path of the file, on a line: until it ends. */
+/* Reads the answer of the fetch, the file's path on a line, as far as it has come. At its end, takes it. */
 static void listen(struct debuginfod *debuginfod)
 {
 	struct wanted *wanted = debuginfod->current;
@@ -145,7 +145,7 @@ static void listen(struct debuginfod *debuginfod)
 
 /* ---- what is wanted ---- */
 
-/* NULL: too many. */
+/* NULL: there are too many. */
 static struct wanted *have_wanted(struct debuginfod *debuginfod, const struct build_id *id)
 {
 	struct wanted *wanted = debuginfod->wanted;

@@ -14,8 +14,8 @@ struct output {
 };
 
 /*
- * libiberty has no way to stop a demangling whose output doubles at every back reference. Leaving
- * by longjmp loses at most the few hundred bytes of one punycode identifier that it may hold.
+ * libiberty cannot be told to stop, and a demangled text may double at every back reference. Leaving by
+ * longjmp loses at most the few hundred bytes of one punycode identifier that libiberty may hold.
  */
 static void append(const char *text, size_t size, void *opaque)
 {
@@ -28,7 +28,7 @@ static void append(const char *text, size_t size, void *opaque)
 	output->size += size;
 }
 
-/* Without parameters, like perf. "name.cold" keeps its suffix, which tells it from "name". */
+/* Without parameters, as perf shows it. "name.cold" keeps its suffix, which distinguishes it from "name". */
 static bool demangle_cxx(const char *name, struct output *output)
 {
 	const char *suffix = strchr(name, '.');

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Mangled C++ and Rust names (legacy and v0) to what a person wrote. */
+/* Turns mangled C++ and Rust names (legacy and v0) into what a person wrote. */
 #ifndef KTOP_DEMANGLE_H
 #define KTOP_DEMANGLE_H
 
 enum {
-	DEMANGLE_IN_MAX = 1024,		/* bytes; where libiberty gives up, too */
-	DEMANGLE_OUT_MAX = 4096,	/* a short name can stand for a text without end */
+	DEMANGLE_IN_MAX = 1024,		/* bytes; libiberty gives up there, too */
+	DEMANGLE_OUT_MAX = 4096,	/* bytes; a short name can stand for an endless text */
 };
 
-/* Fresh memory; NULL when the name is not mangled or its text would be too long. Any thread. */
+/* Fresh memory. NULL: the name is not mangled, or its text would be too long. Any thread. */
 char *demangle(const char *name);
 
-/* As it is shown: demangled, where it is mangled, and printable; fresh memory. */
+/* The name as ktop shows it: demangled if it is mangled, and printable; fresh memory. */
 char *demangle_shown(const char *name);
 
 #endif

@@ -13,7 +13,7 @@
 #include "sym_text.h"
 #include "symbol_table.h"
 
-enum { TEXT_MAX = 512 << 20 };		/* bytes of a list of symbols */
+enum { TEXT_MAX = 512 << 20 };		/* bytes of a list of symbols at most */
 
 void image_free(struct image *image)
 {
@@ -40,10 +40,10 @@ static bool is_linux_image(int fd)
 struct text_file {
 	char *bytes;
 	size_t size, room;
-	const char *why;		/* it could not be read */
+	const char *why;		/* why it could not be read */
 };
 
-/* All of the descriptor: a file in /proc has no size. */
+/* Reads to the end, for a file in /proc has no size. */
 static bool read_all(struct image *image, struct text_file *file)
 {
 	struct stat facts;
@@ -91,7 +91,7 @@ static bool read_text(struct image *image, char **error)
 	return done;
 }
 
-/* Regular files only: who opens a pipe or a device may wait for ever. */
+/* Opens regular files only: opening a pipe or a device may wait for ever. */
 static bool open_image(struct image *image, char **error)
 {
 	struct stat *facts = &image->file;
@@ -135,7 +135,7 @@ static struct image *new_image(int fd, const char *path, struct budget *budget)
 	return image;
 }
 
-/* The image, ready; or NULL, when it could not be read. */
+/* Makes the image ready. NULL: it could not be read. */
 static struct image *finish(struct image *image, bool read)
 {
 	if (!read) {

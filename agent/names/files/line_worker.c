@@ -13,34 +13,35 @@
 #include "line_worker.h"
 #include "sym_dwarf.h"
 
-enum { HANDLES = 8 };			/* files open at a time: each may be large */
+enum { HANDLES = 8 };			/* files open at a time, for each may be large */
 
 struct handle {
 	const struct debug_object *object;	/* NULL: empty */
+	/* There was no memory for it, or for more of it. */
 	bool full;
-	bool asking;			/* debuginfod, for its file */
-	unsigned tries;			/* the worker's, when it was opened */
-	int fd;				/* of the debug file; -1: its own, or none */
-	struct sym_dwarf *dwarf;	/* NULL: there is no DWARF */
-	uint64_t used;			/* higher: later */
+	bool asking;			/* debuginfod is asked for its file */
+	unsigned tries;			/* the worker's `tries` when it was opened */
+	int fd;				/* of the debug file; -1: the object's own file, or none */
+	struct sym_dwarf *dwarf;	/* NULL: no DWARF */
+	uint64_t used;			/* larger: later */
 };
 
-/* Counters run on; the slot is the counter modulo LINE_QUEUE. taken <= answered <= asked. */
+/* The counters only grow; a slot is the counter modulo LINE_QUEUE. taken <= answered <= asked. */
 struct line_worker {
 	struct budget *budget;
-	atomic_uint tries;		/* how often there was memory again */
+	atomic_uint tries;		/* how often memory has come back */
 
-	/* the owner's */
+	/* used by the owner */
 	pthread_t thread;
 	bool started;
 
-	/* the thread's */
+	/* used by the thread */
 	struct handle handles[HANDLES];
 	uint64_t uses;
 	struct debug_folders folders;
-	struct debuginfod *debuginfod;	/* NULL: nobody is asked */
+	struct debuginfod *debuginfod;	/* NULL: no server is asked */
 
-	/* under `lock` */
+	/* guarded by `lock` */
 	pthread_mutex_t lock;
 	pthread_cond_t asked_more;
 	bool stop;
@@ -85,7 +86,7 @@ static void note(struct line_worker *worker, const char *text)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-/* Its own file, or else the debug file of that build. */
+/* Opens the object's own file, or else the debug file of its build. */
 static void open_dwarf(struct line_worker *worker, struct handle *handle)
 {
 	const struct debug_object *object = handle->object;
@@ -125,7 +126,7 @@ static void note_asking(struct line_worker *worker, const struct debug_object *o
 	free(text);
 }
 
-/* A file that a server has sent is of that build, or not used. */
+/* A file from a server is used only if it is of the right build. */
 static void ask_server(struct line_worker *worker, struct handle *handle)
 {
 	const struct debug_object *object = handle->object;
@@ -148,7 +149,7 @@ static void ask_server(struct line_worker *worker, struct handle *handle)
 			&handle->full);
 }
 
-/* The object's handle; the one that was used least of late gives way for a new one. */
+/* The object's handle. A new one takes the place of the one that is unused for longest. */
 static struct handle *have_handle(struct line_worker *worker, const struct debug_object *object)
 {
 	struct handle *oldest = worker->handles;
@@ -177,8 +178,8 @@ static char *read_answer(struct handle *handle, const struct line_question *ques
 }
 
 /*
- * A handle that has no room for more is made anew: that lets go of what it has. So is one for which
- * there was no memory at all, when there is some again.
+ * A handle without room for more is made anew, which frees what it holds. A handle that got no memory at
+ * all is made anew once memory has come back.
  */
 static struct line_answer find_answer(struct line_worker *worker,
 	const struct line_question *question)
@@ -205,7 +206,7 @@ static struct line_answer find_answer(struct line_worker *worker,
 	return answer;
 }
 
-/* Waits for a question; false: it is time to end. */
+/* Waits for a question. False: the thread is to end. */
 static bool next_question(struct line_worker *worker, struct line_question *question)
 {
 	bool go;
@@ -226,7 +227,7 @@ static void *work(void *context)
 	struct line_question question;
 	sigset_t signals;
 
-	sigfillset(&signals);			/* they are for the threads that expect them */
+	sigfillset(&signals);			/* for the threads that expect them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	while (next_question(worker, &question)) {
 		struct line_answer answer = find_answer(worker, &question);
@@ -237,7 +238,7 @@ static void *work(void *context)
 	}
 	for (size_t i = 0; i < HANDLES; i++)
 		close_handle(&worker->handles[i]);
-	debuginfod_free(worker->debuginfod);	/* here: its process ends with this thread */
+	debuginfod_free(worker->debuginfod);	/* here, for its process ends with this thread */
 	return NULL;
 }
 

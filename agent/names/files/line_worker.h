@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that reads source lines and inlined functions, so that nobody waits for DWARF, or for
- * the file that has it. One owner asks and takes; the thread starts with the first question.
+ * A thread that reads source lines and inlined functions, so that nobody waits for DWARF or its file. One
+ * owner asks and takes the answers. The thread starts with the first question.
  */
 #ifndef LINE_WORKER_H
 #define LINE_WORKER_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LINE_QUEUE = 512 };		/* questions whose answers are not taken yet */
+enum { LINE_QUEUE = 512 };		/* questions whose answers were not taken yet */
 
 struct budget;
 struct debug_folders;
@@ -18,40 +18,40 @@ struct debug_object;
 struct line_worker;
 
 struct line_question {
-	const struct debug_object *object;	/* stays until line_worker_free, as its file does */
+	const struct debug_object *object;	/* it and its file live until line_worker_free */
 	uint64_t address;		/* link address */
 	uint32_t ticket;		/* comes back with the answer */
-	bool inlined;			/* these are asked for, not the line */
+	bool inlined;			/* asks for the inlined functions, not for the line */
 };
 
 struct line_answer {
 	uint32_t ticket;
 	bool inlined;
-	bool later;			/* the file is not here yet: ask again */
-	bool starved;			/* there was no memory for the file's lines */
-	char *text;			/* as sym_dwarf.h has it; NULL: none */
+	bool later;			/* the file is not there yet: ask again */
+	bool starved;			/* there was no memory for the file's DWARF */
+	char *text;			/* see sym_dwarf.h; NULL: none */
 };
 
 struct line_worker *line_worker_new(struct budget *budget);
 void line_worker_free(struct line_worker *worker);	/* waits for the question in work */
 
 /*
- * Where debug files are, and whether servers are asked for those that are not there, before the
- * first question; the texts stay the caller's.
+ * Sets where debug files are, and whether servers are asked for missing ones. To be called before the first
+ * question; the texts stay the caller's.
  */
 void line_worker_set(struct line_worker *worker, const struct debug_folders *folders,
 	bool debuginfod);
 
-/* There is memory again: files for which there was none are opened with their next question. */
+/* There is memory again: files that had none are opened again with their next question. */
 void line_worker_retry(struct line_worker *worker);
 
-/* False: the queue is full, ask again later. */
+/* False: the queue is full, or the system gives no thread; ask again later. */
 bool line_worker_ask(struct line_worker *worker, const struct line_question *question);
 
-/* The next answer, if any; its text is the caller's. */
+/* Takes the next answer; the caller frees its text. False: there is none. */
 bool line_worker_take(struct line_worker *worker, struct line_answer *answer);
 
-/* What ails the files, "" if nothing. Returns `text`. */
+/* What is wrong with the files; "" if nothing. Returns `text`. */
 const char *line_worker_note(struct line_worker *worker, char *text, size_t size);
 
 #endif

@@ -16,15 +16,16 @@
 #include "sym_dwarf_state.h"
 
 /*
- * Larger files are mapped instead of read: hundreds of megabytes of which little is used. The
- * price: cutting such a file short while ktop reads it ends the program.
+ * A file above this size, or above its share of the budget, is mapped instead of read: hundreds of
+ * megabytes of which little is used. The price: if such a file is truncated while ktop reads it, the
+ * program ends.
  */
 enum { READ_MAX = 64 << 20, READ_SHARE = 16 };
 
 enum {
 	RANGES_MAX = 4 << 20,
-	SECTION_COST = 512,		/* what libelf keeps of each */
-	UNIT_COST = 256,		/* what libdw keeps of each */
+	SECTION_COST = 512,		/* bytes that libelf keeps for each */
+	UNIT_COST = 256,		/* bytes that libdw keeps for each */
 };
 
 bool sym_dwarf_pay(struct sym_dwarf *dwarf, size_t bytes)
@@ -78,7 +79,7 @@ static int by_low(const void *left, const void *right)
 	return a->high < b->high ? -1 : a->high > b->high;
 }
 
-/* False: there is no room for all of them. */
+/* False: there is no room for all units. */
 static bool walk_units(struct sym_dwarf *dwarf)
 {
 	Dwarf_CU *unit = NULL;
@@ -124,7 +125,7 @@ Elf_Scn *sym_dwarf_section(Elf *elf, Elf_Scn *section, bool (*wanted)(const char
 	return NULL;
 }
 
-/* libdw reads texts up to their zero, wherever that is: does each section of texts end with one? */
+/* Does each section of texts end with a zero? libdw reads a text up to its zero, wherever that is. */
 static bool texts_end(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -157,7 +158,7 @@ bool sym_dwarf_text_ends(const struct sym_dwarf *dwarf, const char *text)
 		is_in(dwarf->shared_elf, text);
 }
 
-/* What a compressed section says that it holds; 0 when it is not compressed. */
+/* The size that a compressed section claims to have once inflated; 0: it is not compressed. */
 static uint64_t inflated(int fd, Elf_Scn *section, const GElf_Shdr *header)
 {
 	struct { char magic[4]; uint8_t size[8]; } gnu;
@@ -173,7 +174,7 @@ static uint64_t inflated(int fd, Elf_Scn *section, const GElf_Shdr *header)
 	return be64toh(size);
 }
 
-/* For all that may be read into memory; false when there is no room for it. */
+/* Charges for all sections that may be read into memory. False: there is no room. */
 static bool pay_sections(struct sym_dwarf *dwarf, Elf *elf, int fd, bool mapped)
 {
 	Elf_Scn *section = NULL;
@@ -213,8 +214,8 @@ static Elf *open_elf(const struct sym_dwarf *dwarf, int fd, bool *mapped)
 }
 
 /*
- * What several files share: dwz(1) puts it into another one. It is never libdw that looks for that,
- * by whatever path the file says. False: it is not there, or there is no room for it.
+ * Opens the file that dwz(1) has made of what several files share. libdw must never look for it, by
+ * whatever path the file says. False: it is not there, or there is no room for it.
  */
 static bool open_shared(struct sym_dwarf *dwarf, const struct debug_folders *folders, bool *full)
 {
@@ -249,7 +250,7 @@ static bool is_module(Elf *elf)
 	return gelf_getehdr(elf, &header) && header.e_type == ET_REL;
 }
 
-/* A module's sections are changed in memory: they are not mapped. */
+/* A mapped module is not used: relocation changes its sections in memory. */
 static bool open_dwarf(struct sym_dwarf *dwarf, int fd, const struct debug_folders *folders)
 {
 	bool mapped, full = false;
@@ -262,7 +263,7 @@ static bool open_dwarf(struct sym_dwarf *dwarf, int fd, const struct debug_folde
 	dwarf->dwarf = is_module(dwarf->elf) ? sym_dwarf_open_module(dwarf) :
 		dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
 	if (!dwarf->dwarf || !texts_end(sym_dwarf_elf(dwarf)))
-		return true;			/* by now without compression */
+		return true;			/* checked after sections were inflated */
 	if (!open_shared(dwarf, folders, &full))
 		return !full;
 	return walk_units(dwarf);

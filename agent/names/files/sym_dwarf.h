@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source lines and inlined functions at addresses, from DWARF. One thread per handle. */
+/* Source lines and inlined functions at addresses, read from DWARF. Each handle is for one thread. */
 #ifndef SYM_DWARF_H
 #define SYM_DWARF_H
 
@@ -11,24 +11,24 @@ struct debug_folders;
 struct sym_dwarf;
 
 /*
- * The descriptor stays the caller's and outlives the handle; `folders`, where what it shares with
- * others is looked for, may be NULL. NULL: no line information, or, when `full` is set, no memory
- * for it. Slow.
+ * Opens the DWARF of a file. The descriptor stays the caller's and must outlive the handle. `folders`:
+ * where a shared file is looked for; may be NULL. NULL: there is no line information; or, if `*full` is
+ * set, no memory for it. Slow.
  */
 struct sym_dwarf *sym_dwarf_new(int fd, const struct debug_folders *folders,
 	struct budget *budget, bool *full);
 void sym_dwarf_free(struct sym_dwarf *dwarf);
 
 /*
- * "lib/string.c:41" of a link address, in fresh memory: at most the last two parts of the path,
- * below the folder of the compilation when the file is in there; any bytes. NULL: none known, or,
- * when `full` is set, no memory: a handle made anew has room again.
+ * Returns "lib/string.c:41" for a link address, in fresh memory: at most the last two parts of the path,
+ * below the folder of the compilation if the file is in there; any bytes. NULL: not known; or, if `*full`
+ * is set, no memory: a new handle has room again.
  */
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full);
 
 /*
- * The functions that were inlined at a link address, the outermost first, as the file has them
- * (mangled, any bytes), each ended by a newline, in fresh memory. NULL: none, or as above.
+ * Returns the functions that were inlined at a link address, in fresh memory: the outermost first, as in
+ * the file (mangled, any bytes), each ended by a newline. NULL: none; or no memory, as above.
  */
 char *sym_dwarf_inlined(struct sym_dwarf *dwarf, uint64_t address, bool *full);
 

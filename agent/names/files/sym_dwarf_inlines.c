@@ -10,8 +10,8 @@
 
 enum {
 	RANGES_TRIED_MAX = 64,
-	LEVELS_MAX = 64,		/* of functions in functions, and of namespaces */
-	ENTRIES_MAX = 1 << 20,		/* that are looked at for one address */
+	LEVELS_MAX = 64,		/* nested functions, and namespaces */
+	ENTRIES_MAX = 1 << 20,		/* entries looked at for one address */
 	NAME_MAX_TOLD = 1024,
 	FORM_COST = 128,
 };
@@ -31,7 +31,7 @@ static const char *text_of(const struct walk *walk, Dwarf_Die *die, unsigned nam
 	return text && sym_dwarf_text_ends(walk->dwarf, text) ? text : NULL;
 }
 
-/* With all its namespaces where the compiler has given that, to be demangled. */
+/* Adds a function's name: the linkage name if there is one, since demangling it gives all namespaces. */
 static void add_name(const struct walk *walk, Dwarf_Die *die)
 {
 	const char *name = text_of(walk, die, DW_AT_linkage_name);
@@ -43,7 +43,7 @@ static void add_name(const struct walk *walk, Dwarf_Die *die)
 	putc('\n', walk->names);
 }
 
-/* May an entry have the address's code in it; is it known to cover it? */
+/* Can this entry contain the address's code? `*covers`: it is known to. */
 static bool leads_on(const struct walk *walk, Dwarf_Die *die, bool *covers)
 {
 	*covers = false;
@@ -65,7 +65,7 @@ static bool leads_on(const struct walk *walk, Dwarf_Die *die, bool *covers)
 	}
 }
 
-/* True: found, no need to look further. */
+/* True: the address was found, so the search ends. */
 static bool descend(struct walk *walk, Dwarf_Die *parent, int level)
 {
 	Dwarf_Die child;
@@ -84,7 +84,7 @@ static bool descend(struct walk *walk, Dwarf_Die *parent, int level)
 	return false;
 }
 
-/* What libdw keeps of a unit that it walks through, the forms of its entries, is paid for once. */
+/* Charges once for what libdw keeps of a unit that is walked: the abbreviations of its entries. */
 static bool pay_unit(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die)
 {
 	Dwarf_Off at = 0;

@@ -9,7 +9,7 @@
 
 enum {
 	RANGES_TRIED_MAX = 64,
-	LINE_COST = 80,			/* of libdw for each byte of line program, at most */
+	LINE_COST = 80,			/* the most that libdw keeps for a byte of line program */
 };
 
 /* The part of `path` below `folder`, or all of it. */
@@ -55,7 +55,7 @@ static char *describe(const struct sym_dwarf *dwarf, Dwarf_Die *unit, Dwarf_Line
 	return util_format("%s:%d", last_two_parts(below(path, folder)), number);
 }
 
-/* The first row that does not start before the address; rows are in order of address. */
+/* The first row that starts at or after the address; rows are in order of address. */
 static size_t first_row_at(Dwarf_Lines *rows, size_t count, uint64_t address)
 {
 	size_t low = 0, high = count;
@@ -81,9 +81,9 @@ static bool starts_at(Dwarf_Line *row, uint64_t address)
 }
 
 /*
- * The row that covers the address. Of several at the very address the first that begins a
- * statement: it is the function's own. Those behind it tell of what was inlined at its start; one
- * before it, of the end of the function before.
+ * The row that covers the address. If several start there, the first that begins a statement is the
+ * function's own line. Rows after it belong to what was inlined at its start; a row before it to the end of
+ * the function before.
  */
 static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t address)
 {
@@ -108,7 +108,7 @@ static bool has_lines(const char *name)
 	return name && (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0);
 }
 
-/* Bytes of the unit's line program: its length stands before it (DWARF 5, 7.4 and 6.2.4). */
+/* The bytes of the unit's line program. Its length stands before it (DWARF 5, 7.4 and 6.2.4). */
 static uint64_t program_size(struct sym_dwarf *dwarf, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attribute;
@@ -124,7 +124,7 @@ static uint64_t program_size(struct sym_dwarf *dwarf, Dwarf_Die *unit)
 	return size < data->d_size - offset ? size : data->d_size - offset;
 }
 
-/* Before libdw reads the lines of a unit, once. */
+/* Charges once for the lines of a unit, before libdw reads them. */
 static bool pay_lines(struct sym_dwarf *dwarf, struct unit *unit, Dwarf_Die *die)
 {
 	if (!unit->paid)
@@ -147,8 +147,8 @@ static char *line_in(struct sym_dwarf *dwarf, const struct range *range, uint64_
 }
 
 /*
- * Ranges may overlap: functions that the linker has thrown away sit at 0 and cover what is low. So
- * the nearest range that has a line for the address wins.
+ * Ranges may overlap: functions that the linker has discarded begin at 0 and cover low addresses. So the
+ * nearest range that has a line for the address counts.
  */
 char *sym_dwarf_line(struct sym_dwarf *dwarf, uint64_t address, bool *full)
 {

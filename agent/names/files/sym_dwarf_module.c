@@ -5,9 +5,9 @@
 #include "sym_dwarf_state.h"
 
 /*
- * A kernel module is an object file: its DWARF has to be relocated, to the places where Linux puts
- * the sections: those with code one behind another in the order of the file, but for `.init`
- * (kernel/module/main.c, layout_sections). What is no such code lies elsewhere.
+ * A kernel module is an object file, so its DWARF must be relocated to where Linux puts the sections. Linux
+ * puts sections with code one after another in the order of the file, except for `.init`
+ * (kernel/module/main.c, layout_sections). All other sections get addresses far away.
  */
 enum { ELSEWHERE_SHIFT = 32 };
 #define ELSEWHERE (UINT64_C(1) << 48)
@@ -26,7 +26,7 @@ static bool stays(Elf *elf, size_t names, const GElf_Shdr *header)
 	return is_code(header) && !(name && strncmp(name, ".init", 5) == 0);
 }
 
-/* Of the section with that index, from the beginning of the module's code. */
+/* The place of a section, counted from the beginning of the module's code. */
 static uint64_t place_of(Elf *elf, size_t index)
 {
 	Elf_Scn *section = NULL;
@@ -56,7 +56,7 @@ static int find_elf(Dwfl_Module *module, void **context, const char *name, Dwarf
 
 	(void)module, (void)name, (void)base, (void)path;
 	*elf = dwarf->elf;
-	dwarf->elf = NULL;		/* libdwfl's from here on */
+	dwarf->elf = NULL;		/* libdwfl owns it from here on */
 	return -1;
 }
 
@@ -97,7 +97,7 @@ Dwarf *sym_dwarf_open_module(struct sym_dwarf *dwarf)
 	void **context;
 	Dwarf *found;
 
-	/* Its size, unpacked, stands nowhere. */
+	/* Nothing says how large it is once unpacked. */
 	if (sym_dwarf_section(dwarf->elf, NULL, is_packed, &data))
 		return NULL;
 	dwarf->relocated = dwarf->elf;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of sym_dwarf.h share. */
+/* What the files of sym_dwarf.h share. Used by one thread. */
 #ifndef SYM_DWARF_STATE_H
 #define SYM_DWARF_STATE_H
 
@@ -14,7 +14,7 @@ struct budget;
 
 struct unit {
 	Dwarf_Off die;
-	bool paid, walked;		/* for its lines, for its entries, which libdw keeps */
+	bool paid, walked;		/* the budget was charged for its lines; for its entries; libdw keeps both */
 };
 
 struct range {				/* a compilation unit's code; one may have several */
@@ -23,18 +23,18 @@ struct range {				/* a compilation unit's code; one may have several */
 };
 
 /*
- * Units are found by a walk over all of them: .debug_aranges is left out by clang, and incomplete
- * as soon as one object file comes from a compiler that leaves it out. libdwfl, whose default is to
- * ask debuginfod servers and wait, is used for modules alone, without that.
+ * Units are found by a walk over all of them. clang leaves .debug_aranges out, so that section is
+ * incomplete as soon as one object file comes from clang. libdwfl asks debuginfod servers by default, and
+ * waits; so it is used for modules only, and without that.
  */
 struct sym_dwarf {
 	struct budget *budget;
-	size_t paid;			/* for what the libraries hold */
-	Elf *elf;			/* NULL: dwfl has it */
+	size_t paid;			/* bytes, for what the libraries hold */
+	Elf *elf;			/* NULL: dwfl owns it */
 	Dwarf *dwarf;
-	Dwfl *dwfl;			/* of a module, else NULL; then `dwarf` is a part of it */
-	Elf *relocated;			/* the module's, borrowed from dwfl */
-	int shared_fd;			/* of what several debug files share; -1: none */
+	Dwfl *dwfl;			/* NULL: no module; else `dwarf` belongs to it */
+	Elf *relocated;			/* a module's, borrowed from dwfl */
+	int shared_fd;			/* of the file that several debug files share; -1: none */
 	Elf *shared_elf;
 	Dwarf *shared;
 	struct unit *units;
@@ -43,27 +43,27 @@ struct sym_dwarf {
 	uint32_t count, room;
 };
 
-/* The file's, whoever holds it. */
+/* The ELF handle of the file, whoever owns it. */
 static inline Elf *sym_dwarf_elf(const struct sym_dwarf *dwarf)
 {
 	return dwarf->elf ? dwarf->elf : dwarf->relocated;
 }
 
-/* For what a library will hold, until the handle is closed. */
+/* Charges the budget for what a library will hold, until the handle is closed. False: there is no room. */
 bool sym_dwarf_pay(struct sym_dwarf *dwarf, size_t bytes);
 
-/* The section behind `section` for which `wanted` holds, and its bytes; NULL: no more. */
+/* The next section after `section` whose name is `wanted`, and its bytes; NULL: no more. */
 Elf_Scn *sym_dwarf_section(Elf *elf, Elf_Scn *section, bool (*wanted)(const char *name),
 	const Elf_Data **data);
 
-/* The ranges before this one begin at the address or below. */
+/* The number of ranges that begin at or below the address: the first of the sorted ranges. */
 uint32_t sym_dwarf_ranges_from(const struct sym_dwarf *dwarf, uint64_t address);
 
-/* The DWARF of dwarf->elf, a module's; NULL: none. */
+/* The DWARF of a module's dwarf->elf; NULL: none. */
 Dwarf *sym_dwarf_open_module(struct sym_dwarf *dwarf);
 void sym_dwarf_close_module(struct sym_dwarf *dwarf);
 
-/* libdw does not look whether a text begins and ends inside of its section: here. */
+/* Does a text from libdw begin and end inside its section? libdw does not check that. */
 bool sym_dwarf_text_ends(const struct sym_dwarf *dwarf, const char *text);
 
 #endif

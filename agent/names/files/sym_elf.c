@@ -13,8 +13,8 @@
 
 enum {
 	CODE_SECTIONS_MAX = 1024,
-	SECTION_COST = 512,		/* what libelf keeps of each */
-	NOTES_MAX = 1 << 20,		/* bytes; build-ids stand in short ones */
+	SECTION_COST = 512,		/* bytes that libelf keeps for each */
+	NOTES_MAX = 1 << 20,		/* bytes; build-ids are in short ones */
 };
 
 struct code_section {
@@ -24,7 +24,7 @@ struct code_section {
 
 struct reader {
 	struct budget *budget;
-	size_t taken;			/* for what libelf holds of the file */
+	size_t taken;			/* bytes charged for what libelf holds */
 	uint64_t size;			/* of the file */
 	Elf *elf;
 	GElf_Ehdr header;
@@ -61,7 +61,7 @@ bool sym_elf_is(int fd)
 	return pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-/* The table of the given type with the string table that it links to. */
+/* The first section of the given type. */
 static Elf_Scn *find_section(const struct reader *reader, GElf_Word type, GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
@@ -94,8 +94,8 @@ static void note_code(struct reader *reader)
 }
 
 /*
- * The section that holds the symbol's code, by number, or by address for absolute symbols, as
- * linker scripts make them. A symbol at the very end (_etext) is in, too: it may be an anchor.
+ * The section that has the symbol's code: found by its number, or by address for absolute symbols, which
+ * linker scripts make. A symbol at the very end (_etext) counts, too: it may be an anchor.
  */
 static const struct code_section *code_of(const struct reader *reader, const GElf_Sym *symbol,
 	size_t index)
@@ -118,7 +118,7 @@ static bool is_code_type(const GElf_Sym *symbol)
 	return type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC;
 }
 
-/* The name in the string table, and how much of the table is left for it. */
+/* Finds the name in the string table; its size is bounded by what is left of the table. */
 static bool find_name(const Elf_Data *strings, size_t offset, struct symbol_entry *entry)
 {
 	if (!strings || !strings->d_buf || offset >= strings->d_size)
@@ -171,14 +171,14 @@ static bool pay(struct reader *reader, size_t bytes)
 	return true;
 }
 
-/* Does the file hold all of a section, as it is? */
+/* Is all of the section in the file, and not compressed? */
 static bool is_whole(const struct reader *reader, const GElf_Shdr *header)
 {
 	return header && !(header->sh_flags & SHF_COMPRESSED) && header->sh_offset <= reader->size &&
 		header->sh_size <= reader->size - header->sh_offset;
 }
 
-/* For a section that libelf will read: it may copy it once more. */
+/* Charges for a section that libelf will read, and may copy once more. */
 static bool pay_section(struct reader *reader, const GElf_Shdr *header)
 {
 	return pay(reader, 2 * header->sh_size);
@@ -231,7 +231,7 @@ static bool find_build_id(Elf_Data *notes, struct build_id *id)
 	return false;
 }
 
-/* In the section, or, where a linker script has thrown that away, in the segment. */
+/* Looks in the sections; then in the segments, for a linker script may have discarded the section. */
 static void read_build_id(const struct reader *reader, struct build_id *id)
 {
 	Elf_Scn *section = NULL;
@@ -260,7 +260,7 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 	}
 }
 
-/* The name at the beginning of a section, as gdb's manual has it in "Separate Debug Files". */
+/* The name at the beginning of the section; see gdb's manual, "Separate Debug Files". */
 static void read_link(Elf_Scn *section, char link[256])
 {
 	const Elf_Data *data = elf_getdata(section, NULL);
@@ -320,7 +320,7 @@ static bool read_elf(struct reader *reader, struct symbol_table *table, struct b
 	return read_symbols(reader, table, why);
 }
 
-/* Read into memory, not mapped: a file that is cut while it is mapped would kill the program. */
+/* Reads the file instead of mapping it: if a mapped file were truncated, the program would be killed. */
 static struct reader *open_reader(int fd, struct budget *budget)
 {
 	struct reader *reader = util_alloc(sizeof(*reader));

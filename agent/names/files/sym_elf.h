@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Function symbols and build-ids of ELF files. The only file that knows libelf. */
+/* Function symbols and build-ids of ELF files. libelf is used here, and by sym_dwarf. */
 #ifndef SYM_ELF_H
 #define SYM_ELF_H
 
@@ -15,29 +15,30 @@ struct build_id {
 	uint8_t bytes[64];
 };
 
+/* False: too long or empty; then the id is unknown. */
 bool build_id_set(struct build_id *id, const void *bytes, size_t size);
 bool build_id_known(const struct build_id *id);
 
-/* Both known, and not the same. */
+/* True if both are known, and differ. */
 bool build_id_contradicts(const struct build_id *a, const struct build_id *b);
 
-/* Does the file behind the descriptor start like an ELF file? */
+/* Does the file start like an ELF file? */
 bool sym_elf_is(int fd);
 
-/* What tells the debug file of an ELF file from others. */
+/* What tells an ELF file and its debug file from others. */
 struct elf_identity {
 	struct build_id build_id;
 	char link[256];			/* the name in .gnu_debuglink, "" if none; any bytes */
-	bool lines;			/* it has DWARF itself */
+	bool lines;			/* it has DWARF of its own */
 };
 
-/* False when it is no ELF file, or there is no memory for its sections. */
+/* False: it is no ELF file, or there is no memory for its sections. */
 bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budget);
 
 /*
- * Functions of .symtab, else of .dynsym, of an executable or a shared object: FUNC, GNU_IFUNC and
- * NOTYPE symbols in executable sections (ELF gABI 4.1, chapter 4). A file without any is fine: its
- * table stays empty. False with `error` set when it cannot be read; `path` is for the error.
+ * Reads the functions of .symtab, else of .dynsym, from an executable or a shared object: FUNC, GNU_IFUNC
+ * and NOTYPE symbols in executable sections (ELF gABI 4.1, chapter 4). A file may have none: the table
+ * stays empty. False with `error` set: it cannot be read. `path` is for the error.
  */
 bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
 	struct budget *budget, char **error);

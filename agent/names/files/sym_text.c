@@ -7,7 +7,7 @@
 #include "sym_text.h"
 #include "symbol_table.h"
 
-/* Where a symbol without a size ends when nothing follows, in bytes. */
+/* The most bytes of a symbol that has no size and no successor. */
 enum { FUNCTION_MAX = 1 << 20 };
 
 enum line_kind { LINE_CODE, LINE_OTHER, LINE_BAD };
@@ -34,7 +34,7 @@ static int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* A number of 2 to 16 digits up to a blank: one digit alone may be a type. */
+/* A number of 2 to 16 digits, followed by a blank. A single digit may be a type instead. */
 static bool take_number(struct cursor *line, uint64_t *value)
 {
 	struct cursor rest = *line;
@@ -64,7 +64,7 @@ static bool take_type(struct cursor *line, char *type)
 	return true;
 }
 
-/* What is left: the name up to a tab, and behind it maybe "[module]" (nm -l puts a file there). */
+/* Takes the rest of the line: the name up to a tab, then perhaps "[module]" (nm -l puts a file there). */
 static void take_name(struct cursor line, struct symbol_entry *entry)
 {
 	const char *tab = memchr(line.at, '\t', (size_t)(line.end - line.at));
@@ -85,7 +85,7 @@ static enum line_kind parse_line(struct cursor line, struct symbol_entry *entry)
 	char type;
 
 	*entry = (struct symbol_entry){ .size = 0 };
-	if (skip_blanks(&line))			/* "         U name": defined elsewhere */
+	if (skip_blanks(&line))			/* defined elsewhere: "         U name" */
 		return take_type(&line, &type) ? LINE_OTHER : LINE_BAD;
 	if (!take_number(&line, &entry->address))
 		return LINE_BAD;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of symbols as text: nm, nm -CS, System.map, and /proc/kallsyms with its [module] column.
- * A line is `address [size] type name [TAB [module]]`, address and size in hexadecimal, the type
- * one letter as in nm(1): only code (T, t, W, w, i) is taken. Other lines are refused.
+ * Lists of symbols as text: nm, nm -CS, System.map, and /proc/kallsyms with its [module] column. A line is
+ * `address [size] type name [TAB [module]]`; address and size are hexadecimal, the type is one letter as in
+ * nm(1). Only code is taken (T, t, W, w, i). A line of another form is refused and counted.
  */
 #ifndef SYM_TEXT_H
 #define SYM_TEXT_H
@@ -12,7 +12,7 @@
 
 struct symbol_table;
 
-/* False with `error` set when it is no such list, or holds no code. `path` is for the error. */
+/* False with `error` set: it is no such list, or names no code. `path` is for the error. */
 bool sym_text_read(const char *text, size_t size, const char *path, struct symbol_table *table,
 	char **error);
 

@@ -7,15 +7,15 @@
 #include "agent/base/util.h"
 #include "symbol_table.h"
 
-enum { OUTER_STEPS = 64 };		/* nested deeper than this is no honest file */
+enum { OUTER_STEPS = 64 };		/* no honest file nests symbols deeper */
 
-/* Bits of a row's rank; the larger rank answers for its aliases. */
+/* The bits of a row's rank. Of aliases, the row with the largest rank answers. */
 enum { RANK_PLAIN = 1, RANK_SIZED = 2, RANK_GLOBAL = 4 };
 
 struct symbol_row {
 	uint64_t address, end;
 	uint32_t name, module;		/* offsets into `names` */
-	uint32_t outer;			/* the row that goes on where this one has ended */
+	uint32_t outer;			/* the row that encloses this one and goes on behind it */
 	uint8_t rank;
 };
 
@@ -27,7 +27,7 @@ struct symbol_table {
 	uint32_t room;
 	char *names;			/* zero-terminated; offset 0 is "" */
 	size_t names_size, names_room;
-	char module[64];		/* the last one added, at module_offset */
+	char module[64];		/* the module that was added last, at module_offset */
 	uint32_t module_offset;
 	uint32_t refused;
 	bool starved;
@@ -50,7 +50,7 @@ struct symbol_table *symbol_table_hold(struct symbol_table *table)
 
 void symbol_table_free(struct symbol_table *table)
 {
-	/* Released by each holder, acquired by the last, who frees what all of them have read. */
+	/* Released by each holder, acquired by the last one, who frees what all of them have read. */
 	if (!table || atomic_fetch_sub_explicit(&table->holders, 1, memory_order_acq_rel) != 1)
 		return;
 	budget_free(table->budget, table->rows, table->room * sizeof(*table->rows));
@@ -59,8 +59,8 @@ void symbol_table_free(struct symbol_table *table)
 }
 
 /*
- * Mapping symbols: AAELF "$a" "$d" "$t" "$x", with or without ".suffix", and RISC-V "$xrv64...".
- * ".L": labels that the assembler should have dropped; RISC-V keeps them for relaxation.
+ * Mapping symbols are AAELF "$a" "$d" "$t" "$x", with or without ".suffix", and RISC-V "$xrv64...". ".L"
+ * labels should have been dropped by the assembler; RISC-V keeps them for relaxation.
  */
 static bool is_function_name(const char *name, size_t size)
 {
@@ -109,7 +109,7 @@ static uint32_t keep_text(struct symbol_table *table, const char *text, size_t s
 	return (uint32_t)offset;
 }
 
-/* Modules come in runs of symbols, so that remembering the last is enough. */
+/* Symbols of a module come in a row, so remembering the last module is enough. */
 static uint32_t keep_module(struct symbol_table *table, const char *text, size_t size)
 {
 	if (size == 0)
@@ -173,7 +173,7 @@ uint32_t symbol_table_refused(const struct symbol_table *table)
 	return table->refused;
 }
 
-/* Equal addresses stay in the order of the file, which is the order of their names' offsets. */
+/* Equal addresses keep the order of the file, which is also that of the names' offsets. */
 static int by_address(const void *left, const void *right)
 {
 	const struct symbol_row *a = left, *b = right;
@@ -201,8 +201,8 @@ static bool is_better(const struct symbol_table *table, const struct symbol_row 
 }
 
 /*
- * Moves the best alias of the rows [first, last] to `last`, where find meets it. An alias without a
- * size takes that of one with a size.
+ * Moves the best alias among the rows [first, last] to `last`, where symbol_table_find looks. An alias
+ * without a size takes the size of one that has it.
  */
 static void choose_alias(struct symbol_table *table, size_t first, size_t last)
 {
@@ -225,7 +225,10 @@ static void choose_alias(struct symbol_table *table, size_t first, size_t last)
 	rows[last] = best;
 }
 
-/* Ends a row without a size, and links it to what encloses it. `before`: the row settled last. */
+/*
+ * Gives a row without a size its end, and links it to the row that encloses it. `before`: the last row that
+ * was settled.
+ */
 static void settle(struct symbol_table *table, size_t index, uint32_t before)
 {
 	struct symbol_row *rows = table->rows, *row = &rows[index];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The code symbols of one object, sorted by link address: filled, sorted once, then only read.
- * Symbols at the same address are aliases: one of them answers, the others can be found by name.
+ * The code symbols of one object, sorted by link address: filled, sorted once, then only read. Symbols at
+ * the same address are aliases: one of them answers for all; the others can be found by name.
  */
 #ifndef SYMBOL_TABLE_H
 #define SYMBOL_TABLE_H
@@ -14,11 +14,11 @@ struct budget;
 
 #define SYMBOL_NONE 0xffffffffu
 
-/* What one table may hold, whatever a file says: about 400 MB in all. */
+/* The most that one table holds, whatever a file says: about 400 MB in all. */
 enum {
 	SYMBOL_TABLE_MAX = 4 << 20,		/* symbols */
 	SYMBOL_TABLE_NAMES_MAX = 256 << 20,	/* bytes of names */
-	SYMBOL_NAME_MAX = 4095,			/* bytes of one name; the rest is cut off */
+	SYMBOL_NAME_MAX = 4095,			/* bytes of one name; longer ones are cut */
 };
 
 struct symbol {
@@ -27,45 +27,48 @@ struct symbol {
 	const char *module;		/* a kernel module's name, or "" */
 };
 
-struct symbol_entry {			/* one symbol as a file tells it; texts need no end mark */
+struct symbol_entry {			/* one symbol as its file tells it; texts need no zero at the end */
 	uint64_t address;
-	uint64_t size;			/* 0: unknown; it then runs to the next symbol */
-	uint64_t limit;			/* it never runs beyond this: the end of its section */
+	uint64_t size;			/* 0: unknown; it then ends at the next symbol */
+	uint64_t limit;			/* it never goes beyond this: the end of its section */
 	const char *name, *module;
 	size_t name_size, module_size;
 	bool global;
 };
 
 struct symbol_table *symbol_table_new(struct budget *budget);
-void symbol_table_free(struct symbol_table *table);	/* goes with the last holder; any thread */
+void symbol_table_free(struct symbol_table *table);	/* freed by the last holder; any thread */
 
-/* For one holder more, once it is sorted. */
+/* Adds a holder, to a table that is sorted. */
 struct symbol_table *symbol_table_hold(struct symbol_table *table);
 
 /*
- * Names that are no functions (mapping symbols, compiler-local labels, empty ones) are passed over.
- * False when the table is full or there is no memory left: it stays usable as it is.
+ * Adds a symbol. Names that are no functions are skipped: mapping symbols, compiler-local labels, empty
+ * ones. False: the table is full, or there is no memory left; it stays usable as it is.
  */
 bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *entry);
 
-/* One was not added for want of memory. */
+/* True if a symbol was refused because memory was short. */
 bool symbol_table_starved(const struct symbol_table *table);
 
-/* A symbol, or a line, of the file that makes no sense: counted, and passed over. */
+/* Counts a symbol, or a line, of the file that makes no sense. */
 void symbol_table_refuse(struct symbol_table *table);
 uint32_t symbol_table_refused(const struct symbol_table *table);
 
-/* Once, after the last add and before any question. */
+/* To be called once, after the last add and before any question. */
 void symbol_table_sort(struct symbol_table *table);
 
-/* The indices below the count stand for symbols for ever. */
+/* Indices below the count stay valid. */
 uint32_t symbol_table_count(const struct symbol_table *table);
 struct symbol symbol_table_get(const struct symbol_table *table, uint32_t index);
 
-/* The innermost symbol that covers the address, or SYMBOL_NONE. */
+/* The innermost symbol that covers the address; SYMBOL_NONE: none does. */
 uint32_t symbol_table_find(const struct symbol_table *table, uint64_t address);
 
-/* Where the symbol of that name starts, aliases included; the lowest when there are several. */
+/*
+ * Where the symbol of that name starts; aliases count; the lowest address if there are several. False:
+ * there is none.
+ */
 bool symbol_table_address(const struct symbol_table *table, const char *name, uint64_t *address);
 
 #endif

@@ -11,7 +11,7 @@
 #include "agent/base/util.h"
 #include "sysroot.h"
 
-/* A path that begins at the root, and does not lead above it. */
+/* True for a path that begins at the root and does not lead above it. */
 static bool is_path(const char *path, size_t size)
 {
 	if (size == 0 || path[0] != '/' || memchr(path, '\0', size))
@@ -33,7 +33,7 @@ static int open_below(const char *folder, const char *name)
 	return (int)fd;
 }
 
-/* For reading, and only now: who opens a pipe or a device may wait for ever. */
+/* Opens it for reading once it is known to be a regular file: opening a pipe or a device may wait for ever. */
 static int open_found(int place, char **found)
 {
 	char *link = util_format("/proc/self/fd/%d", place);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder with a copy of the guest's files, at their paths. Its links are the guest's. */
+/* A folder with a copy of the guest's files, at their paths. Symbolic links in it are the guest's. */
 #ifndef SYSROOT_H
 #define SYSROOT_H
 
 #include <stddef.h>
 
 /*
- * The regular file to which a path of the guest leads, by its links too, without leaving the folder;
- * -1: there is none. The path is any bytes. `found`: the file's own path, in fresh memory; what is
- * there may be another file by now, so that only the descriptor is to be read.
+ * Opens the regular file that a path of the guest leads to, through its symbolic links, but never out of
+ * the folder. -1: there is none. The path may be any bytes. `*found`: the file's real path, in fresh
+ * memory. Another file may be there by now, so only the descriptor may be read.
  */
 int sysroot_open(const char *folder, const char *path, size_t size, char **found);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a guest tells of its own functions, alone and as symbols.c makes names of it. */
+/* The functions that a guest tells itself: alone, and as symbols.c turns them into names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void nonsense_is_passed_over(void **state)
 
 enum { CELLS = 256 };
 
-/* An array with the newest name of each address is right, where none was replaced in part. */
+/* Compared with an array that holds the newest name of each address. No function is replaced in part. */
 static void same_as_an_array(void **state)
 {
 	(void)state;
@@ -116,7 +116,7 @@ static void same_as_an_array(void **state)
 	}
 }
 
-/* Of all that overlap, whatever the order, the newest is found, and no address has two. */
+/* Of functions that overlap, in any order, the newest is found, and no address has two. */
 static void the_newest_of_those_that_overlap_stays(void **state)
 {
 	(void)state;
@@ -157,7 +157,7 @@ static void what_has_no_room_is_counted(void **state)
 	budget_release(budget);
 }
 
-/* ---- as symbols.c makes names of it ---- */
+/* ---- as symbols.c turns them into names ---- */
 
 static void tell(struct symbols *symbols, uint64_t address, const char *name)
 {
@@ -223,7 +223,7 @@ static void a_module_takes_the_place_of_another(void **state)
 	tell(symbols, MODULE, "init_module");
 	tell(symbols, MODULE + 0x80, "dummy_xmit");
 	assert_true(symbols_generation(symbols) > generation);
-	check(symbols, MODULE, "[unknown]", "dummy");		/* reaches into dummy_xmit */
+	check(symbols, MODULE, "[unknown]", "dummy");		/* the old one would reach into dummy_xmit */
 	check(symbols, MODULE + 0x80, "dummy_xmit", "dummy");
 	symbols_tell(symbols, MODULE, 0x80, text_of("init_module"));
 	check(symbols, MODULE, "init_module", "dummy");
@@ -264,7 +264,7 @@ static void no_file_is_missed(void **state)
 	epoch_release(epoch);
 }
 
-/* The paths in a remark are not all the user's. */
+/* A remark may contain paths that the user did not choose. */
 static void remarks_are_harmless(void **state)
 {
 	static const uint8_t boot_id[16];

@@ -29,7 +29,7 @@ static struct kernel_names *read_names(const char *path, struct budget *budget)
 	return names;
 }
 
-/* A boot that is given them has this one. */
+/* Gives the names to a new boot, which must know a function of this name. */
 static struct symbols *give(struct kernel_names *names, struct budget *budget, const char *name)
 {
 	struct symbols *symbols = symbols_new(budget);
@@ -72,13 +72,13 @@ static void a_file_that_is_another_by_then_is_read_again(void **state)
 	scratch_text("names", "ffffffff81000000 T another\n");
 	kernel_names_check(names);
 	assert_true(kernel_names_reading(names));
-	symbols_free(give(names, budget, "one"));		/* until it is known */
+	symbols_free(give(names, budget, "one"));		/* the old names, until the file is read again */
 	while (!kernel_names_step(names))
 		poll(NULL, 0, 1);
 	symbols_free(give(names, budget, "another"));
 	kernel_names_check(names);
 	while (kernel_names_reading(names)) {
-		assert_false(kernel_names_step(names));		/* it is the same */
+		assert_false(kernel_names_step(names));		/* the file has not changed */
 		poll(NULL, 0, 1);
 	}
 	symbols_free(give(names, budget, "another"));
@@ -93,7 +93,7 @@ static void a_file_that_is_another_by_then_is_read_again(void **state)
 	budget_release(budget);
 }
 
-/* Who leaves does not wait for a pipe into which nobody writes. */
+/* kernel_names_free does not wait for a pipe into which nobody writes. */
 static void a_pipe_without_a_writer_holds_up_nobody(void **state)
 {
 	const char *path = scratch_path("pipe");

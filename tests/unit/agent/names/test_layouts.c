@@ -60,7 +60,7 @@ static uint32_t space(struct world *world, uint32_t process)
 	return layouts_space(world->layouts, process);
 }
 
-/* The name of what is at an address, "" for nothing. */
+/* The name of the mapping at an address; "": nothing. */
 static const char *at(struct world *world, uint32_t in, uint64_t address)
 {
 	const struct mapping *mapping = layouts_find(world->layouts, in, address);
@@ -89,7 +89,7 @@ static void the_same_program_is_one_space(void **state)
 	world_free(&world);
 }
 
-/* In whatever order a process's objects are told. */
+/* The order in which a process's objects are told does not matter. */
 static void libraries_make_a_space_too(void **state)
 {
 	struct world world = world_new();
@@ -136,7 +136,7 @@ static void a_mapping_takes_the_place_of_what_it_overlaps(void **state)
 	world_free(&world);
 }
 
-/* A process id comes again with other programs: as many spaces as programs, and none grows. */
+/* A process id is used again by other programs: there are as many spaces as programs, and none grows. */
 static void a_process_id_comes_again(void **state)
 {
 	static const char *const names[] = { "sort", "hash", "primes" };
@@ -185,7 +185,7 @@ static void what_comes_late_names_what_came_early(void **state)
 	world_free(&world);
 }
 
-/* One program loads one library here and another there: what was there first is not known. */
+/* Processes of one program load different libraries at the same place: samples taken there before get no name. */
 static void a_doubtful_name_is_none(void **state)
 {
 	struct world world = world_new();
@@ -223,7 +223,7 @@ static void the_kernel_is_one_space(void **state)
 	world_free(&world);
 }
 
-/* Being late, again and again, costs a space each time, but uses up no leave to be late. */
+/* A process that is told late costs a space each time, but LAYOUTS_PRIVATE_MAX counts only those still untold. */
 static void any_number_may_be_late(void **state)
 {
 	struct world world = world_new();
@@ -244,7 +244,7 @@ static void any_number_may_be_late(void **state)
 	world_free(&world);
 }
 
-/* Whatever a guest makes up, the number of spaces has an end, and what was known stays known. */
+/* Whatever a guest makes up, the number of spaces is bounded, and what was known stays known. */
 static void memory_is_bounded(void **state)
 {
 	struct world world = world_new();
@@ -273,7 +273,7 @@ static void memory_is_bounded(void **state)
 	world_free(&world);
 }
 
-/* ---- what it is for ---- */
+/* ---- what spaces are for ---- */
 
 static void a_program_run_100000_times_is_one_set_of_stacks(void **state)
 {
@@ -305,7 +305,7 @@ static void a_program_run_100000_times_is_one_set_of_stacks(void **state)
 	symbols_free(symbols);
 }
 
-/* A boot may begin while the one before has all of the memory; what has no space then is counted. */
+/* A boot may begin while the one before has all the memory. A sample without a space is counted. */
 static void there_is_a_space_without_memory(void **state)
 {
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines and inlined functions through symbols.h: which file they come from, and for which address. */
+/* Lines and inlined functions, asked through symbols.h: which file they come from, and for which address. */
 #include <unistd.h>
 
 #include "agent/base/budget.h"
@@ -53,7 +53,7 @@ static struct text text(const char *bytes)
 	return (struct text) { .bytes = bytes, .size = strlen(bytes) };
 }
 
-/* A guest that tells of its kernel itself, moved by SLIDE, of that build. */
+/* A guest of that build that tells its kernel's functions itself; its kernel is moved by SLIDE. */
 static struct symbols *told(const uint8_t *id, size_t size, const char *file)
 {
 	struct symbols *symbols = symbols_new(NULL);
@@ -83,7 +83,7 @@ static const char *await_line(struct symbols *symbols, uint64_t address)
 	return line;
 }
 
-/* The names of what is inlined, with a space behind each; good until the next. */
+/* The names of the inlined functions, each followed by a space; valid until the next call. */
 static const char *await_inlined(struct symbols *symbols, uint64_t address)
 {
 	uint64_t deadline = util_now() + 60000000000u;
@@ -106,7 +106,7 @@ static const char *await_inlined(struct symbols *symbols, uint64_t address)
 	return names;
 }
 
-/* No file was given: the build that the guest tells finds it, and its own bias the place in it. */
+/* No file was given: it is found by the guest's build-id, and the place in it by the guest's bias. */
 static void test_told_kernel(void **state)
 {
 	struct symbols *symbols;
@@ -140,7 +140,7 @@ static void test_another_build(void **state)
 	symbols_free(symbols);
 }
 
-/* With a stripped file and its list of symbols, as with one that has all. */
+/* A stripped file with a list of symbols works like a file that has everything. */
 static void test_given_kernel(void **state)
 {
 	const char *names[] = { "vmlinux", "bare", "System.map" };
@@ -165,7 +165,7 @@ static void test_given_kernel(void **state)
 	}
 }
 
-/* The same function inlined at several places, and asked for often, is one. */
+/* A function that is inlined at several places, and asked for often, gets one id. */
 static void test_one_of_each(void **state)
 {
 	struct symbols *symbols;
@@ -185,7 +185,7 @@ static void test_one_of_each(void **state)
 	symbols_free(symbols);
 }
 
-/* A stripped program, as distributions have them: names, lines and all are in its debug file. */
+/* A stripped program, as distributions ship it: names and lines are in its debug file. */
 static void test_stripped_program(void **state)
 {
 	const char *const folders[] = { scratch_path("."), NULL };
@@ -213,7 +213,7 @@ static void test_stripped_program(void **state)
 	symbols_free(symbols);
 }
 
-/* A line for which there was no memory is counted, and read when there is some. */
+/* A line without memory is counted, and read once there is memory. */
 static void test_memory_comes_back(void **state)
 {
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);

@@ -128,7 +128,7 @@ static void test_kernel(void **state)
 	symbols_free(NULL);
 }
 
-/* The table may come before or after the anchor, and earlier answers change with either. */
+/* The table may come before or after the anchor; earlier answers change with either. */
 static void test_slide(void **state)
 {
 	struct symbols *symbols = symbols_new(NULL);
@@ -205,7 +205,7 @@ static void test_refused(void **state)
 	memcpy(image + 0x202, "HdrS", 4);
 	check_refused(symbols, "/nonexistent/kernel", "No such file");
 	check_refused(symbols, "/tmp", "Is a directory");
-	/* Who opens a pipe waits for its writer: others do that, with a bound (spool.h). */
+	/* Opening a pipe waits for its writer; only spool.h does that, and with a bound. */
 	assert_int_equal(mkfifo(scratch_path("pipe"), 0600), 0);
 	check_refused(symbols, scratch_path("pipe"), "not a regular file");
 	check_refused(
@@ -258,7 +258,7 @@ static void test_elf_kernel_with_lines(void **state)
 	symbols_free(symbols);
 }
 
-/* A program in two processes is one function; the same name in two programs is two. */
+/* A program in two processes gives one function; the same name in two programs gives two. */
 static void test_programs(void **state)
 {
 	struct symbols *symbols = symbols_new(NULL);
@@ -290,7 +290,7 @@ static void test_programs(void **state)
 	symbols_free(symbols);
 }
 
-/* The file is at the guest's path below the folder, and a path does not lead out of it. */
+/* The file lies below the folder at the guest's path, and no path leads out of the folder. */
 static void test_sysroot(void **state)
 {
 	static const char *const elsewhere[] = {
@@ -325,7 +325,7 @@ static void test_sysroot(void **state)
 	symbols_free(symbols);
 }
 
-/* What was looked at is what is read, whatever comes to its place meanwhile. */
+/* The file that was checked is the one that is read, even if another one takes its place meanwhile. */
 static void test_sysroot_gives_the_file_itself(void **state)
 {
 	const char *path = "/bin/held";
@@ -351,7 +351,7 @@ static void test_sysroot_gives_the_file_itself(void **state)
 	assert_null(found);
 }
 
-/* A path that the guest has chosen does not reach a terminal as it is. */
+/* A path that the guest has chosen is made harmless before it reaches a terminal. */
 static void test_notes_are_harmless(void **state)
 {
 	struct symbols *symbols = symbols_new(NULL);
@@ -388,7 +388,7 @@ static void test_program_of_another_build(void **state)
 	symbols_free(symbols);
 }
 
-/* Told while the range has the moment at which it was, and again when it is told again. */
+/* The remark shows while its moment lies in the range, and again after it was told again. */
 static void test_notes_of_files_age(void **state)
 {
 	static const uint8_t boot[16];
@@ -413,7 +413,7 @@ static void test_notes_of_files_age(void **state)
 	epoch_release(epoch);
 }
 
-/* A process is sampled, or shares its space, before the file it runs is told of or is there. */
+/* A process is sampled, or shares its space, before its file is told or exists. */
 static void test_late(void **state)
 {
 	struct symbols *symbols = symbols_new(NULL);
@@ -440,7 +440,7 @@ static void test_late(void **state)
 	symbols_free(symbols);
 }
 
-/* exec: another program where the first one was; the same news again changes nothing. */
+/* exec: another program in place of the first one. Telling the same mapping again changes nothing. */
 static void test_mapped_again(void **state)
 {
 	struct symbols *symbols = symbols_new(NULL);
@@ -594,7 +594,7 @@ static void test_many_addresses(void **state)
 	free(text);
 }
 
-/* Another thread reads what has been made, while the owner makes more. */
+/* Another thread reads the functions that exist, while the owner makes more. */
 static void *read_functions(void *context)
 {
 	const struct symbols *symbols = context;
@@ -625,7 +625,7 @@ static void test_two_threads(void **state)
 	free(text);
 }
 
-/* `many` with one symbol, and `many.debug` with all; they are too many for a little memory. */
+/* Builds `many` with one symbol, and `many.debug` with all: too many for a small budget. */
 static void build_many(void)
 {
 	scratch_text("many.S", ".altmacro\n.macro one i\n.globl a_function_of_many_\\i\n"
@@ -648,7 +648,7 @@ static bool settle_starved(struct symbols *symbols)
 	return starved;
 }
 
-/* A stripped program's own few names are all that there are; it is said, and mended. */
+/* Without memory, a stripped program has only its own few names. A remark says so, until memory is back. */
 static void test_debug_file_when_memory_is_back(void **state)
 {
 	char *here = util_format("%s", scratch_path("."));
@@ -684,7 +684,7 @@ static void test_debug_file_when_memory_is_back(void **state)
 	free(here);
 }
 
-/* One refusal is not for ever: what has no function while memory is short has it later. */
+/* A refusal is not final: an address without a function gets it once there is memory. */
 static void test_functions_when_memory_is_back(void **state)
 {
 	static const uint64_t known[] = { 0xffffffff81001010, 0xffffffff81004010 };

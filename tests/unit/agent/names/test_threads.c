@@ -87,7 +87,7 @@ static void patterns_name_threads(void **state)
 	threads_free(threads);
 }
 
-/* A guest that makes up names without end must not make us grow without end. */
+/* A guest that makes up endless names must not make ktop grow without end. */
 static void memory_is_bounded(void **state)
 {
 	struct threads *threads = threads_new(NULL);
@@ -108,7 +108,7 @@ static void memory_is_bounded(void **state)
 	threads_free(threads);
 }
 
-/* The newest names are there, and those of threads that still run; the others' texts stay. */
+/* The newest names are there, and so are those of threads that still run. The texts of the others stay. */
 static void the_oldest_is_forgotten(void **state)
 {
 	struct threads *threads = threads_new(NULL);
@@ -135,7 +135,7 @@ static void the_oldest_is_forgotten(void **state)
 	threads_free(threads);
 }
 
-/* To be matched, a number is not kept: there is room for names after any number of threads. */
+/* A number is not kept for a match, so there is room for names after any number of threads. */
 static void matching_keeps_nothing(void **state)
 {
 	struct threads *threads = threads_new(NULL);

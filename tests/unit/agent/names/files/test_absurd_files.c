@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of symbols that claim what cannot be: an error or a remark, and no memory for the claim. */
+/* Files of symbols with impossible claims: each gives an error or a remark, and no memory is spent on the claim. */
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -14,14 +14,14 @@
 
 enum { LIMIT_MIB = 64, WAIT_S = 60 };
 
-/* One block beyond the limit ends the test. */
+/* A single block above the limit ends the test. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "max_allocation_size_mb=64";
 }
 
-/* ---- what is claimed ---- */
+/* ---- the claims ---- */
 
 static const char source[] =
 	"int twice(int x) { return x + x; }\n"
@@ -66,7 +66,7 @@ static void many_sections(struct program *program)
 	program->header->e_shnum = 0xfeff;
 }
 
-/* More than fit into 16 bits: the first section tells how many. */
+/* More sections than 16 bits can count: the size of the first section tells how many. */
 static void very_many_sections(struct program *program)
 {
 	program->header->e_shnum = 0;
@@ -131,13 +131,13 @@ static void long_lines(struct program *program)
 	memset(contents(program, ".debug_line"), 0xff, 12);
 }
 
-/* The line program's header: as long as can be. */
+/* The header of the line program claims the largest length. */
 static void long_line_header(struct program *program)
 {
 	memset((char *)contents(program, ".debug_line") + 8, 0x7f, 4);
 }
 
-/* Half of the names are left. */
+/* Only half of the names are left. */
 static void names_cut(struct program *program)
 {
 	section(program, ".strtab")->sh_size /= 2;
@@ -152,10 +152,10 @@ static void claims_100_mb(struct program *program)
 }
 
 struct damage {
-	const char *name;		/* of the file that has it */
+	const char *name;		/* of the damaged file */
 	void (*make)(struct program *program);
-	const char *why;		/* it is refused; NULL: it has names */
-	const char *line;		/* where its first function begins; "": none is known */
+	const char *why;		/* why it is refused; NULL: it has names */
+	const char *line;		/* of its first function; "": not known */
 };
 
 static const struct damage damages[] = {
@@ -179,7 +179,7 @@ static const struct damage damages[] = {
 
 enum { DAMAGES = sizeof(damages) / sizeof(damages[0]) };
 
-/* A small program with names and lines, and with this damage. */
+/* Writes a small program with names and lines, and with this damage. */
 static const char *write_damaged(const struct damage *damage)
 {
 	struct program program;
@@ -199,9 +199,9 @@ static const char *write_damaged(const struct damage *damage)
 	return path;
 }
 
-/* ---- as the kernel ---- */
+/* ---- as the kernel's file ---- */
 
-/* `what failed: why; what to do` */
+/* The form is `what failed: why; what to do`. */
 static void check_error(const char *error, const char *path, const char *why)
 {
 	const char *at = strstr(error, path);
@@ -233,7 +233,7 @@ static void test_kernels(void **state)
 		load_kernel(write_damaged(&damages[i]), damages[i].why);
 }
 
-/* ---- as a program of the guest ---- */
+/* ---- as the file of a program in the guest ---- */
 
 static struct symbols *map(struct budget *budget, const char *name)
 {
@@ -282,7 +282,7 @@ static void test_programs(void **state)
 	}
 }
 
-/* One that claims more than there is memory for: counted. */
+/* A file that claims more than there is memory for is counted. */
 static void test_lines_refused(void **state)
 {
 	static const struct damage large[] = {
@@ -303,7 +303,7 @@ static void test_lines_refused(void **state)
 	}
 }
 
-/* What is refused is not read again with each mapping, but when it is another file. */
+/* A refused file is not read again at each mapping, but only once it has changed. */
 static void test_refused_once(void **state)
 {
 	const struct damage bad = { "again", huge_symbols, "damaged", NULL };
@@ -325,7 +325,7 @@ static void test_refused_once(void **state)
 			scratch_run("cp whole again && touch -d @1 again");
 		symbols_map(symbols, &object, folders);
 		settle(symbols);
-		assert_string_equal(note_of(symbols), i == 4 ? "" : note);	/* its cause has gone */
+		assert_string_equal(note_of(symbols), i == 4 ? "" : note);	/* the cause has gone */
 		assert_int_equal(symbols_get(symbols, symbols_function(symbols,
 			symbols_space(symbols, 1), object.start + 0x1000))->known, i == 4);
 	}
@@ -355,9 +355,9 @@ static void test_left_out(void **state)
 	symbols_free(symbols);
 }
 
-/* ---- the program itself, in no more memory than it may take ---- */
+/* ---- the whole program, with no more memory than it may take ---- */
 
-/* True when it refuses the names, by a line in the form of the house, with this in it. */
+/* ktop must refuse the names, with one line that has the form of an error and contains `why`. */
 static void run(const char *names, const char *why)
 {
 	char *command = util_format("ulimit -d %d; exec timeout %d build/ktop report --port /nowhere "
@@ -413,7 +413,7 @@ static void test_sparse(void **state)
 	run(write_sparse("sparse", "", 0), "larger than 512 MB");
 }
 
-/* A line of a gigabyte, that is nowhere as a whole. */
+/* A line of a gigabyte, which never exists as a whole. */
 static void test_endless_line(void **state)
 {
 	(void)state;

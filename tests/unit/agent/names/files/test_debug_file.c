@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug files: where they are looked for, and that none of another build is ever taken. */
+/* Debug files: where they are looked for, and that a file of another build is never used. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,9 +12,7 @@ static char remark[256];
 
 static const char source[] = "int twice(int x)\n{\n\treturn x + x;\n}\nvoid _start(void)\n{\n}\n";
 
-/*
- * `name` stripped, `name.debug` with its DWARF; `name` links to that. Each seed is another build.
- */
+/* Builds `name`, stripped, and `name.debug` with its DWARF; `name` links to that. Each seed gives another build. */
 static struct debug_object build(const char *name, const char *seed)
 {
 	struct debug_object object = { .fd = -1 };
@@ -108,7 +106,10 @@ static void test_by_link(void **state)
 	drop(&object);
 }
 
-/* Whatever the place: another build is told of, and not taken; nor is one without a build-id. */
+/*
+ * In each place, a file of another build is not used, and a remark says so. A file without a build-id is
+ * not used, either.
+ */
 static void test_another_build(void **state)
 {
 	struct debug_object object = build("mine", "bb112233");
@@ -136,7 +137,7 @@ static void test_another_build(void **state)
 	drop(&other);
 }
 
-/* A build that nobody knows is never looked for. */
+/* If the build is unknown, nothing is looked for. */
 static void test_unknown_build(void **state)
 {
 	struct debug_object object = build("unknown", "dd112233");
@@ -192,7 +193,7 @@ static void test_module(void **state)
 	drop(&own);
 }
 
-/* Links below the sysroot are the guest's: they stay in there. */
+/* Symbolic links below the sysroot are the guest's: they never lead out of it. */
 static void test_sysroot_links(void **state)
 {
 	struct debug_object object = build("inside", "0a112233");
@@ -206,7 +207,7 @@ static void test_sysroot_links(void **state)
 	drop(&object);
 }
 
-/* What is no regular file, or no ELF file, is passed over. */
+/* A file that is not regular, or not ELF, is skipped. */
 static void test_no_files(void **state)
 {
 	struct debug_object object = build("odd", "0b112233");
@@ -222,7 +223,7 @@ static void test_no_files(void **state)
 	drop(&object);
 }
 
-/* Two programs with the same types: dwz(1) moves these into a file of their own. */
+/* Two programs with the same types: dwz(1) moves these into a shared file. */
 static const char make_shared[] =
 	"rm -rf debug && mkdir -p debug/.dwz && { for i in $(seq 60); do "
 	"echo \"struct shared_structure_$i { long first_member_$i, second_member_$i; };\"; done; "
@@ -243,7 +244,7 @@ static struct sym_dwarf *open_shared(int fd, const char *folder)
 	return sym_dwarf_new(fd, &folders, NULL, &full);
 }
 
-/* Names are in the other file, which is found; without it, or with another one, there are none. */
+/* The names are in the shared file. Without it, or with a wrong one, there are none. */
 static void test_shared(void **state)
 {
 	char *folder = util_copy(scratch_path("debug"), strlen(scratch_path("debug")));

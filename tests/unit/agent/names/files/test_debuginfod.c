@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Debug files from servers: a real debuginfod, and such as never answer, send what is no debug
- * file, or that of another build. All are on this machine.
+ * Debug files from servers: a real debuginfod, and fake ones that never answer, or send no debug file, or
+ * one of another build. All run on this machine.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,7 +21,7 @@ static const char source[] = "int twice(int x)\n{\n\treturn x + x;\n}\nvoid _sta
 
 static const struct build_id mine = { 4, { 0xab, 0x11, 0x22, 0x33 } };
 
-/* `name`, with DWARF. */
+/* Builds `name`, with DWARF. */
 static void build(const char *name, const char *id)
 {
 	char *command = util_format("mkdir -p store && gcc -O0 -g -nostdlib -ffreestanding -static "
@@ -32,7 +32,7 @@ static void build(const char *name, const char *id)
 	free(command);
 }
 
-/* A socket that listens on the loopback; its port comes into the servers' list. */
+/* A socket that listens on the loopback; its port is put into the list of servers. */
 static int listen_here(void)
 {
 	struct sockaddr_in address = {
@@ -51,14 +51,14 @@ static int listen_here(void)
 	return server;
 }
 
-/* Each test has a cache of its own. */
+/* Gives each test its own cache. */
 static void new_cache(void)
 {
 	scratch_run("rm -rf cache");
 	setenv("DEBUGINFOD_CACHE_PATH", scratch_path("cache"), 1);
 }
 
-/* Answers each request with the bytes, until it is killed. */
+/* Answers each request with these bytes, until it is killed. */
 static pid_t serve(const char *bytes, size_t size)
 {
 	int server = listen_here(), client;
@@ -119,7 +119,7 @@ static struct line_answer ask(struct line_worker *worker)
 	return answer;
 }
 
-/* Until it is no longer `later`. */
+/* Asks until the answer is no longer `later`. */
 static char *await_line(struct line_worker *worker)
 {
 	uint64_t deadline = util_now() + 60000000000u;
@@ -167,7 +167,7 @@ static bool has_children(void)
 	return waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
 }
 
-/* Others are answered meanwhile, and the end waits for nobody. */
+/* Other questions are answered meanwhile, and the end does not wait for the server. */
 static void test_a_server_that_never_answers(void **state)
 {
 	int server = listen_here();
@@ -214,7 +214,7 @@ static void test_nobody_to_ask(void **state)
 	free(error);
 }
 
-/* A real one, over the folder `store`; its port is free a moment before. */
+/* A real debuginfod over the folder `store`; its port was free a moment before. */
 static pid_t start_real(void)
 {
 	char *port, *folder = util_copy(scratch_path("store"), strlen(scratch_path("store")));
@@ -259,7 +259,7 @@ static void test_a_real_server(void **state)
 	(void)state;
 	build("store/program", "ab112233");
 	server = start_real();
-	do {				/* it looks through its folder first */
+	do {				/* it scans its folder first */
 		if (util_now() > deadline)
 			fail_msg("no debuginfod in a minute");
 		usleep(50000);

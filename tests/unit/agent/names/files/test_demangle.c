@@ -92,8 +92,8 @@ static void test_too_long(void **state)
 }
 
 /*
- * f<p<int, int>, p<S1_, S1_>, p<S3_, S3_>, ...>: each argument is a pair of the one before, so that
- * the text doubles while the name grows by a few bytes. The substitutions count in base 36.
+ * f<p<int, int>, p<S1_, S1_>, p<S3_, S3_>, ...>: each argument is a pair of the one before. So the text
+ * doubles while the name grows by a few bytes. Substitutions count in base 36.
  */
 static void test_doubling(void **state)
 {
@@ -114,7 +114,7 @@ static void test_doubling(void **state)
 	free(mangled);
 }
 
-/* A binder may announce 2^60 lifetimes in a dozen bytes, and all would be printed. */
+/* A binder of a dozen bytes can announce 2^60 lifetimes, and all of them would be printed. */
 static void test_rust_binder(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void test_deep(void **state)
 	free(mangled);
 }
 
-/* Every cut and every damaged byte of good names: an answer or none, under the sanitizers. */
+/* Each cut and each damaged byte of good names gives an answer or none, under the sanitizers. */
 static void test_damaged(void **state)
 {
 	static const char *const names[] = {

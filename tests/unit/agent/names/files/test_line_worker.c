@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that reads DWARF for others, and what is kept of its answers. */
+/* The thread that reads DWARF for others, and the answers that it keeps. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -89,7 +89,7 @@ static void test_ends_early(void **state)
 	close(object.fd);
 }
 
-/* More files than are open at a time: each answer is still that of its own. */
+/* More files than are open at a time: each answer still comes from the right file. */
 static void test_many_files(void **state)
 {
 	struct line_worker *worker = line_worker_new(NULL);

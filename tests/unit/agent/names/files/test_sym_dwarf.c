@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader against nm -l, on this very program; and on small programs compiled here. */
+/* Compares the reader with nm -l on this very program, and checks small programs that are compiled here. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,13 +9,13 @@
 #include "agent/names/files/symbol_table.h"
 #include "tests/unit/fakes/scratch.h"
 
-static bool full;			/* no memory: never, without a budget */
+static bool full;			/* never set, for these tests have no budget */
 
 static const char start_source[] =
 	"int twice(int);\nvoid _start(void)\n{\n\ttwice(2);\n\tfor (;;)\n\t\t;\n}\n";
 static const char twice_source[] = "int twice(int x)\n{\n\treturn x + x;\n}\n";
 
-/* Two units, start.c and lib/math/twice.c, compiled from a folder that holds both. */
+/* Two units, start.c and lib/math/twice.c, compiled from the folder that has both. */
 static const char *build(const char *name, const char *compiler, const char *options)
 {
 	char *command = util_format(
@@ -90,7 +90,7 @@ static void test_without_aranges(void **state)
 	check_program(scratch_path("removed"));
 }
 
-/* What was inlined at the very start of a function does not hide the function's own line. */
+/* A function inlined at the very start of another does not hide that one's line. */
 static void test_inlined_start(void **state)
 {
 	int fd;
@@ -105,7 +105,7 @@ static void test_inlined_start(void **state)
 	assert_true(fd >= 0);
 	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
 	assert_non_null(dwarf);
-	check_line(dwarf, address_of(fd, "outer"), "outer.c:4");	/* its brace */
+	check_line(dwarf, address_of(fd, "outer"), "outer.c:4");	/* the line of its brace */
 	sym_dwarf_free(dwarf);
 	close(fd);
 }
@@ -156,7 +156,7 @@ static void test_inlined(void **state)
 	check_nested("-gz=zlib");
 }
 
-/* Its name has its namespaces in it, to be demangled. */
+/* The linkage name contains the namespaces, for demangling. */
 static void test_inlined_cxx(void **state)
 {
 	struct sym_dwarf *dwarf;
@@ -178,8 +178,8 @@ static void test_inlined_cxx(void **state)
 }
 
 /*
- * An object file, as a kernel module is one: its code sections lie one behind another, the one that
- * is there for the start alone elsewhere.
+ * An object file, like a kernel module: its code sections lie one after another, except for the one that is
+ * only used at its start.
  */
 static void test_module(void **state)
 {
@@ -204,7 +204,7 @@ static void test_module(void **state)
 	close(fd);
 }
 
-/* Built in another folder: what is outside keeps the last two parts of its path. */
+/* Built in another folder: a file outside keeps the last two parts of its path. */
 static void test_outside(void **state)
 {
 	struct sym_dwarf *dwarf;
@@ -225,9 +225,9 @@ static void test_outside(void **state)
 }
 
 /*
- * A line of nm -l: "address type name TAB /a/b/c.c:41", where the function is declared; ours is
- * "b/c.c:42", where its code begins: at the brace, a few lines below at most. What the compiler
- * split off ("name.cold") begins anywhere.
+ * nm -l prints "address type name TAB /a/b/c.c:41", the line of the declaration. ktop says "b/c.c:42",
+ * where the code begins: at the brace, a few lines below at most. What the compiler split off ("name.cold")
+ * may begin anywhere.
  */
 static bool check_nm_line(struct sym_dwarf *dwarf, const char *text)
 {
@@ -337,7 +337,7 @@ static void test_damaged(void **state)
 	damage(scratch_path("module.ko"), 0);
 }
 
-/* Lines are paid for before they are read, those of a module as those of a program. */
+/* The budget is charged for lines before they are read, for a module as for a program. */
 static void test_lines_are_paid_for(void **state)
 {
 	static const char *const builds[] = { "-c", "-nostdlib -static -Wl,-Ttext=0x0" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader against nm, on this very program; and on small programs that are compiled here. */
+/* Compares the reader with nm on this very program, and checks small programs that are compiled here. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -83,7 +83,7 @@ static void test_kernel(void **state)
 	symbol_table_free(table);
 }
 
-/* Neither the label at the end nor what has no size covers what lies behind the section. */
+/* Neither a label at the end of a section nor a symbol without a size covers anything behind the section. */
 static void test_end_of_section(void **state)
 {
 	struct build_id id;
@@ -139,8 +139,8 @@ static void test_dynamic_symbols(void **state)
 }
 
 /*
- * All of `some` are in `all`, where they are. What is weak and no function is left out of `some` by
- * the caller: nm shows W for weak data, too.
+ * Each symbol of `some` is in `all`, at its address. The caller leaves weak symbols that are no functions
+ * out of `some`, for nm prints W for weak data, too.
  */
 static void check_contained(const struct symbol_table *some, const struct symbol_table *all)
 {
@@ -221,7 +221,7 @@ static void test_refused(void **state)
 	check_refused(scratch_path("kernel.o"), "neither an executable nor a shared object");
 }
 
-/* Whatever is in the file: an answer or an error, under the sanitizers. */
+/* Whatever the bytes are, there is an answer or an error, under the sanitizers. */
 static void try_bytes(const char *bytes, size_t size)
 {
 	const char *path = scratch_write("damaged", bytes, size);
@@ -291,7 +291,7 @@ static void test_build_ids(void **state)
 	assert_false(build_id_contradicts(&a, &b));
 }
 
-/* More sections of code than are known: those beyond have no names. */
+/* More code sections than ktop keeps: the functions beyond them have no names. */
 static void test_many_sections(void **state)
 {
 	FILE *out = fopen(scratch_path("many.s"), "w");

@@ -16,7 +16,7 @@
 static struct symbol_table *read_bytes(const char *text, size_t size)
 {
 	struct symbol_table *table = symbol_table_new(NULL);
-	char *copy = malloc(size ? size : 1);	/* exactly: a reader that goes on is caught */
+	char *copy = malloc(size ? size : 1);	/* of the exact size, so that reading on is caught */
 	char *error = NULL;
 
 	assert_non_null(copy);
@@ -133,7 +133,7 @@ static void test_other_shapes(void **state)
 	symbol_table_free(table);
 }
 
-/* Global before local, then with a size, then without leading dots, underscores, then by name. */
+/* The order of preference: global, with a size, without a leading dot or underscore, then by name. */
 static void test_aliases(void **state)
 {
 	struct symbol_table *table = read_text(
@@ -154,7 +154,7 @@ static void test_aliases(void **state)
 	symbol_table_free(table);
 }
 
-/* A label inside a sized function ends with it; a function goes on behind one that it encloses. */
+/* A label inside a sized function ends with it. A function goes on behind one that it encloses. */
 static void test_nested(void **state)
 {
 	struct symbol_table *table = read_text(
@@ -228,7 +228,7 @@ static void test_hostile_lines(void **state)
 	free(text);
 }
 
-/* No byte of a damaged list may lead the reader astray, wherever it is cut. */
+/* Wherever a list is cut or damaged, the reader does not read beyond it. */
 static void test_cut_anywhere(void **state)
 {
 	static const char text[] =
@@ -257,7 +257,7 @@ static void test_limit(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < SYMBOL_TABLE_MAX; i++) {
 		entry.address = i;
-		entry.size = SYMBOL_TABLE_MAX - i + 1;	/* all nested in each other */
+		entry.size = SYMBOL_TABLE_MAX - i + 1;	/* each nested in the one before */
 		assert_true(symbol_table_add(table, &entry));
 	}
 	assert_false(symbol_table_add(table, &entry));
@@ -267,7 +267,7 @@ static void test_limit(void **state)
 	symbol_table_free(table);
 }
 
-/* The sorted table against a walk over the entries as they came. */
+/* Compares the sorted table with a walk over the unsorted entries. */
 static void test_against_walk(void **state)
 {
 	enum { COUNT = 3000 };
