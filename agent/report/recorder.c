@@ -14,7 +14,7 @@
 	{ .name = word, .value = takes, .help = text, .kind = what, \
 		.offset = offsetof(struct recorder_request, member), __VA_ARGS__ }
 
-/* Guests that say nothing for a time have a boot between, or stand still: a recording waits. */
+/* How long a recording waits for a guest that is silent: it may reboot, or be paused. 116 days. */
 static const uint64_t forever_ns = 1000000000u * UINT64_C(10000000);
 
 const struct option_row recorder_options[] = {
@@ -42,10 +42,10 @@ struct recorder {
 	struct session *session;
 	struct recorder_request request;
 	struct tape *tape;
-	struct report *report;		/* of the present boot, which nobody reads; NULL: it is over */
-	uint64_t left_ns;		/* guest time */
-	char *ended;			/* why it is over before its time; NULL: it is not */
-	bool cut, failed;		/* so; nothing was recorded */
+	struct report *report;		/* of the present boot, to have the profiler on; NULL: the recording is over */
+	uint64_t left_ns;		/* guest time still to be recorded */
+	char *ended;			/* why it ended early; NULL: it did not */
+	bool cut, failed;		/* recorder_cut was called; nothing was recorded */
 };
 
 static void begin_boot(struct recorder *recorder, uint64_t wait_ns)
@@ -93,7 +93,7 @@ static bool has_restarted(const struct recorder *recorder)
 	return report->epoch && session_epoch(recorder->session) != report->epoch && !recorder->cut;
 }
 
-/* What is left of the time, for the next boot. */
+/* Goes on with the next boot, for what is left of the time. */
 static void go_on(struct recorder *recorder)
 {
 	uint64_t past = epoch_now(recorder->report->epoch) - recorder->report->begin;
@@ -117,7 +117,7 @@ static void end_boot(struct recorder *recorder)
 	recorder->report = NULL;
 }
 
-/* Its table is of no use: with that, its report is over. */
+/* Nobody wants the report's table: it is over when it would begin to make it. */
 static void step_boot(struct recorder *recorder)
 {
 	struct report *report = recorder->report;

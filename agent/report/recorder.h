@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording for its own sake: the guest's profiler is on as for a report (report.h), through all its
- * boots, for so much guest time or until it is cut; what comes is recorded. Lives in the thread that
- * drives the session.
+ * `ktop record`: turns the guest's profiler on as a report does (report.h), and records what comes, through all boots
+ * of the guest, for a given guest time or until it is cut. The thread that drives the session makes all calls.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -18,25 +17,25 @@ struct session;
 
 struct recorder_request {
 	const char *folder;		/* of record_folder */
-	uint64_t duration_ns;		/* guest time; 0: until it is cut, or the machine is gone */
-	uint64_t wait_ns;		/* host time, for a guest that says nothing */
-	uint32_t part_mib, parts;	/* as struct record_options has them */
-	uint32_t rate;			/* 0: as it is */
-	int sampler;			/* enum sampler; -1: as it is */
+	uint64_t duration_ns;		/* guest time; 0: until recorder_cut, or until the VM is gone */
+	uint64_t wait_ns;		/* host time to wait for the guest's first data */
+	uint32_t part_mib, parts;	/* as in struct record_options */
+	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
+	int sampler;			/* enum sampler; -1: leave it as it is */
 };
 
 extern const struct recorder_request recorder_default;
-extern const struct option_row recorder_options[];	/* of a struct recorder_request */
+extern const struct option_row recorder_options[];	/* they fill a struct recorder_request */
 
-/* The texts of the request are borrowed. */
+/* Borrows the texts of the request. */
 struct recorder *recorder_new(struct session *session, const struct recorder_request *request);
-void recorder_free(struct recorder *recorder);	/* gives back to the guest what it has not yet */
+void recorder_free(struct recorder *recorder);	/* sets the guest as it was before, if that is still to be done */
 
-/* To be called after each session_step until it is true: it is over, and written. */
+/* Call it after each session_step, until it returns true: the recording is over and written. */
 bool recorder_step(struct recorder *recorder);
 void recorder_cut(struct recorder *recorder, const char *why, uint64_t late);	/* as report_cut */
 
-/* What was recorded. False with `error` set when that is not what was asked for. */
+/* Prints what was recorded. False with `error` set when less was recorded than was asked for. Call it once. */
 bool recorder_write(struct recorder *recorder, FILE *out, char **error);
 
 #endif

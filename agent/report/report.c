@@ -23,9 +23,9 @@
 #include "report_parts.h"
 
 enum {
-	BOOT_WAITS = 6,			/* longest wait for a guest that sends, but not who it is */
-	CLOSE_MS = 3000,		/* for the guest's last count */
-	NAMES_MS = 3000,		/* for source lines, and for more of the guest's names */
+	BOOT_WAITS = 6,			/* how many times --wait a guest may send bytes, but not its facts */
+	CLOSE_MS = 3000,		/* longest wait for the guest's last count */
+	NAMES_MS = 3000,		/* longest wait for source lines, and for more of the guest's names */
 	TROUBLE = 256,			/* bytes of a remark */
 };
 
@@ -91,7 +91,7 @@ void report_free(struct report *report)
 	report_give_back(report);
 	table_free(report->table);
 	epoch_release(report->epoch);
-	errand_leave(report->file);		/* what is in work is written */
+	errand_leave(report->file);		/* a file that is being written is still finished */
 	tape_leave(report->tape);
 	free(report->unwritten);
 	free(report->error);
@@ -103,13 +103,16 @@ static bool is_up(const struct report *report)
 	return session_link(report->session) == LINK_UP && !session_over(report->session);
 }
 
-/* The guest is still at it: until then, functions may be [unknown]. */
+/* The guest is still sending its names: functions may be [unknown] until it is done. */
 static bool names_come(const struct report *report)
 {
 	return is_up(report) && symbols_being_told(report->epoch->inputs.symbols);
 }
 
-/* While they come, there is time for more. The boot may be an earlier one, which nobody else looks after. */
+/*
+ * True: there are names to wait for. While more of them come, the deadline moves on. The epoch is stepped here, too:
+ * it may be an earlier boot, which the session steps no more.
+ */
 static bool awaits_names(struct report *report)
 {
 	struct symbols *symbols = report->epoch->inputs.symbols;
@@ -184,7 +187,7 @@ static void wait_for_guest(struct report *report)
 	}
 }
 
-/* Of a profile that is its own alone, all that comes is asked for; else the window's slices. */
+/* If all samples are this report's, the question has no end: it counts all that come. Else it ends with the window. */
 static void begin_window(struct report *report)
 {
 	report->begin = report->seen = epoch_now(report->epoch);
@@ -194,13 +197,13 @@ static void begin_window(struct report *report)
 	report_enter(report, REPORT_RUNNING);
 }
 
-/* Asked for by whole slices: the one in which this time lies is to be in it. */
+/* A question counts whole slices. From this time on it includes the slice in which `from` lies. */
 static uint64_t whole_slice(uint64_t from)
 {
 	return from > STORE_SLICE_NS / 2 ? from - STORE_SLICE_NS / 2 + 1 : 0;
 }
 
-/* Another report's last samples are still to come, or lie in the slice that is now. */
+/* Another report's last samples are still to come, or lie in the present slice. */
 static bool awaits_others(struct report *report)
 {
 	const struct loan *loan = report_loan(report);
@@ -211,7 +214,7 @@ static bool awaits_others(struct report *report)
 		!report_is_still(report, now, report->request.wait_ns));
 }
 
-/* On by itself it stays on; on for another report, it stays on for this one too. */
+/* The profiler is on already. If another report has it on, this one shares the loan. If not, it stays on at the end. */
 static void join(struct report *report)
 {
 	report->started = report_loan(report)->profiler > 0;
@@ -227,7 +230,7 @@ static void start(struct report *report)
 	} else if (!report->asked && report->epoch->status.running && !report_loan(report)->closing) {
 		join(report);
 	} else if (!report->asked && !awaits_others(report)) {
-		/* Nothing was sampled before: what comes from here on is ours, to the last. */
+		/* Nothing is being sampled: all samples from here on are this report's. */
 		report->question.from = whole_slice(epoch_now(report->epoch));
 		report->whole = report->started = true;
 		report_loan(report)->profiler++;
@@ -287,7 +290,7 @@ void report_cut(struct report *report, const char *why, uint64_t late)
 	cut(report, why);
 }
 
-/* What came before is shown all the same. */
+/* The guest stands still. The report is an error, but shows what came before. */
 static void cut_still(struct report *report)
 {
 	char trouble[TROUBLE] = "", *whole;
@@ -304,14 +307,14 @@ static void cut_still(struct report *report)
 	free(whole);
 }
 
-/* The window ends before its time, by nobody's wish: there is a table, and it is an error. */
+/* The window ends early, and nobody asked for that. The report is an error, but shows what came before. */
 static void cut_failed(struct report *report, const char *why)
 {
 	report->error = util_format("the report is cut short: %s; what came before is shown", why);
 	cut(report, why);
 }
 
-/* A port that is lost may come back: it is waited for as a guest that stands still. */
+/* A port that is lost may come back: the report waits for it as for a guest that stands still. */
 static void run(struct report *report)
 {
 	const struct epoch *epoch = report->epoch;
@@ -349,7 +352,7 @@ static void close_books(struct report *report)
 		report_note(report, "the guest's last count did not come: more samples may be "
 			"lost than are told; report again", "");
 	report_end_closing(report);
-	if (report->question.to == UINT64_MAX)		/* what others profile from now on is not */
+	if (report->question.to == UINT64_MAX)		/* samples of other reports from now on are not ours */
 		report->question.to = report_loan(report)->closed + STORE_SLICE_NS / 2;
 	report_enter(report, REPORT_RATE_BACK);
 }
@@ -381,14 +384,14 @@ static bool lines_known(const struct report *report)
 	return known;
 }
 
-/* Addresses in the stacks of which it is not known what was inlined there, where that is wanted. */
+/* If inlined functions are wanted: at how many addresses in the stacks they are not known yet. */
 static uint32_t unread(const struct report *report)
 {
 	return report->request.inlined && report->request.folded ?
 		query_unread(report->epoch->query, &report->question) : 0;
 }
 
-/* A window into a longer profile is as long as the slices that it is made of. */
+/* A window into a longer profile is as long as its slices. */
 static double seconds_of(const struct report *report)
 {
 	const struct table *table = report->table;
@@ -397,7 +400,7 @@ static double seconds_of(const struct report *report)
 	return (double)span / 1e9;
 }
 
-/* Gaps have no thread and no mode: what they are a share of has all of them. */
+/* Gaps have no thread and no mode, so they are a share of the samples of all threads and modes. */
 static double missed_share(const struct report *report)
 {
 	struct question all = report->question;
@@ -444,7 +447,7 @@ static void write_file(struct report *report)
 	report->state = REPORT_DONE;
 }
 
-/* Whatever the filters say. */
+/* True: there are samples if the filters are left out. */
 static bool any_sample(const struct report *report)
 {
 	struct question all = report->question;
@@ -458,7 +461,7 @@ static bool any_sample(const struct report *report)
 	return any;
 }
 
-/* An empty table: which option is the cause? */
+/* If the table is empty, says which option is the cause. */
 static void note_nothing(struct report *report)
 {
 	const struct report_request *request = &report->request;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One window of profiling and its answer: sets up the guest, starts its profiler when it is off,
- * waits for the window (in guest time, so that a repeatable guest gives a repeatable report), stops
- * what it started, waits until the books are closed, and sets up the guest as it was before. Of
- * several at once the last one does so. Lives in the thread that drives the session.
+ * One window of profiling, and its answer. A report sets the guest's sampler and rate, starts its profiler if that is
+ * off, waits for the window, stops the profiler if it started it, waits until the books are closed, and sets the
+ * guest as it was before. The window is in guest time, so that a repeatable guest gives a repeatable report. If several
+ * reports run at once, the last one sets the guest back (loan.h). The thread that drives the session makes all calls.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -23,28 +23,28 @@ struct tape;
 
 struct report_request {
 	uint64_t duration_ns;
-	uint64_t wait_ns;		/* host time, for a guest that stands still */
+	uint64_t wait_ns;		/* host time to wait for a guest that stands still */
 	bool json, threads, inlined;
-	int kernel_mark;		/* no, yes */
-	const char *folded, *raw;	/* a file to write; a folder of record_folder; NULL: none */
+	int kernel_mark;		/* 0: no; 1: yes */
+	const char *folded, *raw;	/* the folded file to write; the folder to record into; NULL: none */
 	int sort;			/* enum table_column */
 	uint32_t top;			/* rows of the text; 0: all */
-	uint32_t rate;			/* 0: as it is */
-	int sampler;			/* enum sampler; -1: as it is */
-	uint32_t cpu;			/* filters; EVENT_NONE: all */
+	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
+	int sampler;			/* enum sampler; -1: leave it as it is */
+	uint32_t cpu;			/* these filter: only this CPU; EVENT_NONE: all */
 	int mode;			/* enum mode; -1: all */
-	const char *thread, *function;	/* NULL: all */
+	const char *thread, *function;	/* a part of the name; NULL: all */
 };
 
 extern const struct report_request report_default;
 /*
- * All settings: their names, what they take, what may be wrong with that; so they are parsed, and written as words
- * for a live ktop. Each is heeded in a report of a guest, and some elsewhere.
+ * All options of a report: their names, their values, and the checks of these. The same rows parse the options, and
+ * write them as words for a live ktop. Every option counts in a report of a guest; `heeded` says where else.
  */
-extern const struct option_row report_options[];	/* of a struct report_request */
+extern const struct option_row report_options[];	/* they fill a struct report_request */
 enum {
-	REPORT_OF_SCREEN = 1,		/* beside a screen, which has no report: what is asked of the guest */
-	REPORT_OF_RECORDING = 2,	/* of a recording, which has no guest: what is answered */
+	REPORT_OF_SCREEN = 1,		/* with a screen, which makes no report: options that set the guest */
+	REPORT_OF_RECORDING = 2,	/* with a recording, which has no guest to set: options about the answer */
 };
 
 enum report_state {
@@ -58,54 +58,54 @@ struct report {
 	struct session *session;
 	enum report_state state;
 	uint64_t deadline;		/* host ns: of the present state */
-	char *error;			/* with REPORT_FAILED; with REPORT_DONE: the guest stood still */
-	char cut[320];			/* why the window ended before its time; "": it has not */
-	char note[640];			/* what the reader should know, "" if nothing */
+	char *error;			/* REPORT_FAILED: why; REPORT_DONE: why it was cut short; NULL: neither */
+	char cut[320];			/* why the window ended early; "": it did not */
+	char note[640];			/* what the report's reader should know; "": nothing */
 
 	struct epoch *epoch;		/* held; NULL: still waiting */
-	bool asked, answered;		/* the present state's line was sent, and obeyed */
-	bool started;			/* it has a share in the profiler's being on, as loan.h */
-	bool closing;			/* it waits for the last count */
-	bool rate_taken, sampler_taken;	/* and is to be returned */
-	bool stays;			/* set by who has the session go on after it: it keeps what is owed */
-	bool hurried;			/* it was cut: names are not waited for long */
-	uint64_t cut_at, late;		/* somebody waits since, until then, host ns; 0: nobody does */
-	bool whole;			/* nobody else profiled meanwhile: all that came is its own */
+	bool asked, answered;		/* in the present state: the line was sent; the guest obeyed it */
+	bool started;			/* it borrows the profiler (loan.h) */
+	bool closing;			/* it is counted in the loan's `closing` */
+	bool rate_taken, sampler_taken;	/* it borrows this setting */
+	bool stays;			/* the session lives on after the report, and does what is still owed */
+	bool hurried;			/* it was cut: it waits for names only briefly */
+	uint64_t cut_at, late;		/* host ns of report_cut, and its deadline; 0: not called */
+	bool whole;			/* nobody else profiled meanwhile: all samples are this report's */
 	uint64_t begin, end;		/* guest ns, of the window */
-	uint64_t told;			/* symbols_generation, while the guest's names come */
-	uint64_t seen, seen_at;		/* what moves while the guest does, and its host ns */
+	uint64_t told;			/* the last symbols_generation, while the guest sends names */
+	uint64_t seen, seen_at;		/* a count that moves while the guest runs; host ns of its last move */
 
-	struct errand *file;		/* the folded one in work; NULL: none is */
-	struct tape *tape;		/* of the request's `raw`; NULL: none, or taken */
+	struct errand *file;		/* writes the folded file; NULL: none is being written */
+	struct tape *tape;		/* records into the request's `raw`; NULL: none, or taken */
 
 	/* the answer, with REPORT_DONE */
-	char *unwritten;		/* why there is no folded file; NULL: there is, or none was wanted */
+	char *unwritten;		/* why there is no folded file; NULL: it is written, or none was wanted */
 	struct status status;		/* at the end of the window; without its note */
 	struct question question;
 	struct table *table;		/* sorted */
 	double seconds;			/* guest time profiled */
-	double missed;			/* share of the time in which the CPUs were not run */
+	double missed;			/* share of the time, 0 to 1, for which the host did not run the CPUs */
 };
 
 struct report *report_new(struct session *session, const struct report_request *request);
-void report_free(struct report *report);	/* gives back what it has not yet */
+void report_free(struct report *report);	/* sets the guest as it was before, if that is still to be done */
 
-/* To be called after each session_step until it is REPORT_DONE or REPORT_FAILED. */
+/* Call it after each session_step, until it returns REPORT_DONE or REPORT_FAILED. */
 enum report_state report_step(struct report *report);
 
-/* The recording, which goes on until its new owner ends it; NULL: none. */
+/* Gives the tape to the caller, who ends it; until then it goes on recording. NULL: there is none. */
 struct tape *report_take_tape(struct report *report);
 
-/* Ends the window now; who waits has what there is at `late` (util_now), whatever the guest says. */
+/* Ends the window now. The report shows what has come, and is done by `late` (util_now), even if the guest is silent. */
 void report_cut(struct report *report, const char *why, uint64_t late);
 
 /*
- * The answer as people read it, or as programs do. False with `error` set when that, or the folded
- * file, was not written.
+ * Writes the answer as text, or as JSON if the request says so. False with `error` set when the answer or the folded
+ * file was not written.
  */
 bool report_write(struct report *report, FILE *out, char **error);
 
-/* The decoder's books are those of the guest's present boot: are they this report's? */
+/* True: the decoder's books, which are those of the present boot, belong to this report's boot. */
 bool report_has_books(const struct report *report);
 
 void report_text(const struct report *report, FILE *out);

@@ -9,7 +9,7 @@
 #include "report_file.h"
 
 struct job {
-	struct epoch *epoch;		/* held: what the stacks are named by */
+	struct epoch *epoch;		/* held: it owns the names in the stacks */
 	struct export *export;
 	char *path, *error;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report's file in some format, written beside: a slow disk holds up nothing else. */
+/* Writes a report's file in any format, by an errand, so that a slow disk delays nothing else. */
 #ifndef REPORT_FILE_H
 #define REPORT_FILE_H
 
@@ -10,14 +10,14 @@
 struct epoch;
 struct errand;
 
-/* Why no file can be written there, as far as can be known before there is one; in fresh memory, NULL: it can. */
+/* Tries whether a file can be written at `path`. Returns why not, in fresh memory, or NULL if it can. */
 char *report_file_mistake(const char *path);
 
-/* Of what the epoch has now. */
+/* Collects what the epoch has now, and begins to write it. */
 struct errand *report_file_begin(const char *path, struct epoch *epoch,
 	const struct question *question, const struct export_choice *choice);
 
-/* True: it is over, and the errand gone; `error` is set when there is no file. */
+/* True: the errand is over, and freed. `error` is set when no file was written. */
 bool report_file_done(struct errand *errand, char **error);
 
 #endif

@@ -12,10 +12,10 @@
 #include "report_parts.h"
 
 enum {
-	LONG_NAMES_MS = 60000,		/* for names, and what was inlined, or servers are asked */
+	LONG_NAMES_MS = 60000,		/* longest wait for names, if inlined functions or servers make it slow */
 };
 
-/* In fresh memory. */
+/* These control lines are in fresh memory. */
 static char *rate_line(uint32_t rate)
 {
 	return util_format("rate %" PRIu32, rate);
@@ -31,7 +31,6 @@ struct loan *report_loan(const struct report *report)
 	return session_loan(report->session);
 }
 
-/* It waits for the guest's last count no more: others may turn the profiler on again. */
 void report_end_closing(struct report *report)
 {
 	if (!report->closing)
@@ -41,7 +40,7 @@ void report_end_closing(struct report *report)
 	report_loan(report)->closed = epoch_now(report->epoch);
 }
 
-/* Has the last count come, and are its events here or known to be lost? */
+/* True: the guest's last count has come, and all events that it counts have arrived or are known to be lost. */
 static bool is_closed(const struct report *report, uint32_t cpu, enum stream stream)
 {
 	const struct cpu_status *told = &report->epoch->cpus[cpu].told[stream];
@@ -61,7 +60,6 @@ bool report_books_closed(const struct report *report)
 	return closed;
 }
 
-/* True: nobody else wants it on. */
 bool report_return_profiler(struct report *report)
 {
 	bool last = report->started && loan_return_profiler(report_loan(report));
@@ -70,7 +68,7 @@ bool report_return_profiler(struct report *report)
 	return last;
 }
 
-/* True: it is to be set as it was before. */
+/* True: this was the last holder, and the setting is to be set as it was before. */
 static bool return_setting(bool *taken, struct loan_setting *setting)
 {
 	bool last = *taken && loan_return(setting);
@@ -79,7 +77,7 @@ static bool return_setting(bool *taken, struct loan_setting *setting)
 	return last;
 }
 
-/* Frees the line, whose answer is not waited for. */
+/* Notes that nobody waits for the line's answer. Frees the line. */
 static void note_unconfirmed(struct report *report, char *line)
 {
 	char *what = util_format("the guest did not confirm that it is as before (`%s`); `ktop "
@@ -90,7 +88,7 @@ static void note_unconfirmed(struct report *report, char *line)
 	free(line);
 }
 
-/* Frees the line, which goes out now. */
+/* Sends the line, and waits for no answer. Frees the line. */
 static void set_back_unseen(struct report *report, struct loan_setting *setting, char *line)
 {
 	session_ask(report->session, line, &(struct command_sink) { 0 });
@@ -98,7 +96,7 @@ static void set_back_unseen(struct report *report, struct loan_setting *setting,
 	note_unconfirmed(report, line);
 }
 
-/* It could not be stopped, and nobody else has it on: it is stopped when the guest can hear that. */
+/* The profiler could not be stopped. If nobody else wants it on, it is stopped when the guest can hear. */
 static void owe_stop(struct report *report)
 {
 	const struct loan *loan = report_loan(report);
@@ -107,7 +105,6 @@ static void owe_stop(struct report *report)
 		session_stop_owed(report->session);
 }
 
-/* Nobody may drive the session any further. */
 void report_give_back(struct report *report)
 {
 	const struct command_sink nobody = { 0 };
@@ -125,8 +122,8 @@ void report_give_back(struct report *report)
 }
 
 /*
- * Of the time that somebody waits, three quarters are for the guest, and for names; in the last one what was
- * plugged in is taken out.
+ * After report_cut somebody waits until `late`. Three quarters of that time are for the guest and for names. In the
+ * last quarter the session takes out what was plugged in.
  */
 static uint64_t waits_until(const struct report *report)
 {
@@ -134,7 +131,6 @@ static uint64_t waits_until(const struct report *report)
 		report->cut_at + (report->late - report->cut_at) / 4 * 3 : report->cut_at;
 }
 
-/* Nothing more is wanted of it, but that it is as before. */
 void report_leave_guest(struct report *report)
 {
 	report_give_back(report);
@@ -187,8 +183,8 @@ static void leave_on(struct report *report)
 }
 
 /*
- * What cannot be stopped, or set up as before, for the guest hangs or is gone, spoils nothing of
- * the answer.
+ * The guest has answered a line, or will not. If it hangs or is gone after the window, so that it cannot be stopped or
+ * set back, the report is still good: a note says so.
  */
 static void answered(void *context, bool ok, const char *text)
 {
@@ -206,7 +202,7 @@ static void answered(void *context, bool ok, const char *text)
 	}
 }
 
-/* Frees the line. */
+/* Sends a line whose answer ends the present state. Frees the line. */
 static void ask(struct report *report, char *line)
 {
 	const struct command_sink sink = { .context = report, .answered = answered };

@@ -90,7 +90,7 @@ static void put_events(struct json_writer *writer, const struct epoch *epoch)
 	json_end_list(writer);
 }
 
-/* What the guest can trace, and which of it is on. */
+/* The events that the guest can trace, and which of them are on. */
 static void put_traceable(struct json_writer *writer, const struct epoch *epoch)
 {
 	const struct guest_event *kind;
@@ -111,7 +111,7 @@ static void put_traceable(struct json_writer *writer, const struct epoch *epoch)
 	json_end_list(writer);
 }
 
-/* What JSON has before its table. */
+/* The members of the JSON before its table. */
 static void put_facts(const void *context, struct json_writer *writer)
 {
 	const struct report *report = context;

@@ -10,7 +10,7 @@
 	{ .name = word, .value = takes, .help = text, .kind = what, \
 		.offset = offsetof(struct report_request, member), __VA_ARGS__ }
 
-/* Of a row: where it is heeded. */
+/* Where a row counts besides a report of a guest. */
 #define GUEST .heeded = REPORT_OF_SCREEN
 #define ANSWER .heeded = REPORT_OF_RECORDING
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a report share; for nobody else. */
+/* What the files report*.c share. No other file includes this. */
 #ifndef REPORT_PARTS_H
 #define REPORT_PARTS_H
 
@@ -10,36 +10,36 @@ struct loan;
 /* ---- report.c ---- */
 
 void report_enter(struct report *report, enum report_state state);
-bool report_is_late(const struct report *report);	/* in the present state */
-/* Has what moves while the guest does been the same for so long? */
+bool report_is_late(const struct report *report);	/* the present state's deadline is over */
+/* True: `moves`, a count that changes while the guest runs, has not changed for more than `ns`. */
 bool report_is_still(struct report *report, uint64_t moves, uint64_t ns);
 void report_fail(struct report *report, const char *what);
-void report_note(struct report *report, const char *what, const char *why);
+void report_note(struct report *report, const char *what, const char *why);	/* adds to `note`; `why` may be "" */
 
-/* ---- report_recording.c: once all of a recording was read, in place of a window ---- */
+/* ---- report_recording.c: a recording takes the place of a window, once all of it was read ---- */
 
 void report_take_recording(struct report *report);
 
-/* ---- report_guest.c: what the guest is asked for, and what it gets back ---- */
+/* ---- report_guest.c: sets up the guest, and sets it as it was before ---- */
 
 struct loan *report_loan(const struct report *report);
 
-void report_refuse_cpu(struct report *report);		/* fails when the guest has not that one */
+void report_refuse_cpu(struct report *report);		/* fails when the guest has no such CPU */
 void report_set_sampler(struct report *report);
 void report_set_rate(struct report *report);
-void report_profile(struct report *report, bool on);	/* once a state */
+void report_profile(struct report *report, bool on);	/* at most once in a state */
 void report_set_rate_back(struct report *report);
 void report_set_sampler_back(struct report *report);
 
 bool report_return_profiler(struct report *report);	/* true: nobody else wants it on */
 bool report_books_closed(const struct report *report);
-void report_end_closing(struct report *report);		/* others may turn it on again */
+void report_end_closing(struct report *report);		/* other reports may turn the profiler on again */
 
-/* All that is left, at once: nobody may drive the session any further. And on to the names. */
+/* Returns all loans at once, and waits for no answer: perhaps nobody drives the session any further. */
 void report_give_back(struct report *report);
-void report_leave_guest(struct report *report);
+void report_leave_guest(struct report *report);		/* the same, and goes on to REPORT_NAMING */
 
-/* Somebody waits for what there is: of a guest that says nothing meanwhile no more is expected. */
+/* After report_cut: if the guest has not answered in time, goes on to the names without it. */
 void report_leave_silent(struct report *report);
 
 #endif

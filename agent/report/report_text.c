@@ -14,7 +14,7 @@
 #include "agent/wire/decode.h"
 #include "report.h"
 
-#define GAPS_TOLD 0.2		/* a larger share of the time is worth a line */
+#define GAPS_TOLD 0.2		/* a line tells of gaps if their share of the time is larger than this */
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -59,7 +59,7 @@ static void print_facts(const struct report *report, FILE *out)
 		fprintf(out, "%s\n", remarks);
 }
 
-/* The columns of a terminal that UTF-8 takes. */
+/* How many columns of a terminal this UTF-8 text takes. */
 static int columns_of(const char *text)
 {
 	size_t left = strlen(text), size;
@@ -74,7 +74,7 @@ static int columns_of(const char *text)
 	return columns + (int)left;
 }
 
-/* Text, and blanks up to the width. */
+/* Prints the text, and fills it up with spaces to the width. */
 static void print_padded(const char *text, int width, FILE *out)
 {
 	int columns = columns_of(text);
@@ -98,7 +98,7 @@ static void print_row(const struct report *report, const struct row *row, FILE *
 	fprintf(out, "%s\n", line ? line : "");
 }
 
-/* Names are UTF-8, whatever the locale: how wide they are is asked of one that knows. */
+/* Names are UTF-8, whatever the locale is: their width is computed in a locale for UTF-8. */
 void report_text(const struct report *report, FILE *out)
 {
 	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
