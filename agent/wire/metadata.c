@@ -340,4 +340,5 @@ void metadata_write(const struct metadata *metadata, const uint8_t *boot_id, FIL
 	for (unsigned i = 0; i < STREAMS; i++)
 		write_stream(i, to);
 	write_events(metadata, to);
+	fprintf(to, METADATA_END);
 }

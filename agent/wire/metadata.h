@@ -21,6 +21,7 @@ struct metadata_machine {
 
 #define METADATA_NAME "machine"
 #define METADATA_KERNEL "kernel_image"
+#define METADATA_END "/* end */\n"	/* the last line: a text without it was cut */
 
 struct metadata *metadata_new(const struct metadata_machine *machine);
 void metadata_free(struct metadata *metadata);

@@ -129,6 +129,25 @@ static void free_boot(struct recording_boot *boot)
 	free(boot->kernel);
 }
 
+/* What the earlier parts do not say. Takes or frees what `found` has. */
+static void add_facts(struct recording_boot *boot, struct recording_boot *found)
+{
+	if (!boot->payload) {
+		boot->guest = found->guest;
+		boot->payload = found->payload;
+		found->payload = NULL;
+	}
+	if (!boot->machine) {
+		boot->machine = found->machine;
+		found->machine = NULL;
+	}
+	if (!boot->kernel) {
+		boot->kernel = found->kernel;
+		found->kernel = NULL;
+	}
+	free_boot(found);
+}
+
 /* A part that continues the time of the part before, and has its boot id, belongs to the same boot. */
 static void take_boot(struct scan *scan)
 {
@@ -138,14 +157,7 @@ static void take_boot(struct scan *scan)
 	if (boot && !scan->goes_back && memcmp(boot->boot_id, found->boot_id, sizeof(found->boot_id)) == 0) {
 		boot->parts++;
 		boot->end = found->end > boot->end ? found->end : boot->end;
-		if (boot->payload) {
-			free_boot(found);
-		} else {
-			boot->guest = found->guest;
-			boot->payload = found->payload;
-			free(found->machine);
-			free(found->kernel);
-		}
+		add_facts(boot, found);
 	} else {
 		recording->boots = util_grow(recording->boots, recording->boot_count + 1, sizeof(*boot));
 		found->first = recording->part_count - 1;

@@ -5,16 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/base/util.h"
 #include "agent/base/util_file.h"
 #include "kernel-hook/wire.h"
+#include "decode.h"
+#include "metadata.h"
 #include "recording.h"
 #include "recording_lane.h"
+#include "recording_reader.h"
 #include "recording_repair.h"
 
 #define PARTIAL ".partial"
+
+/* ---- packets ---- */
 
 /* Writes the whole packets to a new file, which takes the place of this one. */
 static bool write_anew(struct recording_lane *lane, const char *path, char **error)
@@ -74,6 +80,110 @@ static bool repair_files(const struct recording_part *part, struct recording_rep
 	return good;
 }
 
+/* ---- metadata ---- */
+
+static bool ends_whole(int fd)
+{
+	char end[sizeof(METADATA_END) - 1];
+	struct stat is;
+
+	return fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && is.st_size >= (off_t)sizeof(end) &&
+		pread(fd, end, sizeof(end), is.st_size - (off_t)sizeof(end)) == (ssize_t)sizeof(end) &&
+		memcmp(end, METADATA_END, sizeof(end)) == 0;
+}
+
+static bool is_described(const struct recording_part *part)
+{
+	char *path = util_format("%s/metadata", part->path);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool whole = fd >= 0 && ends_whole(fd);
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return whole;
+}
+
+static void no_boot(void *context, const uint8_t *boot_id)
+{
+	(void)context;
+	(void)boot_id;
+}
+
+static void take_packet(void *context, const struct packet *packet)
+{
+	metadata_packet(context, packet);
+}
+
+static void no_events(void *context, const struct event *events, size_t count)
+{
+	(void)context;
+	(void)events;
+	(void)count;
+}
+
+/* By way of a decoder: nobody has looked into the packets yet. */
+static struct metadata *describe(const struct recording *recording, size_t boot)
+{
+	const struct recording_boot *is = &recording->boots[boot];
+	const struct metadata_machine machine = { .name = is->machine, .kernel = is->kernel };
+	struct metadata *metadata = metadata_new(&machine);
+	struct decode *decode = decode_new(&(struct decode_sink) {
+		.context = metadata, .boot = no_boot, .packet = take_packet, .events = no_events,
+	});
+	struct reader *reader = reader_new(recording, boot);
+	uint8_t bytes[KTOP_PACKET_MAX];
+	size_t got;
+
+	while ((got = reader_read(reader, bytes, sizeof(bytes))))
+		decode_feed(decode, bytes, got);
+	reader_free(reader);
+	decode_free(decode);
+	return metadata;
+}
+
+/* A link in its place is removed, and not followed. */
+static bool write_description(const struct recording_part *part, const struct metadata *metadata,
+	const uint8_t *boot_id, char **error)
+{
+	char *path = util_format("%s/metadata", part->path);
+	struct util_file *file;
+	struct stat is;
+
+	if (lstat(path, &is) == 0 && S_ISLNK(is.st_mode))
+		unlink(path);
+	file = util_file_open(path, error);
+	free(path);
+	if (!file)
+		return false;
+	metadata_write(metadata, boot_id, util_file_stream(file));
+	return util_file_commit(file, error);
+}
+
+/* All packets of the boot are read, when a part of it needs that. */
+static bool repair_metadata(const struct recording *recording, size_t boot, struct recording_repaired *done,
+	char **error)
+{
+	const struct recording_boot *is = &recording->boots[boot];
+	struct metadata *metadata = NULL;
+	bool good = true;
+
+	for (size_t i = is->first; good && i < is->first + is->parts; i++) {
+		const struct recording_part *part = &recording->parts[i];
+
+		if (is_described(part))
+			continue;
+		if (!metadata)
+			metadata = describe(recording, boot);
+		good = write_description(part, metadata, is->boot_id, error);
+		done->described += good;
+	}
+	metadata_free(metadata);
+	return good;
+}
+
+/* ---- the whole ---- */
+
 /* Gives the part the name that it would have got at its end. */
 static bool end_part(const struct recording_part *part, struct recording_repaired *done, char **error)
 {
@@ -92,6 +202,8 @@ bool recording_repair(const struct recording *recording, struct recording_repair
 	bool good = true;
 
 	*done = (struct recording_repaired){ 0 };
+	for (size_t i = 0; good && i < recording->boot_count; i++)
+		good = repair_metadata(recording, i, done, error);
 	for (size_t i = 0; good && i < recording->part_count; i++) {
 		const struct recording_part *part = &recording->parts[i];
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes a recording whole again that was cut or damaged: removes the bytes that belong to no whole packet,
- * and ends the parts that were not ended. Waits for the disk.
+ * makes metadata that is missing or cut anew from the boot's packets, and ends the parts that were not ended.
+ * Waits for the disk.
  */
 #ifndef RECORDING_REPAIR_H
 #define RECORDING_REPAIR_H
@@ -13,6 +14,7 @@ struct recording;
 
 struct recording_repaired {
 	uint64_t files, bytes;		/* files written anew; bytes removed from them */
+	uint64_t described;		/* parts that got a new metadata file */
 	uint64_t ended;			/* parts whose name was partial */
 };
 

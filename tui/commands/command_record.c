@@ -17,7 +17,8 @@ enum { STEP_MS = 20 };
 
 static const struct option_row repair_rows[] = {
 	{ .name = "repair", .value = "DIR", .kind = OPTION_TEXT,
-		.help = "takes out of a recording what is no whole packet, and ends it" },
+		.help = "takes out of a recording what is no whole packet, makes metadata that is missing or cut, "
+			"and ends it" },
 	{ 0 },
 };
 
@@ -89,7 +90,8 @@ static int repair(const char *folder)
 	if (!good)
 		return command_fail(error);
 	command_print(stdout, util_format("%s: repaired: files written anew %" PRIu64 ", bytes taken out %"
-		PRIu64 ", parts ended %" PRIu64, folder, done.files, done.bytes, done.ended));
+		PRIu64 ", metadata made anew %" PRIu64 ", parts ended %" PRIu64, folder, done.files,
+		done.bytes, done.described, done.ended));
 	return COMMAND_DONE;
 }
 

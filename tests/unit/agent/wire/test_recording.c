@@ -320,6 +320,112 @@ static void test_repaired(void **state)
 	packets_free(packets);
 }
 
+/* A kernel's own trace event, with its descriptor. */
+static void add_own_event(struct packets *packets, uint64_t time)
+{
+	struct ktop_wire_descriptor wire = { .event = 100, .stream = KTOP_TRACE };
+	struct body descriptor = { .size = 0 }, event = { .size = 4, .bytes = { 42 } };
+
+	packets_begin(packets, KTOP_META, 0, time);
+	body_fixed(&descriptor, &wire, sizeof(wire));
+	body_text(&descriptor, "mail_put");
+	body_text(&descriptor, "u32 letters;");
+	packets_event(packets, time, KTOP_EVENT_descriptor, &descriptor);
+	packets_end(packets, time);
+	packets_begin(packets, KTOP_TRACE, 1, time);
+	packets_event(packets, time, 100, &event);
+	packets_end(packets, time);
+}
+
+static struct recording_repaired repair(const char *folder)
+{
+	struct recording_repaired done;
+	char *error = NULL;
+	struct recording *recording = recording_new(folder, &error);
+
+	assert_non_null(recording);
+	assert_true(recording_repair(recording, &done, &error));
+	recording_free(recording);
+	return done;
+}
+
+static void check_metadata(const char *file, const char *whole)
+{
+	size_t size;
+	char *text = scratch_read(file, &size);
+
+	assert_string_equal(text, whole);
+	free(text);
+}
+
+/* Missing, cut at any byte, a link out of the recording: afterwards it is as it was, or lacks what was cut alone. */
+static void test_metadata_made_anew(void **state)
+{
+	struct packets *packets = some_packets(3);
+	char *part, *file, *whole, *made, *outside = util_format("%s", scratch_text("outside", "mine"));
+	size_t size, made_size;
+
+	(void)state;
+	add_own_event(packets, ROUNDS * 100);
+	record_all(scratch_path("metadata"), packets);
+	part = only_part(scratch_path("metadata"));
+	file = util_format("%s/metadata", part);
+	whole = scratch_read(file, &size);
+	assert_non_null(strstr(whole, "mail_put"));
+	assert_int_equal(repair(scratch_path("metadata")).described, 0);
+	for (size_t cut = size - 1; cut > size / 2; cut -= 1 + cut % 7) {
+		assert_int_equal(truncate(file, (off_t)cut), 0);
+		assert_int_equal(repair(scratch_path("metadata")).described, 1);
+		check_metadata(file, whole);
+	}
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(repair(scratch_path("metadata")).described, 1);
+	made = scratch_read(file, &made_size);
+	assert_null(strstr(made, "/boot/kernel"));
+	assert_string_equal(strstr(made, "clock {"), strstr(whole, "clock {"));
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(symlink(outside, file), 0);
+	assert_int_equal(repair(scratch_path("metadata")).described, 1);
+	check_metadata(outside, "mine");
+	check_metadata(file, made);
+	assert_int_equal(repair(scratch_path("metadata")).described, 0);
+	free(outside);
+	free(made);
+	free(whole);
+	free(file);
+	free(part);
+	packets_free(packets);
+}
+
+/* Packets whose headers alone are right. */
+static void test_metadata_of_damaged_packets(void **state)
+{
+	struct packets *packets = some_packets(3);
+	char *part, *file;
+	uint64_t size;
+	FILE *opened;
+
+	(void)state;
+	record_all(scratch_path("inside"), packets);
+	part = only_part(scratch_path("inside"));
+	file = util_format("%s/meta_0", part);
+	size = size_of(file);
+	opened = fopen(file, "r+");
+	assert_non_null(opened);
+	for (uint64_t at = 0; at < size; at += size / ROUNDS)
+		assert_int_equal(pwrite(fileno(opened), "\xff\xff\xff\xff\xff\xff\xff\xff", 8,
+			(off_t)(at + sizeof(struct ktop_wire_packet))), 8);
+	fclose(opened);
+	free(file);
+	file = util_format("%s/metadata", part);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(repair(scratch_path("inside")).described, 1);
+	assert_int_equal(repair(scratch_path("inside")).described, 0);
+	free(file);
+	free(part);
+	packets_free(packets);
+}
+
 static void test_what_is_none(void **state)
 {
 	char *error = NULL;
@@ -343,6 +449,8 @@ int main(void)
 		cmocka_unit_test(test_cut_at_each_byte),
 		cmocka_unit_test(test_damage_at_each_byte),
 		cmocka_unit_test(test_repaired),
+		cmocka_unit_test(test_metadata_made_anew),
+		cmocka_unit_test(test_metadata_of_damaged_packets),
 		cmocka_unit_test(test_what_is_none),
 	};
 
