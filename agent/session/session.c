@@ -37,8 +37,11 @@ void session_introduce(struct session *session)
 	const struct source_facts facts = session->source->table->facts(session->source);
 	struct epoch *epoch = session->epoch;
 
-	if (facts.guest && memcmp(facts.boot_id, epoch->boot_id, sizeof(epoch->boot_id)) == 0)
-		epoch_introduce(epoch, facts.guest);
+	if (!facts.guest || memcmp(facts.boot_id, epoch->boot_id, sizeof(epoch->boot_id)) != 0)
+		return;
+	epoch_introduce(epoch, facts.guest);
+	for (size_t i = 0; i < facts.descriptor_count; i++)
+		decode_learn(session->decode, &facts.descriptors[i]);
 }
 
 /* ---- the decoder's sink ---- */

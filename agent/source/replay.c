@@ -216,6 +216,8 @@ static struct source_facts facts(const struct source *source)
 		.kernel = boot->kernel,
 		.guest = boot->payload ? &boot->guest.guest : NULL,
 		.boot_id = boot->boot_id,
+		.descriptors = boot->descriptors,
+		.descriptor_count = boot->descriptor_count,
 		.state = LINK_NO_HELLO,
 		.vm = VM_UNKNOWN,
 		.news = replay->news,

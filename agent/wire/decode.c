@@ -223,6 +223,11 @@ static bool is_rewound(const struct lane *lane, const struct ktop_wire_packet *w
 		wire->before + wire->discarded < lane->taken;
 }
 
+void decode_learn(struct decode *decode, const struct event *descriptor)
+{
+	trace_kinds_learn(decode->kinds, descriptor);
+}
+
 static bool is_foreign(const struct decode *decode, const struct ktop_wire_packet *wire)
 {
 	return decode->booted && memcmp(decode->boot_id, wire->boot_id, KTOP_BOOT_ID) != 0;

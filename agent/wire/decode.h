@@ -71,6 +71,9 @@ void decode_free(struct decode *decode);
 size_t decode_feed(struct decode *decode, const void *bytes, size_t size);
 bool decode_held(const struct decode *decode);
 
+/* A descriptor of the present boot that is known before it comes. */
+void decode_learn(struct decode *decode, const struct event *descriptor);
+
 /* The next packet begins a new epoch, even if its boot id is the same. */
 void decode_forget(struct decode *decode);
 

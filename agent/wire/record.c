@@ -8,10 +8,13 @@
 #include <sys/stat.h>
 
 #include "agent/base/util.h"
+#include "kernel-hook/wire.h"
 #include "decode.h"
 #include "metadata.h"
 #include "record.h"
 #include "record_writer.h"
+
+enum { NAMES_MAX = 64 << 20 };		/* bytes by which a part that waits for names may be larger */
 
 struct record {
 	struct record_writer *writer;
@@ -22,6 +25,8 @@ struct record {
 	/* the part being recorded */
 	bool begun;
 	uint64_t bytes;
+	uint64_t names;				/* of these, in packets with the kernel's own names */
+	bool naming;				/* not all names were told yet */
 	uint8_t boot_id[RECORD_BOOT_ID];
 	struct metadata *metadata;
 	uint64_t ends[STREAMS][EVENT_CPUS];	/* of the last packet in each file */
@@ -81,9 +86,16 @@ static bool is_same_boot(const struct record *record, const struct packet *packe
 	return record->metadata && memcmp(record->boot_id, packet->boot_id, RECORD_BOOT_ID) == 0;
 }
 
+/*
+ * A kernel that knows its own names tells them in each part, and they may be larger than the part was to be:
+ * all of them are in it, and as much beside them.
+ */
 static bool is_full(const struct record *record, const struct packet *packet)
 {
-	return record->part_bytes && record->bytes && record->bytes + packet->size > record->part_bytes;
+	uint64_t most = record->part_bytes, bytes = record->bytes;
+	bool waits = bytes < most + NAMES_MAX && (record->naming || bytes < 2 * record->names);
+
+	return most && bytes && bytes + packet->size > most && !waits;
 }
 
 /* Time would run backwards in a file, which readers refuse: the machine was put back (loadvm). */
@@ -104,7 +116,8 @@ static void begin_part(struct record *record, const struct packet *packet, bool 
 	}
 	memset(record->ends, 0, sizeof(record->ends));
 	record->begun = true;
-	record->bytes = 0;
+	record->naming = goes_on && record->names;	/* they are told again */
+	record->bytes = record->names = 0;
 	record_writer_begin(record->writer, packet->boot_id, goes_on);
 }
 
@@ -120,6 +133,23 @@ static void write_metadata(struct record *record)
 	free(bytes);
 }
 
+/* Behind the last name is one that is empty. */
+static void count_names(struct record *record, const struct packet *packet)
+{
+	struct ktop_wire_event wire;
+	bool found = false;
+
+	for (size_t at = sizeof(struct ktop_wire_packet); at + sizeof(wire) <= packet->size;
+			at += sizeof(wire) + wire.size) {
+		memcpy(&wire, packet->bytes + at, sizeof(wire));
+		if (wire.id != KTOP_EVENT_symbol)
+			continue;
+		found = true;
+		record->naming = wire.size > sizeof(struct ktop_wire_symbol) + sizeof(uint16_t);
+	}
+	record->names += found ? packet->size : 0;
+}
+
 static void count(struct record *record, const struct packet *packet)
 {
 	uint64_t *events = packet->stream == STREAM_SAMPLES ? &record->sums.samples :
@@ -129,6 +159,8 @@ static void count(struct record *record, const struct packet *packet)
 	record->sums.bytes += packet->size;
 	record->bytes += packet->size;
 	*events += metadata_events(packet);
+	if (packet->stream == STREAM_META)
+		count_names(record, packet);
 }
 
 bool record_packet(struct record *record, const struct packet *packet)

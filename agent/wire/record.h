@@ -20,7 +20,7 @@ struct record;
 
 struct record_options {
 	const char *folder;
-	uint64_t part_bytes;		/* the most that a part may have; 0: no limit */
+	uint64_t part_bytes;		/* the most that a part may have, but for names (is_full); 0: no limit */
 	uint32_t parts;			/* so many are kept, the oldest is removed; 0: all */
 };
 

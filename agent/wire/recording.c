@@ -15,6 +15,7 @@
 #include "payload.h"
 #include "recording.h"
 #include "recording_lane.h"
+#include "trace_kinds.h"
 
 #define PARTIAL ".partial"
 
@@ -39,9 +40,12 @@ struct scan {
 
 static void take_guest(struct recording_boot *boot, const uint8_t *payload, uint16_t size)
 {
-	uint8_t *copy = util_alloc(size + 1);
 	struct event event = { .id = KTOP_EVENT_guest };
+	uint8_t *copy;
 
+	if (boot->payload)
+		return;
+	copy = util_alloc(size + 1);
 	memcpy(copy, payload, size);
 	if (!payload_read(NULL, copy, size, &event)) {
 		free(copy);
@@ -51,19 +55,58 @@ static void take_guest(struct recording_boot *boot, const uint8_t *payload, uint
 	boot->payload = copy;
 }
 
-static void look_for_guest(struct scan *scan, const struct recording_lane *lane)
+static struct text copy_text(struct text text)
+{
+	return (struct text) { .bytes = util_copy(text.bytes, text.size), .size = text.size };
+}
+
+static bool has_descriptor(const struct recording_boot *boot, uint16_t id)
+{
+	for (size_t i = 0; i < boot->descriptor_count; i++)
+		if (boot->descriptors[i].descriptor.event == id)
+			return true;
+	return false;
+}
+
+static void add_descriptor(struct recording_boot *boot, const struct event *event)
+{
+	struct event copy = *event;
+
+	if (boot->descriptor_count == TRACE_KINDS || has_descriptor(boot, event->descriptor.event))
+		return;
+	copy.descriptor.name = copy_text(event->descriptor.name);
+	copy.descriptor.fields = copy_text(event->descriptor.fields);
+	boot->descriptors = util_grow(boot->descriptors, boot->descriptor_count + 1, sizeof(copy));
+	boot->descriptors[boot->descriptor_count++] = copy;
+}
+
+static void take_descriptor(struct recording_boot *boot, const uint8_t *payload, uint16_t size)
+{
+	struct event event = { .id = KTOP_EVENT_descriptor };
+
+	if (payload_read(NULL, payload, size, &event) && event.descriptor.stream == STREAM_TRACE &&
+			event.descriptor.event >= KTOP_TRACE_FIRST)
+		add_descriptor(boot, &event);
+}
+
+/* Who begins to read in the middle of a boot has events before the guest tells again what they are. */
+static void look_for_facts(struct scan *scan, const struct recording_lane *lane)
 {
 	size_t at = sizeof(struct ktop_wire_packet);
 	struct ktop_wire_event wire;
 
-	if (lane->stream != STREAM_META || scan->found.payload || !lane_read(lane, scan->packet))
+	if (lane->stream != STREAM_META || !lane_read(lane, scan->packet))
 		return;
 	for (; lane->packet.size - at >= sizeof(wire); at += sizeof(wire) + wire.size) {
+		const uint8_t *payload = scan->packet + at + sizeof(wire);
+
 		memcpy(&wire, scan->packet + at, sizeof(wire));
 		if (wire.size > lane->packet.size - at - sizeof(wire))
 			return;
-		if (wire.id == KTOP_EVENT_guest && !scan->found.payload)
-			take_guest(&scan->found, scan->packet + at + sizeof(wire), wire.size);
+		if (wire.id == KTOP_EVENT_guest)
+			take_guest(&scan->found, payload, wire.size);
+		else if (wire.id == KTOP_EVENT_descriptor)
+			take_descriptor(&scan->found, payload, wire.size);
 	}
 }
 
@@ -91,7 +134,7 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 		scan->empty = false;
 		part->packets++;
 		part->bytes += lane.packet.size;
-		look_for_guest(scan, &lane);
+		look_for_facts(scan, &lane);
 	}
 	part->skipped += lane.skipped;
 	lane_close(&lane);
@@ -124,6 +167,11 @@ static void take_metadata(struct scan *scan, int folder)
 
 static void free_boot(struct recording_boot *boot)
 {
+	for (size_t i = 0; i < boot->descriptor_count; i++) {
+		free((char *)boot->descriptors[i].descriptor.name.bytes);
+		free((char *)boot->descriptors[i].descriptor.fields.bytes);
+	}
+	free(boot->descriptors);
 	free(boot->payload);
 	free(boot->machine);
 	free(boot->kernel);
@@ -145,6 +193,8 @@ static void add_facts(struct recording_boot *boot, struct recording_boot *found)
 		boot->kernel = found->kernel;
 		found->kernel = NULL;
 	}
+	for (size_t i = 0; i < found->descriptor_count; i++)
+		add_descriptor(boot, &found->descriptors[i]);
 	free_boot(found);
 }
 

@@ -419,6 +419,128 @@ static void test_epochs(void **state)
 	packets_free(packets);
 }
 
+/* ---- parts ---- */
+
+enum {
+	NAMES = 40,			/* in a packet */
+	PART = 4096, SAMPLES_MOST = 2048,	/* bytes of a part; of a packet of samples */
+};
+
+struct rotation {
+	struct record *record;
+	bool tells;			/* a part has begun */
+	unsigned parts;
+};
+
+static void on_rotated_packet(void *context, const struct packet *packet)
+{
+	struct rotation *rotation = context;
+
+	if (record_packet(rotation->record, packet)) {
+		rotation->tells = true;
+		rotation->parts++;
+	}
+}
+
+static void add_names(struct packets *packets, uint64_t time, int count, bool last)
+{
+	struct ktop_wire_symbol wire = { .size = 16 };
+
+	packets_begin(packets, KTOP_META, 0, time);
+	for (int i = 0; i < count + last; i++) {
+		struct body body = { .size = 0 };
+		bool end = i == count;
+
+		wire.address = end ? UINT64_MAX : 4096 + 16 * (uint64_t)i;
+		wire.size = end ? 0 : 16;
+		body_fixed(&body, &wire, sizeof(wire));
+		body_text(&body, end ? "" : "function_of_the_kernel");
+		packets_event(packets, time, KTOP_EVENT_symbol, &body);
+	}
+	packets_end(packets, time);
+}
+
+/* Names for `packs` packets are told once asked, a packet between two of samples. Returns how many parts began. */
+static unsigned record_parts(const char *folder, int packs, int rounds)
+{
+	struct rotation rotation = { .tells = true };
+	struct packets *packets = packets_new(3);
+	struct counts counts = { 0 };
+	uint64_t seed = 7, time = 0;
+	struct decode *decode;
+	char *error = NULL;
+	size_t fed = 0;
+
+	assert_true(record_folder(folder, &error));
+	rotation.record = record_new(&(struct record_options) { .folder = folder, .part_bytes = PART },
+		&(struct metadata_machine) { 0 });
+	decode = decode_new(&(struct decode_sink) {
+		.context = &rotation, .boot = on_boot, .packet = on_rotated_packet, .events = on_events,
+	});
+	for (int i = 0, told = packs; i < rounds; i++) {
+		told = rotation.tells ? 0 : told;
+		rotation.tells = false;
+		if (told < packs) {
+			told++;
+			add_names(packets, time, NAMES, told == packs);
+		}
+		add_packet(packets, KTOP_SAMPLES, 0, &time, 3, &seed, &counts);
+		decode_feed(decode, packets->bytes + fed, packets->size - fed);
+		fed = packets->size;
+	}
+	decode_free(decode);
+	assert_true(record_close(rotation.record, &error));
+	packets_free(packets);
+	return rotation.parts;
+}
+
+/* Lines of the shell's answer: of each part, but the last, its bytes and its bytes of names. */
+static void check_parts(const char *folder, uint64_t names)
+{
+	char *command = util_format("cd '%s' && for part in $(ls | sed '$d'); do "
+		"echo $(cat $part/*_0 | wc -c) $(cat $part/meta_0 2>/dev/null | wc -c); done", folder);
+	FILE *parts = popen(command, "r");
+	unsigned long bytes, meta;
+	int count = 0;
+
+	assert_non_null(parts);
+	for (; fscanf(parts, "%lu %lu", &bytes, &meta) == 2; count++) {
+		assert_int_equal(meta, names);
+		assert_true(bytes <= PART || bytes - 2 * names < SAMPLES_MOST);
+		assert_true(bytes >= PART / 2 && bytes >= 2 * names);
+	}
+	assert_int_equal(pclose(parts), 0);
+	assert_true(count >= 3);
+	free(command);
+}
+
+/* Bytes of such packets, on the wire. */
+static uint64_t names_size(int packs)
+{
+	struct packets *packets = packets_new(3);
+	uint64_t size;
+
+	for (int i = 1; i <= packs; i++)
+		add_names(packets, 0, NAMES, i == packs);
+	size = packets->size;
+	packets_free(packets);
+	return size;
+}
+
+/* Each part has all names that the kernel tells, be they more than a part was to have. */
+static void test_parts_stand_alone(void **state)
+{
+	(void)state;
+	assert_true(record_parts(scratch_path("unnamed"), 0, 300) >= 3);
+	check_parts(scratch_path("unnamed"), 0);
+	assert_true(names_size(1) < PART / 2);
+	assert_true(record_parts(scratch_path("few_names"), 1, 300) >= 3);
+	check_parts(scratch_path("few_names"), names_size(1));
+	assert_true(names_size(5) > PART);
+	assert_true(record_parts(scratch_path("many_names"), 5, 1500) >= 3);
+	check_parts(scratch_path("many_names"), names_size(5));
+}
+
 static void test_partial_until_closed(void **state)
 {
 	struct packets *packets = packets_new(3);
@@ -511,6 +633,7 @@ int main(void)
 		cmocka_unit_test_setup(test_many_cpus, need_babeltrace),
 		cmocka_unit_test_setup(test_epochs, need_babeltrace),
 		cmocka_unit_test_setup(test_no_room, need_babeltrace),
+		cmocka_unit_test(test_parts_stand_alone),
 		cmocka_unit_test(test_partial_until_closed),
 		cmocka_unit_test(test_folder),
 	};

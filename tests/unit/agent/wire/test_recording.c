@@ -37,6 +37,12 @@ static void no_boot(void *context, const uint8_t *boot_id)
 	(void)boot_id;
 }
 
+static void no_packet(void *context, const struct packet *packet)
+{
+	(void)context;
+	(void)packet;
+}
+
 static void no_events(void *context, const struct event *events, size_t count)
 {
 	(void)context;
@@ -337,6 +343,46 @@ static void add_own_event(struct packets *packets, uint64_t time)
 	packets_end(packets, time);
 }
 
+/* A part of a boot may begin with events that the guest describes only later in it. */
+static void test_descriptors_known_before(void **state)
+{
+	struct packets *packets = packets_new(3);
+	struct body event = { .size = 4, .bytes = { 42 } };
+	const struct recording_boot *boot;
+	struct recording *recording;
+	struct reader *reader;
+	struct decode *decode;
+	uint8_t bytes[KTOP_PACKET_MAX];
+	char *error = NULL;
+	size_t got;
+
+	(void)state;
+	add_guest(packets, 0);
+	packets_begin(packets, KTOP_TRACE, 1, 10);
+	packets_event(packets, 10, 100, &event);
+	packets_end(packets, 10);
+	add_own_event(packets, 100);
+	record_all(scratch_path("own"), packets);
+	recording = recording_new(scratch_path("own"), &error);
+	assert_non_null(recording);
+	boot = &recording->boots[0];
+	assert_int_equal(boot->descriptor_count, 1);
+	assert_memory_equal(boot->descriptors[0].descriptor.name.bytes, "mail_put", 8);
+	decode = decode_new(&(struct decode_sink) {
+		.boot = no_boot, .packet = no_packet, .events = no_events });
+	reader = reader_new(recording, 0);
+	while ((got = reader_read(reader, bytes, sizeof(bytes)))) {
+		decode_feed(decode, bytes, got);
+		decode_learn(decode, &boot->descriptors[0]);
+	}
+	assert_int_equal(decode_books_all(decode, STREAM_TRACE).received, 2);
+	assert_int_equal(decode_counts(decode).unknown_events, 0);
+	reader_free(reader);
+	decode_free(decode);
+	recording_free(recording);
+	packets_free(packets);
+}
+
 static struct recording_repaired repair(const char *folder)
 {
 	struct recording_repaired done;
@@ -449,6 +495,7 @@ int main(void)
 		cmocka_unit_test(test_cut_at_each_byte),
 		cmocka_unit_test(test_damage_at_each_byte),
 		cmocka_unit_test(test_repaired),
+		cmocka_unit_test(test_descriptors_known_before),
 		cmocka_unit_test(test_metadata_made_anew),
 		cmocka_unit_test(test_metadata_of_damaged_packets),
 		cmocka_unit_test(test_what_is_none),
