@@ -9,6 +9,7 @@
 #include "base/packet.h"
 #include "port.h"
 #include "transport.h"
+#include "write_sample.h"
 
 enum {
 	BUFFERS = 16,			/* a call */
@@ -48,12 +49,13 @@ static bool next_buffer(struct out *out)
 	return true;
 }
 
-static bool open(struct out *out, struct ktop_stream_id id, struct ktop_books *books)
+/* `payload`: of the event that it is opened for; 0: of none. */
+static bool open(struct out *out, struct ktop_stream_id id, struct ktop_books *books, uint32_t payload)
 {
 	id.boot_id = out->ktop->meta.boot_id;
-	if (out->packet.buffer && ktop_packet_open(&out->packet, &id, books))
+	if (out->packet.buffer && ktop_packet_open(&out->packet, &id, books, payload))
 		return true;
-	return next_buffer(out) && ktop_packet_open(&out->packet, &id, books);
+	return next_buffer(out) && ktop_packet_open(&out->packet, &id, books, payload);
 }
 
 /* One packet of meta, when there is anything to say. True: all was said. */
@@ -65,7 +67,7 @@ static bool pack_meta(struct out *out)
 	uint32_t size;
 	uint16_t event;
 
-	if (!open(out, id, &out->ktop->cpu[0].books[KTOP_META]))
+	if (!open(out, id, &out->ktop->cpu[0].books[KTOP_META], KTOP_SAMPLE_MAX))
 		return false;
 	packet->limit = META_BYTES;
 	while ((to = ktop_packet_room(packet, out->now, KTOP_SAMPLE_MAX)) &&
@@ -89,14 +91,14 @@ static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_
 
 	if (record == NULL && out->now - books->sent < ktop_beat(out->ktop))
 		return true;
-	if (!open(out, id, books))
+	if (!open(out, id, books, record ? record->size : 0))
 		return false;
 	while ((record = ktop_ring_first(ring, head))) {
 		uint8_t *to = ktop_packet_room(&out->packet, record->time, record->size);
 
 		if (to == NULL) {
 			ktop_packet_close(&out->packet, out->now, ktop_ring_lost(ring));
-			if (!open(out, id, books))
+			if (!open(out, id, books, record->size))
 				return false;
 			continue;
 		}
@@ -193,7 +195,7 @@ bool ktop_drain(struct ktop *ktop)
 /* Until half a ring could be full of the largest samples. How many events trace points bring, nobody knows. */
 static uint64_t until_half_full(const struct ktop *ktop)
 {
-	uint64_t samples = ktop->cpu[0].rings[0].size / 2 / ktop_ring_bytes(KTOP_SAMPLE_MAX);
+	uint64_t samples = ktop->cpu[0].rings[0].size / 2 / ktop_ring_bytes(KTOP_SAMPLE_ROOM);
 
 	if (ktop->tracing)
 		return ktop_beat(ktop);

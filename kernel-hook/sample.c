@@ -12,8 +12,7 @@
 #include "hook.h"
 #include "ktop.h"
 #include "port.h"
-#include "unwind.h"
-#include "unwind_user.h"
+#include "write_sample.h"
 
 static struct ktop_cpu *this_cpu(struct ktop *ktop)
 {
@@ -29,39 +28,6 @@ KTOP_INLINE bool enter(struct ktop *ktop, struct ktop_ring *ring, uint32_t sampl
 		return true;
 	ktop_ring_leave(ring);
 	return false;
-}
-
-KTOP_INLINE uint8_t *put_count(uint8_t *list, uint32_t count)
-{
-	uint16_t size = (uint16_t)count;
-
-	__builtin_memcpy(list, &size, sizeof(size));
-	return list + sizeof(size) + 8 * count;
-}
-
-/* Writes a whole sample in place and returns its size. */
-KTOP_INLINE uint32_t write_sample(struct ktop_record *record, const struct ktop_regs *regs,
-	const struct ktop_current *current, uint32_t weight)
-{
-	struct ktop_wire_sample *sample = (struct ktop_wire_sample *)record->payload;
-	uint8_t *list = (uint8_t *)(sample + 1);
-	uint32_t process = current->process, thread = current->thread;
-
-	sample->process = process;
-	sample->thread = thread;
-	sample->flags = 0;
-	sample->weight = weight;
-	if (KTOP_RARE(regs->user)) {
-		sample->mode = KTOP_MODE_USER;
-		sample->exact = 0;
-		list = put_count(list, 0);
-		list = put_count(list, ktop_unwind_program(regs, sample, list + 2));
-	} else {
-		sample->mode = current->idle ? KTOP_MODE_IDLE : KTOP_MODE_KERNEL;
-		list = put_count(list, ktop_unwind_kernel(regs, current, sample, list + 2));
-		list = put_count(list, ktop_unwind_caller(current, sample, list + 2));
-	}
-	return (uint32_t)(list - record->payload);
 }
 
 /* A gap too long for one function: kept until there is room to report it. */
@@ -91,7 +57,7 @@ KTOP_INLINE void put_sample(struct ktop_cpu *cpu, const struct ktop_regs *regs,
 	const struct ktop_current *current, uint64_t rounds, uint64_t now)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);
-	struct ktop_record *record = ktop_ring_reserve(ring, KTOP_SAMPLE_MAX, now);
+	struct ktop_record *record = ktop_ring_reserve(ring, KTOP_SAMPLE_ROOM, now);
 
 	if (record == NULL)
 		return;
@@ -99,8 +65,8 @@ KTOP_INLINE void put_sample(struct ktop_cpu *cpu, const struct ktop_regs *regs,
 		cpu->missed += rounds - 1;
 		rounds = 1;
 	}
-	ktop_ring_commit(ring, record, KTOP_EVENT_sample,
-		write_sample(record, regs, current, (uint32_t)rounds));
+	ktop_ring_commit(ring, record, KTOP_SAMPLE_EVENT,
+		ktop_write_sample(record->payload, regs, current, (uint32_t)rounds));
 }
 
 KTOP_INLINE void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs,

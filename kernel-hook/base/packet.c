@@ -12,7 +12,7 @@ enum {
 };
 
 bool ktop_packet_open(struct ktop_packet *packet, const struct ktop_stream_id *id,
-	struct ktop_books *books)
+	struct ktop_books *books, uint32_t payload)
 {
 	struct ktop_wire_packet head = {
 		.magic = KTOP_MAGIC,
@@ -22,7 +22,7 @@ bool ktop_packet_open(struct ktop_packet *packet, const struct ktop_stream_id *i
 		.cpu = id->cpu,
 	};
 
-	if (packet->limit - packet->used < HEAD + EVENT + KTOP_SAMPLE_MAX)
+	if (packet->limit - packet->used < HEAD + EVENT + payload)
 		return false;
 	__builtin_memcpy(head.boot_id, id->boot_id, sizeof(head.boot_id));
 	__builtin_memcpy(packet->buffer + packet->used, &head, HEAD);

@@ -33,9 +33,9 @@ struct ktop_stream_id {
 	uint32_t stream, cpu;
 };
 
-/* False when the buffer has no room for a packet with the largest event. */
+/* False when the buffer has no room for a packet with an event of so many bytes of payload. */
 bool ktop_packet_open(struct ktop_packet *packet, const struct ktop_stream_id *id,
-	struct ktop_books *books);
+	struct ktop_books *books, uint32_t payload);
 
 /* Where the payload of an event goes; NULL: close this packet first (no room, too long a gap). */
 uint8_t *ktop_packet_room(struct ktop_packet *packet, uint64_t time, uint32_t payload);

@@ -171,16 +171,36 @@ static void drains_when_the_hook_wants_them_are_in_time(void **state)
 	}
 }
 
-static void put_largest(uint32_t cpu)
+static void put_event(uint32_t cpu, uint16_t id, uint32_t size)
 {
 	struct ktop_ring *ring = ktop_ring(&ktop->cpu[cpu], KTOP_SAMPLES);
 	struct ktop_record *record;
 
 	assert_true(ktop_ring_enter(ring));
-	record = ktop_ring_reserve(ring, KTOP_SAMPLE_MAX, fake_port.clock);
+	record = ktop_ring_reserve(ring, size, fake_port.clock);
 	assert_non_null(record);
-	memset(record->payload, 0, KTOP_SAMPLE_MAX);
-	ktop_ring_commit(ring, record, KTOP_EVENT_sample, KTOP_SAMPLE_MAX);
+	memset(record->payload, 0, size);
+	ktop_ring_commit(ring, record, id, size);
+}
+
+/* A packet is only opened where the event that it is for has room. */
+static void events_larger_than_a_sample_fill_packets_too(void **state)
+{
+	(void)state;
+	boot(1 << 18, 1000);
+	fake_host_connect(host);
+	settle();
+	for (uint32_t round = 0; round < 40; round++) {
+		uint32_t empty = host->books[KTOP_SAMPLES][1].empty;
+
+		put_event(1, KTOP_EVENT_missed, 4 + 8 * round);
+		for (int i = 0; i < 29; i++)
+			put_event(1, KTOP_EVENT_raw_sample, KTOP_RAW_SAMPLE_MAX);
+		settle();
+		assert_int_equal(host->books[KTOP_SAMPLES][1].empty, empty);
+	}
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_raw_sample), 40 * 29);
+	the_books_balance();
 }
 
 /* Even where the drainer comes as late again. */
@@ -201,7 +221,7 @@ static void no_ring_fills_between_drains_that_the_hook_wants(void **state)
 			uint64_t wait = ktop_drain_by(ktop) - fake_port.clock;
 
 			for (uint64_t at = 0; at + ktop->period <= 2 * wait; at += ktop->period)
-				put_largest(1);
+				put_event(1, KTOP_EVENT_sample, KTOP_SAMPLE_MAX);
 			fake_port.clock += 2 * wait;
 			settle();
 		}
@@ -538,6 +558,7 @@ int main(void)
 		TEST(packets_fill_many_buffers_and_calls),
 		TEST(no_buffer_is_no_reason_to_spin),
 		TEST(rings_share_a_scarce_buffer),
+		TEST(events_larger_than_a_sample_fill_packets_too),
 		TEST(a_name_goes_out_before_what_it_names),
 		TEST(a_gap_of_the_short_clock_starts_a_packet),
 		TEST(an_event_from_before_a_heartbeat_is_moved_to_its_end),

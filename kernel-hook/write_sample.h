@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the samplers put into the ring: here the stack of what was interrupted, walked on the spot. NMI.
+ *
+ * A port that samples otherwise has the hook's files compiled with `-include` and a header of its own, which
+ * has the guard of this one, and the same three names.
+ */
+#ifndef KTOP_WRITE_SAMPLE_H
+#define KTOP_WRITE_SAMPLE_H
+
+#include <stdint.h>
+
+#include "base/hints.h"
+#include "ktop.h"
+#include "port.h"
+#include "unwind.h"
+#include "unwind_user.h"
+#include "wire.h"
+
+enum { KTOP_SAMPLE_EVENT = KTOP_EVENT_sample, KTOP_SAMPLE_ROOM = KTOP_SAMPLE_MAX };
+
+KTOP_INLINE uint8_t *ktop_put_count(uint8_t *list, uint32_t count)
+{
+	uint16_t size = (uint16_t)count;
+
+	__builtin_memcpy(list, &size, sizeof(size));
+	return list + sizeof(size) + 8 * count;
+}
+
+/* Writes a whole sample, of at most KTOP_SAMPLE_ROOM bytes, in place; returns its size. */
+KTOP_INLINE uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs *regs,
+	const struct ktop_current *current, uint32_t weight)
+{
+	struct ktop_wire_sample *sample = (struct ktop_wire_sample *)payload;
+	uint8_t *list = (uint8_t *)(sample + 1);
+	uint32_t process = current->process, thread = current->thread;
+
+	sample->process = process;
+	sample->thread = thread;
+	sample->flags = 0;
+	sample->weight = weight;
+	if (KTOP_RARE(regs->user)) {
+		sample->mode = KTOP_MODE_USER;
+		sample->exact = 0;
+		list = ktop_put_count(list, 0);
+		list = ktop_put_count(list, ktop_unwind_program(regs, sample, list + 2));
+	} else {
+		sample->mode = current->idle ? KTOP_MODE_IDLE : KTOP_MODE_KERNEL;
+		list = ktop_put_count(list, ktop_unwind_kernel(regs, current, sample, list + 2));
+		list = ktop_put_count(list, ktop_unwind_caller(current, sample, list + 2));
+	}
+	return (uint32_t)(list - payload);
+}
+
+#endif
