@@ -18,16 +18,16 @@
 #include "launch_folder.h"
 
 enum {
-	ENDING_MS = 3000,		/* for each way to end it */
-	LOOK_MS = 20,
-	LAST_WORDS = 2000,		/* bytes of its output that are looked at */
+	ENDING_MS = 3000,		/* for each of the ways to end it */
+	LOOK_MS = 20,	/* between two checks */
+	LAST_WORDS = 2000,		/* bytes at the end of its output that are searched */
 };
 
 struct launch {
 	pid_t pid;			/* 0: not started */
-	int pidfd;			/* -1: none; readable when it has ended */
+	int pidfd;			/* readable once it has ended; -1: none */
 	bool ended;
-	int status;			/* of waitpid, when ended */
+	int status;			/* from waitpid, once it has ended */
 	struct launch_folder folder;
 	char *qmp, *log;
 };
@@ -61,7 +61,7 @@ static bool is_microvm(char *const *words, size_t count)
 	return false;
 }
 
-/* A name that stands nowhere on the command line. */
+/* An id that the command line does not contain. */
 static char *fresh_id(char *const *words, size_t count)
 {
 	char *id = util_copy("ktop-run", strlen("ktop-run"));
@@ -91,7 +91,7 @@ static void add_pair(struct line *line, const char *option, char *value)
 	add(line, value);
 }
 
-/* With instructions counted, a kick that QEMU handles later would make each run another one. */
+/* ioeventfd=off: when QEMU counts instructions, a kick that it handles later would make each run different. */
 static void add_port(struct line *line, char *const *words, size_t count, const char *folder)
 {
 	const char *exact = has_option(words, count, "-icount") ? ",ioeventfd=off" : "";
@@ -135,14 +135,14 @@ void launch_words_free(char **words)
 
 /* ---- starting ---- */
 
-/* In the child, after fork: only calls that are safe there. Returns only on failure. */
+/* In the child, after fork: only async-signal-safe calls. Returns only on failure. */
 static void become(char **words, const char *log, pid_t parent)
 {
 	sigset_t none;
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	/* It dies with us, also when we are killed; and the terminal's keys are not for it. */
+	/* QEMU dies with ktop, even if ktop is killed. The terminal's keys do not reach it. */
 	if (in < 0 || out < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		return;
 	setpgid(0, 0);
@@ -154,7 +154,7 @@ static void become(char **words, const char *log, pid_t parent)
 		execvp(words[0], words);
 }
 
-/* The pipe closes with exec, or brings the reason why there was none. */
+/* Exec closes the pipe. If exec fails, the pipe brings its errno. */
 static bool start(struct launch *launch, char **words, char **error)
 {
 	int ends[2], why = 0;
@@ -189,7 +189,10 @@ static bool has_ended(struct launch *launch, int wait_ms)
 	return launch->ended;
 }
 
-/* It has its name before it listens: only who connects knows. QEMU takes that for a client who left. */
+/*
+ * The socket has its name before QEMU listens, so only a connection proves that it does. To QEMU this is a
+ * client that has left.
+ */
 static bool listens(const char *path)
 {
 	int fd = unix_socket_connect(path);
@@ -243,7 +246,7 @@ struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char
 
 /* ---- ending ---- */
 
-/* Steps QMP until it is ready, or QEMU has ended, or the time is over. */
+/* Steps QMP until it is ready, QEMU has ended, or the time is over. */
 static void ask_to_quit(struct launch *launch)
 {
 	uint64_t late = util_now() + (uint64_t)ENDING_MS / 3 * NS_PER_MS;
@@ -293,7 +296,7 @@ const char *launch_qmp(const struct launch *launch)
 
 /* ---- what it said ---- */
 
-/* Lines that are empty do not count. */
+/* Skips empty lines at the end. */
 char *launch_last_words(const struct launch *launch)
 {
 	char bytes[LAST_WORDS];

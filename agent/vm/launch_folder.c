@@ -13,7 +13,7 @@
 
 #define PREFIX "ktop-run-"
 
-/* Opens and locks a folder of ours that nobody has locked; -1: it is not one. */
+/* Opens and locks a folder of this user that nobody has locked. -1: it is not such a folder. */
 static int lock_folder(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -27,14 +27,14 @@ static int lock_folder(const char *path)
 	return -1;
 }
 
-/* How many of the files there were. */
+/* Returns how many of the files there were. */
 static int remove_files(int fd)
 {
 	return (unlinkat(fd, LAUNCH_QMP, 0) == 0) + (unlinkat(fd, LAUNCH_PORT, 0) == 0) +
 		(unlinkat(fd, LAUNCH_OUTPUT, 0) == 0);
 }
 
-/* An empty folder stays: it may have been made just now, and be about to be locked. */
+/* Keeps an empty folder: another ktop may have just made it, and be about to lock it. */
 static void remove_left(const char *path)
 {
 	int fd = lock_folder(path);

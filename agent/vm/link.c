@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine: what is missing is made in this order, one stage at a time, and each ends by itself.
+ * The link makes what is missing in this order, one stage at a time. Each stage ends by itself:
  *
- *	OPENING		QMP greets, agrees, tells the state	3 s each
- *	DISCOVERING	it is asked what the machine is		10 s
- *	SEEKING		who has the socket: for an error, or before the port is taken
- *	PLUGGING	a port is plugged in, where there is none	10 s
- *	PLUGGING_BACK	what of that was in vain is taken out	1 s
+ *	OPENING		QMP sends its greeting, accepts, tells the state	3 s each
+ *	DISCOVERING	QEMU is asked what machine it is		10 s
+ *	SEEKING		who holds the socket: for an error, or before the port is connected
+ *	PLUGGING	a port is plugged in, if there is none		10 s
+ *	PLUGGING_BACK	what was plugged in in vain is taken out	1 s
  *
- * What fails is told, and tried again half a second later. Silence is looked into beside that. All is
- * driven by link_step, which never waits: the caller's loop does, for link_fd until link_due.
+ * A failure is told, and retried half a second later. Meanwhile the link also looks for the cause of a silence.
+ * link_step drives it all and never waits: the caller's loop waits for link_fd, until link_due.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@
 enum {
 	OPENING_MS = 3000,
 	DISCOVER_MS = 10000,
-	PAUSED_MS = 200,		/* nobody lets a controller go then */
-	ERRAND_MS = 10,			/* between two looks whether one is done */
+	PAUSED_MS = 200,		/* most for taking out: a VM that does not run releases no controller */
+	ERRAND_MS = 10,			/* between two checks whether an errand is done */
 };
 
 void link_enter(struct link *link, enum link_stage stage)
@@ -34,14 +34,14 @@ void link_enter(struct link *link, enum link_stage stage)
 	link->news++;
 }
 
-/* The try is over; what is missing is tried again later. */
+/* Ends the try. What is missing is tried again later. */
 void link_rest(struct link *link, uint64_t now)
 {
 	link_enter(link, STAGE_NOTHING);
 	link->retry_at = now + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
 }
 
-/* Takes the text. What fails after the port was connected once, others tell of. */
+/* Takes over the text. Once the port has been connected, it is dropped: other remarks tell of later failures. */
 void link_fail(struct link *link, char *why, uint64_t now)
 {
 	free(link->why);
@@ -144,7 +144,7 @@ static void end_discovery(struct link *link, uint64_t now)
 
 /* ---- the whole ---- */
 
-/* Before the port was connected once, QMP is asked again for it. */
+/* Begins the next stage. Until the port is connected for the first time, each try asks QMP for it again. */
 static void begin(struct link *link, uint64_t now)
 {
 	if (now < link->retry_at || link->left)
@@ -213,7 +213,7 @@ static void step_stage(struct link *link, uint64_t now)
 	}
 }
 
-/* One that has gone stays as long as a dialogue is on it: that ends with the next step. */
+/* A QMP connection that is gone is kept while a dialogue uses it. The dialogue ends with its next step. */
 static void step_qmp(struct link *link, uint64_t now)
 {
 	if (!link->qmp)
@@ -281,7 +281,7 @@ struct link *link_new(const char *qmp, const char *port, bool plug)
 	return link;
 }
 
-/* Of a dialogue that is given up, QEMU may still do what was asked last. */
+/* QEMU may still do the last request of a dialogue that is dropped here. */
 static void drop_stage(struct link *link)
 {
 	errand_leave(link->seek);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two connections to one VM: QMP, and the port of its guest. Made by steps of the caller's loop,
- * and made anew when they break, at most twice a second. What the guest sends is for others; here it only counts that
- * something came.
+ * The two connections to one VM: to QMP, and to the port of its guest. The steps of the caller's loop make
+ * them, and make them anew when they break, at most twice a second. The link does not read what the guest
+ * sends; it only notes that something came.
  */
 #ifndef LINK_H
 #define LINK_H
@@ -16,15 +16,15 @@
 struct link;
 struct port_socket;
 
-/* Why there may be nothing to see, in the order in which things come up. */
+/* Why nothing may be seen from the guest. In the order in which things come up. */
 enum link_state {
-	LINK_NO_PORT,			/* the VM has no port of ours */
-	LINK_CONNECTING,		/* not connected to its socket */
-	LINK_TAKEN,			/* connected behind another client */
-	LINK_NOT_OPENED,		/* connected, not a byte from the guest yet */
-	LINK_NO_HELLO,			/* bytes, but no guest facts yet */
+	LINK_NO_PORT,			/* the VM has no port for ktop */
+	LINK_CONNECTING,		/* not connected to the port's socket yet */
+	LINK_TAKEN,			/* connected, but QEMU serves another client */
+	LINK_NOT_OPENED,		/* connected; no byte has come from the guest yet */
+	LINK_NO_HELLO,			/* bytes have come, but not the guest's facts */
 	LINK_UP,
-	LINK_SILENT,			/* up, but nothing comes although the VM runs */
+	LINK_SILENT,			/* was up; the VM runs, but nothing comes */
 	LINK_LOST,			/* was up; the other side closed */
 };
 
@@ -34,34 +34,37 @@ enum {
 };
 
 /*
- * `qmp` or `port` may be NULL, not both; `port` overrides what QMP tells. Where QMP tells of none,
- * it is plugged in, if `plug`, as soon as the VM runs. Only the steps connect.
+ * `qmp` or `port` may be NULL, but not both. `port` takes precedence over the port that QMP tells. If QMP
+ * tells none, and `plug` is set, a port is plugged in as soon as the VM runs. Only the steps connect.
  */
 struct link *link_new(const char *qmp, const char *port, bool plug);
 void link_free(struct link *link);
 
 /*
- * Goes on with what is under way, and tries again what is broken; handles QMP's events, looks into
- * what is silent. Never waits. True: the port has just been connected, be it anew.
+ * Goes on with the stage under way, and retries what is broken. Handles QMP's events, and looks for the
+ * cause of a silence. Never waits. Returns true if the port has just been connected, for the first time or
+ * again.
  */
 bool link_step(struct link *link, uint64_t now);
-int link_fd(const struct link *link);		/* QMP's, to be waited for beside the port; -1: none */
-uint64_t link_due(struct link *link, uint64_t now);	/* the next step, if nothing comes before */
-uint64_t link_news(const struct link *link);	/* grows when link_remark may be another */
+int link_fd(const struct link *link);		/* QMP's, for the caller's poll; -1: none */
+uint64_t link_due(struct link *link, uint64_t now);	/* when the next step is due, if no event comes before */
+uint64_t link_news(const struct link *link);	/* grows when link_remark may have changed */
 
 /*
- * The first try is over: it is connected, or waits for the VM to run, or has failed. Why it has: what
- * is missing, what to do; NULL: it has not, or not yet. Steps try again.
+ * link_settled: the first try is over. The port is connected, or waits for the VM to run, or the try has
+ * failed. link_failure: why it failed and what to do; NULL: it did not, or is not over. The steps try again
+ * in any case.
  */
 bool link_settled(const struct link *link);
 const char *link_failure(const struct link *link);
 
-/* What was plugged in, and where, in a line; "" if nothing. Returns `text`. */
+/* Says in one line what was plugged in, and where; "" if nothing was. Returns `text`. */
 const char *link_plugged(const struct link *link, char *text, size_t size);
 
 /*
- * Takes out what was plugged in, by the steps, as long as it is leaving, which ends in that time;
- * the link is of no use then. What stays, in a line; NULL: nothing.
+ * Takes out what was plugged in. The caller steps the link while link_leaving, which ends after timeout_ms
+ * at the latest. The link can then only be freed. link_stays: what could not be taken out, in one line;
+ * NULL: nothing.
  */
 void link_leave(struct link *link, uint64_t now, int timeout_ms);
 bool link_leaving(const struct link *link);
@@ -72,15 +75,15 @@ struct port_socket *link_socket(const struct link *link);	/* NULL: not connected
 const struct qmp_facts *link_facts(const struct link *link);
 enum vm_state link_vm(const struct link *link);
 
-/* The port's state as far as it is known here, not knowing what the bytes say. */
+/* The port's state as far as the link knows it. What the guest sends is not considered. */
 enum link_state link_port_state(const struct link *link);
-bool link_silent(const struct link *link);		/* the VM should run, and nothing comes */
-bool link_closed(const struct link *link);		/* silent: the guest itself has closed the port */
+bool link_silent(const struct link *link);		/* the VM should run, but nothing comes */
+bool link_closed(const struct link *link);		/* it is silent, and the guest itself has closed the port */
 
-/* What ails the connections, and what to do, in a line; "" if nothing. Returns `text`. */
+/* Says in one line what is wrong with the connections, and what to do; "" if nothing. Returns `text`. */
 const char *link_remark(const struct link *link, enum link_state state, char *text, size_t size);
 
-void link_heard(struct link *link);			/* bytes came from the port */
-void link_lost_port(struct link *link);			/* the port was closed */
+void link_heard(struct link *link);			/* to be called when bytes came from the port */
+void link_lost_port(struct link *link);			/* to be called when the port was closed */
 
 #endif

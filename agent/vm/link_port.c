@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The port: connected to, plugged in where the VM has none, taken out. */
+/* The port: connecting it, plugging it in if the VM has none, taking it out. */
 #include <stdlib.h>
 
 #include "agent/base/peer.h"
@@ -22,7 +22,7 @@ static bool has_foreign_port(const struct link *link)
 	return link->facts.port_present && !link->facts.port_plugged;
 }
 
-/* A machine that does not run, or is yet to come by migration, must not be changed. */
+/* A VM that does not run must not be changed: it may be about to come by migration. */
 bool port_awaits_vm(const struct link *link)
 {
 	return link->plug && !link_port_path(link) && link_vm(link) != VM_RUNNING &&
@@ -57,7 +57,7 @@ static void begin_plug(struct link *link, uint64_t now)
 	link_enter(link, STAGE_PLUGGING);
 }
 
-/* Before our own first connection it is looked whether the port has a client. */
+/* Before the first connection, the link looks whether the port has another client. */
 void port_begin(struct link *link, uint64_t now)
 {
 	const char *path = link_port_path(link);
@@ -88,7 +88,7 @@ void port_take_holder(struct link *link, const char *client, uint64_t now)
 		take_port(link, now);
 }
 
-/* What was plugged in in vain is taken out again, if QEMU still says anything. */
+/* Takes out what was plugged in in vain, if QEMU still answers. */
 void port_end_plug(struct link *link, uint64_t now)
 {
 	struct qmp_plug *plug = &link->plugging;

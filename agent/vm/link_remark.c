@@ -30,7 +30,7 @@ const char *link_stays(const struct link *link)
 	return texts[link->stays];
 }
 
-/* What is under way, and how long at most. */
+/* What is under way, and how long it may take; NULL: nothing to tell. */
 static char *stage_remark(const struct link *link)
 {
 	const struct qmp_plug *plug = &link->plugging;

@@ -8,8 +8,8 @@
 #include "port_socket.h"
 
 enum {
-	LOOK_MS = 1000,			/* into a silence */
-	HANGS_MS = 2000,		/* without an answer */
+	LOOK_MS = 1000,			/* between two looks for the cause of a silence */
+	HANGS_MS = 2000,		/* without an answer, QEMU hangs */
 };
 
 static const char *port_label(const struct link *link)
@@ -17,7 +17,7 @@ static const char *port_label(const struct link *link)
 	return link->plugged.bus[0] ? QMP_PLUG_PORT : link->facts.label;
 }
 
-/* A guest that reboots, or lets its driver go, closes the port; one that hangs does not. */
+/* A guest that reboots, or unloads its driver, closes the port; a guest that hangs does not. */
 static void ask_of_port(struct link *link)
 {
 	if (!link->qmp || link->stage != STAGE_NOTHING || !port_label(link))
@@ -35,7 +35,7 @@ static void take_answer(struct link *link)
 	link->asks = false;
 }
 
-/* Is it QEMU that says nothing, or does it serve somebody else, or is it the guest? */
+/* Looks whether QEMU is stopped or does not answer, serves somebody else, or whether it is the guest. */
 static void look_into_silence(struct link *link, uint64_t now)
 {
 	const char *path = link_port_path(link);
@@ -94,7 +94,7 @@ void silence_watch(struct link *link, uint64_t now)
 	link->hangs = link->stopped || (asked && now > asked + (uint64_t)HANGS_MS * NS_PER_MS);
 }
 
-/* A controller that was asked for goes with a reset, and our port with it; or somebody took it out. */
+/* A guest's reset removes a controller that was to be removed, with the port; or another client took the port out. */
 bool silence_is_of_lost_port(const struct link *link)
 {
 	return link->socket && link->plugged.bus[0] && link->qmp && link->stage == STAGE_NOTHING &&
@@ -102,8 +102,8 @@ bool silence_is_of_lost_port(const struct link *link)
 }
 
 /*
- * QEMU that was about to throttle a port when its client went may keep it throttled for the next
- * one: only when that goes is it free again.
+ * QEMU may have been about to throttle the port when its last client left, and keep it throttled for the
+ * next client. The port is free again once that one has left, too.
  */
 bool silence_wants_new_port(struct link *link)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a link knows: for link.c, which drives it, and for those that it has its parts in. */
+/* What a link knows. link.c drives it; link_port.c, link_remark.c and link_silence.c are parts of it. */
 #ifndef LINK_STATE_H
 #define LINK_STATE_H
 
@@ -13,58 +13,55 @@
 
 struct errand;
 
-/*
- * What is under way: one thing at a time, each with an end of its own. link.c has the whole machine
- * at its head.
- */
+/* What is under way: one stage at a time, and each ends by itself. The head of link.c tells how they follow. */
 enum link_stage {
-	STAGE_NOTHING,			/* what is not connected is tried at `retry_at` */
-	STAGE_OPENING,			/* QMP: greeting, capabilities, state */
+	STAGE_NOTHING,			/* missing connections are tried at `retry_at` */
+	STAGE_OPENING,			/* QMP's greeting, capabilities and state */
 	STAGE_DISCOVERING,
-	STAGE_SEEKING,			/* who has a socket that we want */
+	STAGE_SEEKING,			/* who holds a socket that the link wants */
 	STAGE_PLUGGING,
-	STAGE_PLUGGING_BACK,		/* taking out what was plugged in in vain */
+	STAGE_PLUGGING_BACK,		/* takes out what was plugged in in vain */
 	STAGE_UNPLUGGING,
 };
 
 struct link {
 	char *qmp_path, *port_path;	/* as the user gave them; NULL: not given */
 	enum link_stage stage;
-	uint64_t news;			/* grows when what is under way is something else */
+	uint64_t news;			/* grows when another thing is under way */
 	uint64_t retry_at;
 
 	struct qmp *qmp;		/* NULL: not connected, or not yet ready */
-	struct qmp *opening;		/* the one that is to be it */
+	struct qmp *opening;		/* will become `qmp` once it is ready */
 	struct qmp_discovery discovery;
-	struct qmp_facts facts;		/* of the last VM that told */
-	enum vm_state last;		/* of a QMP that was closed */
+	struct qmp_facts facts;		/* of the last VM that was asked */
+	enum vm_state last;		/* of the last QMP connection */
 
 	struct port_socket *socket;
-	bool was_connected;		/* the port, at some time */
-	bool heard;			/* bytes came since it was connected */
+	bool was_connected;		/* the port was connected before */
+	bool heard;			/* bytes have come since it was connected */
 
-	struct errand *seek;		/* who has `wanted`; NULL: nobody is looked for */
-	const char *wanted;		/* borrowed: one of the paths */
+	struct errand *seek;		/* looks for the holder of `wanted`; NULL: none is under way */
+	const char *wanted;		/* borrowed: qmp_path or the port's path */
 
-	bool plug;			/* a port that is not there may be plugged in */
-	bool plug_refused;		/* it was, by this QEMU */
-	struct qmp_plug plugging;	/* or taking out */
+	bool plug;			/* a missing port may be plugged in */
+	bool plug_refused;		/* this QEMU has refused that */
+	struct qmp_plug plugging;	/* for plugging in and for taking out */
 	struct qmp_plugged plugged;
-	uint64_t deletions;		/* of ports, when it was plugged in */
-	bool left;			/* nothing is begun any more */
-	enum { STAYS_NOTHING, STAYS_CONTROLLER, STAYS_UNKNOWN } stays;	/* when it was to be taken out */
+	uint64_t deletions;		/* qmp_deletions() when it was plugged in */
+	bool left;			/* no stage is begun any more */
+	enum { STAYS_NOTHING, STAYS_CONTROLLER, STAYS_UNKNOWN } stays;	/* of what was to be taken out */
 
-	/* silence: the VM should run, and nothing comes */
-	uint64_t heard_at;		/* or connected, or let run */
-	uint64_t look_at;
-	struct errand *look;		/* NULL: none is under way */
-	bool looked;			/* that has told, in this silence */
-	bool silent, hangs;		/* the port; QEMU */
-	bool asks, closed;		/* of the port: QEMU was asked; the guest has closed it */
-	bool tried_again;		/* connected anew because of it, in vain so far */
-	char *holder;			/* who is served instead of us; NULL: nobody is known */
-	pid_t stopped;			/* QEMU, when it is; 0: it is not */
-	char *why;			/* what is tried again failed last; NULL: it did not */
+	/* Silence: the VM should run, but nothing comes. */
+	uint64_t heard_at;		/* the last byte, or the connection, or the end of a pause */
+	uint64_t look_at;	/* when to look for the cause again */
+	struct errand *look;		/* the errand that looks for it; NULL: none is under way */
+	bool looked;			/* that errand has ended once in this silence */
+	bool silent, hangs;		/* the port is; QEMU does not answer */
+	bool asks, closed;		/* QEMU was asked about the port; the guest has closed it */
+	bool tried_again;		/* connected again because of the silence, in vain so far */
+	char *holder;			/* the client whom QEMU serves instead; NULL: not known */
+	pid_t stopped;			/* QEMU's process, if it is stopped; else 0 */
+	char *why;			/* why the last try failed; NULL: it did not */
 };
 
 const char *link_port_path(const struct link *link);	/* NULL: the port has no socket */
@@ -72,15 +69,16 @@ const char *link_port_path(const struct link *link);	/* NULL: the port has no so
 /* ---- stages (link.c) ---- */
 
 void link_enter(struct link *link, enum link_stage stage);
-void link_rest(struct link *link, uint64_t now);	/* the try is over, the next one comes later */
-void link_fail(struct link *link, char *why, uint64_t now);	/* takes the text; and rests */
-void link_seek(struct link *link, const char *path, int own_fd);	/* who has this socket? */
+void link_rest(struct link *link, uint64_t now);	/* ends the try; the next one comes later */
+void link_fail(struct link *link, char *why, uint64_t now);	/* the same, after a failure; takes over the text */
+void link_seek(struct link *link, const char *path, int own_fd);	/* looks for who holds this socket */
 
 /* ---- the port (link_port.c) ---- */
 
-bool port_awaits_vm(const struct link *link);	/* a port is to be plugged in when the VM runs */
+bool port_awaits_vm(const struct link *link);	/* a port will be plugged in once the VM runs */
 void port_begin(struct link *link, uint64_t now);
-void port_take_holder(struct link *link, const char *client, uint64_t now);	/* that was sought */
+/* ends SEEKING: `client` or nobody holds the port */
+void port_take_holder(struct link *link, const char *client, uint64_t now);
 void port_end_plug(struct link *link, uint64_t now);
 void port_end_unplug(struct link *link, uint64_t now);
 
@@ -88,7 +86,7 @@ void port_end_unplug(struct link *link, uint64_t now);
 
 void silence_watch(struct link *link, uint64_t now);
 void silence_clear(struct link *link);
-bool silence_wants_new_port(struct link *link);	/* once: it is to be closed, and connected again */
-bool silence_is_of_lost_port(const struct link *link);	/* what was plugged in is out: so again */
+bool silence_wants_new_port(struct link *link);	/* true once a silence: close the port, and connect it again */
+bool silence_is_of_lost_port(const struct link *link);	/* the plugged-in port was deleted: plug it in again */
 
 #endif

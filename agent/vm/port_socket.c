@@ -14,10 +14,10 @@
 enum { QUEUE_SIZE = 65536 };
 
 struct port_socket {
-	int fd;				/* the reader's */
+	int fd;				/* owned by the reader */
 	struct stand_in *reader;
-	bool gone;
-	size_t queued;
+	bool gone;	/* sending has failed */
+	size_t queued;	/* bytes that wait in `queue` */
 	char queue[QUEUE_SIZE];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A byte stream to and from the guest's port: a unix socket, non-blocking. */
+/* A byte stream to and from the guest's port: a unix socket that does not block. One owner thread. */
 #ifndef PORT_SOCKET_H
 #define PORT_SOCKET_H
 
@@ -9,26 +9,26 @@
 
 struct port_socket;
 
-/* Connects; NULL with `error` set (freed by the caller). */
+/* Connects. NULL with `error` set, which the caller frees. */
 struct port_socket *port_socket_connect(const char *path, char **error);
-struct port_socket *port_socket_from_fd(int fd);	/* takes the descriptor; used by tests */
+struct port_socket *port_socket_from_fd(int fd);	/* takes over the descriptor; for a port that was plugged in */
 void port_socket_free(struct port_socket *socket);
 
 int port_socket_fd(const struct port_socket *socket);
 
 /*
- * Busy: with something else, so that for longer than a moment what comes is read beside, and kept until it
- * is asked for (stand_in.h); then there is something, whatever the descriptor says.
+ * Busy: the owner does something else. After a moment another thread reads for it (stand_in.h), and keeps
+ * what came until port_socket_read. port_socket_has: something was kept, whatever the descriptor says.
  */
 void port_socket_busy(struct port_socket *socket, bool busy);
 bool port_socket_has(struct port_socket *socket);
 
-/* Bytes read; 0: nothing now; -1: the other side closed or failed. */
+/* Returns how many bytes were read; 0: nothing now; -1: the other side has closed, or reading has failed. */
 ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size);
 
 /*
- * Queues all of it, and sends what fits now. False when the queue (64 KiB) has no room, and nothing
- * is queued; or when the socket is gone.
+ * Queues all of the bytes, and sends what fits now. False: the queue (64 KiB) has no room, and nothing is
+ * queued; or the socket is gone.
  */
 bool port_socket_send(struct port_socket *socket, const void *bytes, size_t size);
 bool port_socket_wants_write(const struct port_socket *socket);

@@ -15,21 +15,22 @@
 
 enum {
 	PIECE = 65536,
-	LOOK_MS = 45,			/* between two looks whether the user is busy: the longest gap */
+	/* between two checks whether the user is busy; the longest time without a reader */
+	LOOK_MS = 45,
 };
 
 struct stand_in {
 	int fd;
 	bool alone;			/* there is no thread */
 
-	pthread_mutex_t lock;		/* of what follows, and of reading from fd */
+	pthread_mutex_t lock;		/* guards what follows, and reading from fd */
 	pthread_cond_t changed;
-	bool left;			/* the thread frees all */
-	bool busy;			/* the user */
-	uint64_t user_at;		/* when he read last, or became busy */
-	char *kept;			/* STAND_IN_ROOM bytes, while there is something; or NULL */
-	size_t begin, end;		/* of what is in it */
-	bool closed;			/* the socket; `why`: errno, 0: by the other side */
+	bool left;			/* the thread ends, and frees everything */
+	bool busy;			/* the user is */
+	uint64_t user_at;		/* when the user read last, or became busy */
+	char *kept;			/* STAND_IN_ROOM bytes; NULL: nothing is kept */
+	size_t begin, end;		/* what is kept lies between these */
+	bool closed;			/* the socket is; `why`: errno, or 0: by the other side */
 	int why;
 };
 
@@ -47,21 +48,21 @@ static bool has_kept(const struct stand_in *stand_in)
 	return stand_in->begin < stand_in->end;
 }
 
-/* ---- the thread; the lock is held ---- */
+/* ---- the thread; it holds the lock ---- */
 
 static uint64_t turn_at(const struct stand_in *stand_in)
 {
 	return stand_in->user_at + (uint64_t)STAND_IN_MS * NS_PER_MS;
 }
 
-/* The user does not read, for as long as that: nor does he while there is something kept to be taken. */
+/* The user has not read for STAND_IN_MS, being busy, or not having taken what is kept. */
 static bool is_turn(const struct stand_in *stand_in, uint64_t now)
 {
 	return (stand_in->busy || has_kept(stand_in)) && now >= turn_at(stand_in) &&
 		!stand_in->closed && stand_in->end - stand_in->begin < STAND_IN_ROOM;
 }
 
-/* What is not known yet is looked for again later: nobody is woken up for it. */
+/* Waits until its turn may have come. Nobody wakes the thread up for that, so it checks now and then. */
 static void await_turn(struct stand_in *stand_in, uint64_t now)
 {
 	uint64_t due = turn_at(stand_in);
@@ -73,7 +74,7 @@ static void await_turn(struct stand_in *stand_in, uint64_t now)
 	pthread_cond_timedwait(&stand_in->changed, &stand_in->lock, &until);
 }
 
-/* Room behind what is kept; false: there is no memory. */
+/* Makes room behind what is kept. False: there is no memory. */
 static bool have_room(struct stand_in *stand_in)
 {
 	if (!stand_in->kept)
@@ -86,7 +87,7 @@ static bool have_room(struct stand_in *stand_in)
 	return stand_in->kept;
 }
 
-/* A piece; false: there is no more now. */
+/* Reads a piece. False: there is nothing more now. */
 static bool keep(struct stand_in *stand_in)
 {
 	size_t room = STAND_IN_ROOM - stand_in->end;
@@ -100,7 +101,7 @@ static bool keep(struct stand_in *stand_in)
 	return got > 0;
 }
 
-/* The lock is given back while it waits for more. */
+/* Waits for more bytes, without the lock. */
 static void await_more(struct stand_in *stand_in)
 {
 	struct pollfd ready = { .fd = stand_in->fd, .events = POLLIN };
@@ -115,7 +116,7 @@ static void *run(void *context)
 	struct stand_in *stand_in = context;
 	sigset_t signals;
 
-	sigfillset(&signals);			/* they are for the threads that expect them */
+	sigfillset(&signals);			/* for the threads that expect them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	pthread_mutex_lock(&stand_in->lock);
 	while (!stand_in->left) {
@@ -159,7 +160,7 @@ void stand_in_leave(struct stand_in *stand_in)
 	}
 	pthread_mutex_lock(&stand_in->lock);
 	stand_in->left = true;
-	shutdown(stand_in->fd, SHUT_RDWR);	/* who waits for more wakes up, and the other side knows */
+	shutdown(stand_in->fd, SHUT_RDWR);	/* ends the wait for more bytes; the other side sees it, too */
 	pthread_cond_signal(&stand_in->changed);
 	pthread_mutex_unlock(&stand_in->lock);
 }

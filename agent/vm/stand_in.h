@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a socket for a user who is busy with something else: from STAND_IN_MS on, what comes is kept, in
- * order, until he takes it. So whoever sends is read all the time, whatever takes long here. It has a thread
- * of its own, and STAND_IN_ROOM bytes at most: what is beyond stays in the socket. All calls are the user's.
+ * Reads a socket for its user while that is busy with something else. When the user has not read for
+ * STAND_IN_MS, a thread reads, and keeps the bytes in order until the user takes them. So the sender is not
+ * held up, however long the user's work takes. At most STAND_IN_ROOM bytes are kept; the rest stays in the
+ * socket. The user's thread makes all calls.
  */
 #ifndef STAND_IN_H
 #define STAND_IN_H
@@ -15,17 +16,17 @@ enum { STAND_IN_MS = 30, STAND_IN_ROOM = 4 << 20 };
 
 struct stand_in;
 
-/* For a non-blocking socket. Where the system gives no thread, the user alone reads. */
+/* For a non-blocking socket, which it takes over. If the system gives no thread, only the user reads. */
 struct stand_in *stand_in_new(int fd);
 
-/* Closes the socket, at once for the other side; waits for nothing. */
+/* Closes the socket, which the other side sees at once. Does not wait; the thread frees the rest. */
 void stand_in_leave(struct stand_in *stand_in);
 
-/* He is busy from now on; or he waits for the socket himself, as in the beginning. */
+/* The user is busy from now on; or, as in the beginning, waits for the socket itself. */
 void stand_in_busy(struct stand_in *stand_in, bool busy);
 
-/* What was kept, and behind that what the socket has: as recv(). */
+/* Like recv(): first what was kept, then what the socket has. */
 ssize_t stand_in_read(struct stand_in *stand_in, void *to, size_t size);
-bool stand_in_has(struct stand_in *stand_in);	/* something was kept: the socket may have nothing more */
+bool stand_in_has(struct stand_in *stand_in);	/* something was kept, or the socket was closed: do not wait for it */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "state_words.h"
 
-/* In troubles, "it" is the guest. */
+/* In `trouble`, "it" is the guest. */
 static const struct state_words links[] = {
 	[LINK_NO_PORT] = { .name = "no port", .brief = "no port",
 		.why = "The VM has no port org.ktop.0.",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the states of a VM and of the link to its guest are called, on the screen and in messages: each state has
- * its words here alone.
+ * The words for the states of a VM, and of the link to its guest, on the screen and in messages. Each state
+ * has its words only here.
  */
 #ifndef STATE_WORDS_H
 #define STATE_WORDS_H
@@ -13,10 +13,10 @@ struct state_words {
 	const char *name;		/* "port taken", "VM paused": for the header */
 	const char *brief;		/* "taken", "paused": for a tab */
 
-	/* Why nothing is to be seen, and what to do, in sentences; {names} of keys are in them. NULL: no reason. */
+	/* Why nothing is seen, and what to do, in sentences; "{quit}" stands for a key. NULL: there is no reason. */
 	const char *why, *what_to_do;
 
-	/* For the end of a message: what is wrong, and what to do. NULL: nothing is, as far as this tells. */
+	/* For the end of a message: what is wrong, and what to do. NULL: nothing is wrong with the link or the VM. */
 	const char *trouble;
 };
 

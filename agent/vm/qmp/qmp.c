@@ -13,8 +13,8 @@
 #include "qmp_state.h"
 
 enum {
-	LINE_MAX_BYTES = 1 << 20,	/* of one message; a longer one is skipped */
-	VALUES_MAX = 3 << 14,		/* in one message, which takes up to 150 bytes for each */
+	LINE_MAX_BYTES = 1 << 20,	/* of one message; a longer one is ignored */
+	VALUES_MAX = 3 << 14,		/* in one message; parsing takes up to 150 bytes for each */
 	READ_BYTES = 16384,
 };
 
@@ -24,26 +24,26 @@ struct qmp {
 	enum vm_state state;
 	uint64_t resets, deletions;
 
-	/* the line that is being received */
+	/* The line that is being received. */
 	char *line;
 	size_t size, room;
 	bool skipping;
 
-	/* until it is ready */
+	/* Used until it is ready. */
 	char *path;			/* for errors */
 	enum qmp_phase phase;
 	int timeout_ms;
-	uint64_t deadline;		/* of the phase; 0: it begins with the next step */
+	uint64_t deadline;		/* of the phase; 0: set by the next step */
 	bool mute;
 	char *error;			/* NULL: none */
 
 	uint64_t last_id;		/* of the last request */
-	uint64_t wanted_id;		/* of the one whose answer is wanted; 0: none */
-	cJSON *answer;			/* to that one, whole; NULL: not yet */
-	uint64_t asked_id, asked_at;	/* for the state; id 0: nothing is asked */
+	uint64_t wanted_id;		/* of the request whose answer is kept; 0: none */
+	cJSON *answer;			/* the whole answer to it; NULL: not yet */
+	uint64_t asked_id, asked_at;	/* of the question for the state; id 0: none is open */
 };
 
-/* After a reset the machine runs or not, as it was told to: it has to say which. */
+/* After a reset, the machine may run or not, so QEMU is asked for its state. */
 static void handle_event(struct qmp *qmp, const char *name, const cJSON *data)
 {
 	const cJSON *device = cJSON_GetObjectItemCaseSensitive(data, "device");
@@ -65,7 +65,7 @@ static void take_status(struct qmp *qmp, const cJSON *answer)
 		qmp->state = qmp_state_told(qmp->state, status->valuestring);
 }
 
-/* Few enough values: each has one of these before it. */
+/* Has the line few enough values to be parsed? One of these characters stands before each value. */
 static bool is_modest(const char *line, size_t size)
 {
 	size_t count = 0;
@@ -129,8 +129,8 @@ static void take_bytes(struct qmp *qmp, const char *bytes, size_t size)
 }
 
 /*
- * Requests are small, and QEMU reads them before it does anything else: a socket that does not
- * take a whole one at once is given up.
+ * Requests are small, and QEMU reads them before it does anything else. So a connection that does not take
+ * a whole request at once is given up.
  */
 static bool send_request(struct qmp *qmp, const char *command, cJSON *arguments, int passed)
 {
@@ -230,7 +230,7 @@ static void fail_late(struct qmp *qmp)
 	free(what);
 }
 
-/* Leaves the negotiation mode, and asks how the machine is; events tell of changes from then on. */
+/* Leaves the negotiation mode, and asks for the machine's state. From then on, events tell of changes. */
 static void take_answer(struct qmp *qmp)
 {
 	char *refusal = qmp_refusal(qmp->answer);
@@ -249,7 +249,7 @@ static void take_answer(struct qmp *qmp)
 	free(refusal);
 }
 
-/* Before it is ready; each phase has its time. */
+/* The steps until it is ready. Each phase has its own deadline. */
 static void get_ready(struct qmp *qmp, uint64_t now)
 {
 	if (!qmp->deadline)

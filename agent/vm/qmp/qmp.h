@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A QMP client (QEMU Machine Protocol, docs/interop/qmp-spec): greeting, capabilities, requests
- * with ids, events. Never waits: the caller's loop steps it. All that QEMU says is untrusted.
+ * A QMP client (QEMU Machine Protocol, docs/interop/qmp-spec): greeting, capabilities, requests with ids,
+ * events. Never waits: the caller's loop steps it. Nothing that QEMU says is trusted. One owner thread.
  */
 #ifndef QMP_H
 #define QMP_H
@@ -17,76 +17,80 @@ struct qmp;
 
 enum vm_state {
 	VM_UNKNOWN, VM_RUNNING, VM_PAUSED, VM_SHUTDOWN, VM_PANICKED,
-	VM_HANGS,			/* QEMU does not answer; as its client sees it */
+	VM_HANGS,			/* QEMU does not answer; only link.c sets it */
 	VM_GONE,
 };
 
-/* What QMP tells of a machine; texts are owned by it, NULL when unknown; paths are absolute. */
+/* What QMP tells of a machine. The struct owns its texts; NULL: not known. Paths are absolute. */
 struct qmp_facts {
-	char *kernel;			/* image given by -kernel */
-	char *port;			/* socket of the virtserialport org.ktop.0 */
-	char *label;			/* of its chardev */
-	bool port_present;		/* the port exists, whatever its chardev */
-	bool port_plugged;		/* by a ktop (qmp_plug.h), and has no socket for others */
-	bool port_taken;		/* its socket has a client already */
-	bool i8042;			/* keys can arrive by PS/2 */
+	char *kernel;			/* the path given by -kernel */
+	char *port;			/* path of the socket of the virtserialport org.ktop.0 */
+	char *label;			/* id of its chardev */
+	bool port_present;		/* there is such a port, whatever its chardev is */
+	bool port_plugged;		/* a ktop plugged it in (qmp_plug.h); others cannot connect */
+	bool port_taken;		/* its socket has a client */
+	bool i8042;			/* keys can be sent by PS/2 */
 	uint32_t cpus;
-	char *name;			/* of the VM; may be NULL */
-	char *qemu;			/* version, "7.2.22" */
+	char *name;			/* the VM's */
+	char *qemu;			/* its version, such as "7.2.22" */
 };
 
 /*
  * Connects, and no more: the greeting, the capabilities and the state come by qmp_step, each within
- * timeout_ms. NULL with `error` set: who is there, what to do; *taken: QEMU serves another client,
- * and more wait; who, peer.h may tell.
+ * timeout_ms. NULL with `error` set: why, and what to do. *taken: QEMU serves another client, and more are
+ * waiting; peer.h may tell who it is.
  */
 struct qmp *qmp_connect(const char *path, int timeout_ms, bool *taken, char **error);
-struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms);	/* takes fd */
+struct qmp *qmp_from_fd(int fd, const char *path, int timeout_ms);	/* takes over fd */
 void qmp_free(struct qmp *qmp);
 
 enum qmp_phase {
-	QMP_GREETING, QMP_AGREEING, QMP_ASKING,	/* what is waited for, in this order */
-	QMP_READY,			/* for requests */
-	QMP_FAILED,			/* qmp_error says why, if it came so far */
+	QMP_GREETING, QMP_AGREEING, QMP_ASKING,	/* waits for these, in this order */
+	QMP_READY,			/* takes requests */
+	QMP_FAILED,			/* qmp_error says why, if it failed before it was ready */
 };
 enum qmp_phase qmp_phase(const struct qmp *qmp);
 const char *qmp_error(const struct qmp *qmp);	/* NULL: nothing failed before it was ready */
-bool qmp_mute(const struct qmp *qmp);	/* failed, for no greeting came: another client may have it */
+bool qmp_mute(const struct qmp *qmp);	/* it failed because no greeting came: another client may have the socket */
 
-/* What is waited for before it is ready: "QEMU's greeting". */
+/* What it waits for before it is ready, such as "QEMU's greeting"; else "". */
 const char *qmp_awaits(const struct qmp *qmp);
 
 void qmp_facts_clear(struct qmp_facts *facts);
 
 /*
- * One request. Takes `arguments`, which may be NULL; `passed`: a descriptor that QEMU
- * gets with it, or -1. One answer is kept: that to the last request that was made so.
+ * Sends one request. Takes over `arguments`, which may be NULL. `passed`: a descriptor that QEMU gets with
+ * it, or -1. Only the answer to the last request of this kind is kept.
  */
 void qmp_request(struct qmp *qmp, const char *command, struct cJSON *arguments, int passed);
-bool qmp_send(struct qmp *qmp, const char *command, struct cJSON *arguments);	/* no answer wanted */
+/* without interest in the answer; false: the connection is gone */
+bool qmp_send(struct qmp *qmp, const char *command, struct cJSON *arguments);
 
 bool qmp_has_answer(const struct qmp *qmp);
-struct cJSON *qmp_take_answer(struct qmp *qmp);	/* whole, now the caller's; NULL: it has not come */
+struct cJSON *qmp_take_answer(struct qmp *qmp);	/* the caller frees it; NULL: it has not come */
 
 /*
- * Why an answer has no "return", in fresh memory: QEMU's own words, or that it makes no sense. NULL:
- * it has one.
+ * Why an answer has no "return", in fresh memory: QEMU's own words, or that the answer makes no sense.
+ * NULL: it has one.
  */
 char *qmp_refusal(const struct cJSON *answer);
 
 int qmp_fd(const struct qmp *qmp);
 
-/* Reads and handles some of what is there. False: the connection is gone, or was given up. */
+/* Reads and handles some of what has come. False: the connection is gone, or was given up. */
 bool qmp_step(struct qmp *qmp, uint64_t now);
 enum vm_state qmp_state(const struct qmp *qmp);
 
-/* Asks for the state, unless that is asked already; and since when it is: 0: it is not. */
+/* Asks for the state, unless that is under way. qmp_asked: since when (util_now), or 0: it is not. */
 void qmp_ask(struct qmp *qmp);
 uint64_t qmp_asked(const struct qmp *qmp);
-uint64_t qmp_resets(const struct qmp *qmp);	/* RESET events seen */
-uint64_t qmp_deletions(const struct qmp *qmp);	/* how often QMP_PLUG_PORT was taken out, by whomever */
+uint64_t qmp_resets(const struct qmp *qmp);	/* RESET events so far */
+uint64_t qmp_deletions(const struct qmp *qmp);	/* how often QMP_PLUG_PORT was deleted, by whomever */
 
-/* Queues a press of these set-1 make codes, in order, and their release in reverse. */
+/*
+ * Queues a press of these set-1 make codes, in order, and their release in reverse order. False: too many,
+ * or the connection is gone.
+ */
 bool qmp_send_keys(struct qmp *qmp, const uint8_t *codes, size_t count);
 bool qmp_quit(struct qmp *qmp);
 

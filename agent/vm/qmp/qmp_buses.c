@@ -7,7 +7,7 @@
 #include "qmp_buses.h"
 #include "qmp_talk.h"
 
-enum { NAME_BYTES = 256 };		/* a longer name is no device's and no bus's */
+enum { NAME_BYTES = 256 };		/* no device and no bus has a longer name */
 
 static void add(struct qmp_bus_list *list, const char *name)
 {
@@ -15,7 +15,7 @@ static void add(struct qmp_bus_list *list, const char *name)
 		list->names[list->count++] = util_copy(name, strlen(name));
 }
 
-/* Takes the path. */
+/* Takes over the path. NULL: there are too many. */
 static struct qmp_place *add_place(struct qmp_buses *buses, int kind, bool board, char *path)
 {
 	struct qmp_place *place = &buses->places[buses->count];
@@ -34,7 +34,7 @@ static bool is_short(const char *text)
 	return text && strlen(text) < NAME_BYTES;
 }
 
-/* What the board has by itself matters only where PCI begins. */
+/* Of the board's own devices only those count with which PCI begins. */
 static void take_device(struct qmp_buses *buses, const struct qmp_place *folder, const char *name,
 	const char *type)
 {
@@ -44,8 +44,8 @@ static void take_device(struct qmp_buses *buses, const struct qmp_place *folder,
 }
 
 /*
- * Those of one device are its children. A port of PCI Express is full when it has one device: QEMU
- * takes a second, but no guest looks for it.
+ * The buses of a device are its children. A PCI Express port with one device is full: QEMU would take a
+ * second one, but no guest looks for it.
  */
 static void take_bus(struct qmp_buses *buses, const struct qmp_place *device, const char *name,
 	const char *type)

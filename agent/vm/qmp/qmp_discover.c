@@ -52,7 +52,7 @@ static void forget_port(struct qmp_discovery *discovery)
 	discovery->port = discovery->label = NULL;
 }
 
-/* "disconnected:unix:port.sock,server=on": how query-chardev tells of a listening socket. */
+/* query-chardev tells of a listening socket as "disconnected:unix:port.sock,server=on". */
 static void take_chardev(struct qmp_discovery *discovery, const char *filename)
 {
 	static const char free_mark[] = "disconnected:", kind[] = "unix:";
@@ -118,7 +118,7 @@ static void take_port_name(struct qmp_talk *talk, const cJSON *answer)
 	free(name);
 }
 
-/* The next device of this folder that may be the port, or the next folder. */
+/* Asks about the next device of this folder that may be the port, or lists the next folder. */
 static void next_port(struct qmp_discovery *discovery)
 {
 	struct qmp_talk *talk = &discovery->talk;
@@ -141,7 +141,7 @@ static bool is_port(const char *name, const char *type)
 	return name && type && strcmp(type, "child<virtserialport>") == 0;
 }
 
-/* Answers may be large: of the list, only the ports are kept. */
+/* A list of devices may be long: only the ports are kept. */
 static void take_devices(struct qmp_talk *talk, const cJSON *answer)
 {
 	struct qmp_discovery *discovery = of(talk);

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks QEMU what a machine is: a dialogue (qmp_talk.h). */
+/* Asks QEMU what machine it is: a dialogue (qmp_talk.h). */
 #ifndef QMP_DISCOVER_H
 #define QMP_DISCOVER_H
 
 #include "qmp.h"
 #include "qmp_talk.h"
 
-enum { DISCOVER_PORTS = 256 };		/* of a folder, that are looked at */
+enum { DISCOVER_PORTS = 256 };		/* the most of one folder that are asked about */
 
 struct qmp_discovery {
 	struct qmp_talk talk;
-	struct qmp_facts facts;		/* whole when the dialogue has ended without an error */
+	struct qmp_facts facts;		/* complete once the dialogue has ended without an error */
 
-	unsigned folder;		/* of devices, that is looked at */
-	char *ports[DISCOVER_PORTS];	/* paths in it; from `next` on, they are still to be asked */
+	unsigned folder;		/* the folder of devices that is being searched */
+	char *ports[DISCOVER_PORTS];	/* paths in that folder; those from `next` on are still to be asked about */
 	size_t next, count;
-	char *port, *label;		/* that is asked now, and its chardev; NULL */
+	char *port, *label;		/* what is being asked about, and its chardev; NULL: none */
 };
 
 void discover_begin(struct qmp_discovery *discovery, struct qmp *qmp, uint64_t now, int timeout_ms);
-void discover_clear(struct qmp_discovery *discovery);	/* with the facts that were not taken over */
+void discover_clear(struct qmp_discovery *discovery);	/* frees the facts, unless they were taken over */
 
-/* Of a whole answer to query-chardev, which it frees: has the guest closed the port behind `label`? */
+/*
+ * Has the guest closed the port whose chardev is `label`? `answer` is a whole answer to query-chardev,
+ * which this frees.
+ */
 bool qmp_port_is_closed(struct cJSON *answer, const char *label);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "qmp.h"
 
-enum { CODES_MAX = 16 };		/* of one key press */
+enum { CODES_MAX = 16 };		/* in one key press */
 
-/* QEMU's "number" keys are set-1 codes (qapi/ui.json, KeyValue). */
+/* QEMU takes set-1 codes as keys of type "number" (qapi/ui.json, KeyValue). */
 static void add_key(cJSON *events, uint8_t code, bool down)
 {
 	cJSON *event = cJSON_CreateObject();

@@ -22,7 +22,7 @@ static void fail(struct qmp_plug *plug, char *why)
 
 /* ---- why it cannot be plugged in ---- */
 
-/* What is refused is passed over, and told if all is. */
+/* A bus that refuses is skipped; its reason is told if all refuse. */
 static void keep_refusal(struct qmp_plug *plug)
 {
 	free(plug->refusal);
@@ -48,7 +48,7 @@ static void explain(struct qmp_plug *plug)
 	talk_get(&plug->talk, "/machine", "type", take_type);
 }
 
-/* ---- the port, on a bus that takes it: controllers that there are, then one of our own ---- */
+/* ---- the port: on a bus of an existing controller, else on a controller of ktop's own ---- */
 
 static void try_serial(struct qmp_plug *plug);
 static void try_pci(struct qmp_plug *plug);
@@ -128,7 +128,7 @@ static void take_port(struct qmp_talk *talk, const cJSON *answer)
 	}
 }
 
-/* A controller that is full, and a bus that takes none, are passed over. */
+/* Skips a controller that is full, and a bus that takes no port. */
 static void try_serial(struct qmp_plug *plug)
 {
 	if (plug->bus < plug->buses.serial.count) {
@@ -170,7 +170,10 @@ static void take_kept(struct qmp_talk *talk, const cJSON *answer)
 	}
 }
 
-/* A controller that its guest keeps, and so drives, as one of a hook's own driver does, takes our port as well. */
+/*
+ * A controller that the guest has kept is still driven, for example by the hook's own driver: it takes the
+ * new port, too.
+ */
 static void way_is_free(struct qmp_talk *talk, const cJSON *answer)
 {
 	struct qmp_plug *plug = of(talk);
@@ -184,7 +187,7 @@ static void way_is_free(struct qmp_talk *talk, const cJSON *answer)
 	talk_list(talk, buses_next(&plug->buses), take_buses);
 }
 
-/* ---- the chardev, which only one ktop can have ---- */
+/* ---- the chardev: only one ktop can have it ---- */
 
 static void take_closed(struct qmp_talk *talk, const cJSON *answer)
 {
@@ -194,8 +197,9 @@ static void take_closed(struct qmp_talk *talk, const cJSON *answer)
 }
 
 /*
- * What an earlier ktop has left is in our way while its guest keeps it. One that ended itself has
- * asked for it: a second request that comes late makes the guest let go what is in that slot next.
+ * What an earlier ktop has left is in the way while the guest keeps it. A ktop that ended by itself has
+ * asked the guest to release it. It must not be asked again: the guest would obey late, and release
+ * whatever is in that slot by then.
  */
 static void take_chardev(struct qmp_talk *talk, const cJSON *answer)
 {
@@ -243,7 +247,7 @@ static void take_passed(struct qmp_talk *talk, const cJSON *answer)
 			"the QMP socket QEMU's own, not a relay's?"));
 }
 
-/* Makes QEMU's end of a pair its chardev. */
+/* Makes a socket pair, and gives QEMU one end for its chardev. */
 static void give(struct qmp_talk *talk, const cJSON *answer)
 {
 	struct qmp_plug *plug = of(talk);

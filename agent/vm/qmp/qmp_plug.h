@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plugs the port org.ktop.0 into a machine that has none, and takes it out again; each is a dialogue
- * (qmp_talk.h). QEMU gets one end of a socket pair for it: no path, so nobody else can connect,
- * nothing is left behind in a folder, and QEMU sees when the ktop at the other end has ended. The ids
- * are always the same: of two ktops at once QEMU refuses the second, and who comes later knows what
- * is a ktop's.
+ * Plugs the port org.ktop.0 into a machine that has none, and takes it out again. Each is a dialogue
+ * (qmp_talk.h). QEMU gets one end of a socket pair for the port. A pair has no path, so nobody else can
+ * connect, and no file is left behind. QEMU also sees when the ktop at the other end has ended. The ids are
+ * always the same: so QEMU refuses the second of two ktops, and a later ktop recognizes what an earlier one
+ * has left.
  */
 #ifndef QMP_PLUG_H
 #define QMP_PLUG_H
@@ -16,52 +16,52 @@
 #include "qmp_buses.h"
 #include "qmp_talk.h"
 
-#define QMP_PLUG_CONTROLLER "ktop-plugged-bus"	/* of the virtio-serial controller */
+#define QMP_PLUG_CONTROLLER "ktop-plugged-bus"	/* id of the virtio-serial controller */
 
 struct qmp_plugged {
-	char bus[64];			/* where the port is, or its controller; "": nothing is */
-	bool controller;		/* that was plugged in, too */
+	char bus[64];			/* of the port, or of its controller if that was plugged in, too; "": nothing */
+	bool controller;		/* the controller was plugged in, too */
 };
 
 struct qmp_plug {
 	struct qmp_talk talk;
 
 	/* plugging in */
-	struct qmp_plugged plugged;	/* with the end of the dialogue */
-	int fd;				/* our end of the port, the user's from then on; -1: none */
-	bool given;			/* QEMU may have something of ours: take it out, whatever came */
-	int theirs;			/* QEMU's end, until it has it; -1 */
+	struct qmp_plugged plugged;	/* valid once the dialogue has ended */
+	int fd;				/* ktop's end of the port; the caller takes it over; -1: none */
+	bool given;			/* QEMU may have something of ktop's: unplug, whatever the result */
+	int theirs;			/* QEMU's end, until QEMU has it; -1: none */
 	struct qmp_buses buses;
-	size_t bus;			/* that is tried */
-	char *refusal;			/* of what QEMU was to plug in last; NULL */
-	bool refused;			/* with an error: this machine takes it nowhere, now and later */
-	bool was_killed;		/* an earlier ktop was, and left its port */
+	size_t bus;			/* the index of the bus that is being tried */
+	char *refusal;			/* QEMU's reason for its last refusal; NULL: none */
+	bool refused;			/* this machine takes the port nowhere, now or later */
+	bool was_killed;		/* an earlier ktop was killed, and has left its port */
 
 	/* taking out */
-	qmp_take *then;			/* what follows, asked for nothing */
-	uint64_t until;			/* so long the controller is waited for */
-	bool kept;			/* it is still there */
+	qmp_take *then;			/* what to do next; called without an answer */
+	uint64_t until;			/* how long to wait for the controller's removal */
+	bool kept;			/* the controller is still there */
 };
 
 /*
- * Our end of the port and `plugged`, or an error; what a ktop that was killed has left is taken out
- * first.
+ * Plugs the port in. In the end there is `fd` and `plugged`, or an error. First takes out what a killed
+ * ktop has left.
  */
 void plug_begin(struct qmp_plug *plug, struct qmp *qmp, uint64_t now, int timeout_ms);
 
 /*
- * Takes out all that has our ids. An error: not all is gone in that time; a controller goes when the
- * guest's kernel lets it go.
+ * Takes out everything that has ktop's ids. An error: not all is gone within timeout_ms. A controller is
+ * gone only once the guest's kernel has released it.
  */
 void unplug_begin(struct qmp_plug *plug, struct qmp *qmp, uint64_t now, int timeout_ms);
-void plug_clear(struct qmp_plug *plug);	/* closes what is not the user's */
+void plug_clear(struct qmp_plug *plug);	/* closes `fd`, too, unless the caller has taken it over */
 
-/* ---- parts that both have (qmp_unplug.c); `then` is called when it is done ---- */
+/* ---- parts of both dialogues (qmp_unplug.c); they call `then` at their end ---- */
 
 void unplug_port(struct qmp_plug *plug, qmp_take *then);
 void unplug_await_controller(struct qmp_plug *plug, bool ask, uint64_t until, qmp_take *then);
 
-/* Of an answer to query-chardev: ours is there; *held: with a ktop at its other end. */
+/* From an answer to query-chardev: true if ktop's chardev is there; *held: a ktop is at its other end. */
 bool plug_chardev(const struct cJSON *chardevs, bool *held);
 
 #endif

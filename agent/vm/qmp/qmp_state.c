@@ -3,7 +3,7 @@
 
 #include "qmp_state.h"
 
-/* A kernel that has panicked stays so, also where QEMU was told to let it run. */
+/* A kernel that has panicked stays so, even if QEMU was told to let it run. */
 enum vm_state qmp_state_told(enum vm_state state, const char *status)
 {
 	if (strcmp(status, "running") == 0)
@@ -13,7 +13,7 @@ enum vm_state qmp_state_told(enum vm_state state, const char *status)
 	return strcmp(status, "guest-panicked") == 0 ? VM_PANICKED : VM_PAUSED;
 }
 
-/* A machine that has ended is stopped by QEMU, or shut down; that it ended says more. */
+/* QEMU stops a machine that has shut down or panicked. That event then changes nothing: the end says more. */
 enum vm_state qmp_state_after(enum vm_state state, const char *event)
 {
 	bool ended = state == VM_SHUTDOWN || state == VM_PANICKED;

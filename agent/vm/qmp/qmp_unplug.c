@@ -6,7 +6,7 @@
 #include "agent/base/util.h"
 #include "qmp_plug.h"
 
-enum { LOOK_MS = 10 };			/* between two looks whether it is gone */
+enum { LOOK_MS = 10 };			/* between two checks whether it is gone */
 
 static struct qmp_plug *of(struct qmp_talk *talk)
 {
@@ -44,7 +44,7 @@ static bool is_listed(const cJSON *devices, const char *id)
 	return found;
 }
 
-/* ---- the port, and then its chardev, which QEMU lets go only some time later ---- */
+/* ---- the port, then its chardev, which QEMU releases only some time later ---- */
 
 static void take_removed(struct qmp_talk *talk, const cJSON *answer);
 

@@ -21,7 +21,7 @@
 
 enum { WORDS = 16, START_MS = 5000, LATE_MS = 300 };
 
-/* Splits at spaces; the words live in `line`. */
+/* Splits at spaces. The words lie in `line`. */
 static size_t split(char *line, char *words[WORDS])
 {
 	size_t count = 0;
@@ -116,7 +116,7 @@ static void test_daemon_is_refused(void **state)
 	free(error);
 }
 
-/* ---- programs that stand for QEMU: a shell, or this one; further arguments are the added options ---- */
+/* ---- programs in place of QEMU: a shell, or this program; the added options are further arguments ---- */
 
 static struct launch *launch_shell(const char *script, char **error)
 {
@@ -129,7 +129,7 @@ static struct launch *launch_shell(const char *script, char **error)
 	return launch;
 }
 
-/* This program as act() has it. */
+/* This program, in the role that act() plays. */
 static struct launch *launch_self(const char *how, char **error)
 {
 	char self[] = "/proc/self/exe", *act = util_copy(how, strlen(how)), *words[] = { self, act };
@@ -139,7 +139,7 @@ static struct launch *launch_self(const char *how, char **error)
 	return launch;
 }
 
-/* Words: HOW -qmp unix:PATH,server=... Never returns. */
+/* The arguments are HOW -qmp unix:PATH,server=... Never returns. */
 static void act(const char *how, const char *qmp)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -198,7 +198,7 @@ static void test_folder_is_private_and_goes(void **state)
 	free(folder);
 }
 
-/* It tells its process id, and does not obey SIGTERM. */
+/* It prints its process id, and ignores SIGTERM. */
 static void test_stubborn_one_is_killed(void **state)
 {
 	char *error = NULL, *said;
@@ -218,7 +218,7 @@ static void test_stubborn_one_is_killed(void **state)
 	assert_int_equal(errno, ESRCH);
 }
 
-/* A socket has its name before somebody listens there: who connects is not to be refused. */
+/* The socket has its name before anybody listens there; launch_new returns only once a client can connect. */
 static void test_a_socket_that_listens_late_is_awaited(void **state)
 {
 	char *error = NULL;

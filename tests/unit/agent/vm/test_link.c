@@ -17,7 +17,7 @@
 #include "tests/unit/fakes/fake_qmp.h"
 #include "tests/unit/fakes/scratch.h"
 
-enum { STEPS = 500, STEP_MS = 10 };	/* how long anything is awaited */
+enum { STEPS = 500, STEP_MS = 10 };	/* the longest wait for anything */
 
 static const uint64_t second = 1000000000;
 
@@ -28,7 +28,7 @@ static const struct fake_answer machine[] = {
 	{ NULL, NULL },
 };
 
-/* One whose guest has closed its port. */
+/* A VM whose guest has closed its port. */
 static const struct fake_answer closed[] = {
 	{ "query-chardev", "\"return\": [{\"label\": \"other\", \"frontend-open\": true, "
 		"\"filename\": \"pty\"}, {\"label\": \"c\", \"frontend-open\": false, "
@@ -43,7 +43,7 @@ static const struct fake_answer closed[] = {
 	{ NULL, NULL },
 };
 
-/* A VM of fakes, and a link to it whose clock the test moves. */
+/* A VM made of fakes, and a link to it. The test moves the link's clock. */
 struct vm {
 	struct fake_guest *guest;
 	struct fake_qmp *qmp;
@@ -96,7 +96,7 @@ static void end(struct vm *vm)
 	free(vm->qmp_path);
 }
 
-/* As the session does. True: connected anew. */
+/* A step, as the session makes it. True: the port was just connected. */
 static bool step(struct vm *vm)
 {
 	bool connected = link_step(vm->link, util_now() + vm->later);
@@ -118,7 +118,7 @@ static void await_step(struct vm *vm)
 	step(vm);
 }
 
-/* Until it is connected anew; what is looked at first takes its time. */
+/* Steps until the port is connected again. The link first looks for the cause of the silence, which takes time. */
 static bool await_anew(struct vm *vm)
 {
 	for (int i = 0; i < STEPS; i++) {
@@ -153,7 +153,7 @@ static void check_remark(const struct vm *vm, enum link_state state, const char 
 		fail_msg("%s", text);
 }
 
-/* A VM that is not there yet: what fails is told, until it is there. */
+/* A VM that does not exist yet: failures are told until it does. */
 static void test_a_vm_is_waited_for(void **state)
 {
 	struct vm vm = { .port_path = util_format("%s", scratch_path("late.port")) };
@@ -176,7 +176,7 @@ static void test_a_vm_is_waited_for(void **state)
 	end(&vm);
 }
 
-/* Twenty heartbeats that do not come; the first that does ends it. */
+/* Twenty missing heartbeats are a silence; the next heartbeat ends it. */
 static void test_silence_is_told(void **state)
 {
 	struct vm vm = begin(false);
@@ -198,7 +198,7 @@ static void test_silence_is_told(void **state)
 	end(&vm);
 }
 
-/* What is known of a silence: the guest itself has closed the port. */
+/* The guest itself has closed the port: the remark says so. */
 static void test_a_port_that_the_guest_closed(void **state)
 {
 	struct vm vm = begin_with(closed);
@@ -236,7 +236,7 @@ static void test_a_paused_vm_is_not_silent(void **state)
 		step(&vm);
 		assert_false(link_silent(vm.link));
 	}
-	/* The two seconds begin when it is let run. */
+	/* The two seconds begin when the VM runs again. */
 	fake_qmp_say(vm.qmp, "{\"event\": \"RESUME\"}\r\n");
 	await_vm(&vm, VM_RUNNING);
 	assert_false(link_silent(vm.link));
@@ -246,7 +246,7 @@ static void test_a_paused_vm_is_not_silent(void **state)
 	end(&vm);
 }
 
-/* A port that QEMU throttles from the client before: closed and opened once, not for ever. */
+/* QEMU may throttle a port because of its last client: the link reconnects once, not for ever. */
 static void test_a_port_that_stays_silent_is_opened_again(void **state)
 {
 	struct vm vm = begin(true);
@@ -258,12 +258,12 @@ static void test_a_port_that_stays_silent_is_opened_again(void **state)
 	assert_true(await_anew(&vm));
 	for (int i = 0; i < 100; i++) {
 		vm.later += second / 3;
-		fake_guest_step(vm.guest);	/* sees the first go, and takes the second */
+		fake_guest_step(vm.guest);	/* sees the first client leave, and accepts the second */
 		assert_false(step(&vm));
 		poll(NULL, 0, 1);
 	}
 	assert_true(vm.guest->fd >= 0);
-	/* A guest that spoke meanwhile has earned another try. */
+	/* Once the guest has sent something, the next silence gets another try. */
 	vm.later = 0;
 	hear(&vm);
 	fake_guest_hang_up(vm.guest);
@@ -306,12 +306,12 @@ static void test_a_panic_is_told(void **state)
 	await_vm(&vm, VM_PANICKED);
 	check_remark(&vm, LINK_UP, "kernel has panicked");
 	fake_qmp_say(vm.qmp, "{\"event\": \"RESET\"}\r\n");
-	await_vm(&vm, VM_RUNNING);		/* as the machine says when it is asked */
+	await_vm(&vm, VM_RUNNING);		/* from the answer to query-status */
 	check_remark(&vm, LINK_UP, NULL);
 	end(&vm);
 }
 
-/* QMP goes, the port stays: so does what comes from it. QMP comes back: so does what it tells. */
+/* When QMP closes, the port stays, and its data. When QMP is back, its facts are, too. */
 static void test_qmp_that_goes_and_comes_back(void **state)
 {
 	struct vm vm = begin(true);
@@ -329,7 +329,7 @@ static void test_qmp_that_goes_and_comes_back(void **state)
 	end(&vm);
 }
 
-/* Its end, as QEMU itself tells it or not. */
+/* The end of the VM, with or without an event from QEMU before it. */
 static void check_end(const char *event, const char *how)
 {
 	struct vm vm = begin(true);
@@ -359,7 +359,7 @@ static void test_the_end_of_qemu(void **state)
 		"has ended (its guest's kernel panicked)");
 }
 
-/* Somebody was quicker: said by name, and over when he goes. */
+/* Another program was quicker: the remark names it, and ends when it leaves. */
 static void test_a_port_that_another_took(void **state)
 {
 	struct vm vm = begin(true);
@@ -381,7 +381,7 @@ static void test_a_port_that_another_took(void **state)
 		step(&vm);
 		poll(NULL, 0, 1);
 	}
-	if (link_port_state(vm.link) == LINK_TAKEN) {	/* the host's kernel tells */
+	if (link_port_state(vm.link) == LINK_TAKEN) {	/* if the host's kernel tells */
 		check_remark(&vm, LINK_TAKEN, "the port is taken by test_link");
 		check_remark(&vm, LINK_TAKEN, me);
 	}

@@ -47,7 +47,7 @@ static void end(struct vm *vm)
 	free(vm->error);
 }
 
-/* True: all is out. */
+/* True: everything is out. */
 static bool unplug(struct vm *vm, int timeout_ms)
 {
 	struct qmp_plug plug;
@@ -59,7 +59,7 @@ static bool unplug(struct vm *vm, int timeout_ms)
 	return good;
 }
 
-/* True: plugged in; our end was open. What was in vain is taken out, as a link does. */
+/* True: it is plugged in, and ktop's end is open. After a failure, takes out the rest, as a link does. */
 static bool plug(struct vm *vm, int timeout_ms)
 {
 	struct qmp_plug plug;
@@ -131,7 +131,7 @@ static void test_a_controller_as_well(void **state)
 	}
 }
 
-/* Each change of the machine refused: nothing of those before is left. */
+/* QEMU refuses each change of the machine in turn: nothing of the changes before is left. */
 static void test_all_or_nothing(void **state)
 {
 	static const char *const oddities[] = { MACHINE_REFUSES, "\"error\": 7",
@@ -158,7 +158,7 @@ static void test_all_or_nothing(void **state)
 	assert_int_equal(refused, 4 * 4);	/* descriptor, chardev, controller, port */
 }
 
-/* QEMU goes, or says nothing: an error in time. */
+/* QEMU closes the connection, or says nothing: there is an error in time. */
 static void test_no_answer(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void test_where_it_cannot_be(void **state)
 	end(&vm);
 }
 
-/* Another ktop has it: nothing is touched. */
+/* Another ktop has the port: nothing is changed. */
 static void test_two_at_once(void **state)
 {
 	struct machine machine = machine_pc;
@@ -221,7 +221,7 @@ static void test_two_at_once(void **state)
 	end(&vm);
 }
 
-/* A ktop was killed, at each point that it may have come to. */
+/* A ktop was killed, at each point that it may have reached. */
 static void test_what_was_left(void **state)
 {
 	(void)state;
@@ -239,7 +239,7 @@ static void test_what_was_left(void **state)
 	}
 }
 
-/* A controller alone was asked for: it is waited for, and not asked for again. */
+/* Only the controller is left, and the guest was asked to release it: it is awaited, not asked again. */
 static void test_what_is_about_to_go(void **state)
 {
 	struct machine machine = machine_pc;
@@ -280,7 +280,7 @@ static void test_a_kept_controller_that_takes_no_port(void **state)
 
 	(void)state;
 	machine.keeps = true;
-	machine.odd = 7;		/* four changes for the first, and then a descriptor, a chardev, a port */
+	machine.odd = 7;		/* four changes for the first try, then a descriptor, a chardev and a port */
 	machine.oddity = MACHINE_REFUSES;
 	begin(&vm, &machine);
 	assert_true(plug(&vm, PATIENCE_MS));
@@ -291,7 +291,7 @@ static void test_a_kept_controller_that_takes_no_port(void **state)
 	end(&vm);
 }
 
-/* Names and lists as no QEMU has them. */
+/* Names and lists that no QEMU sends. */
 static void test_lies(void **state)
 {
 	static const char *const devices[] = { "7", "{\"name\": 1, \"type\": \"child<x>\"}",
@@ -350,7 +350,7 @@ static void detach(struct link *link)
 	link_free(link);
 }
 
-/* Plugged in for as long as the link is there. */
+/* The port is plugged in for as long as the link lives. */
 static void test_a_link_plugs(void **state)
 {
 	struct machine machine = machine_pc;
@@ -375,7 +375,7 @@ static void test_a_link_plugs(void **state)
 	free(machine.text);
 }
 
-/* Not before it runs: it may be one that is to come by migration. */
+/* Nothing is plugged in before the VM runs: it may be about to come by migration. */
 static void test_a_machine_that_stands(void **state)
 {
 	struct machine machine = machine_pc;

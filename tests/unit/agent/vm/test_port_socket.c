@@ -34,7 +34,7 @@ static void test_reads(void **state)
 	struct port_socket *socket = pair(&far);
 
 	(void)state;
-	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), 0);	/* nothing now; no wait */
+	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), 0);	/* nothing there, and no wait */
 	assert_int_equal(write(far, "packet", 6), 6);
 	assert_int_equal(port_socket_read(socket, bytes, 0), 0);
 	assert_int_equal(port_socket_read(socket, bytes, 4), 4);
@@ -43,7 +43,7 @@ static void test_reads(void **state)
 	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), 0);
 	assert_int_equal(write(far, "end", 3), 3);
 	close(far);
-	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), 3);	/* what is left comes first */
+	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), 3);	/* what is left comes before the end */
 	assert_int_equal(port_socket_read(socket, bytes, sizeof(bytes)), -1);
 	port_socket_free(socket);
 	port_socket_free(NULL);
@@ -64,7 +64,7 @@ static void test_sends(void **state)
 	port_socket_free(socket);
 }
 
-/* To a side that does not read: whole lines are queued or refused, and come in order later. */
+/* The other side does not read: whole lines are queued or refused, and arrive in order later. */
 static void test_queue(void **state)
 {
 	char line[100], got[100];
@@ -100,7 +100,7 @@ static void test_queue(void **state)
 	port_socket_free(socket);
 }
 
-/* No SIGPIPE: this program would end. */
+/* There must be no SIGPIPE: it would end this program. */
 static void test_other_side_gone(void **state)
 {
 	char byte;
@@ -164,7 +164,8 @@ static void test_cannot_connect(void **state)
 
 	first = port_socket_connect(scratch_path("taken"), &error);
 	assert_non_null(first);
-	second = port_socket_connect(scratch_path("taken"), &error);	/* one waits already; no wait here */
+	/* one client waits already; this one does not wait */
+	second = port_socket_connect(scratch_path("taken"), &error);
 	assert_null(second);
 	assert_non_null(strstr(error, "another program"));
 	free(error);
@@ -176,7 +177,7 @@ static void test_cannot_connect(void **state)
 	free(path);
 }
 
-/* ---- a user who is busy ---- */
+/* ---- a busy user ---- */
 
 enum { PATIENCE_MS = 20000, LITTLE_MS = 10, MORE_MS = 500 };
 
@@ -185,7 +186,7 @@ static uint8_t nth_byte(size_t n)
 	return (uint8_t)(n * 31 + n / 251);
 }
 
-/* As much of the bytes from `at` to `end` as is taken: a little more is waited for so long. */
+/* Sends the bytes from `at` to `end`, until no more is taken for patience_ms. Returns the new `at`. */
 static size_t send_all(int far, size_t at, size_t end, int patience_ms)
 {
 	struct pollfd ready = { .fd = far, .events = POLLOUT };
@@ -203,7 +204,7 @@ static size_t send_all(int far, size_t at, size_t end, int patience_ms)
 	return at;
 }
 
-/* All up to `end`, each byte in its place. */
+/* Reads everything up to `end`, and checks each byte. */
 static void read_all(struct port_socket *socket, size_t at, size_t end)
 {
 	for (int tries = 0; at < end; tries++) {
@@ -219,7 +220,7 @@ static void read_all(struct port_socket *socket, size_t at, size_t end)
 	assert_int_equal(at, end);
 }
 
-/* Nobody asks for a byte, and all are taken; then they come in order, with those that come meanwhile. */
+/* The user does not read, yet all bytes are taken. Later they come in order, before those that came meanwhile. */
 static void test_is_read_for_a_busy_user(void **state)
 {
 	const size_t most = STAND_IN_ROOM / 2;
@@ -240,7 +241,7 @@ static void test_is_read_for_a_busy_user(void **state)
 	port_socket_free(socket);
 }
 
-/* No more is kept than there is room for; when some of it is taken, it goes on. */
+/* No more is kept than there is room for. Once some of it is taken, reading goes on. */
 static void test_keeps_so_much(void **state)
 {
 	const size_t endless = SIZE_MAX / 2;
@@ -256,12 +257,12 @@ static void test_keeps_so_much(void **state)
 	second = send_all(far, first, first + STAND_IN_ROOM / 4, PATIENCE_MS);
 	assert_int_equal(second, first + STAND_IN_ROOM / 4);
 	read_all(socket, STAND_IN_ROOM / 2, second);
-	port_socket_free(socket);			/* who is busy with it may be left */
+	port_socket_free(socket);			/* may be freed while its user is busy */
 	assert_int_equal(read(far, &first, 1), 0);
 	close(far);
 }
 
-/* Who waits himself finds all in the socket. */
+/* A user who waits itself finds everything in the socket. */
 static void test_leaves_it_to_its_user(void **state)
 {
 	struct pollfd ready = { .events = POLLIN };

@@ -91,7 +91,7 @@ static void check_discovery(const struct fake_script *script)
 	assert_int_equal(facts.cpus, 3);
 	assert_string_equal(facts.name, "toy?[2J");
 	assert_string_equal(facts.qemu, "7.2.22");
-	/* The socket pair's other end is this very process: its folder is ours. */
+	/* The other end of the socket pair is this very process, so its working directory is ours. */
 	assert_string_equal(facts.kernel, kernel);
 	assert_string_equal(facts.port, port);
 	assert_true(facts.port_present);
@@ -135,7 +135,7 @@ static void test_events_and_garbage_between(void **state)
 	});
 }
 
-/* Each answer comes behind a line longer than any that is taken. */
+/* Before each answer comes a line that is too long to be taken. */
 static void test_huge_lines(void **state)
 {
 	size_t size = 3 << 20;
@@ -180,7 +180,7 @@ static void test_answers_of_wrong_types(void **state)
 	fake_qmp_free(fake);
 }
 
-/* Discovery when all of the machine's answers come but that to `request`. */
+/* Discovery gets all of the machine's answers, except the one to `request`. */
 static void check_hole(const char *request, const char *answer, const char *why)
 {
 	enum { ROWS = sizeof(machine) / sizeof(machine[0]) };
@@ -202,7 +202,7 @@ static void check_hole(const char *request, const char *answer, const char *why)
 	fake_qmp_free(fake);
 }
 
-/* A question that is not answered is not one that is answered by "there is none". */
+/* A question without an answer is not the same as the answer "there is none". */
 static void test_no_answer_is_not_none(void **state)
 {
 	static const char *const requests[] = {
@@ -271,7 +271,7 @@ static void test_refusal_and_silence(void **state)
 	fake_qmp_free(fake);
 }
 
-/* Until it is ready, too, a refusal is no silence. */
+/* Before QMP is ready, a refusal is not a silence, either. */
 static void check_opening(const struct fake_answer *answers, const char *why)
 {
 	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script) {
@@ -300,7 +300,7 @@ static void test_opening_that_fails(void **state)
 	check_opening(second, "QMP query-status: no answer in time");
 }
 
-/* Another client holds the socket: QEMU accepts nobody else, and says nothing. */
+/* Another client holds the socket: QEMU accepts nobody else, and sends nothing. */
 static void test_taken_socket(void **state)
 {
 	const char *path = scratch_path("taken.qmp");
@@ -347,7 +347,7 @@ static void test_closed_without_greeting(void **state)
 	free(error);
 }
 
-/* Steps, bounded, until the state is the one that is awaited. */
+/* Steps until the awaited state comes, or too many steps were made. */
 static enum vm_state await_state(struct qmp *qmp, enum vm_state wanted)
 {
 	for (int i = 0; i < 300 && qmp_state(qmp) != wanted; i++) {
@@ -378,7 +378,7 @@ static void test_events_tell_the_state(void **state)
 	assert_int_equal(await_state(qmp, VM_PANICKED), VM_PANICKED);
 	fake_qmp_say(fake, "{\"event\": \"STOP\"}\r\n{\"event\": \"SHUTDOWN\"}\r\n"
 		"{\"event\": \"RESET\"}\r\n");
-	/* Whether it runs after that, the machine is asked. */
+	/* After a reset, the machine is asked whether it runs. */
 	assert_int_equal(await_state(qmp, VM_PAUSED), VM_PAUSED);
 	assert_int_equal(await_state(qmp, VM_RUNNING), VM_RUNNING);
 	assert_int_equal(qmp_resets(qmp), 2);
@@ -389,7 +389,7 @@ static void test_events_tell_the_state(void **state)
 	fake_qmp_free(fake);
 }
 
-/* An event with so many values beside it. */
+/* An event with `count` values in its data. */
 static char *event_with_values(const char *event, size_t count)
 {
 	char *text = util_alloc(64 + 2 * count), *to = text;
@@ -401,7 +401,7 @@ static char *event_with_values(const char *event, size_t count)
 	return text;
 }
 
-/* However long: the client reads in between. */
+/* Sends any length of text; the client reads in between. */
 static void say_long(struct fake_qmp *fake, struct qmp *qmp, const char *text)
 {
 	char piece[8192 + 1];
@@ -413,7 +413,7 @@ static void say_long(struct fake_qmp *fake, struct qmp *qmp, const char *text)
 	}
 }
 
-/* What fits into a line may still be too much to be taken apart. */
+/* A message may fit into a line, and still have too many values to be parsed. */
 static void test_many_values(void **state)
 {
 	struct fake_qmp *fake = fake_qmp_new(&(struct fake_script) {
@@ -430,7 +430,7 @@ static void test_many_values(void **state)
 		qmp_step(qmp, util_now());
 	}
 	assert_int_equal(qmp_resets(qmp), 1);
-	for (int i = 0; i < 300 && qmp_asked(qmp); i++) {	/* or its answer came amid what follows */
+	for (int i = 0; i < 300 && qmp_asked(qmp); i++) {	/* else the answer would come within the next line */
 		loop_wait(qmp, 10);
 		qmp_step(qmp, util_now());
 	}
