@@ -96,7 +96,7 @@ enum report_state report_step(struct report *report);
 /* Gives the tape to the caller, who ends it; until then it goes on recording. NULL: there is none. */
 struct tape *report_take_tape(struct report *report);
 
-/* Ends the window now. The report shows what has come, and is done by `late` (util_now), even if the guest is silent. */
+/* Ends the window now. The report shows what has come, and is done by `late` (util_now) even if the guest is silent. */
 void report_cut(struct report *report, const char *why, uint64_t late);
 
 /*
