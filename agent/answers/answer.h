@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Questions as readers ask them of a session, and their answers. Each kind has a question and an answer of its
- * own, which begin with what is here; nobody but who makes, asks and shows it knows more of it. An answer is
- * made by the ingest thread, and owned by whoever holds it. Names in it are texts of symbols.h and threads.h,
- * which live as long as the answer does.
+ * The questions that readers ask a session, and their answers. Each kind has a request and an answer of its own, whose
+ * first members are the structs below. Only those who make, ask and show a kind know what else is in it. The ingest
+ * thread makes an answer; whoever takes it owns it. The names in an answer are texts of symbols.h and threads.h; they
+ * live as long as the answer does.
  */
 #ifndef ANSWER_H
 #define ANSWER_H
@@ -25,66 +25,66 @@ struct epoch;
 struct meter;
 struct symbols;
 
-/* The part of a profile that is looked at: where the guest's clock stands by then is not known yet. */
+/* A part of a profile, relative to the guest's clock at the time of the answer. Times are guest ns. */
 struct excerpt {
-	uint64_t window_ns;		/* up to its end; 0: all since zero_ns */
-	uint64_t zero_ns;		/* nothing before this guest time */
-	uint64_t until_ns;		/* nothing after it: a frozen window; 0: live */
+	uint64_t window_ns;		/* how long before its end it begins; 0: it begins at zero_ns */
+	uint64_t zero_ns;		/* nothing before this time */
+	uint64_t until_ns;		/* its end, if the window is frozen; 0: it ends now */
 	struct filter filter;
 };
 
 /*
- * The first member of each kind's request. Requests are compared and copied as bytes: one is set to zero as a
- * whole before it is filled, and has no pointer but the kind.
+ * The first member of each kind's request. Requests are compared and copied as bytes. So each is set to zero as a
+ * whole before it is filled, and has no pointer but `kind`.
  */
 struct request {
 	const struct answer_kind *kind;
 	struct excerpt excerpt;
-	uint32_t pause_ms;		/* between two answers, at least; news wait so long */
+	uint32_t pause_ms;		/* the shortest time between two answers */
 };
 
 /* The first member of each kind's answer. */
 struct answer {
 	const struct answer_kind *kind;
-	uint64_t boot;			/* another number with each boot; of many machines 0 */
+	uint64_t boot;			/* a number that changes with each boot; 0: many machines */
 	const struct symbols *symbols;	/* for symbols_get, which any thread may call; NULL: none yet */
-	struct epoch *epoch;		/* held: keeps the texts; NULL: no boot is known, or many are */
-	bool begun;			/* there is something in it: the next one can wait */
+	struct epoch *epoch;		/* held, for it owns the texts; NULL: no boot is known, or many machines */
+	bool begun;			/* it has samples; while it has none, the next answer comes soon */
 };
 
-/* What a session knows when it answers; borrowed. */
+/* What a session knows at the moment at which it answers. All of it is borrowed. */
 struct moment {
 	struct epoch *epoch;		/* NULL: no boot seen yet */
-	uint32_t reader;		/* of the epoch's query, for this request (query.h) */
+	uint32_t reader;		/* the reader of the epoch's query that this request has (query.h) */
 	const struct decode *decode;
 	const struct meter *meter;
 	enum link_state link;
 	enum vm_state vm;
 	enum kept_wish kept;
 	struct play_state play;
-	uint64_t boot;			/* how many epochs there were */
-	const char *trouble;		/* as link_remark tells it */
-	const char *remark;		/* a fact that stays; NULL: none */
-	const char *name;		/* of the VM; NULL: none is known */
+	uint64_t boot;			/* how many epochs there were so far */
+	const char *trouble;		/* what is wrong with the connections (session_trouble); "": nothing */
+	const char *remark;		/* the text of session_remark; NULL: none */
+	const char *name;		/* the VM's name; NULL: none is known */
 };
 
 struct answer_kind {
 	const char *name;
 	size_t request_size;
-	bool queries;			/* it asks the epoch's query, as the moment's reader */
+	bool queries;			/* `make` asks the epoch's query, as the moment's reader */
 	struct answer *(*make)(const struct request *request, const struct moment *moment);
 	void (*free)(struct answer *answer);
 };
 
-/* What all kinds have in common, of a boot that has told of itself. */
+/* Fills the common part of an answer. The epoch is in it once its guest has told of itself. */
 struct answer answer_begin(const struct answer_kind *kind, const struct moment *moment);
-void answer_end(struct answer *answer);		/* the common part, by the kind's free */
+void answer_end(struct answer *answer);		/* releases the common part; called by the kind's `free` */
 
-/* Of any kind. */
+/* Makes and frees an answer of any kind. */
 struct answer *answer_new(const struct request *request, const struct moment *moment);
-void answer_free(struct answer *answer);
+void answer_free(struct answer *answer);	/* NULL is allowed */
 
-/* An excerpt as a question, now. */
+/* The question that an excerpt means at the epoch's present time. */
 struct question excerpt_question(const struct epoch *epoch, const struct excerpt *excerpt);
 
 #endif

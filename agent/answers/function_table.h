@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of an excerpt, and of those that are seen what else a row says; of the one under the cursor,
- * who called it, and what is inlined in it. What is not named in the request is not looked for.
+ * The table of an excerpt's functions. For the visible rows it also has trend and source line; for the function under
+ * the cursor, its callers and what is inlined in it. Only what the request names is computed.
  */
 #ifndef FUNCTION_TABLE_H
 #define FUNCTION_TABLE_H
@@ -17,37 +17,37 @@ enum { FUNCTION_ROWS = 256 };
 
 struct function_request {
 	struct request request;
-	uint32_t visible[FUNCTION_ROWS];	/* functions whose trend and line are wanted */
+	uint32_t visible[FUNCTION_ROWS];	/* the functions whose trend and line are wanted */
 	size_t visible_count;
 	uint32_t selected;		/* the function under the cursor; FUNCTION_NONE */
-	bool callers;			/* of that: who called it, what is inlined in it */
+	bool callers;			/* its callers and inlined functions are wanted */
 };
 
-struct function_row {			/* what a visible row has beyond the table */
+struct function_row {			/* what a visible row has besides the table's row */
 	uint32_t function;
 	uint64_t trend[TABLE_TREND];
-	const char *line;		/* NULL: not known yet */
+	const char *line;		/* source line; NULL: not known yet */
 };
 
-struct function_share {			/* of one machine of many, in the order of their tabs */
-	uint64_t total;			/* of the selected function */
-	struct epoch *epoch;		/* held, as the answer's own */
+struct function_share {			/* one machine's share of the selected function */
+	uint64_t total;			/* the function's total on this machine */
+	struct epoch *epoch;		/* held: it owns texts of the answer */
 };
 
 struct function_table {
 	struct answer answer;
-	char kernel[64];		/* the name of the guest's; "": not known, or of many */
-	struct filter filter;		/* of the table, as the request had it */
-	struct table *table;		/* sorted by nothing; NULL before the first boot */
+	char kernel[64];		/* the guest's kernel; "": not known, or many machines */
+	struct filter filter;		/* the request's */
+	struct table *table;		/* not sorted; NULL before the first boot */
 	struct function_row *visible;
 	size_t visible_count;
 	uint32_t selected;
 	struct caller callers[8];	/* of the selected function */
 	size_t caller_count;
-	struct caller inlined[4];	/* in the selected function, of `inlined_of` of its weight */
+	struct caller inlined[4];	/* the functions that are inlined in it */
 	size_t inlined_count;
-	uint64_t inlined_of;
-	struct function_share *machines;	/* machine_count of them; NULL: of one machine */
+	uint64_t inlined_of;		/* the part of its weight that was looked at for `inlined` */
+	struct function_share *machines;	/* machine_count of them, in the order of the tabs; NULL: one machine */
 	size_t machine_count;
 };
 

@@ -111,7 +111,7 @@ static void tell_note(struct vitals *vitals, const struct moment *moment, uint64
 	add_remark(vitals, remarks);
 }
 
-/* The CPUs of a guest that has not been sampled yet are looked at again soon. */
+/* True once any CPU has samples. Until then the next answer comes soon. */
 static bool is_begun(const struct vitals *vitals)
 {
 	for (uint32_t i = 0; vitals->cpus && i < vitals->cpu_count; i++)

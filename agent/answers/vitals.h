@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a machine is: its guest, its link and VM, its profiler, what was lost, what there is to remark, and what
- * its CPUs do. What stands at the top of a screen, and as a mark in a tab.
+ * The state of a machine: its guest, link, VM, profiler, losses, remarks, and what its CPUs do. The screen's header
+ * and the marks in the tabs show it.
  */
 #ifndef VITALS_H
 #define VITALS_H
@@ -14,17 +14,16 @@
 #include "agent/source/play.h"
 #include "answer.h"
 
-#define VITALS_NOTES "\n"		/* between two remarks of a note */
+#define VITALS_NOTES "\n"		/* separates the remarks of a note */
 
 /*
- * So many CPUs have a trend of their own, which is more than a screen has rows for. All further
- * ones have one together.
+ * So many CPUs have a trend of their own, which is more than a screen has rows for. All further CPUs share one trend.
  */
 enum { VITALS_OWN_TRENDS = 128 };
 
 struct vitals_request {
-	struct request request;		/* its filter does not matter */
-	enum vitals_cpus { VITALS_NO_CPUS, VITALS_CPUS, VITALS_TRENDS } cpus;	/* the last: with a trend each */
+	struct request request;		/* its filter is ignored */
+	enum vitals_cpus { VITALS_NO_CPUS, VITALS_CPUS, VITALS_TRENDS } cpus;	/* none, CPUs, CPUs with trends */
 };
 
 struct cpu_trend {
@@ -32,16 +31,16 @@ struct cpu_trend {
 };
 
 struct cpu_vitals {
-	bool sampler;			/* set aside to pace the others */
-	bool enabled;
-	struct cpu_series series;	/* without a trend, unless asked for */
-	uint64_t lost;			/* samples */
+	bool sampler;			/* it is set aside to pace the others */
+	bool enabled;			/* it is sampled */
+	struct cpu_series series;	/* its trend points into `trends`; NULL: not asked for */
+	uint64_t lost;			/* samples lost, as in the books */
 };
 
-struct machine_vitals {			/* of those over all, as fleet.h makes them */
+struct machine_vitals {			/* one machine of many; made by fleet.h */
 	char name[48];
-	bool known;			/* some of it have come */
-	bool running;			/* as vitals_record has it */
+	bool known;			/* its vitals have come; if not, only the name counts */
+	bool running;			/* vitals_record of this machine */
 	uint32_t cpu_count;
 	enum link_state link;
 	enum vm_state vm;
@@ -51,38 +50,38 @@ struct vitals {
 	struct answer answer;
 
 	/* the guest */
-	char name[64];			/* of the VM, as QEMU's user gave it; "": none */
+	char name[64];			/* the VM's name, by QEMU's -name; "": none */
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
 	uint64_t now;			/* guest ns */
 	enum link_state link;
 	enum vm_state vm;
-	struct play_state play;		/* of a recording */
+	struct play_state play;		/* of a replay */
 
 	/* the profiler */
 	bool running;			/* as the guest's own status says */
-	bool unsampled;			/* not a sample of this boot has come: no window has any */
+	bool unsampled;			/* no sample of this boot has come, so no window has one */
 	enum kept_wish kept;
 	enum sampler sampler;
-	uint32_t rate;			/* asked, Hz per CPU */
-	double achieved;		/* Hz per CPU, over the window, a minute at most */
-	uint64_t lost_guest, lost_host;	/* samples since we listen */
-	uint64_t lost_before;		/* by the guest, from its boot until then */
+	uint32_t rate;			/* the rate that is set, Hz per CPU */
+	double achieved;		/* the real rate, Hz per CPU, over the window or at most a minute */
+	uint64_t lost_guest, lost_host;	/* samples lost by the guest and by the host, since ktop listens */
+	uint64_t lost_before;		/* samples that the guest lost before that */
 	uint64_t skipped_bytes;
-	double cost_ns, cost_share;	/* the hook's own, per sample and of guest time */
-	double ring_fill;		/* fullest ring, 0 to 1 */
-	char note[1536];		/* what ails the connections, then as remarks.h makes it: a line each */
+	double cost_ns, cost_share;	/* the hook's cost: ns per sample, and its share of guest time, 0 to 1 */
+	double ring_fill;		/* of the fullest ring, 0 to 1 */
+	char note[1536];		/* remarks, one per line: first on the connections, then those of remarks.h */
 
 	struct cpu_vitals *cpus;	/* cpu_count of them; NULL: not asked for, or not known */
-	struct cpu_trend *trends;	/* that those refer to */
+	struct cpu_trend *trends;	/* what cpus[].series.trend points into */
 
-	struct machine_vitals *machines;	/* machine_count of them; NULL: of one machine */
+	struct machine_vitals *machines;	/* machine_count of them; NULL: one machine */
 	size_t machine_count;
 };
 
 extern const struct answer_kind vitals_kind;
 
-/* Is a guest that says it is profiled profiled now: can it say so, and does its VM run? */
+/* True: samples are being taken now. The guest says that it is profiled, the link is up, and the VM runs. */
 bool vitals_record(bool running, enum link_state link, enum vm_state vm);
 
 struct vitals *vitals_new(const struct vitals_request *request, const struct moment *moment);
