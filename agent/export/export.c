@@ -44,7 +44,7 @@ bool export_put(struct export *export, const char *name, FILE *to, struct export
 	return export->format->write(export->collected, name, to, result, error);
 }
 
-/* All but the name. NULL with `error` set. */
+/* Writes a temporary file, which the caller gives its name. NULL with `error` set. */
 static struct util_file *write_file(struct export *export, const char *path,
 	struct export_result *result, char **error)
 {

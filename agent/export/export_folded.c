@@ -10,10 +10,10 @@
 #include "agent/names/threads.h"
 #include "export_folded.h"
 
-enum { BLOCK_COST = 32 };		/* what a block of memory takes beyond its contents */
+enum { BLOCK_COST = 32 };		/* bytes that a block of memory takes besides its contents */
 
 struct line {				/* a stack, to be written as one line */
-	const char *thread;		/* its root frame; NULL: none */
+	const char *thread;		/* the thread's name as the root frame; NULL: none */
 	uint32_t *functions;		/* root first */
 	size_t depth;
 	uint64_t weight, samples;
@@ -23,12 +23,12 @@ struct folded {
 	const struct query_inputs *inputs;
 	struct folded_options options;
 	struct line *lines;
-	size_t count, paid;
+	size_t count, paid;		/* lines; bytes that were taken from the budget for their functions */
 	uint32_t room;
-	bool full;			/* there was no memory for the rest */
+	bool full;			/* there was no memory for the other lines */
 };
 
-/* Room for one line more, with so many bytes of functions? */
+/* Makes room for one more line with so many bytes of functions. False: no memory. */
 static bool have_room(struct folded *folded, size_t size)
 {
 	struct line *lines = budget_array(folded->inputs->budget, folded->lines, folded->count,
@@ -86,14 +86,15 @@ static void free_lines(void *collected)
 /*
  * ---- a line's text, character by character ----
  *
- * Never made as a whole: stacks are many, and what is equal in them need not be compared as text.
+ * A line's text is never built as a whole. There are many stacks, and frames that are the same function in both need
+ * not be compared as text.
  */
 
 struct reader {
 	const struct folded *folded;
 	const struct line *line;
-	size_t frame;			/* the one to come; the last is followed by the end */
-	const char *name, *mark;	/* what is left of the present one */
+	size_t frame;			/* index of the next frame; line->depth: there is none */
+	const char *name, *mark;	/* what is left of the present frame's name and mark */
 };
 
 static void next_frame(struct reader *reader)
@@ -106,7 +107,7 @@ static void next_frame(struct reader *reader)
 		reader->folded->options.kernel_mark && function->kernel ? "_[k]" : "";
 }
 
-/* `skip` frames are passed over; the thread is read only when none is. */
+/* Leaves out the first `skip` frames. The thread is read only if `skip` is 0. */
 static struct reader read_from(const struct folded *folded, const struct line *line, size_t skip)
 {
 	struct reader reader = { .folded = folded, .line = line, .frame = skip, .mark = "" };
@@ -120,7 +121,7 @@ static struct reader read_from(const struct folded *folded, const struct line *l
 	return reader;
 }
 
-/* In a frame's name, what separates frames, counts or lines is harmless. */
+/* Replaces the characters of a frame's name that would separate frames, counts or lines. */
 static char harmless(char c)
 {
 	if (c == ';')
@@ -128,7 +129,7 @@ static char harmless(char c)
 	return (unsigned char)c <= ' ' || c == 0x7f ? '_' : c;
 }
 
-/* ' ' ends the text. */
+/* The next character of the text; ' ' is its end. */
 static char next_char(struct reader *reader)
 {
 	if (*reader->name)
@@ -141,7 +142,7 @@ static char next_char(struct reader *reader)
 	return ';';
 }
 
-/* Frames that are the same function in both, from the root, threads included. */
+/* How many frames are the same function in both, from the root on. 0 if the threads differ. */
 static size_t same_frames(const struct line *a, const struct line *b)
 {
 	size_t count = 0;

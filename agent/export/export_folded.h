@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folded stacks, as flame graphs are made of: `root;...;leaf weight` per line, sorted bytewise, each stack once;
- * the weights add up to the table's of the same question. In names, ';' becomes ':', and a space '_'.
+ * Folded stacks, from which flame graphs are made: a line `root;...;leaf weight` for each stack, sorted bytewise. The
+ * weights add up to the weight of the same question's table. In names, ';' becomes ':', and a space becomes '_'.
  */
 #ifndef EXPORT_FOLDED_H
 #define EXPORT_FOLDED_H
@@ -11,9 +11,9 @@
 extern const struct export_format export_folded;
 
 struct folded_options {
-	bool kernel_mark;		/* "_[k]" behind kernel frames: as flame graphs expect */
-	bool thread_first;		/* the thread's name as the root frame */
-	char root[48];			/* a frame before all, "": none */
+	bool kernel_mark;		/* put "_[k]" behind kernel frames, as flame graphs expect */
+	bool thread_first;		/* put the thread's name as the root frame */
+	char root[48];			/* a frame before all others; "": none */
 };
 
 _Static_assert(sizeof(struct folded_options) <= EXPORT_OPTIONS, "they fit into a choice");

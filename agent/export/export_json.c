@@ -12,7 +12,7 @@
 
 enum { CALLERS = 8 };
 
-/* Nothing is copied: it is written while the source is there. */
+/* Copies nothing of the source, which still exists when this is written (wants_asker). */
 struct answer {
 	struct export_source source;
 	struct json_options options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table, its functions' callers and each CPU's share, as JSON; before them, facts that the asker has. */
+/* The table, its functions' callers and each CPU's share as JSON. Facts that the asker adds come before them. */
 #ifndef EXPORT_JSON_H
 #define EXPORT_JSON_H
 
@@ -12,11 +12,11 @@ struct json_writer;
 extern const struct export_format export_json;
 
 struct json_options {
-	void (*facts)(const void *context, struct json_writer *writer);	/* members; NULL: none */
+	void (*facts)(const void *context, struct json_writer *writer);	/* writes members; NULL: none */
 	const void *context;
-	const atomic_bool *stop;	/* the asker gives up: the list of functions ends; NULL: never */
-	uint32_t cpus;			/* that the guest has */
-	uint32_t set_aside;		/* of these the one that samples the others; EVENT_NONE: none is */
+	const atomic_bool *stop;	/* true: the asker gives up, and the list of functions ends; NULL: never */
+	uint32_t cpus;			/* how many the guest has */
+	uint32_t set_aside;		/* the CPU that is set aside to pace the others; EVENT_NONE: none */
 };
 
 _Static_assert(sizeof(struct json_options) <= EXPORT_OPTIONS, "they fit into a choice");

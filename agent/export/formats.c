@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A new format: a file of its own, and a row here. */
+/* A new format needs a file of its own and an entry here. */
 #include <stddef.h>
 
 #include "export.h"

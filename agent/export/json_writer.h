@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON that goes out member by member, and a list row by row: it may be far larger than the memory that is left.
- * Names need no escapes: they are ours.
+ * Writes one JSON object to a stream, member by member, and its lists row by row: it may be far larger than the memory
+ * that is left. Members' names are written without escapes: they come from ktop's source.
  */
 #ifndef JSON_WRITER_H
 #define JSON_WRITER_H
@@ -14,14 +14,14 @@ struct cJSON;
 
 struct json_writer {
 	FILE *out;
-	const char *before;		/* what goes before the next member or row */
-	bool failed;			/* no memory for one */
+	const char *before;		/* the text before the next member or row */
+	bool failed;			/* there was no memory for a value: "null" was written */
 };
 
 void json_begin_object(struct json_writer *writer, FILE *out);
-bool json_end_object(struct json_writer *writer);	/* false: some of it is missing */
+bool json_end_object(struct json_writer *writer);	/* false: a value is missing */
 
-/* These take the value. */
+/* json_member and json_row take ownership of the value. */
 void json_member(struct json_writer *writer, const char *name, struct cJSON *value);
 void json_member_count(struct json_writer *writer, const char *name, uint64_t count);
 void json_member_text(struct json_writer *writer, const char *name, const char *text);
@@ -30,7 +30,7 @@ void json_begin_list(struct json_writer *writer, const char *name);
 void json_row(struct json_writer *writer, struct cJSON *row);
 void json_end_list(struct json_writer *writer);
 
-/* Into a value in the making. */
+/* Adds a number to an object that is not written yet. */
 void json_add_count(struct cJSON *object, const char *name, uint64_t count);
 
 #endif
