@@ -11,7 +11,7 @@
 #include "fleet_names.h"
 #include "fleet_state.h"
 
-/* Local, ns; never 0. */
+/* The local time of the day in ns; never 0. */
 static uint64_t time_of_day(void)
 {
 	time_t now = time(NULL);
@@ -56,14 +56,14 @@ void fleet_free(struct fleet *fleet)
 	free(fleet);
 }
 
-/* A boot that begins after the zero counts from its beginning; of a frozen window it is no part. */
+/* A boot that begins after the zero counts from its beginning. It is no part of a frozen window. */
 static void begin_anew(struct fleet_machine *machine)
 {
 	machine->zero = 0;
 	machine->until = machine->until ? 1 : 0;
 }
 
-/* What was taken last is still held while this is called, so that two boots are never at one address. */
+/* Called while the last answer is still held, so that two boots never have the same address. */
 static void follow_boot(struct fleet_machine *machine, const struct answer *answer)
 {
 	if (machine->boot != answer->symbols)
@@ -100,7 +100,7 @@ void fleet_take(struct fleet *fleet, size_t index, struct answer *answer)
 		take_functions(fleet, machine, (struct function_table *)answer);
 }
 
-/* Where a machine's clock stood in what is shown of it. */
+/* The machine's clock at the end of what is shown of it. */
 static uint64_t end_of(const struct fleet_machine *machine)
 {
 	if (machine->functions && machine->functions->table)
@@ -154,8 +154,8 @@ static int by_id(const void *left, const void *right)
 }
 
 /*
- * The machine's functions that are one of the wanted, as far as there is room in a request; in an
- * order that does not change with the table's, so that it is the same request.
+ * Asks for the machine's functions that are among the fleet's visible ones, as far as a request has room. They are
+ * sorted by id, so that another order of the table makes no other request.
  */
 static void ask_visible(const struct function_request *request, const struct fleet_machine *machine,
 	struct function_request *asked)

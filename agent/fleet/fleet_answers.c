@@ -10,7 +10,7 @@
 #include "fleet_names.h"
 #include "fleet_state.h"
 
-/* ns of a CPU for which a weight of 1 stands: as it was sampled, whatever the rate is by now. */
+/* The ns of CPU time that a weight of 1 stands for. It is taken from the table, for the rate may have changed since. */
 static uint64_t period(const struct fleet_machine *machine)
 {
 	const struct table *table = machine->functions ? machine->functions->table : NULL;
@@ -20,6 +20,7 @@ static uint64_t period(const struct fleet_machine *machine)
 	return machine->vitals && machine->vitals->rate ? NS_PER_SECOND / machine->vitals->rate : 0;
 }
 
+/* The function's row in the sum; a new one is added. */
 static struct row *row_of(struct fleet *fleet, struct table *table, uint32_t function)
 {
 	if (function >= fleet->place_count) {
@@ -86,7 +87,7 @@ static struct table *sum_tables(struct fleet *fleet, uint64_t now)
 	return sum;
 }
 
-/* All CPUs of a machine as one, whose trend is added up in `trend`. */
+/* All CPUs of a machine as one. `trend` gets the sum of their trends; CPUs that share a trend count it once. */
 static struct cpu_vitals sum_cpus(const struct fleet_machine *machine, struct cpu_trend *trend)
 {
 	const struct vitals *part = machine->vitals;
@@ -135,7 +136,7 @@ static void sum_visible(const struct fleet *fleet, struct function_table *functi
 	}
 }
 
-/* How much of the selected function each machine has. */
+/* Each machine's share of the selected function. */
 static void sum_selected(const struct fleet *fleet, struct function_table *functions)
 {
 	for (size_t i = 0; i < fleet->count; i++) {
@@ -150,7 +151,7 @@ static void sum_selected(const struct fleet *fleet, struct function_table *funct
 	}
 }
 
-/* Each remark with the machine's name. */
+/* Adds a machine's remarks, each with the machine's name before it. */
 static void add_note(struct vitals *vitals, const char *name, const char *note)
 {
 	size_t used = strlen(vitals->note);
@@ -165,13 +166,13 @@ static void add_note(struct vitals *vitals, const char *name, const char *note)
 	}
 }
 
-/* The nearer to samples, the better. */
+/* The closer a link is to giving samples, the higher its rank. */
 static const int link_ranks[] = {
 	[LINK_NO_PORT] = 0, [LINK_LOST] = 1, [LINK_CONNECTING] = 2, [LINK_TAKEN] = 3,
 	[LINK_NOT_OPENED] = 4, [LINK_NO_HELLO] = 5, [LINK_SILENT] = 6, [LINK_UP] = 7,
 };
 
-/* The best of them; running: each that could be is. */
+/* The fleet has the best state of any machine. It is running if all machines whose link is up are. */
 static void sum_states(const struct fleet *fleet, struct vitals *vitals)
 {
 	size_t up = 0, running = 0, unsampled = 0;
@@ -207,7 +208,7 @@ static void sum_states(const struct fleet *fleet, struct vitals *vitals)
 	vitals->running = up != 0 && running == up;
 	vitals->unsampled = unsampled == fleet->count;
 	if (up)
-		vitals->kept = KEPT_NONE;		/* those that can hear are asked */
+		vitals->kept = KEPT_NONE;		/* a wish goes to the machines that can hear now */
 }
 
 struct vitals *fleet_vitals(struct fleet *fleet, uint64_t now)

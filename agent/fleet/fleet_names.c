@@ -12,14 +12,14 @@
 #include "agent/names/symbols.h"
 #include "fleet_names.h"
 
-enum { KERNELS_MOST = 64, NO_KERNEL = 0 };	/* further ones are the last; programs have none */
+enum { KERNELS_MOST = 64, NO_KERNEL = 0 };	/* further kernels count as the last; programs have none */
 enum { UNKNOWN = 0 };
 
 struct fleet_names {
 	struct budget *budget;
 	struct symbols *symbols;
 	struct hash by_text;
-	uint8_t *kernels;		/* of each function but the first, "[unknown]" */
+	uint8_t *kernels;		/* the kernel of each function but the first: an index of kernel_names */
 	uint32_t count, room;
 	char kernel_names[KERNELS_MOST][64];
 	uint8_t kernel_count;
@@ -104,7 +104,7 @@ static bool has_name(const struct fleet_names *names, uint32_t id, const char *n
 	return strcmp(symbols_get(names->symbols, id)->name, name) == 0;
 }
 
-/* Where there is no room, an "[unknown]". */
+/* Without room it returns UNKNOWN, or a function called "[unknown]" of the same object. */
 static uint32_t add(struct fleet_names *names, uint64_t hash, const struct function *function,
 	uint8_t kernel)
 {
@@ -120,7 +120,7 @@ static uint32_t add(struct fleet_names *names, uint64_t hash, const struct funct
 		return id;
 	names->kernels[names->count++] = kernel;
 	if (has_name(names, id, function->name))
-		hash_add(&names->by_text, hash, id);	/* or it is another one at the next boot */
+		hash_add(&names->by_text, hash, id);	/* or it is added anew next time: there may be room then */
 	return id;
 }
 
@@ -161,6 +161,6 @@ uint32_t fleet_names_map(struct fleet_names *names, struct fleet_map *map,
 	met = symbols_get(functions->answer.symbols, function);
 	id = common(names, met, functions);
 	if (has_name(names, id, met->name))
-		map->functions[function] = id;		/* or it is tried again: there may be room then */
+		map->functions[function] = id;		/* or it is looked for again: there may be room then */
 	return id;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of many machines under common ids: those of one name and object are one. */
+/* Common ids for the functions of many machines: functions with the same name and object have the same id. */
 #ifndef FLEET_NAMES_H
 #define FLEET_NAMES_H
 
@@ -11,20 +11,20 @@ struct fleet_names;
 struct function_table;
 struct symbols;
 
-struct fleet_map {			/* of one boot of a machine; starts as { 0 } */
+struct fleet_map {			/* for one boot of one machine; starts as { 0 } */
 	uint32_t *functions;		/* common ids, by the machine's own */
 	size_t count;
 };
 
-uint32_t fleet_map_get(const struct fleet_map *map, uint32_t function);	/* FUNCTION_NONE: not met */
+uint32_t fleet_map_get(const struct fleet_map *map, uint32_t function);	/* FUNCTION_NONE: it has no common id yet */
 void fleet_map_clear(struct fleet_map *map, struct budget *budget);
 
 struct fleet_names *fleet_names_new(struct budget *budget);
 void fleet_names_free(struct fleet_names *names);
 
 /*
- * The common id of a machine's function. Kernel code is told apart by the name of the kernel, which
- * is shown as its object; modules of kernels with different names are told apart, too.
+ * The common id of a machine's function. The object of kernel code is the kernel's name, so that functions of different
+ * kernels stay apart; so do modules of kernels with different names.
  */
 uint32_t fleet_names_map(struct fleet_names *names, struct fleet_map *map,
 	const struct function_table *functions, uint32_t function);
