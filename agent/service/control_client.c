@@ -14,14 +14,14 @@
 #include "control_socket.h"
 
 enum {
-	ANSWER_MAX = 64 << 20,		/* bytes; more than any report */
-	WAIT_MS = 100,
-	TAKE_MS = 10000,		/* until it takes one more client */
-	SAY_MS = 1000,			/* for which VM it has */
+	ANSWER_MAX = 64 << 20,		/* bytes; larger than any report */
+	WAIT_MS = 100,			/* between two checks whether the live ktop is still there */
+	TAKE_MS = 10000,		/* longest wait until the live ktop accepts the connection */
+	SAY_MS = 1000,			/* longest wait until it says which VM it has */
 };
-static const uint64_t hurry_ns = 10 * NS_PER_SECOND;	/* how long one that is to answer now may take */
+static const uint64_t hurry_ns = 10 * NS_PER_SECOND;	/* longest wait for an answer that is wanted now */
 
-/* The paths of all that are live, in fresh memory. */
+/* The paths of all live control sockets, in fresh memory. */
 static char **find_all(size_t *count)
 {
 	char *folder = control_socket_folder(), **found = NULL;
@@ -72,7 +72,7 @@ char *control_client_find(const char *socket)
 	return NULL;
 }
 
-/* All bytes until the other side closes, or can be seen to stand still. */
+/* Reads all bytes until the other side closes, is seen to be stopped, or is late. */
 static char *read_all(int fd, const struct control_question *question, size_t *size)
 {
 	uint64_t deadline = question->deadline;
@@ -110,7 +110,7 @@ static char *read_all(int fd, const struct control_question *question, size_t *s
 	return bytes;
 }
 
-/* Leaves the text. False: not all of it has come. */
+/* Takes the first line off the answer, so that the text is left. False: the answer is not complete. */
 static bool take_head(char *answer, size_t *size, bool *ok)
 {
 	char *text = strchr(answer, '\n'), *number = strchr(answer, ' ');
@@ -160,7 +160,7 @@ char *control_client_ask(const char *path, const struct control_question *questi
 	return NULL;
 }
 
-/* The socket of the VM that this one has, in fresh memory. */
+/* The socket of the VM that this live ktop serves, in fresh memory. */
 static char *ask_socket(const char *path)
 {
 	char word[] = "vm", *words[] = { word }, *said;

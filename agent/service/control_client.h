@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who asks a live ktop by its control socket. */
+/* The client's side of the control socket: asks a live ktop. These calls wait. */
 #ifndef CONTROL_CLIENT_H
 #define CONTROL_CLIENT_H
 
@@ -7,22 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is there a live ktop for this VM (socket NULL: exactly one at all)? Its path, or NULL. */
+/*
+ * The path of the control socket of the live ktop for this VM, in fresh memory; NULL: there is none. `socket` NULL: the
+ * only live ktop; NULL if there are several.
+ */
 char *control_client_find(const char *socket);
 
-/* The sockets of the VMs that live ktops have, ", " between them, in fresh memory; NULL: none. */
+/* The sockets of the VMs that have a live ktop, with ", " between them, in fresh memory; NULL: none. */
 char *control_client_live(void);
 
 struct control_question {
 	char *const *words;
 	size_t count;
-	uint64_t deadline;		/* util_now */
-	bool (*enough)(void);		/* NULL: never; asked often: is it to answer with what it has? */
+	uint64_t deadline;		/* for the answer, by util_now */
+	bool (*enough)(void);		/* asked often; true: answer now, with what there is; NULL: never */
 };
 
 /*
- * Asks and waits for the answer, in fresh memory, ended by a zero behind `size` bytes; *ok as the
- * other side says. NULL with `error` set when it cannot be asked, or at the deadline.
+ * Asks, and waits for the answer. Returns its text in fresh memory, `size` bytes and a zero behind them; *ok is what
+ * the live ktop said. NULL with `error` set if it could not be asked, or did not answer by the deadline.
  */
 char *control_client_ask(const char *path, const struct control_question *question, bool *ok,
 	size_t *size, char **error);

@@ -27,10 +27,10 @@ struct client {
 	int fd;				/* -1: free */
 	char request[REQUEST_MAX + 1];
 	size_t size;
-	uint64_t moved;			/* when it came, or something went over; ns; 0: since the last step */
-	bool asked;			/* a whole request came; the answer is on its way */
-	bool hurried;			/* and is wanted now */
-	char *answer;			/* NULL: not yet */
+	uint64_t moved;			/* host ns of its coming, or of the last bytes; 0: the next step sets it */
+	bool asked;			/* a whole request came, and is being answered */
+	bool hurried;			/* the client wants the answer now */
+	char *answer;			/* NULL: there is none yet */
 	size_t answer_size, sent;
 };
 
@@ -41,7 +41,7 @@ struct control_socket {
 	struct client clients[CONTROL_CLIENTS];
 };
 
-/* ---- where it lies ---- */
+/* ---- paths ---- */
 
 char *control_socket_folder(void)
 {
@@ -52,7 +52,7 @@ char *control_socket_folder(void)
 	return util_format("/tmp/ktop-%u", (unsigned)getuid());
 }
 
-/* Nobody else may have made the folder, or may look into it. */
+/* The folder must belong to this user, and nobody else may look into it. */
 static char *private_folder(char **error)
 {
 	char *path = control_socket_folder();
@@ -95,7 +95,7 @@ bool control_socket_is_live(const char *path)
 
 /* ---- the live ktop's side ---- */
 
-/* Sockets of ktops that were killed; those with a dot are about to become one. */
+/* Removes the sockets of ktops that were killed. Names with a dot belong to sockets that do not listen yet. */
 static void remove_dead(const char *folder)
 {
 	DIR *entries = opendir(folder);
@@ -112,7 +112,7 @@ static void remove_dead(const char *folder)
 		closedir(entries);
 }
 
-/* Under a name of its own until it listens: what lies under `path` can be asked, or is dead. */
+/* The socket has a name of its own until it listens. So a socket at `path` either answers, or is dead. */
 static bool listen_at(struct control_socket *control, const char *folder, const char *path)
 {
 	char *fresh = util_format("%s/.%d", folder, (int)getpid());
@@ -234,7 +234,10 @@ static void read_request(struct control_socket *control, unsigned index, uint64_
 	}
 }
 
-/* While the answer is made, nothing more may come but the end: of one side, or of both. */
+/*
+ * While the answer is being made, the client may only close its side for writing, which means that it wants the answer
+ * now, or close altogether. Anything else ends the connection.
+ */
 static void watch(struct control_socket *control, unsigned index)
 {
 	struct client *client = &control->clients[index];
@@ -283,7 +286,7 @@ static void fail(struct control_socket *control, unsigned index, const char *tex
 	drop(&control->clients[index]);
 }
 
-/* Who neither asks nor takes its answer holds a place that others want. */
+/* Ends the connection of a client that for CONTROL_PATIENCE_MS neither asked nor took its answer: others wait. */
 static void dismiss_silent(struct control_socket *control, unsigned index, uint64_t now)
 {
 	struct client *client = &control->clients[index];

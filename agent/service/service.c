@@ -14,25 +14,26 @@
 #include "service.h"
 
 enum {
-	LOOK_MS = 500, TURN_MS = 20,
-	HURRY_MS = 200,			/* for a client that has had enough */
+	LOOK_MS = 500,			/* between two checks whether the VM has another socket */
+	TURN_MS = 20,			/* for reports and recordings in one step */
+	HURRY_MS = 200,			/* for the answer to a client that wants it now */
 };
 
-struct job {				/* of one client */
+struct job {				/* what is done for one client */
 	struct service *service;
 	struct report *report;		/* NULL: none */
-	struct recorder *recorder;	/* likewise */
-	char *words;			/* that the request refers to */
+	struct recorder *recorder;	/* NULL: none */
+	char *words;			/* the request's words: the report's or recorder's texts point into them */
 };
 
 struct service {
 	struct session *session;
-	char *socket;			/* of the VM */
+	char *socket;			/* the VM's socket */
 	struct control_sink sink;
 	struct control_socket *control;
-	uint64_t look_at;		/* next, whether that is another one now */
+	uint64_t look_at;		/* when to check next whether the VM has another socket */
 	struct job jobs[CONTROL_CLIENTS];
-	unsigned next;			/* whose turn it is */
+	unsigned next;			/* the job whose turn it is */
 };
 
 static unsigned client_of(const struct job *job)
@@ -84,7 +85,7 @@ static void begin_ctl(struct job *job, char *const *words, size_t count)
 
 /* ---- report ---- */
 
-/* The words move into memory of the job, for the request refers to them. */
+/* Copies the words into the job's memory: the request points to them. */
 static char **keep_words(struct job *job, char *const *words, size_t count)
 {
 	size_t size = count * sizeof(char *);
@@ -103,7 +104,7 @@ static char **keep_words(struct job *job, char *const *words, size_t count)
 	return kept;
 }
 
-/* False: it was not understood, and that is answered. */
+/* False: an option is wrong, and the client was told so. */
 static bool parse(struct job *job, char *const *words, size_t count, const struct option_set *set)
 {
 	char *error = NULL;
@@ -143,7 +144,7 @@ static void begin_record(struct job *job, char *const *words, size_t count)
 	forget(job);
 }
 
-/* With the end of its recording, if it has one. */
+/* Writes the report, and ends its recording, if it has one. */
 static void write_report(struct job *job, FILE *out, char **error)
 {
 	struct tape *tape = report_take_tape(job->report);
@@ -243,7 +244,7 @@ static void client_gone(void *context, unsigned client)
 	forget(&service->jobs[client]);
 }
 
-/* As others say it, wherever they are. */
+/* The absolute path, which is the same for clients in any folder. */
 static char *whole_path(const char *socket)
 {
 	char *whole = realpath(socket, NULL);
@@ -283,7 +284,7 @@ void service_free(struct service *service)
 	free(service);
 }
 
-/* A VM that was started anew has another socket, by which others look for us. */
+/* A VM that was started anew has another socket, so its ktop is found at another control socket. */
 static void follow(struct service *service)
 {
 	struct control_socket *next = NULL;
@@ -302,7 +303,7 @@ static void follow(struct service *service)
 	free(path);
 }
 
-/* Each in turn; when that takes long, the guest is read before the rest. */
+/* Steps the jobs in turn for TURN_MS. The rest follows in the next step, after the guest was read. */
 static void step_reports(struct service *service)
 {
 	uint64_t end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;

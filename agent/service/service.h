@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a live ktop does for others by its control socket: ctl WORDS, report OPTIONS, record OPTIONS,
- * vm (which one it has). A report or a recording that failed is answered by what there is of it,
- * CONTROL_SEPARATOR, and why.
+ * What a live ktop does for other ktops that connect to its control socket. Requests are: ctl WORDS, report OPTIONS,
+ * record OPTIONS, and vm, which is answered by the VM's socket. The answer to a report or recording that failed is
+ * what there is of it, CONTROL_SEPARATOR, and why it failed.
  */
 #ifndef SERVICE_H
 #define SERVICE_H
@@ -12,9 +12,9 @@ struct session;
 
 /* `socket`: the VM's QMP socket, else its port. NULL with `error` set. */
 struct service *service_new(struct session *session, const char *socket, char **error);
-void service_free(struct service *service);	/* NULL: nothing */
+void service_free(struct service *service);	/* NULL is allowed */
 
-/* To be called after each session_step, by the same thread. Never waits. */
+/* Call it after each session_step, in the same thread. Never waits. */
 void service_step(struct service *service);
 
 #endif
