@@ -126,7 +126,7 @@ static void step_boot(struct recorder *recorder)
 	if (state == REPORT_RUNNING)
 		report->request.wait_ns = forever_ns;
 	if (state >= REPORT_RUNNING && state < REPORT_NAMING && tape_failed(recorder->tape))
-		recorder_cut(recorder, "what comes cannot be written", UINT64_MAX);
+		recorder_cut(recorder, "the data cannot be written", UINT64_MAX);
 	if (state < REPORT_NAMING)
 		return;
 	if (has_restarted(recorder) && state != REPORT_FAILED)

@@ -211,7 +211,7 @@ static bool wait_for_qmp(struct launch *launch, int timeout_ms, char **error)
 			char *why = launch_failure(launch, 0);
 
 			util_fail(error, "%s",
-				why ? why : "QEMU ended at once; what does it say by itself?");
+				why ? why : "QEMU ended at once; start it without ktop to see why");
 			free(why);
 			return false;
 		}

@@ -220,7 +220,7 @@ static int run(char *const *words, size_t count)
 	if (used < count)
 		return command_usage(&command_top, util_format("%s: not understood", words[used]));
 	if (top.replay && socket_of(&top.options[0]))
-		return command_usage(&command_top, util_format("--replay: a recording and a VM; give one of them"));
+		return command_usage(&command_top, util_format("--replay: a recording and a VM were given; give one of them"));
 	if (!top.replay && !socket_of(&top.options[0]))
 		return command_usage(&command_top, util_format("which VM? None was given; give --qmp SOCKET"));
 	if (!refuse_same(&top, &error) || !divide_memory(&top, &error))

@@ -243,7 +243,7 @@ void screen_draw(struct screen *screen, struct canvas *canvas)
 		used = header_draw(canvas, all, screen->vitals, &screen->scope);
 	else
 		used = canvas_wrap(canvas, (struct area) { 0, 1, 2, canvas->columns - 1 },
-			STYLE_DIM, "ktop: waiting for the first picture");
+			STYLE_DIM, "ktop: waiting for the machine");
 	screen_views[screen->current]->draw(screen->selves[screen->current], canvas,
 		(struct area) { used, 0, canvas->rows - used - status_rows(canvas) -
 			bar_rows(canvas), canvas->columns });

@@ -21,7 +21,7 @@ static void say(struct screen *screen, const struct play *play, uint64_t now)
 	else if (play->kind == PLAY_NEXT_BOOT || play->kind == PLAY_PREVIOUS_BOOT)
 		text = util_format("another boot, from its beginning");
 	else if (play->kind == PLAY_STEP)
-		text = util_format("a tenth of a second on; {profile} plays on");
+		text = util_format("one step, a tenth of a second; {profile} plays on");
 	else if (play->kind == PLAY_TO || play->kind == PLAY_BY)
 		text = util_format("reading up to that time");
 	else

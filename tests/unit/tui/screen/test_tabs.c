@@ -235,7 +235,7 @@ static void test_answers_go_to_their_reader(void **state)
 	give_all(&theatre);
 	give(&theatre, 0);
 	press(&theatre, KEYS_TAB);
-	holds(&theatre, "waiting for the first picture", true);
+	holds(&theatre, "waiting for the machine", true);
 	give(&theatre, 0)->vitals->lost_guest = 12;
 	draw(&theatre);
 	holds(&theatre, "1 web ● REC lost 12", true);
