@@ -7,12 +7,13 @@
 #include "budget.h"
 #include "util.h"
 
+/* Blocks of this size, in bytes, go back to the system when they are freed. */
 enum { LARGE = 1 << 20 };
 
 struct budget {
 	size_t limit;			/* bytes */
 	atomic_size_t used;
-	atomic_uint_fast64_t refused;	/* times */
+	atomic_uint_fast64_t refused;	/* times */	/* how often */
 	atomic_uint holders;
 };
 
@@ -39,7 +40,7 @@ struct budget *budget_hold(struct budget *budget)
 
 void budget_release(struct budget *budget)
 {
-	/* Released by each holder, acquired by the last. */
+	/* Released by each holder, acquired by the last one, who frees what all of them have used. */
 	if (budget && atomic_fetch_sub_explicit(&budget->holders, 1, memory_order_acq_rel) == 1)
 		free(budget);
 }

@@ -10,9 +10,9 @@ struct errand {
 	struct errand_work work;
 	void *context;
 
-	pthread_mutex_t lock;		/* of what follows */
+	pthread_mutex_t lock;		/* guards what follows */
 	pthread_cond_t changed;
-	bool done, left;		/* who comes second frees all */
+	bool done, left;		/* whichever is set second frees everything */
 };
 
 static void free_all(struct errand *errand)
@@ -41,7 +41,7 @@ static void *run(void *context)
 	struct errand *errand = context;
 	sigset_t signals;
 
-	sigfillset(&signals);			/* they are for the threads that expect them */
+	sigfillset(&signals);			/* for the threads that expect them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	errand->work.run(errand->context);
 	finish(errand);

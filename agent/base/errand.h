@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work that may take long, a file's or the kernel's, done once by a thread of its own. Who began it
- * never waits for it: it looks now and then, or leaves it, and then it goes by itself when it is
- * done. Its context belongs to the work until that is done, then to who began it.
+ * Work that may take long, because of a file or the kernel, done once by a thread of its own. The caller
+ * never waits for it: it checks now and then, or leaves the errand, which then frees itself once it is
+ * done. The context belongs to the work until that is done, then to the caller.
  */
 #ifndef ERRAND_H
 #define ERRAND_H
@@ -13,15 +13,15 @@ struct errand;
 
 struct errand_work {
 	void (*run)(void *context);	/* in the thread */
-	void (*free)(void *context);	/* any thread, after it */
+	void (*free)(void *context);	/* frees the context; any thread */
 };
 
-/* Where the system gives no thread, it is done by this very call. */
+/* Starts the work. If the system gives no thread, this call does the work itself. */
 struct errand *errand_new(const struct errand_work *work, void *context);
 
-/* The context, for as long as the errand is not left; NULL: it is not done. */
+/* Returns the context, valid until errand_leave. NULL: the work is not done. */
 void *errand_done(struct errand *errand);
-void errand_leave(struct errand *errand);	/* NULL: nothing. The context goes, too */
-void errand_wait(struct errand *errand);	/* until it is done: for who ends the program */
+void errand_leave(struct errand *errand);	/* frees the context, now or once the work is done; NULL is allowed */
+void errand_wait(struct errand *errand);	/* until it is done; only when the program ends */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An index by hash over things that are kept elsewhere in a dense array: gives the positions whose
- * hash agrees, and the caller compares. Seeded at random, since the keys come from the guest.
+ * A hash index over things that the caller keeps in a dense array. It returns the positions whose hash
+ * agrees; the caller compares. The seed is random, since keys come from the guest.
  */
 #ifndef HASH_H
 #define HASH_H
@@ -23,20 +23,17 @@ struct hash {
 	uint64_t seed;
 	struct budget *budget;
 	struct hash_slot *slots;
-	uint32_t size;			/* a power of two, a quarter of it empty at least; or 0 */
+	uint32_t size;			/* a power of two, at least a quarter of it empty; or 0 */
 	uint32_t used;
 };
 
 void hash_init(struct hash *hash, struct budget *budget);
-void hash_clear(struct hash *hash);	/* frees what it holds, keeps the seed */
+void hash_clear(struct hash *hash);	/* frees the slots, keeps the seed */
 
-/*
- * A position must not be added twice. At most 2^30 of them. False: there is no room left in the
- * budget for it.
- */
+/* Adds a position, which must not be in the index yet. At most 2^30 of them. False: the budget has no room. */
 bool hash_add(struct hash *hash, uint64_t value, uint32_t position);
 
-/* The high half of a product folded on the low one: hard to steer without knowing the seed. */
+/* The high half of a product, folded onto the low half: hard to steer without the seed. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * (b << 1 | 1);
@@ -60,14 +57,14 @@ static inline uint64_t hash_text(const struct hash *hash, const char *text)
 	return value;
 }
 
-/* This value will be asked for soon: has the memory fetched. */
+/* Fetches the memory for a value that will be asked for soon. */
 static inline void hash_fetch(const struct hash *hash, uint64_t value)
 {
 	if (hash->size)
 		__builtin_prefetch(&hash->slots[(uint32_t)value & (hash->size - 1)]);
 }
 
-/* Each position under this value: `at` starts at 0; HASH_NONE ends it. */
+/* Returns each position under this value in turn. `*at` starts at 0. HASH_NONE: there is no more. */
 static inline uint32_t hash_next(const struct hash *hash, uint64_t value, uint32_t *at)
 {
 	while (hash->size) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* How cJSON gets its memory: as everything that is small and bounded here. */
+/* Gives cJSON its memory, in the way of all that is small and bounded: without memory, the program ends. */
 #ifndef JSON_H
 #define JSON_H
 
-/* Once, before there is a thread: a tree is whole from then on, or the program has ended. */
+/* To be called once, before there is a second thread. From then on, every JSON tree is complete. */
 void json_begin(void);
 
 #endif

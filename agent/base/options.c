@@ -87,7 +87,7 @@ static bool take_value(const struct option_row *row, void *into, const char *wor
 	return false;
 }
 
-/* What an option takes, in fresh memory. */
+/* The values that an option takes, in words; fresh memory. */
 static char *taken_by(const struct option_row *row)
 {
 	if (row->kind == OPTION_SECONDS)
@@ -127,7 +127,7 @@ static const struct option_row *find_row(const struct option_set *sets, size_t s
 	return NULL;
 }
 
-/* As -l VALUE. */
+/* The row of an option given as -l; NULL: there is none. */
 static const struct option_row *find_letter(const struct option_set *sets, size_t set_count,
 	const char *word, const struct option_set **set)
 {
@@ -138,7 +138,7 @@ static const struct option_row *find_letter(const struct option_set *sets, size_
 	return NULL;
 }
 
-/* The record that an option belongs to; NULL with `error` set: it is not to be given again. */
+/* The record that an option belongs to. NULL with `error` set: it must not be given again. */
 static void *record_for(const struct option_set *set, const struct option_row *row,
 	const char *value, char **error)
 {
@@ -157,7 +157,7 @@ static void *record_for(const struct option_set *set, const struct option_row *r
 	return NULL;
 }
 
-/* One option at words[0]; returns how many words it took, 0 with `error` set. */
+/* Takes the option at words[0]. Returns how many words it had; 0 with `error` set. */
 static size_t take_option(char *const *words, size_t count, const struct option_set *sets,
 	size_t set_count, char **error)
 {

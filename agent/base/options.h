@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of a command as tables: one row is parsing, usage and help. */
+/* The options of a command as tables: one row gives parsing, usage and help. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -9,55 +9,60 @@
 #include <stdio.h>
 
 enum option_kind {
-	OPTION_FLAG,			/* bool: set true */
-	OPTION_TEXT,			/* const char *: the word itself */
-	OPTION_FILE,			/* const char *: likewise, the path of a file to be written */
-	OPTION_FOLDER,			/* const char *: likewise, of a folder */
+	OPTION_FLAG,			/* bool: is set to true */
+	OPTION_TEXT,			/* const char *: points to the word itself */
+	OPTION_FILE,			/* const char *: the same; the path of a file to be written */
+	OPTION_FOLDER,			/* const char *: the same; the path of a folder */
 	OPTION_NUMBER,			/* uint32_t */
-	OPTION_SECONDS,			/* uint64_t: ns; "2.5" */
-	OPTION_CHOICE,			/* int: which of the words in `value`, "timer|nmi" */
+	OPTION_SECONDS,			/* uint64_t, ns; given in seconds, such as "2.5" */
+	OPTION_CHOICE,			/* int: the index of the word in `value`, such as "timer|nmi" */
 };
 
 struct option_row {
 	const char *name;		/* given as --name VALUE or --name=VALUE */
-	char letter;			/* also as -l VALUE; 0: not so */
-	const char *value;		/* as the help calls it; NULL for a flag */
+	char letter;			/* can also be given as -l VALUE; 0: cannot */
+	const char *value;		/* its name in the help; NULL: a flag, without a value */
 	const char *help;
 	enum option_kind kind;
-	size_t offset;			/* of the member in what the set points to */
-	uint32_t least, most;		/* of a number; bytes of a text; most 0: any */
-	unsigned heeded;		/* bits, whose meaning is the set's: where else it has an effect */
-	const char *once;		/* a text for one time in a record: why; NULL: the last counts */
+	size_t offset;			/* of the member that it sets, in a record of the set */
+	uint32_t least, most;		/* the bounds of a number, or of a text's bytes; most 0: no bounds */
+	unsigned heeded;		/* bits: where else the option has an effect; the set says what they mean */
+	/* for a text that may be given once in a record: why; NULL: the last one counts */
+	const char *once;
 };
 
 struct option_set {
-	const struct option_row *rows;	/* ended by one without a name */
-	void *into;			/* a record, or the first of several */
-	uint32_t *given;		/* NULL, or: bit i is set when rows[i] is given */
+	const struct option_row *rows;	/* the last row has no name */
+	void *into;			/* the record, or the first of several */
+	uint32_t *given;		/* bit i is set when rows[i] is given; NULL: not wanted */
 
-	/* Of several: a `once` that the last one has already begins the next. */
-	size_t size, most;		/* of a record, in bytes; of records; 0: there is one */
-	size_t *count;			/* of those begun, 1 or more */
+	/* Several records: a `once` option that the last record has already begins the next record. */
+	size_t size, most;		/* bytes of a record; records at most, 0: there is one record */
+	size_t *count;			/* records begun so far, 1 or more */
 };
 
 /*
- * Takes options up to the first other word, or to behind "--"; *used says how many words that were.
+ * Parses options up to the first other word, or up to and including "--". *used: how many words these were.
  * False with `error` set.
  */
 bool options_parse(char *const *words, size_t count, const struct option_set *sets,
 	size_t set_count, size_t *used, char **error);
 
-/* The name of the first that was given and is not heeded there, a bit of rows[i].heeded; NULL: none. */
+/*
+ * The name of the first option that was given, but has no effect at `where` (a bit of `heeded`). NULL:
+ * there is none.
+ */
 const char *options_unheeded(const struct option_set *set, unsigned where);
 
 /*
- * The options that stand for what is in `from`, as options_parse takes them: one word each, in
- * fresh memory, ended by NULL. Left out: NULL texts, choices below 0, numbers that cannot be given.
- * Paths are whole: who takes the words may run in another folder.
+ * The inverse of options_parse: one word for each option that `from` holds, in fresh memory, ended by NULL.
+ * Leaves out NULL texts, choices below 0, and numbers that cannot be given. Relative paths become absolute,
+ * for the reader of the words may run in another folder.
  */
 char **options_words(const struct option_row *rows, const void *from);
 void options_words_free(char **words);
 
+/* Prints a line for each option. */
 void options_help(FILE *out, const struct option_row *rows);
 
 #endif

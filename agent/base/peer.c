@@ -17,9 +17,9 @@
 #include "peer.h"
 #include "util.h"
 
-enum { DUMP_MAX_MS = 200 };
+enum { DUMP_MAX_MS = 200 };	/* the longest wait for an answer from the kernel */
 
-/* The process that made the other end; 0: it cannot be told. */
+/* The process that made the other end; 0: not known. */
 static pid_t process_of(int fd)
 {
 	struct ucred peer;
@@ -28,7 +28,7 @@ static pid_t process_of(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 ? peer.pid : 0;
 }
 
-/* proc(5): "PID (NAME) STATE ..."; a name may hold anything. */
+/* The process if it is stopped, else 0. proc(5): "PID (NAME) STATE ..."; a name may contain anything. */
 static pid_t stopped_of(pid_t pid)
 {
 	char *path = util_format("/proc/%d/stat", (int)pid), line[128] = "", *end;
@@ -59,7 +59,7 @@ char *peer_folder(int fd)
 	return util_copy(folder, (size_t)length);
 }
 
-/* Does a process hold the socket of this inode? Looks at no more than its own descriptors. */
+/* Does a process hold the socket with this inode? `wanted`: the name of its link in /proc/PID/fd. */
 static bool holds_socket(const char *pid, const char *wanted)
 {
 	char *path = util_format("/proc/%s/fd", pid);
@@ -112,7 +112,7 @@ static char *holder_of(uint32_t inode)
 	return holder;
 }
 
-/* The peer of an accepted socket that was made by the listener at `file`; 0: another socket. */
+/* The peer's inode, if this socket was accepted by the listener at `file`; 0: it was not. */
 static uint32_t client_of(const struct nlmsghdr *header, uint32_t file)
 {
 	const struct unix_diag_msg *message = NLMSG_DATA(header);
@@ -130,7 +130,7 @@ static uint32_t client_of(const struct nlmsghdr *header, uint32_t file)
 	return vfs.udiag_vfs_ino == file ? peer : 0;
 }
 
-/* sock_diag(7): asks for all connected unix sockets with their files and peers. */
+/* sock_diag(7): asks for all connected unix sockets, with their files and peers. */
 static int ask_for_sockets(void)
 {
 	struct {
@@ -193,9 +193,9 @@ pid_t peer_stopped(int fd)
 /* ---- the search ---- */
 
 struct search {
-	char *path;			/* NULL: no socket's client is looked for */
-	uint32_t own;			/* inode of our own socket; 0: none */
-	pid_t process;			/* may be stopped; 0: none */
+	char *path;			/* the listening socket; NULL: no client is looked for */
+	uint32_t own;			/* the inode of our own socket; 0: none */
+	pid_t process;			/* the process that may be stopped; 0: none */
 	struct peer_found found;
 };
 

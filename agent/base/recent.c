@@ -4,19 +4,19 @@
 #include "recent.h"
 #include "util.h"
 
-/* An id has one set of slots that it may be in; the oldest of these makes room. */
+/* An id may be in one set of slots only. If the set is full, its oldest id makes room. */
 enum { WAYS = 8, SET_BITS = 14, SETS = RECENT_SLOTS / WAYS };
 
 _Static_assert(SETS == 1 << SET_BITS, "the sets fill the slots");
 
 struct slot {
 	uint32_t id;
-	uint32_t met;			/* 0: never used */
+	uint32_t met;			/* the clock when it was last met; 0: never used */
 };
 
 struct recent {
 	struct slot slots[RECENT_SLOTS];
-	uint32_t clock;			/* counts meetings; only differences matter when it wraps */
+	uint32_t clock;			/* counts meetings; it may wrap, for only differences matter */
 };
 
 struct recent *recent_new(void)
@@ -29,7 +29,7 @@ void recent_free(struct recent *recent)
 	free(recent);
 }
 
-/* The first slot of its set. */
+/* The first slot of an id's set. */
 static uint32_t set_of(uint32_t id)
 {
 	return ((id ^ id >> SET_BITS ^ id >> 2 * SET_BITS) & (SETS - 1)) * WAYS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ids that were met of late, each with a slot for what is known of it. A guest starts threads
- * and processes without end and does not say which have ended, so that an id which was neither told
- * nor asked for in a long time makes room for a new one.
+ * The ids that were met recently, each with a slot for what is known of it. A guest starts threads and
+ * processes without end, and does not say which have ended. So an id that was neither told nor asked for in
+ * a long time makes room for a new one.
  */
 #ifndef RECENT_H
 #define RECENT_H
@@ -14,15 +14,15 @@ struct recent;
 
 #define RECENT_NONE 0xffffffffu
 
-enum { RECENT_SLOTS = 1 << 17 };	/* ids that follow on each other share them evenly */
+enum { RECENT_SLOTS = 1 << 17 };	/* consecutive ids share them evenly */
 
 struct recent *recent_new(void);
 void recent_free(struct recent *recent);
 
-/* The slot of an id, below RECENT_SLOTS; RECENT_NONE when it was not met or is forgotten. */
+/* The slot of an id, below RECENT_SLOTS; it counts as met now. RECENT_NONE: never met, or forgotten. */
 uint32_t recent_find(struct recent *recent, uint32_t id);
 
-/* The same, and made when there is none: then `fresh` is true, and what was kept there is void. */
+/* The same, but gives the id a slot if it has none. `*fresh`: it is new, and what the slot held is void. */
 uint32_t recent_have(struct recent *recent, uint32_t id, bool *fresh);
 
 #endif

@@ -27,7 +27,7 @@ static bool write_all(int to, const char *bytes, size_t size)
 	return true;
 }
 
-/* Is there something to read, or the end, before the patience ends? A pipe may have no writer. */
+/* Waits for something to read, or the end. False: nothing within wait_ms; a pipe may have no writer. */
 static bool await(int fd, int wait_ms)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
@@ -35,7 +35,7 @@ static bool await(int fd, int wait_ms)
 	return poll(&ready, 1, wait_ms) > 0;
 }
 
-/* NULL, or why not. */
+/* Copies everything. Returns NULL, or why it could not. */
 static const char *copy(struct spool *spool, int from, int wait_ms)
 {
 	char bytes[READ_BYTES];
@@ -54,7 +54,7 @@ static const char *copy(struct spool *spool, int from, int wait_ms)
 	return got < 0 ? strerror(errno) : NULL;
 }
 
-/* Opened so that it does not wait for a writer: who waits in open() cannot say for what. */
+/* Opens without waiting for a writer: a wait in open() could not be told to the user. */
 static bool keep(struct spool *spool, const char *path, int wait_ms, char **error)
 {
 	int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

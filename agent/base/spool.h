@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that can be read only once, as `--symbols <(nm kernel)` gives one, kept in memory. */
+/*
+ * Opens a file by its path. A pipe, which can be read only once, is copied to memory: `--symbols <(nm
+ * kernel)` gives one.
+ */
 #ifndef SPOOL_H
 #define SPOOL_H
 
@@ -9,13 +12,13 @@
 struct budget;
 
 struct spool {				/* starts as { .fd = -1 } */
-	int fd;				/* of the copy, in memory; -1: none */
-	char *path;			/* where it can be opened: the file itself, or the copy */
+	int fd;				/* of the copy in memory; -1: there is none */
+	char *path;			/* where to open it: the file itself, or the copy */
 	struct budget *budget;
-	size_t size;			/* of the copy, which the budget has paid for */
+	size_t size;			/* bytes of the copy, charged to the budget */
 };
 
-/* False with `error` set: a pipe into which nobody writes for so long is one reason. */
+/* False with `error` set: for instance, nobody has written into the pipe for wait_ms. */
 bool spool_open(struct spool *spool, const char *path, int wait_ms, struct budget *budget,
 	char **error);
 void spool_close(struct spool *spool);

@@ -19,7 +19,7 @@ bool unix_socket_address(struct sockaddr_un *address, const char *path)
 	return true;
 }
 
-/* unix(7): a blocking socket waits for the listener as long as it may wait to send. */
+/* unix(7): connect() on a blocking socket waits for the listener for as long as SO_SNDTIMEO says. */
 static int connect_as(const char *path, int flags, int wait_ms)
 {
 	struct timeval wait = { .tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000 };

@@ -7,7 +7,7 @@
 
 #include "util.h"
 
-/* Nothing is freed or flushed, as other threads are amid their work; one that gets here, too, waits. */
+/* Frees and flushes nothing, since other threads are still working. A second thread that gets here waits. */
 void util_no_memory(void)
 {
 	static const char words[] =
@@ -45,7 +45,7 @@ char *util_copy(const char *text, size_t size)
 	return copy;
 }
 
-/* Not vasprintf: where memory is out, that of glibc 2.36 writes behind a text of 100 bytes. */
+/* Does not use vasprintf: glibc 2.36's writes behind a text of 100 bytes when memory is out. */
 char *util_format_list(const char *format, va_list list)
 {
 	va_list again;
@@ -174,9 +174,9 @@ uint64_t util_now(void)
 /* ---- text for a terminal ---- */
 
 /*
- * What passes: signs that stand for themselves, one or two cells wide, left to right. Blocks of
- * Unicode 14 without their combining, format, filler and modifier characters. A list of what is
- * harmless stays right when Unicode grows; a list of what is harmful does not.
+ * The characters that pass: signs that stand for themselves, one or two cells wide, left to right. These
+ * are blocks of Unicode 14 without their combining, format, filler and modifier characters. A list of
+ * harmless characters stays right when Unicode grows; a list of harmful ones does not.
  */
 static const struct { uint32_t first, last; } harmless[] = {
 	{ 0x20, 0x7e }, { 0xa1, 0xac }, { 0xae, 0x2ff },	/* Latin, IPA; not the soft hyphen */
@@ -223,7 +223,7 @@ size_t util_utf8(const char *text, size_t size, uint32_t *point)
 	return length;
 }
 
-/* Where the last character of these begins, if it is not whole; else their end. */
+/* The end of the last whole character. */
 static size_t whole_end(const char *text, size_t size)
 {
 	size_t begin = size;
@@ -284,7 +284,7 @@ char *util_printable(const char *text, size_t size)
 		uint32_t point;
 		size_t length;
 
-		if (*text >= ' ' && *text <= '~') {	/* nearly all are */
+		if (*text >= ' ' && *text <= '~') {	/* nearly all are such */
 			*to++ = *text++;
 			size--;
 			continue;

@@ -12,16 +12,16 @@
 #include "util.h"
 #include "util_file.h"
 
-#define PREFIX ".ktop-"			/* of a file that is not complete, where it needs a name */
+#define PREFIX ".ktop-"			/* begins the temporary name of a file */
 #define SUFFIX ".partial"
 
-enum { NAMES_MAX = 100000 };		/* that are tried for one that is free */
+enum { NAMES_MAX = 100000 };		/* the most names that are tried */
 
 struct util_file {
 	FILE *stream;
-	int fd;				/* the stream's; locked, so that others know that it is in work */
+	int fd;				/* the stream's; locked, so that others know the file is being written */
 	char *path, *folder;
-	char *temporary;		/* NULL: it has no name */
+	char *temporary;		/* the temporary name; NULL: it has none */
 };
 
 static void file_free(struct util_file *file)
@@ -38,7 +38,7 @@ static bool file_fail(const struct util_file *file, int why, char **error)
 		file->path, strerror(why));
 }
 
-/* ---- what has a name before it is complete ---- */
+/* ---- temporary names ---- */
 
 static bool is_partial(const char *name)
 {
@@ -48,7 +48,7 @@ static bool is_partial(const char *name)
 		strcmp(name + size - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* One that is locked is in work. */
+/* Removes a temporary file, unless it is locked: then it is being written. */
 static void remove_left(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -85,7 +85,7 @@ static char *partial_name(const char *folder)
 		atomic_fetch_add(&next, 1));
 }
 
-/* Somebody who removes what is left may take it just before it is locked: then another is made. */
+/* Another program that cleans up may remove the file just before it is locked: then tries the next name. */
 static int open_named(struct util_file *file)
 {
 	for (int i = 0; i < NAMES_MAX; i++) {
@@ -110,7 +110,7 @@ static int open_named(struct util_file *file)
 
 /* ---- opening ---- */
 
-/* A file without a name gets one by way of this link. */
+/* Through this link, a file without a name can be given one. */
 static char *link_of(int fd)
 {
 	return util_format("/proc/self/fd/%d", fd);
@@ -134,7 +134,7 @@ static int open_unnamed(const struct util_file *file)
 	return fd;
 }
 
-/* The file that `path` leads to, which there may not be yet; NULL for all but regular files. */
+/* The real path of the file, which may not exist yet. NULL with `error` set: it is no regular file. */
 static char *file_path(const char *path, char **error)
 {
 	char *whole = realpath(path, NULL);
@@ -194,7 +194,7 @@ FILE *util_file_stream(struct util_file *file)
 
 /* ---- naming ---- */
 
-/* Gives it this name, if that is free. False with errno. */
+/* Gives the file this name, if the name is free. False with errno. */
 static bool name_new(struct util_file *file, const char *name)
 {
 	char *link;
@@ -210,7 +210,7 @@ static bool name_new(struct util_file *file, const char *name)
 	return good;
 }
 
-/* What has no name cannot be renamed: it gets one for the moment. */
+/* Replaces the file at the path. A file without a name cannot be renamed, so it gets a temporary name first. */
 static bool name_over(struct util_file *file)
 {
 	for (int i = 0; !file->temporary && i < NAMES_MAX; i++) {
@@ -236,7 +236,7 @@ static char *numbered(const char *path, unsigned number)
 		util_format("%.*s-%u%s", base, path, number, path + base);
 }
 
-/* 0, or why the stream's bytes are not all on the disk. */
+/* Returns 0, or the errno why not all of the stream's bytes are on the disk. */
 static int flush(struct util_file *file)
 {
 	if (fflush(file->stream) != 0 || fsync(file->fd) != 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that appears under its name only when complete: write to util_file_open's stream, then
- * commit (flush, fsync, name) or discard. Mode 0600. A link is followed; what is there and no
- * regular file is left alone. Until then it has no name, so that a killed program leaves nothing;
- * where the file system cannot do that, the next util_file_open in that folder removes what is left.
+ * A file that appears under its name only when it is complete: write to util_file_stream, then commit
+ * (flush, fsync, give the name) or discard. Its mode is 0600. A symbolic link is followed; anything but a
+ * regular file at the path is left alone. Until the commit the file has no name, so a killed program leaves
+ * nothing. If the file system cannot do that, the file has a temporary name, and the next util_file_open in
+ * that folder removes what was left. Waits for the disk.
  */
 #ifndef UTIL_FILE_H
 #define UTIL_FILE_H
@@ -15,14 +16,14 @@ struct util_file;
 
 struct util_file *util_file_open(const char *path, char **error);
 FILE *util_file_stream(struct util_file *file);
-void util_file_discard(struct util_file *file);		/* NULL: nothing */
+void util_file_discard(struct util_file *file);		/* NULL is allowed */
 
-/* In place of what has that name. */
+/* Replaces the file of that name. False with `error` set; frees `file` in any case. */
 bool util_file_commit(struct util_file *file, char **error);
 
 /*
- * In place of nothing: where that name is taken, "-2", "-3" ... is put before its last dot. The name
- * in fresh memory; NULL with `error` set.
+ * Never replaces a file: if the name is taken, puts "-2", "-3" ... before its last dot. Returns the name in
+ * fresh memory; NULL with `error` set. Frees `file` in any case.
  */
 char *util_file_commit_new(struct util_file *file, char **error);
 

@@ -17,7 +17,7 @@
 
 enum { WORDS = 16 };
 
-/* Parses the words of `line` (spaces divide) as a report's options; the error, or NULL. */
+/* Parses the words of `line`, divided by spaces, as a report's options. Returns the error, or NULL. */
 static char *parse(const char *line, struct report_request *request, size_t *used)
 {
 	static char copy[256];
@@ -68,7 +68,7 @@ static void test_each_kind(void **state)
 	assert_int_equal(request.sampler, SAMPLER_NMI);
 }
 
-/* The words of --sort and --mode stand for these, in this order. */
+/* The words of --sort and --mode stand for these values, in this order. */
 static void test_choices_are_the_enums(void **state)
 {
 	static const struct { const char *word; int column; } columns[] = {
@@ -136,7 +136,7 @@ static void test_refusals(void **state)
 	refuses("--folded=", "--folded: its value is empty: it takes the name of a file");
 }
 
-/* What a report is asked for beside a live ktop: the same request comes out at the other side. */
+/* A report beside a live ktop sends its request as words: the other side reads the same request. */
 static void test_words_of_a_request(void **state)
 {
 	struct report_request request, again = report_default;
@@ -159,7 +159,7 @@ static void test_words_of_a_request(void **state)
 	assert_string_equal(again.folded, "/a/b");
 	assert_string_equal(again.thread, "sh");
 	raw = util_format("%s/c/d", getcwd(here, sizeof(here)));
-	assert_string_equal(again.raw, raw);		/* the other side may run elsewhere */
+	assert_string_equal(again.raw, raw);		/* absolute, for the other side may run elsewhere */
 	free(raw);
 	assert_null(again.function);
 	assert_int_equal(again.top, 0);
@@ -171,7 +171,7 @@ static void test_words_of_a_request(void **state)
 	options_words_free(words);
 }
 
-/* What is of no use with a screen, or for a recording, is refused there; the rest is not. */
+/* An option that has no effect with a screen, or for a recording, is refused there; the others are not. */
 static void test_where_settings_are_heeded(void **state)
 {
 	struct report_request request = report_default;
@@ -210,7 +210,7 @@ static const struct option_row place_rows[] = {
 	{ 0 },
 };
 
-/* Up to so many places; returns the error, or NULL. */
+/* Parses up to `most` places. Returns the error, or NULL. */
 static char *parse_places(const char *line, struct place *places, size_t most, size_t *count)
 {
 	static char copy[256];
@@ -228,7 +228,7 @@ static char *parse_places(const char *line, struct place *places, size_t most, s
 	return error;
 }
 
-/* What a place has already begins the next; all else belongs to the last begun. */
+/* A `once` option that the place has already begins the next place; other options go to the last one begun. */
 static void test_records(void **state)
 {
 	struct place places[3];

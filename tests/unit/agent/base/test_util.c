@@ -126,11 +126,11 @@ static void test_bad_utf8(void **state)
 	check("\xff\xfe\xf8", "???");
 	check("\xc3", "?");				/* cut off */
 	check("\xe2\x86", "??");
-	check("\xc3(", "?(");				/* the byte after a bad one counts again */
+	check("\xc3(", "?(");				/* the byte after a bad one is read anew */
 	check("\x80", "?");
 }
 
-/* Whatever goes in, what comes out is the same again, and holds nothing below space. */
+/* Any input gives a text that is unchanged by a second pass, and has no byte below a space. */
 static void test_any_bytes(void **state)
 {
 	unsigned seed = 1;
@@ -167,7 +167,7 @@ static void give_back(void)
 	_exit(GAVE_BACK);
 }
 
-/* Other threads run on: nothing that exit() would take down goes; what is given back, is. */
+/* Other threads go on working: atexit functions do not run, at_quick_exit functions do. */
 static void test_without_memory_it_ends_at_once(void **state)
 {
 	char words[128] = "";
@@ -192,7 +192,7 @@ static void test_without_memory_it_ends_at_once(void **state)
 	close(ends[1]);
 }
 
-/* Cut at every length, nothing but whole characters is left, and none that had room is gone. */
+/* Cut at each length, the text has only whole characters, and loses none that had room. */
 static void test_cuts_between_characters(void **state)
 {
 	static const char text[] = "a\xc3\xbc" "b\xe6\x97\xa5\xe6\x9c\xac" "c\xf0\x9f\x98\x80";
@@ -300,7 +300,7 @@ static void test_file_that_cannot_be(void **state)
 	free(error);
 }
 
-/* Nothing is left behind when the room ends, and what was there before stays. */
+/* When the disk is full, nothing is left behind, and the old file stays. */
 static void test_file_without_room(void **state)
 {
 	char path[256], *error = NULL, *text;
@@ -338,7 +338,7 @@ static void refuses(const char *path, const char *why)
 	free(error);
 }
 
-/* A rename would put a file in its place. */
+/* A rename would replace these by a file. */
 static void test_what_is_no_file_stays(void **state)
 {
 	(void)state;
@@ -367,7 +367,7 @@ static void test_link_is_followed(void **state)
 		"test \"$(ls folder)\" = file && rm -r link folder");
 }
 
-/* Killed while it writes: nothing stays of that, at least from when somebody writes there again. */
+/* The program is killed while it writes: nothing is left, at the latest once somebody writes to that folder again. */
 static void test_file_of_a_killed_program(void **state)
 {
 	char path[256];
@@ -391,7 +391,7 @@ static void test_file_of_a_killed_program(void **state)
 	scratch_run("test -z \"$(ls -A)\"");
 }
 
-/* What has to have a name while it is written, on file systems that know no other way, and was left. */
+/* Some file systems need a temporary name: what a killed program left under one is removed. */
 static void test_what_killed_programs_left_is_removed(void **state)
 {
 	char *error = NULL;
@@ -406,7 +406,7 @@ static void test_what_killed_programs_left_is_removed(void **state)
 	scratch_run("test \"$(ls -A | sort | xargs)\" = '.ktop-x ktop-1.partial report' && rm .ktop-x *");
 }
 
-/* One that another program is writing stays. */
+/* A file that another program is writing stays. */
 static void test_what_is_in_work_stays(void **state)
 {
 	struct util_file *file;
@@ -435,7 +435,7 @@ static char *write_new(const char *path)
 	return name;
 }
 
-/* However many are written at once under one name: none takes the place of another. */
+/* Many files written at once under one name: none replaces another. */
 static void test_new_files_have_names_of_their_own(void **state)
 {
 	static const char *const names[] = { "a.b.folded", "a.b-2.folded", "a.b-3.folded" };
