@@ -60,7 +60,8 @@ static void find_bp(struct registers *caller, const struct orc_entry *entry, uin
 /* What a function may change without saving it is not known in its caller. */
 static void forget_scratch(struct registers *registers)
 {
-	const uint64_t kept = UINT64_C(1) << 3 | UINT64_C(1) << BP | UINT64_C(0xf) << 12;	/* rbx, rbp, r12 to r15 */
+	/* rbx, rbp, r12 to r15 */
+	const uint64_t kept = UINT64_C(1) << 3 | UINT64_C(1) << BP | UINT64_C(0xf) << 12;
 
 	registers->known &= kept;
 }

@@ -93,15 +93,15 @@ static bool find_orc(void *context, uint64_t pc, struct orc_entry *entry)
 	bool entered = (pc - model->text) % CALL_MODEL_FUNCTION_SIZE < 16;
 	enum shape shape = shape_of(function);
 
-	*entry = (struct orc_entry){ .sp = ORC_SP, .sp_offset = 8, .type = ORC_TYPE_CALL };
+	*entry = (struct orc_entry) { .sp = ORC_SP, .sp_offset = 8, .type = ORC_TYPE_CALL };
 	if (function >= CALL_MODEL_FUNCTIONS)
 		return false;
 	if (function >= ENTRY_CODE)
-		*entry = (struct orc_entry){ .sp = ORC_SP, .type = ORC_TYPE_REGS, .signal = true };
+		*entry = (struct orc_entry) { .sp = ORC_SP, .type = ORC_TYPE_REGS, .signal = true };
 	else if (function == 0)
 		entry->type = ORC_TYPE_END;
 	else if (!entered && shape == FRAMES_BY_IT)
-		*entry = (struct orc_entry){
+		*entry = (struct orc_entry) {
 			.sp = ORC_BP, .sp_offset = 16, .bp = ORC_PREV_SP, .bp_offset = -16, .type = ORC_TYPE_CALL,
 		};
 	else if (!entered)
@@ -168,7 +168,7 @@ void call_model_begin(struct call_model *model, enum arch_id arch, uint64_t seed
 {
 	bool narrow = arch == ARCH_I386;
 
-	*model = (struct call_model){ .arch = arch_get(arch), .random = { .state = seed } };
+	*model = (struct call_model) { .arch = arch_get(arch), .random = { .state = seed } };
 	model->text = narrow ? 0xc0100000 : UINT64_C(0xffffffff81000000);
 	model->stack = narrow ? 0xc4000000 : UINT64_C(0xffffc90000010000);
 	model->registers.arch = model->arch;
@@ -178,7 +178,7 @@ void call_model_begin(struct call_model *model, enum arch_id arch, uint64_t seed
 	if (is_x86(model))
 		push(model, 0);
 	enter(model, 0, true);
-	model->code = (struct unwind_code){ .context = model, .is_kernel = is_kernel, .function = function_at };
+	model->code = (struct unwind_code) { .context = model, .is_kernel = is_kernel, .function = function_at };
 }
 
 void call_model_begin_orc(struct call_model *model, uint64_t seed)
@@ -242,8 +242,8 @@ void call_model_sample(struct call_model *model)
 	uint64_t sp = get(model, model->arch->sp);
 
 	expect(model, get(model, model->arch->pc), true);
-	model->memory = (struct stack_memory){ .count = 1 };
-	model->memory.pieces[0] = (struct stack_piece){
+	model->memory = (struct stack_memory) { .count = 1 };
+	model->memory.pieces[0] = (struct stack_piece) {
 		.address = sp, .bytes = model->bytes + (sp - model->stack),
 		.size = (size_t)(model->stack + CALL_MODEL_STACK - sp),
 	};
