@@ -13,7 +13,7 @@ UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample tr
 	$(call in,agent/names/test_,guest_symbols kernel_names layouts sources symbols threads) \
 	$(call in,agent/unwind/test_,unwind) \
 	$(call in,agent/query/test_,filter_words query query_inlined table) \
-	$(call in,agent/guest/test_,commands guest_events profiler) $(call in,agent/export/test_,export) \
+	$(call in,agent/guest/test_,commands guest_events profiler) $(call in,agent/source/test_,replay) $(call in,agent/export/test_,export) \
 	$(call in,agent/session/test_,memory session session_files turn waits scarce subscription) \
 	$(call in,agent/fleet/test_,fleet) $(call in,agent/report/test_,growth report report_guest report_others) \
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
@@ -23,7 +23,7 @@ THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kern
 WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers)
 FAKES = ansi call_model canvas_dump counts decode_log fake_guest fake_host fake_machine fake_port fake_qmp fake_serial fake_smp golden \
-	hand_picture no_waits packets picture query_world report_fixture safe_canvas session_fixture sheet stage
+	hand_picture no_waits packets picture query_world recordings report_fixture safe_canvas session_fixture sheet stage
 FUZZ = $(addprefix fuzz_,decode qmp elf dwarf nm demangle unwind control service screen session)
 # The same, each allocation refused in turn; the hook allocates nothing, floods take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))

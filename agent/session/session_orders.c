@@ -106,7 +106,7 @@ static void obey(struct session *session, const struct order *order)
 		break;
 	case ORDER_PLAY:
 		if (session->source->table->play)
-			session->source->table->play(session->source, &order->play);
+			session->source->table->play(session->source, &order->play, util_now());
 		break;
 	}
 }

@@ -161,8 +161,8 @@ static void await(struct source *source, bool reads, uint64_t now, struct source
 		wait->due = now;
 	else if (replay->playing && next > replay->at)
 		wait->due = later(replay->since, scaled(next - replay->at, -replay->speed));
-	else if (replay->playing && !is_last_boot(replay))
-		wait->due = now;
+	else if (replay->playing)
+		wait->due = now;		/* this boot is over */
 }
 
 static void woken(struct source *source)
@@ -269,12 +269,12 @@ static void run(struct source *source, bool on, bool keep, const struct command_
 	answer(sink, true, text);
 }
 
-static void play(struct source *source, const struct play *wanted)
+static void play(struct source *source, const struct play *wanted, uint64_t now)
 {
 	struct replay *replay = replay_of(source);
 	int64_t by = wanted->ns;
 
-	advance(replay, util_now());
+	advance(replay, now);
 	switch (wanted->kind) {
 	case PLAY_PAUSE:
 		set_playing(replay, !replay->playing);

@@ -89,7 +89,7 @@ struct source_table {
 	void (*run)(struct source *source, bool on, bool keep, const struct command_sink *sink);
 
 	/* Obeys an order to the player. NULL: the source is not a recording. */
-	void (*play)(struct source *source, const struct play *wanted);
+	void (*play)(struct source *source, const struct play *wanted, uint64_t now);
 
 	/* Sends a control line to the guest. The sink is called once, with the answer or with why there is none. */
 	void (*ask)(struct source *source, const char *line, const struct command_sink *sink);

@@ -19,15 +19,14 @@
 
 #include "agent/base/util.h"
 #include "agent/wire/decode.h"
-#include "agent/wire/metadata.h"
-#include "agent/wire/record.h"
 #include "agent/wire/recording.h"
 #include "agent/wire/recording_reader.h"
 #include "agent/wire/recording_repair.h"
 #include "tests/unit/fakes/packets.h"
+#include "tests/unit/fakes/recordings.h"
 #include "tests/unit/fakes/scratch.h"
 
-enum { CPUS = 2, ROUNDS = 4, EVENTS = 3 };
+enum { CPUS = RECORDINGS_CPUS, ROUNDS = 4, EVENTS = 3, HZ = 1000000000 };
 
 /* ---- making one ---- */
 
@@ -50,61 +49,16 @@ static void no_events(void *context, const struct event *events, size_t count)
 	(void)count;
 }
 
-static void record_it(void *context, const struct packet *packet)
-{
-	record_packet(context, packet);
-}
-
-static void add_guest(struct packets *packets, uint64_t time)
-{
-	struct ktop_wire_guest wire = { .cpus = CPUS, .clock = 1000000000 };
-	struct body body = { .size = 0 };
-
-	packets_begin(packets, KTOP_META, 0, time);
-	body_fixed(&body, &wire, sizeof(wire));
-	for (int i = 0; i < 5; i++)
-		body_text(&body, "demo");
-	packets_event(packets, time, KTOP_EVENT_guest, &body);
-	packets_end(packets, time);
-}
-
-static void add_missed(struct packets *packets, uint32_t cpu, uint64_t time)
-{
-	struct body body = { .size = 4 };
-
-	packets_begin(packets, KTOP_SAMPLES, cpu, time);
-	for (int i = 0; i < EVENTS; i++)
-		packets_event(packets, time + (uint64_t)i, KTOP_EVENT_missed, &body);
-	packets_end(packets, time + EVENTS);
-}
-
 static struct packets *some_packets(uint8_t boot)
 {
 	struct packets *packets = packets_new(boot);
 
 	for (uint64_t round = 0; round < ROUNDS; round++) {
-		add_guest(packets, round * 100);
+		recordings_guest(packets, round * 100, HZ);
 		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
-			add_missed(packets, cpu, round * 100 + 10 * cpu + 1);
+			recordings_missed(packets, cpu, round * 100 + 10 * cpu + 1, EVENTS);
 	}
 	return packets;
-}
-
-static void record_all(const char *folder, const struct packets *packets)
-{
-	char *error = NULL;
-	struct record *record;
-	struct decode *decode;
-
-	assert_true(record_folder(folder, &error));
-	record = record_new(&(struct record_options) { .folder = folder },
-		&(struct metadata_machine) { .name = "vm", .kernel = "/boot/kernel" });
-	decode = decode_new(&(struct decode_sink) {
-		.context = record, .boot = no_boot, .packet = record_it, .events = no_events,
-	});
-	decode_feed(decode, packets->bytes, packets->size);
-	decode_free(decode);
-	assert_true(record_close(record, &error));
 }
 
 /* The only part of a recording, in fresh memory. */
@@ -186,7 +140,7 @@ static void test_as_it_was_recorded(void **state)
 	struct seen seen;
 
 	(void)state;
-	record_all(scratch_path("whole"), packets);
+	recordings_write(scratch_path("whole"), packets);
 	recording = recording_new(scratch_path("whole"), &error);
 	assert_non_null(recording);
 	assert_int_equal(recording->boot_count, 1);
@@ -236,7 +190,7 @@ static void test_cut_at_each_byte(void **state)
 	uint64_t size, packet;
 
 	(void)state;
-	record_all(scratch_path("cut"), packets);
+	recordings_write(scratch_path("cut"), packets);
 	part = only_part(scratch_path("cut"));
 	file = util_format("%s/samples_0", part);
 	size = size_of(file);
@@ -260,7 +214,7 @@ static void test_damage_at_each_byte(void **state)
 	FILE *opened;
 
 	(void)state;
-	record_all(scratch_path("damage"), packets);
+	recordings_write(scratch_path("damage"), packets);
 	part = only_part(scratch_path("damage"));
 	file = util_format("%s/samples_0", part);
 	size = size_of(file);
@@ -300,7 +254,7 @@ static void test_repaired(void **state)
 	uint64_t packet;
 
 	(void)state;
-	record_all(scratch_path("repair"), packets);
+	recordings_write(scratch_path("repair"), packets);
 	part = only_part(scratch_path("repair"));
 	partial = util_format("%s.partial", part);
 	file = util_format("%s/samples_0", part);
@@ -326,28 +280,10 @@ static void test_repaired(void **state)
 	packets_free(packets);
 }
 
-/* A kernel's own trace event, with its descriptor. */
-static void add_own_event(struct packets *packets, uint64_t time)
-{
-	struct ktop_wire_descriptor wire = { .event = 100, .stream = KTOP_TRACE };
-	struct body descriptor = { .size = 0 }, event = { .size = 4, .bytes = { 42 } };
-
-	packets_begin(packets, KTOP_META, 0, time);
-	body_fixed(&descriptor, &wire, sizeof(wire));
-	body_text(&descriptor, "mail_put");
-	body_text(&descriptor, "u32 letters;");
-	packets_event(packets, time, KTOP_EVENT_descriptor, &descriptor);
-	packets_end(packets, time);
-	packets_begin(packets, KTOP_TRACE, 1, time);
-	packets_event(packets, time, 100, &event);
-	packets_end(packets, time);
-}
-
 /* A part of a boot may begin with events that the guest describes only later in it. */
 static void test_descriptors_known_before(void **state)
 {
 	struct packets *packets = packets_new(3);
-	struct body event = { .size = 4, .bytes = { 42 } };
 	const struct recording_boot *boot;
 	struct recording *recording;
 	struct reader *reader;
@@ -357,12 +293,11 @@ static void test_descriptors_known_before(void **state)
 	size_t got;
 
 	(void)state;
-	add_guest(packets, 0);
-	packets_begin(packets, KTOP_TRACE, 1, 10);
-	packets_event(packets, 10, 100, &event);
-	packets_end(packets, 10);
-	add_own_event(packets, 100);
-	record_all(scratch_path("own"), packets);
+	recordings_guest(packets, 0, HZ);
+	recordings_own_event(packets, 10);
+	recordings_descriptor(packets, 100);
+	recordings_own_event(packets, 100);
+	recordings_write(scratch_path("own"), packets);
 	recording = recording_new(scratch_path("own"), &error);
 	assert_non_null(recording);
 	boot = &recording->boots[0];
@@ -412,8 +347,9 @@ static void test_metadata_made_anew(void **state)
 	size_t size, made_size;
 
 	(void)state;
-	add_own_event(packets, ROUNDS * 100);
-	record_all(scratch_path("metadata"), packets);
+	recordings_descriptor(packets, ROUNDS * 100);
+	recordings_own_event(packets, ROUNDS * 100);
+	recordings_write(scratch_path("metadata"), packets);
 	part = only_part(scratch_path("metadata"));
 	file = util_format("%s/metadata", part);
 	whole = scratch_read(file, &size);
@@ -452,7 +388,7 @@ static void test_metadata_of_damaged_packets(void **state)
 	FILE *opened;
 
 	(void)state;
-	record_all(scratch_path("inside"), packets);
+	recordings_write(scratch_path("inside"), packets);
 	part = only_part(scratch_path("inside"));
 	file = util_format("%s/meta_0", part);
 	size = size_of(file);
