@@ -28,7 +28,7 @@ FUZZ = $(addprefix fuzz_,decode qmp elf dwarf nm demangle unwind control service
 # The same, each allocation refused in turn; the hook allocates nothing, floods take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))
 TOOLS = pty liar harmless odd_qemu refuse.so slow_disk.so	# of tests/e2e
-CHECKS = bench licence style tour layers pairs messages message-table manual completion install cpus barriers
+CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
 E2E = tiny port books events linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
