@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of the CPU that this is compiled for: all in the hook that another CPU has otherwise. */
+/*
+ * Includes the header of the CPU for which the hook is compiled. All that differs from CPU to CPU is in these
+ * headers. They all have the same names.
+ */
 #ifndef KTOP_ARCH_H
 #define KTOP_ARCH_H
 

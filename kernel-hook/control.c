@@ -3,11 +3,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "events.h"
 #include "hook.h"
 #include "ktop.h"
 #include "sampler.h"
-#include "base/str.h"
 #include "transport.h"
 
 enum {

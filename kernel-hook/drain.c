@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/packet.h"
 #include "hook.h"
 #include "ktop.h"
-#include "base/packet.h"
 #include "port.h"
 #include "transport.h"
 #include "write_sample.h"

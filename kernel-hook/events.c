@@ -2,10 +2,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "events.h"
-#include "hook.h"
 #include "base/put.h"
 #include "base/str.h"
+#include "events.h"
+#include "hook.h"
 #include "trace.h"
 
 struct named {

@@ -2,9 +2,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/ring.h"
 #include "hook.h"
 #include "ktop.h"
-#include "base/ring.h"
 
 bool ktop_running(const struct ktop *ktop)
 {

@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control.h"
 #include "base/grid.h"
+#include "base/packet.h"
+#include "base/ring.h"
+#include "control.h"
 #include "hotkeys.h"
 #include "ktop.h"
 #include "meta.h"
-#include "base/packet.h"
-#include "base/ring.h"
 #include "trace.h"
 #include "wire.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a kernel calls. Each function names the contexts from which it may be called:
+ * The functions that a kernel calls. The comment of each names the contexts from which it may be called:
  *
  *   any         thread, interrupt or NMI
- *   irq off     thread or interrupt with interrupts masked on this CPU, not NMI
- *   thread      a schedulable context
- *   serial      thread or irq off, and the caller never makes two such calls at once
+ *   irq off     thread or interrupt, with interrupts masked on this CPU; not NMI
+ *   thread      a context that can be scheduled
+ *   serial      thread or irq off; the kernel never makes two such calls at once
  *
- * Nothing here waits, allocates or faults. docs/porting.md walks through a port. Trace points: trace.h.
+ * No function waits, allocates memory or faults. docs/porting.md explains a port step by step. Trace points are in
+ * trace.h; port.h has what the hook calls.
  */
 #ifndef KTOP_H
 #define KTOP_H
@@ -19,65 +20,69 @@
 struct ktop;
 struct ktop_transport;
 
-/* The interrupted context, from which a stack is walked. */
+/* The registers of the interrupted code. The stack is walked from them. */
 struct ktop_regs {
-	uint64_t pc, sp, fp;
+	uint64_t pc, sp, fp;		/* program counter, stack pointer, frame pointer */
 	bool user;			/* the CPU was in user mode */
 };
 
-/* A function of the kernel, where it runs. */
+/* A function of the kernel. */
 struct ktop_symbol {
-	uint64_t address;
+	uint64_t address;		/* where it runs */
 	uint32_t size;			/* bytes, not 0 */
-	const char *name;		/* good until the next question */
+	const char *name;		/* valid until the next call */
 };
 
 /*
- * thread, in ktop_drain(). The first function that ends above `from`, for a kernel that knows its
- * own names; false: there is none.
+ * thread, in ktop_drain(). A kernel that knows the names of its own functions gives this one: it finds the first
+ * function that ends above `from`. False: there is none.
  */
 typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
 
 /*
- * thread, in ktop_init() or ktop_drain(). For a kernel whose CPUs each have a counter of their own
- * work, which stands still while the CPU is halted: from now on each overflows about so many times in
- * a second of work, 0: never, and its NMI calls ktop_overflow(). NULL, or why this machine cannot.
+ * thread, in ktop_init() or ktop_drain(). A kernel whose CPUs have counters that count only while the CPU works
+ * gives this one. From now on each CPU's counter overflows about `rate` times in a second of work, and its NMI calls
+ * ktop_overflow(); 0: never. Returns NULL, or a text that says why this machine cannot.
  */
 typedef const char *ktop_counters(uint32_t rate);
 
-/* Fixed facts of this boot. Texts are copied; an unknown one is NULL. */
+/* Fixed facts of this boot. The texts are copied; NULL: unknown. */
 struct ktop_facts {
-	const char *kernel, *version, *arch;	/* arch as `uname -m` has it: "x86_64" */
-	uint8_t boot_id[16];		/* new at each boot */
-	uint32_t cpus;			/* how many this machine has */
-	uint64_t clock_hz;		/* of ktop_port_clock(); 0: unknown, the rate is as if 1 GHz */
-	uint64_t epoch_ns;		/* unix time at clock 0; 0: unknown */
-	const char *anchor;		/* name of a symbol, and where it runs: gives the slide */
-	uint64_t anchor_address;
+	const char *kernel, *version, *arch;	/* arch as `uname -m` prints it: "x86_64" */
+	uint8_t boot_id[16];		/* random bytes, new at each boot */
+	uint32_t cpus;			/* how many CPUs this machine has */
+	uint64_t clock_hz;		/* of ktop_port_clock(); 0: unknown, periods are taken as if it were 1 GHz */
+	uint64_t epoch_ns;		/* unix time in ns when the clock was 0; 0: unknown */
+	const char *anchor;		/* the name of a symbol: shows how far the kernel was moved */
+	uint64_t anchor_address;	/* where that symbol runs */
 	const uint8_t *build_id;	/* of the kernel image; NULL: unknown */
 	uint32_t build_id_size;
-	ktop_symbol_after *symbols;	/* NULL: the host has a file of symbols */
-	ktop_counters *counters;	/* NULL: the last CPU sends the NMIs */
+	ktop_symbol_after *symbols;	/* NULL: the host takes the symbols from a file */
+	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
 };
 
-/* What a kernel may set; zero means the default. */
+/* What a kernel may set. 0 means the default, which is the value after the ';'. */
 struct ktop_settings {
-	uint32_t rate;			/* samples per second on each CPU, 1 to 20000; 997 */
+	uint32_t rate;			/* samples a second on each CPU, 1 to 20000; 997 */
 	uint32_t ring_size;		/* bytes per CPU and class, a power of two; 256 KiB */
-	bool plain_keys;		/* A and B alone, instead of with Ctrl and Alt */
+	bool plain_keys;		/* A starts and B stops, without Ctrl and Alt */
 	bool start;			/* sample from ktop_init() on */
-	bool nmi;			/* by NMI; by timer where that cannot be */
-	/* Names kept at a time, powers of two up to 2^20; 1024, 4096, 512. A row takes some 180 bytes. */
+	bool nmi;			/* sample by NMI; by timer if NMIs cannot be had */
+	/* How many names are kept at a time: powers of two up to 2^20; 1024, 4096, 512. Each takes some 180 bytes. */
 	uint32_t processes, threads, objects;
-	uint32_t events;		/* trace events of the kernel's own, likewise, up to 512; 64 */
+	uint32_t events;		/* trace events of the kernel's own: a power of two up to 512; 64 */
 };
 
-/* Bytes of memory, aligned to 64, that ktop_init wants for so many CPUs. */
+/*
+ * any. Bytes of memory that ktop_init() needs for so many CPUs and these settings; NULL: the defaults. 0: the
+ * settings are out of range, or the bytes are more than this CPU can address.
+ */
 size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings);
 
 /*
- * thread, once. The memory stays the hook's for ever. NULL when the settings or the size are wrong.
- * The transport may be NULL: the hook then counts and drops.
+ * thread, once. The memory, aligned to 64 bytes, and the transport stay the hook's for ever. `settings` NULL: the
+ * defaults. `transport` NULL: the hook counts events and drops them. Returns NULL if a setting is out of range, or
+ * the memory is too small or not aligned.
  */
 struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_settings *settings,
 	struct ktop_transport *transport, void *memory, size_t size);
@@ -85,77 +90,85 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 /* ---- sampling ---- */
 
 /*
- * irq off: this CPU's timer interrupt. Returns at once while off or not yet due. Asks through
- * ktop_port_timer() for its next call; a kernel with a fixed tick only may ignore that wish, and
- * then sets a rate of no more than its ticks: a sample stands for at most 8 periods.
+ * irq off. This CPU's timer interrupt calls it, with the registers of the interrupted code. It returns at once while
+ * profiling is off or no sample is due. It asks for its next call through ktop_port_timer(). A kernel with a fixed
+ * tick may ignore that, and then sets a rate that is no higher than its ticks: a sample stands for at most 8 periods.
  */
 void ktop_tick(struct ktop *ktop, const struct ktop_regs *regs);
 
-/* NMI: true when the NMI was the hook's own. */
+/* NMI. Every NMI calls it. True: the NMI was the hook's own. */
 bool ktop_nmi(struct ktop *ktop, const struct ktop_regs *regs);
 
-/* NMI, or irq off: this CPU's counter has overflowed (ktop_counters). ktop_tick() goes on as ever. */
+/* NMI or irq off. This CPU's counter has overflowed (ktop_counters). ktop_tick() is called as before. */
 void ktop_overflow(struct ktop *ktop, const struct ktop_regs *regs);
 
-/*
- * any: is this CPU the one set aside to pace the others by NMI? Its scheduler then runs nothing
- * but ktop_pace(), which sends what is due and returns the clock value to be called again at.
- * ktop_pace(): thread or irq off, on that CPU alone.
- */
+/* any. True: this CPU is set aside to send NMIs to the others. It then runs nothing but ktop_pace(). */
 bool ktop_set_aside(const struct ktop *ktop, uint32_t cpu);
+
+/*
+ * thread or irq off, on the CPU that is set aside alone. Sends the NMIs that are due, and returns the clock value at
+ * which to call it again.
+ */
 uint64_t ktop_pace(struct ktop *ktop);
 
-/* ---- names (serial): kept in fixed tables and sent again to each new host ---- */
+/* ---- names (serial): they are kept in tables of a fixed size, and sent again to each new host ---- */
 
+/* A file that is mapped: the kernel, a module, a program, a library. */
 struct ktop_object {
-	uint32_t process;		/* KTOP_KERNEL: the kernel's own space */
-	uint64_t start, end;		/* run addresses */
-	uint64_t bias;			/* run address minus link address */
+	uint32_t process;		/* whose address space; KTOP_KERNEL: the kernel's */
+	uint64_t start, end;		/* where it is mapped; end is exclusive */
+	uint64_t bias;			/* address where it runs minus address for which it was linked */
 	const char *name;		/* file name or path */
 	const uint8_t *build_id;	/* NULL: unknown */
 	uint32_t build_id_size;
 };
 
+/*
+ * A new name of an id replaces the old one. Exit is called before the id is used again; exit of a process also ends
+ * its objects. Names are copied, and cut to 63 bytes. A name that finds no place in its table is counted as lost.
+ */
 void ktop_process(struct ktop *ktop, uint32_t process, const char *name);
 void ktop_process_exit(struct ktop *ktop, uint32_t process);
 void ktop_thread(struct ktop *ktop, uint32_t thread, uint32_t process, const char *name);
 void ktop_thread_exit(struct ktop *ktop, uint32_t thread);
 void ktop_object(struct ktop *ktop, const struct ktop_object *object);
 
-/* thread, the caller of ktop_drain(): facts.symbols has something new from this address on. */
+/* thread, the one that calls ktop_drain(). facts.symbols has new functions from this address on. */
 void ktop_symbols(struct ktop *ktop, uint64_t from);
 
 /* ---- the rest ---- */
 
 /*
- * thread: from now on each byte that comes from PS/2 goes to ktop_serio(). Only a kernel that has
- * said so has keys typed into it by the host; any other is started and stopped by the port.
+ * thread. Says that from now on each byte from the PS/2 controller goes to ktop_serio(). Only then does the host
+ * press keys to start and stop profiling; otherwise it uses the port.
  */
 void ktop_keys_heard(struct ktop *ktop);
 
 /*
- * irq off: each byte from PS/2 port `index` (0 keyboard, 1 mouse), in order. True: the byte
- * belongs to a ktop key and the kernel drops it; else it goes on as before. What the key asks for
- * is done by the next ktop_drain().
+ * irq off. Takes each byte from PS/2 port `index` (0 keyboard, 1 mouse), in order. True: the byte belongs to a key of
+ * ktop's, and the kernel drops it. The next ktop_drain() does what the key asks for.
  */
 bool ktop_serio(struct ktop *ktop, uint32_t index, uint8_t byte);
 
 /*
- * thread, one caller, at least every 50 ms, or else each time by when ktop_drain_by() says: control
- * lines in, packets out, a bounded number. True: more is ready, call again soon.
+ * thread. One thread calls it, the drainer: every 50 ms, or else by the time that ktop_drain_by() gives. It takes
+ * control lines and sends packets, a bounded number of both. True: more is ready; call again at once.
  */
 bool ktop_drain(struct ktop *ktop);
 
 /*
- * thread, that caller, after a ktop_drain() that returned false: the clock value by which to call it
- * again, at most 90 ms later. So the host gets its heartbeats in time, and rings do not fill.
+ * thread, the drainer, after ktop_drain() has returned false. Returns the clock value by which to call it again, at
+ * most 90 ms later: the host then gets its heartbeats in time, and the rings do not overflow.
  */
 uint64_t ktop_drain_by(const struct ktop *ktop);
 
-/* any: is profiling on? */
+/* any. Is profiling on? */
 bool ktop_running(const struct ktop *ktop);
 
-/* any: events of this CPU's stream (wire.h) since boot: all, and those of them that were dropped. */
+/*
+ * any. Events of this CPU's stream, KTOP_SAMPLES or KTOP_TRACE (wire.h), since boot: all of them; those of them that
+ * were dropped.
+ */
 uint64_t ktop_taken(const struct ktop *ktop, uint32_t cpu, uint32_t stream);
 uint64_t ktop_lost(const struct ktop *ktop, uint32_t cpu, uint32_t stream);
 

@@ -3,11 +3,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/put.h"
 #include "events.h"
 #include "hook.h"
 #include "ktop.h"
 #include "meta.h"
-#include "base/put.h"
 #include "trace.h"
 #include "wire.h"
 

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ktop.h"
-#include "base/str.h"
 #include "base/name_table.h"
+#include "base/str.h"
+#include "ktop.h"
 
 /* Rows where the kernel sets none; a name is cut to bytes. */
 enum {

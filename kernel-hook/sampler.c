@@ -3,11 +3,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "hook.h"
 #include "ktop.h"
 #include "port.h"
 #include "sampler.h"
-#include "base/str.h"
 
 static const char no_nmi[] = "nmi: this kernel or machine cannot send them";
 

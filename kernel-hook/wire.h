@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What travels from the hook to the host: CTF 1.8 packets of little-endian, byte-aligned events
- * (Common Trace Format 1.8.3, sections 5 and 6). Shared by both sides; nothing else is.
+ * What the hook sends to the host: CTF 1.8 packets of little-endian, byte-aligned events (Common Trace Format
+ * 1.8.3, sections 5 and 6). The hook and the host share this file, and no other.
  *
  *   packet   +-----------------------+  \
  *            | header   24 bytes     |   |
@@ -14,11 +14,11 @@
  *            +-----------------------+   |
  *            | ...                   |  /
  *
- * A payload is its FIXED fields in order, then its LISTs in order, each a u16 count and the
- * elements. Text is a list of bytes, UTF-8, without a terminating zero.
+ * A payload has its fixed fields in order, then its lists in order. A list is a u16 count and the elements.
+ * Text is a list of bytes, in UTF-8, without a terminating zero.
  *
- * The table below is the one source of the structs, the decoder, the CTF metadata and docs/wire.md.
- * A row is never changed: a changed field is a new id.
+ * The structures, the decoder, the CTF metadata and docs/wire.md are all made from the table below. A row never
+ * changes: an event whose fields change gets a new id.
  */
 #ifndef KTOP_WIRE_H
 #define KTOP_WIRE_H
@@ -29,21 +29,22 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire is little-en
 
 enum {
 	KTOP_MAGIC = 0xC1FC1FC1u,	/* CTF 1.8.3, section 5.1 */
-	KTOP_PACKET_MAX = 32768,	/* bytes: Linux cuts writes to a port there */
+	KTOP_PACKET_MAX = 32768,	/* bytes; Linux cuts longer writes to a port */
 	KTOP_FRAMES_MAX = 64,		/* of one sample, in each of its two stacks */
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
 	KTOP_REGISTERS_MAX = 64,	/* of one raw sample */
 	KTOP_STACK_MAX = 2048,		/* bytes of stack in it */
-	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the CTF trace uuid */
-	KTOP_TRACE_FIRST = 32,		/* ids of trace events: the hook's own from here on, */
-	KTOP_TRACE_USER = 64,		/* the kernel's from here on */
+	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the uuid of the CTF trace */
+	KTOP_TRACE_FIRST = 32,		/* the first id of the hook's own trace events */
+	KTOP_TRACE_USER = 64,		/* the first id of the kernel's trace events */
 };
 
-/* Ids that stand for "none": the address space of the kernel, no CPU, no thread. */
+/* Ids that stand for "none": no process, which is the address space of the kernel; no CPU; no thread. */
 #define KTOP_KERNEL 0xffffffffu
 #define KTOP_NO_CPU 0xffffffffu
 #define KTOP_NO_THREAD 0xffffffffu
 
+/* KTOP_META: state. KTOP_SAMPLES, KTOP_TRACE: the two classes of events that CPUs write into rings. */
 enum ktop_stream { KTOP_META, KTOP_SAMPLES, KTOP_TRACE, KTOP_STREAMS };
 enum ktop_mode { KTOP_MODE_KERNEL, KTOP_MODE_USER, KTOP_MODE_IDLE, KTOP_MODES };
 /* The CPU of a raw sample: how its registers are numbered. */
@@ -52,43 +53,43 @@ enum ktop_sampler { KTOP_TIMER, KTOP_NMI, KTOP_SAMPLERS };
 
 /* ktop_wire_sample.flags */
 enum {
-	KTOP_KERNEL_CUT = 1,	/* the kernel walk met a bad frame pointer or the frame limit */
-	KTOP_USER_CUT = 2,	/* the same for the user walk */
-	KTOP_ENTRY = 4,		/* in the entry window: leaf only */
-	KTOP_USER_EXACT = 8,	/* user[0] is an interrupted PC, not a return address */
+	KTOP_KERNEL_CUT = 1,	/* kernel[] lacks callers: the walk met a bad frame pointer or the frame limit */
+	KTOP_USER_CUT = 2,	/* the same for user[] */
+	KTOP_ENTRY = 4,		/* the CPU was in an entry stub, or on another stack: kernel[] has one frame */
+	KTOP_USER_EXACT = 8,	/* user[0] is an interrupted pc, not a return address */
 };
 
-/* Fields: F(type, name) fixed, L(type, name) list. */
+/* The fields of each event: F(type, name) is a fixed field, L(type, name) a list. */
 
-#define KTOP_WIRE_descriptor(F, L) /* one row of this table, as the sending hook has it */ \
+#define KTOP_WIRE_descriptor(F, L) /* an event of this table, or of the kernel's own, as this hook sends it */ \
 	F(u16, event) F(u8, stream) L(char, name) L(char, fields)
-#define KTOP_WIRE_guest(F, L) /* clock: Hz, 0 unknown; epoch: unix ns at clock 0, 0 unknown */ \
+#define KTOP_WIRE_guest(F, L) /* clock: Hz; epoch: unix time in ns at clock 0; 0: unknown */ \
 	F(u32, cpus) F(u64, clock) F(u64, epoch) F(u64, anchor_address) \
 	L(char, kernel) L(char, version) L(char, arch) L(char, anchor) L(u8, build_id)
 #define KTOP_WIRE_process(F, L) F(u32, process) L(char, name)
 #define KTOP_WIRE_thread(F, L) F(u32, thread) F(u32, process) L(char, name)
-#define KTOP_WIRE_object(F, L) /* bias: run address minus link address */ \
+#define KTOP_WIRE_object(F, L) /* bias: address where it runs minus address for which it was linked */ \
 	F(u32, process) F(u64, start) F(u64, end) F(u64, bias) L(char, name) L(u8, build_id)
-#define KTOP_WIRE_status(F, L) /* trace_mask bit i: event 32 + i, see `tracing`; note: why not the set sampler */ \
+#define KTOP_WIRE_status(F, L) /* trace_mask bit i: event 32 + i (see `tracing`); note: why not the chosen sampler */ \
 	F(u8, running) F(u8, sampler) F(u32, rate) F(u32, sampler_cpu) F(u32, trace_mask) \
 	F(u64, meta_lost) L(char, note)
-#define KTOP_WIRE_cpu_status(F, L) /* cost, span: clock ticks in the hook, and in all, while on */ \
+#define KTOP_WIRE_cpu_status(F, L) /* cost, span: clock ticks in the hook, and in all, while on; used, size: bytes of ring */ \
 	F(u32, cpu) F(u8, stream) F(u8, enabled) F(u64, taken) F(u64, lost) \
 	F(u64, cost) F(u64, span) F(u32, used) F(u32, size)
 #define KTOP_WIRE_keys(F, L) /* PS/2 set-1 make codes to hold down, in order */ \
 	L(u8, on) L(u8, off)
 #define KTOP_WIRE_reply(F, L) /* the answer to one control line */ \
 	F(u8, ok) L(char, text)
-#define KTOP_WIRE_symbol(F, L) /* a function of the kernel, of `size` bytes at a run address */ \
+#define KTOP_WIRE_symbol(F, L) /* a function of the kernel: where it runs, its bytes; all 0: every one was sent */ \
 	F(u64, address) F(u32, size) L(char, name)
-#define KTOP_WIRE_table(F, L) /* of rows of `event`; missing: ids that found no place in it */ \
+#define KTOP_WIRE_table(F, L) /* the table of names whose rows are `event`; missing: ids that have no row */ \
 	F(u16, event) F(u32, size) F(u32, used) F(u32, missing)
-#define KTOP_WIRE_tracing(F, L) /* ids: below this; mask: bit i of word w set: event 32 * w + i is wanted */ \
+#define KTOP_WIRE_tracing(F, L) /* ids: all are below this; mask: bit i of word w is set if event 32 * w + i is on */ \
 	F(u32, ids) L(u32, mask)
-#define KTOP_WIRE_sample(F, L) /* exact: bit i set: kernel[i] is an interrupted PC */ \
+#define KTOP_WIRE_sample(F, L) /* exact: bit i is set if kernel[i] is an interrupted pc, not a return address */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
 	L(u64, kernel) L(u64, user)
-#define KTOP_WIRE_missed(F, L) /* ticks in a gap too long to charge to one function */ \
+#define KTOP_WIRE_missed(F, L) /* periods in a gap that is too long to count for one function */ \
 	F(u32, ticks)
 #define KTOP_WIRE_raw_sample(F, L) /* a CPU seen from outside; mode KTOP_MODES: unknown; docs/wire.md says the rest */ \
 	F(u32, weight) F(u8, mode) F(u8, arch) F(u64, space) F(u64, base) F(u64, valid) F(u64, stack_address) \
@@ -117,7 +118,10 @@ enum {
 	EVENT(18, KTOP_SAMPLES, raw_sample) \
 	KTOP_WIRE_TRACE_EVENTS(EVENT)
 
-/* Fixed fields alone. trace.h makes a trace point of each row; its name says its group: `irq_enter`, of `irq`. */
+/*
+ * Trace events have fixed fields alone. trace.h makes a trace point from each row. The name says the group: `irq_enter`
+ * is of group `irq`.
+ */
 #define KTOP_WIRE_TRACE_EVENTS(EVENT) \
 	EVENT(32, KTOP_TRACE, sched_switch) \
 	EVENT(33, KTOP_TRACE, irq_enter) \
@@ -129,7 +133,7 @@ enum {
 #define KTOP_WIRE_ID(id, stream, name) KTOP_EVENT_##name = id,
 enum ktop_event { KTOP_WIRE_EVENTS(KTOP_WIRE_ID) };
 
-/* struct ktop_wire_NAME: the fixed part of each event. An event of lists alone has none. */
+/* struct ktop_wire_NAME has the fixed fields of an event. It is empty for an event that has only lists. */
 typedef uint8_t ktop_u8;
 typedef uint16_t ktop_u16;
 typedef uint32_t ktop_u32;
@@ -146,7 +150,7 @@ typedef int64_t ktop_s64;
 	} __attribute__((packed));
 KTOP_WIRE_EVENTS(KTOP_WIRE_STRUCT)
 
-/* KTOP_WIRE_FIELDS(sample): "u32 process;...;u64[] kernel;u64[] user;", for descriptors. */
+/* KTOP_WIRE_FIELDS(sample) is "u32 process;...;u64[] kernel;u64[] user;", the text of a descriptor. */
 #define KTOP_WIRE_FIXED_TEXT(type, name) #type " " #name ";"
 #define KTOP_WIRE_LIST_TEXT(type, name) #type "[] " #name ";"
 #define KTOP_WIRE_FIELDS(name) KTOP_WIRE_##name(KTOP_WIRE_FIXED_TEXT, KTOP_WIRE_LIST_TEXT)
@@ -155,19 +159,20 @@ struct ktop_wire_packet {
 	uint32_t magic;
 	uint8_t boot_id[KTOP_BOOT_ID];
 	uint32_t stream;		/* enum ktop_stream */
-	uint64_t begin, end;		/* guest clock; begin <= each event <= end <= next begin */
+	uint64_t begin, end;		/* guest clock; begin <= each event <= end <= begin of the next packet */
 	uint64_t content_size;		/* bits */
-	uint64_t packet_size;		/* bits, the same */
-	uint64_t sequence;		/* of this stream and CPU, from 0 */
-	uint64_t discarded;		/* events of this stream and CPU dropped since boot */
+	uint64_t packet_size;		/* bits, equal to content_size: there is no padding */
+	uint64_t sequence;		/* number of the packet in its stream and CPU, from 0 */
+	uint64_t discarded;		/* events of this stream and CPU that were dropped since boot */
 	uint64_t before;		/* events of this stream and CPU in earlier packets */
 	uint32_t cpu;
 } __attribute__((packed));
 
+/* The head of an event. */
 struct ktop_wire_event {
-	uint32_t time;
-	uint16_t id;
-	uint16_t size;
+	uint32_t time;			/* the low 32 bits of the guest clock */
+	uint16_t id;			/* enum ktop_event, or one of the kernel's own */
+	uint16_t size;			/* bytes of payload */
 } __attribute__((packed));
 
 _Static_assert(sizeof(struct ktop_wire_packet) == 84, "header and context");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The parts of grid.h that are seldom called: start and stop. */
 #include <stdint.h>
 
 #include "grid.h"

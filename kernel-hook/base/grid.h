@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When samples are due: a grid of exact periods, each point put off by a random part of a whole
- * one, so that each moment is as likely as any other, also where the kernel's own ticks have this
- * period.
+ * When samples are due: a grid of exact periods. A sample (x) is due a random part of a period after its grid
+ * point (|), so that each moment is as likely as any other, even if the kernel's own ticks have the same period.
  *
  *     next-2     next-1      next                    now
  *       |..x......|........x..|....x......|...........|......
  *
- * Owned by the one context that asks.
+ * A grid has no lock. One context owns it: the sampler of a CPU, or the CPU that is set aside.
  */
 #ifndef KTOP_GRID_H
 #define KTOP_GRID_H
@@ -18,18 +17,21 @@
 
 struct ktop_grid {
 	uint64_t period;		/* clock ticks, 1 to 2^40; 0: stopped */
-	uint64_t next;			/* the first grid point not yet counted */
-	uint64_t fire;			/* next, put off: due from here on */
-	uint32_t seed;
+	uint64_t next;			/* clock of the first grid point that is not yet counted */
+	uint64_t fire;			/* clock from which on the sample of `next` is due */
+	uint32_t seed;			/* of the random parts; any value */
 };
 
-/* The first point is one period from now. */
+/* Starts the grid. The first grid point is one period after `now`. */
 void ktop_grid_start(struct ktop_grid *grid, uint64_t now, uint64_t period);
 
-/* Nothing is due any more. */
+/* Stops the grid: nothing is due any more. */
 void ktop_grid_stop(struct ktop_grid *grid);
 
-/* The seeds are a linear congruential series (Knuth and Lewis): the upper bits are random. */
+/*
+ * Counts `periods` grid points. The seeds are a linear congruential series (Knuth and Lewis), whose upper bits
+ * are the random ones: 24 of them are taken.
+ */
 KTOP_INLINE void ktop_grid_advance(struct ktop_grid *grid, uint64_t periods)
 {
 	grid->seed = grid->seed * 1664525 + 1013904223;
@@ -38,13 +40,14 @@ KTOP_INLINE void ktop_grid_advance(struct ktop_grid *grid, uint64_t periods)
 }
 
 /*
- * Points that are due and were not counted before, more than one when a whole period late; 0 while
- * now < fire. Their sum is exact: it never runs away from the grid by more than one.
+ * Counts the samples that are due at `now`, and returns how many: 0 while now < fire, more than 1 when the call is
+ * a whole period late. Their sum is exact: it never differs from the grid's by more than one.
  */
 KTOP_INLINE uint64_t ktop_grid_due(struct ktop_grid *grid, uint64_t now)
 {
 	uint64_t late = now - grid->fire, periods = 1;
 
+	/* Before `fire`, the subtraction wraps round: one comparison sees both cases. */
 	if (KTOP_RARE(late >= grid->period)) {
 		if (now < grid->fire)
 			return 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Words to the compiler, for what runs at each sample: there a call takes as long as its work. */
+/*
+ * Hints to the compiler, for the code that runs at each sample. That code is inlined, since a call would cost as
+ * much as the work.
+ */
 #ifndef KTOP_HINTS_H
 #define KTOP_HINTS_H
 

@@ -3,9 +3,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ring.h"
 #include "name_table.h"
+#include "ring.h"
 
+/* How many groups of marks a table of so many rows has. */
 static uint32_t groups(uint32_t rows)
 {
 	return rows < 4 ? 1 : rows / 4;
@@ -31,11 +32,13 @@ void ktop_table_init(struct ktop_table *table, void *memory, uint32_t rows, uint
 	};
 }
 
+/* Multiplicative hashing (Knuth): the factor is 2^32 divided by the golden ratio. */
 static uint32_t *bucket(const struct ktop_table *table, uint32_t id)
 {
 	return &table->buckets[(id * 2654435761u >> 8) & (table->size - 1)];
 }
 
+/* `link`: a row's index plus 1; 0 ends a chain. */
 static struct ktop_row *chained(const struct ktop_table *table, uint32_t link)
 {
 	return link ? &table->rows[link - 1] : NULL;
@@ -59,7 +62,7 @@ static void unchain(struct ktop_table *table, struct ktop_row *row)
 	*link = row->chain;
 }
 
-/* Takes the row that waited longest since the hand last passed. */
+/* Takes the next row after the hand that may be reused. There is at least one. */
 static struct ktop_row *reuse(struct ktop_table *table)
 {
 	struct ktop_row *row;
@@ -72,7 +75,7 @@ static struct ktop_row *reuse(struct ktop_table *table)
 	return row;
 }
 
-/* A row in the chain of its key; NULL when all rows are in use. */
+/* Finds the row of a key, or takes a new or reused one for it. NULL: all rows are in use. */
 static struct ktop_row *place(struct ktop_table *table, struct ktop_key key)
 {
 	struct ktop_row *row = find(table, key);
@@ -105,7 +108,7 @@ static void write_row(struct ktop_row *row, const void *payload, uint32_t size)
 	__atomic_store_n(&row->sequence, row->sequence + 1, __ATOMIC_RELEASE);	/* pair 5 */
 }
 
-/* Notes that rows of this id found no place, or that they need none any more. */
+/* Notes that rows of this id found no place, or that they lack none any more. A full group ignores it. */
 static void mark(struct ktop_table *table, uint32_t id, bool missing)
 {
 	struct ktop_marks *marks = &table->marks[(id * 2654435761u >> 16) % groups(table->size)];
@@ -189,7 +192,10 @@ void ktop_table_restart(struct ktop_table *table)
 	table->cursor = 0;
 }
 
-/* Size of the payload copied, and the row's sequence; 0: it has that one, or is being written. */
+/*
+ * Copies a row to `to` and its sequence to `has`. Returns the size of the payload; 0: the row still has the sequence
+ * `had`, or it is being written.
+ */
 static uint32_t read_row(const struct ktop_row *row, uint32_t had, uint64_t *to, uint32_t *has)
 {
 	uint32_t sequence = __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE);	/* pair 5 */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of names: rows that hold one encoded event each, found by a key. One writer at a time
- * (serial), which an interrupt may stop half-way; the drainer reads beside it and never waits.
+ * A table of names. Each row holds one encoded event (a process, a thread, an object, a descriptor) and is found by
+ * a key. There is one writer at a time (serial, ktop.h); an interrupt may stop it half-way. The drainer reads at the
+ * same time and never waits.
  *
- * Barrier pair 5, row.sequence: odd while the row is written. Writer: odd, then each word released
- * after it, then even, released. Reader: sequence acquired, each word acquired, sequence again:
- * a word that is newer than the first look shows at least the odd number at the second.
+ * Barrier pair 5, row.sequence: it is odd while the row is written. The writer makes it odd, then stores each
+ * word with release, then makes it even with release. The reader loads the sequence and each word with acquire, then
+ * the sequence again. If it has read a word that is newer than its first look, its second look shows at least the
+ * odd number, and it discards what it read.
  *
- * Barrier pair 8, changes: counted and released after the row; the reader acquires it before a walk,
- * so that a row that the walk found old is followed by another walk.
+ * Barrier pair 8, changes: the writer counts it up with release after it has written a row. The reader acquires it
+ * before a walk. A row that is written after the walk has passed it therefore causes another walk.
  */
 #ifndef KTOP_NAME_TABLE_H
 #define KTOP_NAME_TABLE_H
@@ -17,29 +19,30 @@
 #include <stdint.h>
 
 enum {
-	KTOP_ROW_WORDS = 16,		/* the largest: an object with a full name and build-id */
-	KTOP_MARKS = 7,			/* in a group */
+	KTOP_ROW_WORDS = 16,		/* for the largest event: an object with a full name and build-id */
+	KTOP_MARKS = 7,			/* ids in a group */
 };
 
+/* What a row is found by. */
 struct ktop_key {
 	uint32_t id;			/* process or thread */
-	uint64_t at;			/* an object's start, else 0 */
+	uint64_t at;			/* an object's start address; 0 for all other events */
 };
 
 struct ktop_row {
-	/* the writer's */
-	uint32_t sequence;		/* 0: never written */
+	/* written by the writer */
+	uint32_t sequence;		/* 0: never written; odd: being written */
 	uint32_t size;			/* bytes of payload */
 	uint64_t words[KTOP_ROW_WORDS];
 	struct ktop_key key;
 	uint32_t chain;			/* next row in this bucket, plus 1 */
-	bool exited;			/* may be reused when the table is full */
+	bool exited;			/* the row may be reused when the table is full */
 
-	/* the drainer's */
-	uint32_t sent;			/* the sequence that the host has; 0: none */
+	/* written by the drainer */
+	uint32_t sent;			/* the sequence that was sent to this host; 0: none */
 };
 
-/* Ids of one hash whose rows found no place; more of them than fit are not counted. */
+/* Ids with one hash whose rows found no place. Those that do not fit here are not counted as missing. */
 struct ktop_marks {
 	uint32_t count;
 	uint32_t ids[KTOP_MARKS];
@@ -48,59 +51,65 @@ struct ktop_marks {
 struct ktop_table {
 	/* fixed after init */
 	struct ktop_row *rows;
-	uint32_t *buckets;		/* as many as rows; a row's index plus 1 */
-	struct ktop_marks *marks;	/* a group for every four rows, or the only one */
-	uint32_t size;			/* a power of two */
-	uint16_t event;			/* enum ktop_event */
+	uint32_t *buckets;		/* as many as rows; each has the index of its first row, plus 1; 0: none */
+	struct ktop_marks *marks;	/* a group for every four rows, at least one group */
+	uint32_t size;			/* rows, a power of two */
+	uint16_t event;			/* enum ktop_event: what the rows hold */
 
-	/* the writer's */
-	uint32_t used;			/* rows ever written */
-	uint32_t exited;		/* rows that may be reused */
-	uint32_t hand;			/* where to look for one */
-	uint32_t changes;
-	uint64_t lost;			/* rows that found no place */
-	uint32_t missing;		/* marks: ids of such rows, until they exit or find one */
+	/* written by the writer */
+	uint32_t used;			/* rows that were ever written: the first ones */
+	uint32_t exited;		/* of them, rows that may be reused */
+	uint32_t hand;			/* index at which to look for a row to reuse */
+	uint32_t changes;		/* rows written since init */
+	uint64_t lost;			/* rows that found no place since init */
+	uint32_t missing;		/* ids in `marks`: their rows have no place now */
 
-	/* the drainer's */
-	uint32_t seen;			/* changes at the begin of the walk */
-	uint32_t cursor;		/* next row of the walk */
+	/* written by the drainer */
+	uint32_t seen;			/* `changes` when the walk began */
+	uint32_t cursor;		/* index of the next row of the walk */
 };
 
+/* Bytes of memory that a table of so many rows, a power of two, takes. */
 uint64_t ktop_table_memory(uint32_t rows);
+
+/* Thread, once. The memory stays the table's. */
 void ktop_table_init(struct ktop_table *table, void *memory, uint32_t rows, uint16_t event);
 
-/* Serial. Writes or overwrites the row of a key; false: there is no place, which is counted. */
+/* Serial. Writes or overwrites the row of a key. False: the table is full; that is counted. */
 bool ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload,
 	uint32_t size);
 
-/* Serial. Has the key no row, or this very one? */
+/* Serial. True: the key has no row, or its row holds just this payload. */
 bool ktop_table_agrees(const struct ktop_table *table, struct ktop_key key, const void *payload,
 	uint32_t size);
 
-/* Serial. Counts a row of this id as one that found no place. */
+/* Serial. Counts a row of this id as lost: it found no place. */
 void ktop_table_refuse(struct ktop_table *table, uint32_t id);
 
-/* Serial. All rows of this id may be reused; until then they stay. */
+/* Serial. The id has ended: its rows may be reused. Until they are, they stay as they are. */
 void ktop_table_exit(struct ktop_table *table, uint32_t id);
 
-/* Any context. How full it is now. */
+/* How full a table is. Any context. */
 struct ktop_table_fill {
 	uint32_t used;			/* rows whose ids have not exited */
-	uint32_t missing;		/* ids whose rows, or some of them, found no place; at least */
-	uint64_t lost;			/* rows that found none, since init */
+	uint32_t missing;		/* ids that lack a row now; there may be more (KTOP_MARKS) */
+	uint64_t lost;			/* rows that found no place since init */
 };
 struct ktop_table_fill ktop_table_fill(const struct ktop_table *table);
 
-/* The drainer. Sends all rows again. */
+/* The drainer. Has ktop_table_next() give all rows again. */
 void ktop_table_restart(struct ktop_table *table);
 
 /*
- * The drainer. Copies the row at an index below `used`, of rows that never exit, to `to` (8 * KTOP_ROW_WORDS
- * bytes); 0: it is being written.
+ * The drainer, for a table whose rows never exit. Copies the row at an index below `used` to `to`, which has
+ * 8 * KTOP_ROW_WORDS bytes. Returns the size of the payload; 0: the row is being written.
  */
 uint32_t ktop_table_read(const struct ktop_table *table, uint32_t index, void *to);
 
-/* The drainer. Copies a row that the host lacks to `to` (8 * KTOP_ROW_WORDS bytes); 0: none now. */
+/*
+ * The drainer. Copies a row that the host does not have yet to `to`, which has 8 * KTOP_ROW_WORDS bytes. Returns the
+ * size of the payload; 0: there is none now.
+ */
 uint32_t ktop_table_next(struct ktop_table *table, void *to);
 
 #endif

@@ -3,14 +3,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "packet.h"
 #include "../wire.h"
+#include "packet.h"
 
 enum {
 	HEAD = sizeof(struct ktop_wire_packet),
 	EVENT = sizeof(struct ktop_wire_event),
 };
 
+/* Times, sizes and the count of drops are set when the packet is closed. */
 bool ktop_packet_open(struct ktop_packet *packet, const struct ktop_stream_id *id,
 	struct ktop_books *books, uint32_t payload)
 {
@@ -33,7 +34,7 @@ bool ktop_packet_open(struct ktop_packet *packet, const struct ktop_stream_id *i
 	return true;
 }
 
-/* An event that was stamped before this stream's last packet ended is moved to that end. */
+/* An event with a time before the end of the stream's last packet gets that end as its time. */
 uint8_t *ktop_packet_room(struct ktop_packet *packet, uint64_t time, uint32_t payload)
 {
 	uint64_t after = packet->events ? packet->time : packet->books->end;
@@ -42,7 +43,7 @@ uint8_t *ktop_packet_room(struct ktop_packet *packet, uint64_t time, uint32_t pa
 		time = after;
 	if (packet->limit - packet->used < EVENT + payload)
 		return NULL;
-	/* A reader extends the 32 bits by the event before, so it would lose a longer gap. */
+	/* A reader completes the 32 bits of a time from the event before: it would misread a longer gap. */
 	if (packet->events && time - packet->time > UINT32_MAX)
 		return NULL;
 	if (packet->events == 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How fields are laid into an event's payload; each returns where the next byte goes. */
+/*
+ * Any context. Each function writes one field at `to`, into an event's payload (wire.h), and returns where the next
+ * field goes. The caller has seen to the room.
+ */
 #ifndef KTOP_PUT_H
 #define KTOP_PUT_H
 
@@ -7,6 +10,7 @@
 
 #include "str.h"
 
+/* A fixed field, or several in a row, as they lie in memory. */
 static inline uint8_t *ktop_put(uint8_t *to, const void *bytes, uint32_t size)
 {
 	if (size)
@@ -14,7 +18,7 @@ static inline uint8_t *ktop_put(uint8_t *to, const void *bytes, uint32_t size)
 	return to + size;
 }
 
-/* Of bytes. */
+/* A list of `size` bytes: their count, then the bytes. */
 static inline uint8_t *ktop_put_list(uint8_t *to, const void *bytes, uint32_t size)
 {
 	uint16_t count = (uint16_t)size;
@@ -22,7 +26,7 @@ static inline uint8_t *ktop_put_list(uint8_t *to, const void *bytes, uint32_t si
 	return ktop_put(ktop_put(to, &count, sizeof(count)), bytes, size);
 }
 
-/* At most so many bytes of it; NULL: none. */
+/* A text, cut to at most `max` bytes between two characters. NULL becomes the empty text. */
 static inline uint8_t *ktop_put_text(uint8_t *to, const char *text, uint32_t max)
 {
 	return ktop_put_list(to, text, ktop_str_fit(text, max));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* The parts of ring.h that are seldom reached: the end of the known room, and the drainer's side. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "ring.h"
 
+/* `offset`: bytes since boot, as head and tail count. */
 static struct ktop_record *record_at(const struct ktop_ring *ring, uint64_t offset)
 {
 	return (struct ktop_record *)(ring->data + (offset & (ring->size - 1)));
@@ -15,7 +17,7 @@ void ktop_ring_init(struct ktop_ring *ring, void *data, uint64_t size)
 	*ring = (struct ktop_ring){ .data = data, .size = size };
 }
 
-/* Bytes from `offset` to the end of its lap. */
+/* Bytes from `offset` to the end of the ring's memory. */
 static uint64_t to_end(const struct ktop_ring *ring, uint64_t offset)
 {
 	return ring->size - (offset & (ring->size - 1));
@@ -60,6 +62,7 @@ static void move_tail(struct ktop_ring *ring, uint64_t bytes)
 	__atomic_store_n(&ring->tail, ring->tail + bytes, __ATOMIC_RELEASE);	/* pair 2 */
 }
 
+/* A pad has no size: it is passed over up to the end of the ring's memory. */
 const struct ktop_record *ktop_ring_first(struct ktop_ring *ring, uint64_t head)
 {
 	if (ring->tail != head && record_at(ring, ring->tail)->id == 0)

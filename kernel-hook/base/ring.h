@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of whole events: one CPU writes, the drainer reads.
+ * A ring of whole events. One CPU writes it, the drainer reads it, and neither waits for the other. A record is one
+ * event as it lies in the ring.
  *
  *    tail                            head
  *     |  record  |  record  |  record  |        free        |
  *
- * Head and tail count bytes since boot and only grow, so a full ring never looks empty. A record
- * lies in one piece: where it would not fit before the end, a pad (id 0) fills the lap.
+ * Head and tail count the bytes since boot and only grow, so a full ring never looks empty. A record
+ * lies in one piece: where it would not fit before the ring's end, a pad (id 0) fills the rest.
+ *
+ * To write one event: enter, reserve, fill in the payload, commit. Leave takes the place of commit when there is
+ * no event after all. Every event that finds no place is counted.
  *
  * Barrier pairs:
- *   1  head: the stores in ktop_ring_commit and, of a pad, in ktop_ring_extend release the
+ *   1  head: the stores in ktop_ring_commit and, for a pad, in ktop_ring_extend release the
  *      record; the load in ktop_ring_head acquires it.
- *   2  tail: the store in ktop_ring_drop releases the bytes read; the load in ktop_ring_extend
- *      acquires them before they are written again.
- *   3  busy and ktop.sampler or ktop.trace: each side stores its own, then loads the other's, all
- *      sequentially consistent: the writer in ktop_ring_enter and sample.c or trace.c, the
- *      switcher in sampler.c and ktop_ring_busy.
- *   9  busy, on its own CPU: the store in ktop_ring_leave releases the record and the head; an NMI
- *      that finds the ring not busy finds them done.
+ *   2  tail: the store in ktop_ring_drop releases the bytes that were read; the load in
+ *      ktop_ring_extend acquires them before they are written again.
+ *   3  busy, and ktop.sampler or ktop.trace: the writer stores busy in ktop_ring_enter, then loads the switch
+ *      in sample.c or trace.c. The drainer stores the switch in sampler.c, then loads busy in ktop_ring_busy.
+ *      All four are sequentially consistent, so at least one side sees the other's store.
+ *   9  busy, on its own CPU: the store in ktop_ring_leave releases the record and the head. An NMI
+ *      that finds the ring not busy therefore finds both complete.
  */
 #ifndef KTOP_RING_H
 #define KTOP_RING_H
@@ -29,10 +33,10 @@
 #include "hints.h"
 
 struct ktop_record {
-	uint16_t id;			/* enum ktop_event; 0: a pad, which has no more than this */
+	uint16_t id;			/* enum ktop_event; 0: a pad, in which nothing else is set */
 	uint16_t size;			/* bytes of payload */
 	uint32_t unused;
-	uint64_t time;
+	uint64_t time;			/* of ktop_port_clock() */
 	uint8_t payload[];
 };
 
@@ -42,41 +46,42 @@ struct ktop_ring {
 	uint64_t size;			/* bytes, a power of two, at least KTOP_RING_MIN */
 
 	/* written by this CPU, one writer at a time */
-	uint64_t head __attribute__((aligned(64)));
+	uint64_t head __attribute__((aligned(64)));	/* up to here records can be read */
 	uint8_t *next;			/* where the next record goes */
 	uint64_t free;			/* bytes there that are known to be free, in one piece */
-	uint64_t committed;		/* events */
-	uint64_t full;			/* events dropped for want of room */
-	uint64_t cost;			/* clock ticks spent by its writers */
-	uint32_t busy;			/* between enter and commit */
+	uint64_t committed;		/* events written since boot */
+	uint64_t full;			/* events dropped because the ring was full */
+	uint64_t cost;			/* clock ticks that its writers took */
+	uint32_t busy;			/* 1 from enter until commit or leave */
 
-	/* written by whoever interrupted such a writer on this CPU */
-	uint64_t nested;		/* events dropped */
+	/* written by the context that interrupted such a writer on this CPU */
+	uint64_t nested;		/* events dropped because the ring was busy */
 
 	/* written by the drainer */
-	uint64_t tail __attribute__((aligned(64)));
+	uint64_t tail __attribute__((aligned(64)));	/* up to here records have been read */
 };
 
-enum { KTOP_RING_MIN = 4096 };
+enum { KTOP_RING_MIN = 4096 };		/* bytes */
 
+/* Thread, before anybody uses the ring. `data` has `size` bytes, is aligned to 8, and stays the ring's. */
 void ktop_ring_init(struct ktop_ring *ring, void *data, uint64_t size);
 
-/* A counter with one writer, read from anywhere. */
+/* Any context. Adds to a counter that has one writer and is read from anywhere. */
 static inline void ktop_count(uint64_t *counter, uint64_t amount)
 {
 	__atomic_store_n(counter, *counter + amount, __ATOMIC_RELAXED);
 }
 
-/* Records start at multiples of 8, so that a pad always fits before the end. */
+/* The bytes that a record takes: a multiple of 8, so that a pad always fits before the end. */
 static inline uint64_t ktop_ring_bytes(uint32_t payload)
 {
 	return (sizeof(struct ktop_record) + payload + 7) & ~7ull;
 }
 
 /*
- * Any context of the owning CPU. The begin of one event: from here on the ring stands still, until
- * then an NMI may write a record. False: what was interrupted is amid one; this event is dropped,
- * and counted. A writer that may have been switched off looks at its switch now.
+ * Any context of the owning CPU. Begins one event. From here on nobody else writes to the ring; up to here an
+ * NMI may have written a record. False: the interrupted code was writing an event; this one is dropped and
+ * counted. A writer that can be switched off looks at its switch after this call (pair 3).
  */
 static inline bool ktop_ring_enter(struct ktop_ring *ring)
 {
@@ -87,18 +92,21 @@ static inline bool ktop_ring_enter(struct ktop_ring *ring)
 	return true;
 }
 
-/* The end, where there is no event after all. */
+/* Ends what enter began, without an event. */
 static inline void ktop_ring_leave(struct ktop_ring *ring)
 {
 	__atomic_store_n(&ring->busy, 0, __ATOMIC_RELEASE);		/* pair 9 */
 }
 
-/* For reserve, when `need` is more than was known to be free. False: it is not free. */
+/*
+ * For reserve alone, when `need` bytes are more than `ring->free`. Reads how far the drainer has come, and lays a
+ * pad where the record would not fit before the end. False: the ring is full.
+ */
 bool ktop_ring_extend(struct ktop_ring *ring, uint64_t need);
 
 /*
- * After enter. Room for an event of up to `payload` bytes, and its time, until commit or leave;
- * NULL: the event is dropped, and counted, and the ring is left.
+ * After enter. Gives room for an event of up to `payload` bytes, and sets its time. The room is the caller's until
+ * commit or leave. NULL: the ring is full; the event is dropped and counted, and the ring is left.
  */
 static inline struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint32_t payload,
 	uint64_t time)
@@ -116,7 +124,7 @@ static inline struct ktop_record *ktop_ring_reserve(struct ktop_ring *ring, uint
 	return record;
 }
 
-/* The end: the event is readable. */
+/* Ends what enter began: the drainer may now read the event, of `size` bytes of payload. */
 static inline void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *record,
 	uint16_t id, uint32_t size)
 {
@@ -131,13 +139,16 @@ static inline void ktop_ring_commit(struct ktop_ring *ring, struct ktop_record *
 	ktop_ring_leave(ring);
 }
 
-/* The drainer, after switching writers off: may one still be at it? */
+/* The drainer, after it has switched the writers off. True: one may still be writing an event. */
 bool ktop_ring_busy(const struct ktop_ring *ring);
 
 /* Any context. Events dropped since boot. */
 uint64_t ktop_ring_lost(const struct ktop_ring *ring);
 
-/* The drainer. The end of what is readable; the first record before that, or NULL; done with it. */
+/*
+ * The drainer. Head: up to where records can be read. First: the oldest record before `head`, NULL when there is
+ * none; it stays valid until it is dropped. Drop: gives the room of that first record back to the writer.
+ */
 uint64_t ktop_ring_head(const struct ktop_ring *ring);
 const struct ktop_record *ktop_ring_first(struct ktop_ring *ring, uint64_t head);
 void ktop_ring_drop(struct ktop_ring *ring, const struct ktop_record *record);

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "str.h"
 #include "../wire.h"
+#include "str.h"
 
 _Static_assert(sizeof((struct ktop_str) { 0 }.bytes) == KTOP_TEXT_MAX, "one text of the wire");
 
@@ -16,7 +16,7 @@ void ktop_str_add(struct ktop_str *text, const char *string)
 
 void ktop_str_number(struct ktop_str *text, uint64_t number)
 {
-	char digits[21] = "";
+	char digits[21] = "";		/* 2^64 has 20, and a zero ends them */
 	uint32_t at = sizeof(digits) - 1;
 
 	do {
@@ -61,7 +61,7 @@ uint32_t ktop_str_fit(const char *string, uint32_t max)
 	while (size < max && string[size])
 		size++;
 	if (string[size])
-		while (size && (string[size] & 0xc0) == 0x80)	/* inside a character */
+		while (size && (string[size] & 0xc0) == 0x80)	/* a byte inside a character */
 			size--;
 	return size;
 }
