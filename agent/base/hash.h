@@ -27,7 +27,7 @@ struct hash {
 	uint32_t used;
 };
 
-void hash_init(struct hash *hash, struct budget *budget);
+void hash_init(struct hash *hash, struct budget *budget);	/* takes no memory yet */
 void hash_clear(struct hash *hash);	/* frees the slots, keeps the seed */
 
 /* Adds a position, which must not be in the index yet. At most 2^30 of them. False: the budget has no room. */

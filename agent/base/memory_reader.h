@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that is somebody else's, read by address: a guest's, or a copy of it. */
+/* Reads memory that is not ktop's own, by address: a guest's, or a copy of it. */
 #ifndef MEMORY_READER_H
 #define MEMORY_READER_H
 
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * All of the bytes or none: false when one of them cannot be read. Never waits for long. Who reads
- * bounds how often, since each call may cost the guest time.
+ * Reads all of the bytes or none; false: one of them cannot be read. Never waits for long. Each call may cost
+ * the guest time, so the caller bounds how many it makes.
  */
 struct memory_reader {
 	bool (*read)(void *context, uint64_t address, void *bytes, size_t size);

@@ -14,6 +14,7 @@
 
 struct util_file;
 
+/* NULL with `error` set. util_file_stream: to write to, until the commit. */
 struct util_file *util_file_open(const char *path, char **error);
 FILE *util_file_stream(struct util_file *file);
 void util_file_discard(struct util_file *file);		/* NULL is allowed */

@@ -40,8 +40,8 @@ struct program_found {
 };
 
 struct programs *programs_new(struct budget *budget);
-struct programs *programs_hold(struct programs *programs);
-void programs_release(struct programs *programs);
+struct programs *programs_hold(struct programs *programs);	/* one more holder */
+void programs_release(struct programs *programs);		/* the last holder frees it */
 uint64_t programs_boot(struct programs *programs);	/* a new number, for a new boot */
 
 /* Begins a search. Neither this call nor those below wait. */

@@ -18,6 +18,7 @@ struct threads;
 struct threads *threads_new(struct budget *budget);
 void threads_free(struct threads *threads);
 
+/* The guest tells a name, or a new one. */
 void threads_process(struct threads *threads, uint32_t process, struct text name);
 void threads_thread(struct threads *threads, uint32_t thread, uint32_t process, struct text name);
 

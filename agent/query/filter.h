@@ -9,6 +9,7 @@ struct filter;
 struct who;
 struct threads;
 
+/* True if the samples of `who` count. */
 bool filter_passes(const struct filter *filter, struct threads *threads,
 	const struct who *who);
 

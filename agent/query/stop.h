@@ -13,6 +13,7 @@
 
 enum { STOP_EVERY = 4096 };		/* turns of a loop between two checks */
 
+/* NULL: there is no such flag, so never. */
 static inline bool stop_now(const atomic_bool *stop)
 {
 	return stop && atomic_load_explicit(stop, memory_order_relaxed);

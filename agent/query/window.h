@@ -40,6 +40,7 @@ struct window {
 	bool digested;			/* `recent` and `past` are of this question */
 };
 
+/* `naming` is borrowed, as are the inputs. window_clear frees the digests. */
 void window_init(struct window *window, const struct query_inputs *inputs, struct naming *naming, uint32_t reader);
 void window_clear(struct window *window);
 

@@ -21,7 +21,7 @@ enum { ARRIVALS_MAX = 1 << 15, ARRIVALS_SLICES = 1 << 12 };
 struct arrivals *arrivals_new(void);
 void arrivals_free(struct arrivals *arrivals);
 
-bool arrivals_full(const struct arrivals *arrivals);
+bool arrivals_full(const struct arrivals *arrivals);	/* drain before the next add */
 
 /* Adds a sample to slice number `slice`, which is below ARRIVALS_SLICES. Must not be full. */
 void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,

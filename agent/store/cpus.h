@@ -27,7 +27,7 @@ struct cpus {
 	struct cpu_sums **blocks;	/* NULL: nothing in it */
 };
 
-void cpus_clear(struct cpus *cpus, struct budget *budget);
+void cpus_clear(struct cpus *cpus, struct budget *budget);	/* frees everything */
 
 /* The sums of a CPU, to be added to; valid until the next change. NULL: the budget has no room. */
 struct cpu_sums *cpus_have(struct cpus *cpus, uint32_t cpu, struct budget *budget);

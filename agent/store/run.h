@@ -85,6 +85,7 @@ static inline struct run_reader run_read(const struct run *run)
 	};
 }
 
+/* Reads one number of a count, in the form that run.c describes. */
 static inline uint64_t run_number(const uint8_t **at)
 {
 	uint64_t number = 0;

@@ -47,7 +47,7 @@ void stacks_key(const struct stacks *stacks, const struct sample *sample, uint32
  */
 uint32_t stacks_intern(struct stacks *stacks, const struct stack_key *key);
 
-uint32_t stacks_nodes(const struct stacks *stacks);
+uint32_t stacks_nodes(const struct stacks *stacks);	/* ids are below this number */
 struct node stacks_node(const struct stacks *stacks, uint32_t node);
 uint64_t stacks_refused(const struct stacks *stacks);	/* samples whose stack found no room */
 

@@ -68,7 +68,7 @@ const char *link_port_path(const struct link *link);	/* NULL: the port has no so
 
 /* ---- stages (link.c) ---- */
 
-void link_enter(struct link *link, enum link_stage stage);
+void link_enter(struct link *link, enum link_stage stage);	/* begins a stage */
 void link_rest(struct link *link, uint64_t now);	/* ends the try; the next one comes later */
 void link_fail(struct link *link, char *why, uint64_t now);	/* the same, after a failure; takes over the text */
 void link_seek(struct link *link, const char *path, int own_fd);	/* looks for who holds this socket */
@@ -76,7 +76,7 @@ void link_seek(struct link *link, const char *path, int own_fd);	/* looks for wh
 /* ---- the port (link_port.c) ---- */
 
 bool port_awaits_vm(const struct link *link);	/* a port will be plugged in once the VM runs */
-void port_begin(struct link *link, uint64_t now);
+void port_begin(struct link *link, uint64_t now);	/* connects the port, or plugs it in */
 /* ends SEEKING: `client` or nobody holds the port */
 void port_take_holder(struct link *link, const char *client, uint64_t now);
 void port_end_plug(struct link *link, uint64_t now);
@@ -84,8 +84,8 @@ void port_end_unplug(struct link *link, uint64_t now);
 
 /* ---- silence (link_silence.c) ---- */
 
-void silence_watch(struct link *link, uint64_t now);
-void silence_clear(struct link *link);
+void silence_watch(struct link *link, uint64_t now);	/* a part of each step */
+void silence_clear(struct link *link);			/* the silence is over */
 bool silence_wants_new_port(struct link *link);	/* true once a silence: close the port, and connect it again */
 bool silence_is_of_lost_port(const struct link *link);	/* the plugged-in port was deleted: plug it in again */
 

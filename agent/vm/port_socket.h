@@ -14,7 +14,7 @@ struct port_socket *port_socket_connect(const char *path, char **error);
 struct port_socket *port_socket_from_fd(int fd);	/* takes over the descriptor; for a port that was plugged in */
 void port_socket_free(struct port_socket *socket);
 
-int port_socket_fd(const struct port_socket *socket);
+int port_socket_fd(const struct port_socket *socket);	/* for poll() */
 
 /*
  * Busy: the owner does something else. After a moment another thread reads for it (stand_in.h), and keeps

@@ -69,9 +69,9 @@ void decode_free(struct decode *decode);
  * packets may still be in its buffer: the next call goes on with them, even if it brings no bytes.
  */
 size_t decode_feed(struct decode *decode, const void *bytes, size_t size);
-bool decode_held(const struct decode *decode);
+bool decode_held(const struct decode *decode);	/* the sink has stopped it */
 
-/* A descriptor of the present boot that is known before it comes. */
+/* Takes a descriptor of the present boot before its own packet comes: from a recording, for example. */
 void decode_learn(struct decode *decode, const struct event *descriptor);
 
 /* The next packet begins a new epoch, even if its boot id is the same. */
@@ -80,8 +80,9 @@ void decode_forget(struct decode *decode);
 /* The connection was cut: a half-received packet is dropped and counted as skipped. */
 void decode_cut(struct decode *decode);
 
+/* The books of one lane, and their sums over all CPUs; of this epoch. */
 struct books decode_books(const struct decode *decode, enum stream stream, uint32_t cpu);
 struct books decode_books_all(const struct decode *decode, enum stream stream);
-struct decode_counts decode_counts(const struct decode *decode);
+struct decode_counts decode_counts(const struct decode *decode);	/* since decode_new */
 
 #endif

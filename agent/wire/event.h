@@ -45,21 +45,21 @@ static inline uint64_t sample_frame(const void *frames, uint32_t index)
 	return frame;
 }
 
-/* A CPU as it was found from outside the guest. */
+/* The state of a CPU, read from outside the guest. Nobody has walked its stack yet. */
 struct raw_sample {
 	uint32_t weight;
 	enum mode mode;			/* MODES: not known */
 	unsigned arch;			/* as on the wire */
 	uint64_t space;			/* address of the root of its page tables; 0: not known */
-	uint64_t base;			/* of the data of its CPU or thread in the kernel; 0: not known */
+	uint64_t base;			/* address of the kernel's data for this CPU or thread; 0: not known */
 	uint64_t valid;			/* bit i: register i was read */
-	uint32_t register_count;	/* numbered as DWARF does; at most 64; raw_register() */
+	uint32_t register_count;	/* at most 64, with DWARF's numbers; read by raw_register() */
 	const void *registers;
-	uint64_t stack_address;		/* of the first of these bytes, at most 2048 */
+	uint64_t stack_address;		/* of the first byte of `stack`, which has 2048 at most */
 	struct text stack;
 };
 
-/* False: it was not read. */
+/* False: the register was not read. */
 static inline bool raw_register(const struct raw_sample *raw, uint32_t number, uint64_t *value)
 {
 	if (number >= raw->register_count || !(raw->valid >> number & 1))

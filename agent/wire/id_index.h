@@ -14,6 +14,7 @@ struct id_index {			/* all 0: empty; takes 128 KiB at most */
 	uint16_t *pages[ID_INDEX_PAGE];	/* positions plus 1 */
 };
 
+/* ID_INDEX_NONE: the id is not in the index. */
 static inline uint32_t id_index_find(const struct id_index *index, uint16_t id)
 {
 	const uint16_t *page = index->pages[id / ID_INDEX_PAGE];

@@ -14,7 +14,7 @@
 #include "record.h"
 #include "record_writer.h"
 
-enum { NAMES_MAX = 64 << 20 };		/* bytes by which a part that waits for names may be larger */
+enum { NAMES_MAX = 64 << 20 };		/* bytes that names may add to a part; see is_full */
 
 struct record {
 	struct record_writer *writer;
@@ -22,11 +22,11 @@ struct record {
 	uint64_t part_bytes;			/* the most for a part; 0: no limit */
 	struct record_sums sums;
 
-	/* the part being recorded */
+	/* The part that is being recorded. */
 	bool begun;
 	uint64_t bytes;
-	uint64_t names;				/* of these, in packets with the kernel's own names */
-	bool naming;				/* not all names were told yet */
+	uint64_t names;				/* of `bytes`: in packets with the kernel's own names */
+	bool naming;				/* the kernel has not told all its names yet */
 	uint8_t boot_id[RECORD_BOOT_ID];
 	struct metadata *metadata;
 	uint64_t ends[STREAMS][EVENT_CPUS];	/* of the last packet in each file */
@@ -87,8 +87,8 @@ static bool is_same_boot(const struct record *record, const struct packet *packe
 }
 
 /*
- * A kernel that knows its own names tells them in each part, and they may be larger than the part was to be:
- * all of them are in it, and as much beside them.
+ * A kernel that knows its own names tells them again for each part, and they may be larger than part_bytes. Then
+ * the part grows beyond that, until it has all of the names, and as many other bytes.
  */
 static bool is_full(const struct record *record, const struct packet *packet)
 {
@@ -116,7 +116,7 @@ static void begin_part(struct record *record, const struct packet *packet, bool 
 	}
 	memset(record->ends, 0, sizeof(record->ends));
 	record->begun = true;
-	record->naming = goes_on && record->names;	/* they are told again */
+	record->naming = goes_on && record->names;	/* the kernel tells them again */
 	record->bytes = record->names = 0;
 	record_writer_begin(record->writer, packet->boot_id, goes_on);
 }
@@ -133,7 +133,7 @@ static void write_metadata(struct record *record)
 	free(bytes);
 }
 
-/* Behind the last name is one that is empty. */
+/* Counts the kernel's own names. An empty name ends them. */
 static void count_names(struct record *record, const struct packet *packet)
 {
 	struct ktop_wire_event wire;

@@ -20,7 +20,7 @@ struct record;
 
 struct record_options {
 	const char *folder;
-	uint64_t part_bytes;		/* the most that a part may have, but for names (is_full); 0: no limit */
+	uint64_t part_bytes;		/* the most for a part, names aside (is_full in record.c); 0: no limit */
 	uint32_t parts;			/* so many are kept, the oldest is removed; 0: all */
 };
 
@@ -46,7 +46,7 @@ struct record *record_new(const struct record_options *options, const struct met
  */
 bool record_packet(struct record *record, const struct packet *packet);
 
-struct record_sums record_sums(const struct record *record);
+struct record_sums record_sums(const struct record *record);	/* with what waits to be written */
 
 /* True if a failure has ended it; `text` then says which. */
 bool record_failed(struct record *record, char *text, size_t size);

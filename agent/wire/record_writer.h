@@ -32,7 +32,7 @@ void record_writer_metadata(struct record_writer *writer, const char *text, size
 bool record_writer_packet(struct record_writer *writer, const struct packet *packet);
 void record_writer_end(struct record_writer *writer);
 
-bool record_writer_failed(struct record_writer *writer);
+bool record_writer_failed(struct record_writer *writer);	/* the recording has ended by a failure */
 bool record_writer_why(struct record_writer *writer, char *text, size_t size);	/* the same; `text`: why */
 bool record_writer_writes(struct record_writer *writer);	/* true while something is still to be written */
 

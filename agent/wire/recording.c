@@ -89,7 +89,10 @@ static void take_descriptor(struct recording_boot *boot, const uint8_t *payload,
 		add_descriptor(boot, &event);
 }
 
-/* Who begins to read in the middle of a boot has events before the guest tells again what they are. */
+/*
+ * Looks for what the guest says of itself and of its trace events. A reader that begins in the middle of a boot
+ * needs it for the events before the guest tells it again.
+ */
 static void look_for_facts(struct scan *scan, const struct recording_lane *lane)
 {
 	size_t at = sizeof(struct ktop_wire_packet);
@@ -177,7 +180,7 @@ static void free_boot(struct recording_boot *boot)
 	free(boot->kernel);
 }
 
-/* What the earlier parts do not say. Takes or frees what `found` has. */
+/* Adds to `boot` what its earlier parts do not say. Takes over, or frees, what `found` owns. */
 static void add_facts(struct recording_boot *boot, struct recording_boot *found)
 {
 	if (!boot->payload) {

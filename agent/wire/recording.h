@@ -27,7 +27,7 @@ struct recording_boot {			/* or a state that a boot was put back to */
 	uint64_t begin, end;		/* guest clock ticks, over all its packets */
 	struct event guest;		/* the guest's facts, if known: kind is EVENT_GUEST then */
 	uint8_t *payload;		/* holds the texts of `guest`; NULL: the guest is not known */
-	struct event *descriptors;	/* of the guest's own trace events, one for each id; owned, with texts */
+	struct event *descriptors;	/* of the guest's own trace events, one for each id; texts owned */
 	size_t descriptor_count;
 	char *machine, *kernel;		/* from the metadata; NULL: not known */
 };

@@ -122,7 +122,7 @@ static void no_events(void *context, const struct event *events, size_t count)
 	(void)count;
 }
 
-/* By way of a decoder: nobody has looked into the packets yet. */
+/* Reads the packets through a decoder, which checks them: so far only their headers are known to be right. */
 static struct metadata *describe(const struct recording *recording, size_t boot)
 {
 	const struct recording_boot *is = &recording->boots[boot];
@@ -142,7 +142,7 @@ static struct metadata *describe(const struct recording *recording, size_t boot)
 	return metadata;
 }
 
-/* A link in its place is removed, and not followed. */
+/* A symbolic link in its place is removed, not followed. */
 static bool write_description(const struct recording_part *part, const struct metadata *metadata,
 	const uint8_t *boot_id, char **error)
 {
@@ -160,7 +160,7 @@ static bool write_description(const struct recording_part *part, const struct me
 	return util_file_commit(file, error);
 }
 
-/* All packets of the boot are read, when a part of it needs that. */
+/* Reads all packets of the boot, but only if the metadata of one of its parts is missing or cut. */
 static bool repair_metadata(const struct recording *recording, size_t boot, struct recording_repaired *done,
 	char **error)
 {

@@ -16,7 +16,7 @@ struct orc;
 
 /* Numbers as in the tables. */
 enum orc_register {
-	ORC_UNDEFINED = 0,		/* of the stack pointer: no way on; of the frame pointer: as it is */
+	ORC_UNDEFINED = 0,		/* as `sp`: the caller cannot be found; as `bp`: it is unchanged */
 	ORC_PREV_SP = 1,		/* the caller's stack pointer, as just computed */
 	ORC_DX = 2, ORC_DI = 3, ORC_BP = 4, ORC_SP = 5, ORC_R10 = 6, ORC_R13 = 7,
 	ORC_BP_INDIRECT = 8,		/* sp: what lies at BP, plus the offset */
@@ -24,11 +24,11 @@ enum orc_register {
 };
 
 enum orc_type {
-	ORC_TYPE_UNDEFINED,		/* nobody knows: a stub, or padding */
+	ORC_TYPE_UNDEFINED,		/* the caller is not known: a stub, or padding */
 	ORC_TYPE_END,			/* nothing has called this: the stack ends here */
 	ORC_TYPE_CALL,			/* the return address lies below the caller's stack pointer */
 	ORC_TYPE_REGS,			/* at the computed stack pointer lies a pt_regs */
-	ORC_TYPE_REGS_PARTIAL,		/* likewise, of which only what the CPU pushed is there */
+	ORC_TYPE_REGS_PARTIAL,		/* the same, but only the part that the CPU pushed is there */
 };
 
 /*
@@ -39,34 +39,34 @@ struct orc_entry {
 	enum orc_register sp, bp;
 	int16_t sp_offset, bp_offset;
 	enum orc_type type;
-	bool signal;			/* interrupted here: the address is not one behind a call */
+	bool signal;			/* the frame was interrupted here: the address is no return address */
 };
 
-/* What lies in an image or in memory; `address` is where the bytes at `ips` are, once they run. */
+/* The two tables, from an image or from memory. `address`: where `ips` lies in the running kernel. */
 struct orc_tables {
 	const uint8_t *ips, *entries;	/* .orc_unwind_ip: int32 each; .orc_unwind: 6 bytes each */
 	size_t ips_size, entries_size;
 	uint64_t address;
 };
 
-/* How `entries` are packed: it changed twice. */
+/* How `entries` are packed. Linux changed that twice. */
 enum orc_format { ORC_5_X, ORC_6_3, ORC_6_4 };
 
-/* Tells by what stands in a whole kernel's table; a module's is as its kernel's. */
+/* Finds the format from the contents of a whole kernel's table. A module's format is that of its kernel. */
 enum orc_format orc_format_of(const struct orc_tables *kernel);
 
-/* A copy, sorted. NULL: there is no memory, or the tables are not of one length. */
+/* Makes a sorted copy. NULL: there is no memory, or the tables have different lengths. */
 struct orc *orc_new(const struct orc_tables *tables, enum orc_format format, struct budget *budget);
 void orc_free(struct orc *orc);
 
-/* Addresses are those of the tables': link addresses for a kernel's image, run addresses for a module's. */
+/* Addresses are those of the tables: link addresses for a kernel's image, run addresses for a module. */
 uint64_t orc_start(const struct orc *orc);	/* the lowest that has an entry */
 enum orc_format orc_format(const struct orc *orc);
 size_t orc_count(const struct orc *orc);
 
 /*
- * The entry that covers the address. False: the address lies below all of them. Above the last one
- * the last one answers: who knows where the code ends asks for nothing beyond.
+ * The entry that covers the address. False: the address lies below all entries. The last entry covers everything
+ * above it, so the caller must know where the code ends, and not ask beyond.
  */
 bool orc_find(const struct orc *orc, uint64_t address, struct orc_entry *entry);
 

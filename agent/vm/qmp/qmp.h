@@ -56,7 +56,7 @@ bool qmp_mute(const struct qmp *qmp);	/* it failed because no greeting came: ano
 /* What it waits for before it is ready, such as "QEMU's greeting"; else "". */
 const char *qmp_awaits(const struct qmp *qmp);
 
-void qmp_facts_clear(struct qmp_facts *facts);
+void qmp_facts_clear(struct qmp_facts *facts);	/* frees the texts */
 
 /*
  * Sends one request. Takes over `arguments`, which may be NULL. `passed`: a descriptor that QEMU gets with
@@ -75,7 +75,7 @@ struct cJSON *qmp_take_answer(struct qmp *qmp);	/* the caller frees it; NULL: it
  */
 char *qmp_refusal(const struct cJSON *answer);
 
-int qmp_fd(const struct qmp *qmp);
+int qmp_fd(const struct qmp *qmp);	/* for poll() */
 
 /* Reads and handles some of what has come. False: the connection is gone, or was given up. */
 bool qmp_step(struct qmp *qmp, uint64_t now);

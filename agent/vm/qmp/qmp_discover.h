@@ -18,6 +18,7 @@ struct qmp_discovery {
 	char *port, *label;		/* what is being asked about, and its chardev; NULL: none */
 };
 
+/* Begins; talk_step(&discovery->talk, ...) goes on. */
 void discover_begin(struct qmp_discovery *discovery, struct qmp *qmp, uint64_t now, int timeout_ms);
 void discover_clear(struct qmp_discovery *discovery);	/* frees the facts, unless they were taken over */
 

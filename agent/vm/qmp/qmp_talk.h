@@ -37,6 +37,7 @@ struct qmp_talk {
 	bool silent;			/* it ended because no answer came, or the connection closed */
 };
 
+/* Sets the deadline. The first question follows. */
 void talk_begin(struct qmp_talk *talk, struct qmp *qmp, uint64_t now, int timeout_ms);
 void talk_clear(struct qmp_talk *talk);
 
@@ -46,8 +47,8 @@ void talk_ask(struct qmp_talk *talk, const char *command, struct cJSON *argument
 void talk_ask_for(struct qmp_talk *talk, const char *command, const char *id, qmp_take *take);
 void talk_list(struct qmp_talk *talk, const char *path, qmp_take *take);	/* each child has "name" and "type" */
 void talk_get(struct qmp_talk *talk, const char *path, const char *property, qmp_take *take);
-void talk_pause(struct qmp_talk *talk, int ms, qmp_take *take);
-void talk_end(struct qmp_talk *talk);
+void talk_pause(struct qmp_talk *talk, int ms, qmp_take *take);	/* calls `take` with NULL after ms */
+void talk_end(struct qmp_talk *talk);				/* the dialogue is over */
 
 /* To be called after each qmp_step. True: the dialogue is over. Each call takes one answer at most. */
 bool talk_step(struct qmp_talk *talk, uint64_t now);

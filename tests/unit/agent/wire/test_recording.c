@@ -280,7 +280,7 @@ static void test_repaired(void **state)
 	packets_free(packets);
 }
 
-/* A part of a boot may begin with events that the guest describes only later in it. */
+/* A part may begin with events that the guest describes only later in that part. */
 static void test_descriptors_known_before(void **state)
 {
 	struct packets *packets = packets_new(3);
@@ -339,7 +339,10 @@ static void check_metadata(const char *file, const char *whole)
 	free(text);
 }
 
-/* Missing, cut at any byte, a link out of the recording: afterwards it is as it was, or lacks what was cut alone. */
+/*
+ * The metadata is missing, or cut at any byte, or a link out of the recording. The repair makes it as it was,
+ * except for facts that only the cut bytes held.
+ */
 static void test_metadata_made_anew(void **state)
 {
 	struct packets *packets = some_packets(3);
@@ -379,7 +382,7 @@ static void test_metadata_made_anew(void **state)
 	packets_free(packets);
 }
 
-/* Packets whose headers alone are right. */
+/* Packets with good headers and damaged events. */
 static void test_metadata_of_damaged_packets(void **state)
 {
 	struct packets *packets = some_packets(3);
