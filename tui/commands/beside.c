@@ -10,7 +10,7 @@
 #include "beside.h"
 #include "command.h"
 
-/* What there is of a report that failed is printed. Returns why it did, in fresh memory. */
+/* Prints what there is of a report that failed. Returns why it failed, in fresh memory. */
 static char *take_failed(const char *answer)
 {
 	const char *why = strrchr(answer, CONTROL_SEPARATOR[0]);
@@ -22,7 +22,7 @@ static char *take_failed(const char *answer)
 	return util_copy(why, strlen(why));
 }
 
-/* The live ktop gives what it has; who does not wait for that either may go. */
+/* The first signal asks the live ktop for what it has. From then on signals end the program. */
 static bool enough(void)
 {
 	bool stopped = command_take_signal() != 0;

@@ -159,7 +159,7 @@ void command_give_up(struct session *session, uint64_t late, char *why)
 	command_tell(why);
 	session_leave(session, late);
 	command_release_signals();
-	_exit(COMMAND_FAILED);			/* somebody has it ignored */
+	_exit(COMMAND_FAILED);			/* reached only if the signal is ignored */
 }
 
 void command_tell_failures(struct session *session)
@@ -200,7 +200,7 @@ bool command_await_files(struct session *session, struct tape *tape, char **erro
 	return !tape || tape_close(tape, error);
 }
 
-/* What is waited for longer than a moment is said. */
+/* Steps until the first try to connect is over. From `speak_at` on it says once what it waits for. */
 static bool settle(struct session *session, uint64_t speak_at)
 {
 	char text[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands: what main chooses from, and what they share. */
+/* The commands of ktop, from which main chooses, and what they share. Main thread. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
@@ -13,32 +13,32 @@ enum { COMMAND_GROUPS = 4 };
 
 struct command {
 	const char *name;
-	const char *words;		/* what may follow, for the usage */
+	const char *words;		/* what may follow the name, as the help shows it */
 	const char *help;
 	struct {
 		const char *title;
 		const struct option_row *rows;
 	} options[COMMAND_GROUPS];
-	int (*run)(char *const *words, size_t count);	/* the exit status */
+	int (*run)(char *const *words, size_t count);	/* returns the exit status */
 };
 
 extern const struct command command_top, command_report, command_record, command_ctl, command_run,
 	command_config;
 
-/* Which VM, and what ktop may take: into a struct session_options. */
+/* Options that choose the VM, and limits of ktop itself. They fill a struct session_options. */
 extern const struct option_row command_attach[], command_limits[];
-enum {					/* where they are heeded as well */
+enum {					/* `heeded`: where an option counts, too */
 	COMMAND_BESIDE = 1,		/* beside a live ktop, which has the VM */
-	COMMAND_RECORDED = 2,		/* of a recording */
+	COMMAND_RECORDED = 2,		/* with a recording */
 };
 
-/* What these print is harmless to a terminal, whatever a text has in it. Both free the text. */
+/* These print a text so that it cannot harm a terminal, whatever it holds. Both free the text. */
 void command_print(FILE *to, char *text);
 void command_tell(char *text);		/* on stderr, behind "ktop: " */
 
 /*
- * An option that only who has the VM can heed was given to a command that asks a live ktop; false:
- * none was. Tells it.
+ * For a command that asks a live ktop. True: an option was given that has no effect there, since the live ktop has the
+ * VM. An error has told so.
  */
 bool command_not_beside(const struct option_set *sets, size_t count);
 
@@ -46,19 +46,22 @@ bool command_not_beside(const struct option_set *sets, size_t count);
 enum { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE };
 int command_fail(char *error);
 int command_usage(const struct command *command, char *error);
-int command_which(const struct command *command);	/* there is not one live ktop alone */
+int command_which(const struct command *command);	/* the usage error if no VM was named: lists live ktops */
 
 /*
- * Signals that ask to end are held back from here on, and only looked at, so that what was begun is
- * cleaned up. While the screen is open they come in: it has its own way.
+ * Blocks the signals that end a program from here on. Commands poll for them instead, so that they can clean up. The
+ * screen unblocks them while it is open (tty.h).
  */
 void command_hold_signals(void);
-bool command_stopped(void);		/* one has come */
+bool command_stopped(void);		/* a signal is pending */
 
-/* Who insists sends another one: the first is taken, looked for once more, and put back. 0: none. */
+/*
+ * To see a second signal, take the first away (0: there was none), and put it back at the end, so that
+ * command_stopped is true again.
+ */
 int command_take_signal(void);
 void command_put_back(int signal);
-void command_release_signals(void);	/* they end the program */
+void command_release_signals(void);	/* unblocks: a pending signal ends the program now */
 
 struct budget;
 struct config;
@@ -67,51 +70,52 @@ struct session_options;
 struct tape;
 
 /*
- * An end that somebody waits for is over after that time, counted from the key or the signal: all that is still
- * to be done shares it. command_late: when that is (util_now), for an end that begins now; or later, when nobody
- * waits.
+ * How long an end may take for which somebody waits, counted from the key or the signal. All that is still to be done
+ * shares this time. command_late: the deadline (util_now) of an end that begins now; `hurry` false: nobody waits, so it
+ * is later.
  */
 enum { COMMAND_HURRY_MS = 200 };
 uint64_t command_late(bool hurry);
 
 /*
- * Waits for the first try to connect, or a signal; tells of what is plugged into the VM. Detaching
- * takes that out and frees the session, telling what stays.
+ * Connects: waits until the first try is over, or for a signal, and says what was plugged into the VM. NULL with
+ * `error` set. command_detach takes it out again, says what stays in the VM, and frees the session.
  */
 struct session *command_attach_to(const struct session_options *options, char **error);
 void command_detach(struct session *session);
 
-void command_tell_failures(struct session *session);	/* of which it has messages */
+void command_tell_failures(struct session *session);	/* prints the session's messages about failures */
 
 /*
- * Waits until all files are written, the recording (or NULL) too, saying which are not yet; another
- * signal leaves them. Tells what went wrong with them. False with `error` set: with the recording.
+ * Waits until all files of the session are written, and the recording `tape` (or NULL), which it frees. Says what it
+ * waits for; a signal gives the files up and ends the program. Tells what went wrong. False with `error` set: the
+ * recording was not written.
  */
 bool command_await_files(struct session *session, struct tape *tape, char **error);
 
-/* By the signal that came last: takes out of the VM what it can until then, and ends the program. */
+/* Tells why, takes out of the VM what it can until `late`, and ends the program by the pending signal. */
 void command_give_up(struct session *session, uint64_t late, char *why);
 
 struct command_vm {
 	struct session *session;
-	const char *socket;		/* QMP's, else the port's; NULL: it is a recording */
-	char *label;			/* what a tab is called while the VM's name is not known */
-	struct tape *tape;		/* of all that comes; NULL: none. The screen ends it */
+	const char *socket;		/* the QMP socket, or else the port's; NULL: it is a recording */
+	char *label;			/* the tab's name while the VM's name is not known */
+	struct tape *tape;		/* records all that comes; the screen ends it; NULL: none */
 };
 
-/* What the guest is told as soon as it can be: so many lines, then to start. */
+/* What the guest is told as soon as it answers: first these control lines, then to start profiling. */
 struct command_start {
 	const char *lines[2];		/* NULL: none */
 };
 
 /*
- * The live screen on so many sessions, until its user leaves. `budget`: of what is shown over all,
- * NULL for one. `start`: NULL, the guest is left as it is.
+ * Shows the live screen on these VMs until its user quits. Returns the exit status. `budget`: pays for the screen over
+ * all; NULL with one VM. `start` NULL: the guests are left as they are.
  */
 int command_screen(const struct command_vm *vms, size_t count, struct budget *budget,
 	const struct config *config, const struct command_start *start);
 
-/* Profiles, writes the report to stdout; the session is left then, and its files are written. */
+/* Profiles, writes the report to stdout, leaves the session, and waits for its files. Returns the exit status. */
 struct report_request;
 int command_profile(struct session *session, const struct report_request *request);
 

@@ -121,6 +121,6 @@ const struct command command_ctl = {
 	.name = "ctl",
 	.words = "[options] WORDS...",
 	.help = "Sends a control line to the guest's hook, prints its answer; `help` lists them.",
-	.options = { { "Which VM (without: that of the only live ktop):", command_attach } },
+	.options = { { "Which VM (default: that of the only live ktop):", command_attach } },
 	.run = run,
 };

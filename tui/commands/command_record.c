@@ -17,12 +17,12 @@ enum { STEP_MS = 20 };
 
 static const struct option_row repair_rows[] = {
 	{ .name = "repair", .value = "DIR", .kind = OPTION_TEXT,
-		.help = "takes out of a recording what is no whole packet, makes metadata that is missing or cut, "
+		.help = "removes what is no whole packet from a recording, writes missing or cut metadata anew, "
 			"and ends it" },
 	{ 0 },
 };
 
-/* Steps until the recording is over; a signal ends it, and the guest's part of that is over at `late`. */
+/* Steps until the recording is over. A signal ends it: then `late` is the deadline for all that is left. */
 static void wait_for_recording(struct session *session, struct recorder *recorder, uint64_t *late)
 {
 	int cut = 0;
@@ -127,9 +127,9 @@ const struct command command_record = {
 	.name = "record",
 	.words = "-o DIR [options]",
 	.help = "Records what the guest sends, for report DIR and --replay DIR; also beside a live ktop.",
-	.options = { { "Which VM (without: that of the only live ktop):", command_attach },
+	.options = { { "Which VM (default: that of the only live ktop):", command_attach },
 		{ "What is recorded:", recorder_options },
-		{ "One that was cut or damaged, in place of all that:", repair_rows },
+		{ "Or, to repair a recording that was cut or damaged:", repair_rows },
 		{ "Limits:", command_limits } },
 	.run = run,
 };

@@ -16,8 +16,8 @@
 enum { STEP_MS = 10 };
 
 /*
- * Steps until the report is there or has failed; a signal ends the window, and all is to be over at `late` from
- * then on; a second one ends the report.
+ * Steps until the report is done or has failed. A signal ends the window: then `late` is the deadline for all that is
+ * left. A second signal ends the program.
  */
 static bool wait_for_report(struct session *session, struct report *report, uint64_t *late)
 {
@@ -73,7 +73,7 @@ static int attach(const struct session_options *options, const struct report_req
 	return status;
 }
 
-/* What a guest is asked for, and what only who has it can do. */
+/* True with `error` set: an option was given that needs a guest, and has no effect on a recording. */
 static bool is_of_guest(const struct option_set *sets, const struct option_set *report, const char *folder,
 	char **error)
 {
@@ -164,7 +164,7 @@ const struct command command_report = {
 	.name = "report",
 	.words = "[options] [DIR]",
 	.help = "Profiles for some seconds, prints the table and exits; also beside a live ktop. DIR: a recording.",
-	.options = { { "Which VM (without: that of the only live ktop):", command_attach },
+	.options = { { "Which VM (default: that of the only live ktop):", command_attach },
 		{ "What is reported:", report_options }, { "Limits:", command_limits } },
 	.run = run,
 };

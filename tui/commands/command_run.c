@@ -42,7 +42,7 @@ static const struct option_row run_rows[] = {
 	{ 0 },
 };
 
-/* QEMU's own words explain better than a closed socket does. */
+/* Tells QEMU's last words if it has ended: they explain more than a closed socket does. */
 static int explain(struct launch *launch, char *error)
 {
 	char *why = launch_failure(launch, LAST_WORDS_MS);
@@ -53,7 +53,7 @@ static int explain(struct launch *launch, char *error)
 	return command_fail(why);
 }
 
-/* What failed has been said; now, what QEMU or the guest on its console says to that. */
+/* After an error was told: adds what QEMU, or the guest on its console, said last. */
 static void quote(struct launch *launch)
 {
 	char *why = launch_failure(launch, LAST_WORDS_MS);
@@ -66,7 +66,7 @@ static void quote(struct launch *launch)
 	free(said);
 }
 
-/* The screen has no report: of what that takes, these are for the guest as well. */
+/* The screen makes no report: of the report's options, only those that set the guest count there. */
 static bool heeded(const struct run_options *options, const struct option_set *report, char **error)
 {
 	const char *option = options->headless ? NULL : options_unheeded(report, REPORT_OF_SCREEN);

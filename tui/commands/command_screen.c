@@ -14,12 +14,12 @@
 
 enum { STEP_MS = 50 };
 
-struct ingest {				/* of one machine */
+struct ingest {				/* the ingest thread of one machine */
 	struct session *session;
 	struct service *service;	/* NULL: none */
 	pthread_t thread;
-	_Atomic uint64_t end;		/* the screen's thread sets it: when it has to be over; 0: it goes on */
-	const struct command_start *start;	/* not yet told to the guest; NULL: nothing is */
+	_Atomic uint64_t end;		/* 0: go on; else end by then (util_now); written by the screen's thread */
+	const struct command_start *start;	/* still to be told to the guest; NULL: nothing is */
 };
 
 static bool can_start(const struct session *session)
@@ -52,7 +52,7 @@ static void *run_ingest(void *context)
 	return NULL;
 }
 
-/* Frees the reason. */
+/* Tells that others cannot work beside this ktop. Frees `why`. */
 static void say_alone(struct session *session, char *why)
 {
 	char *text = util_format("ctl and report cannot work beside this ktop: %s", why);
@@ -63,7 +63,7 @@ static void say_alone(struct session *session, char *why)
 	free(why);
 }
 
-/* Without the socket, others cannot work beside this one; the screen can. */
+/* Without a control socket the screen still works, but nobody can work beside it. */
 static bool begin(struct ingest *ingest, const struct command_vm *vm,
 	const struct command_start *start)
 {
@@ -90,7 +90,7 @@ static void end_all(struct ingest *ingests, size_t count, uint64_t late)
 		pthread_join(ingests[i].thread, NULL);
 }
 
-/* `late`: when the end that its user asked for has to be over. */
+/* `late`: set to the deadline for all that is left once the user has quit. */
 static bool show(const struct command_vm *vms, size_t count, struct budget *budget,
 	const struct config *config, uint64_t *late, char **error)
 {

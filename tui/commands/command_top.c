@@ -17,11 +17,11 @@
 enum {
 	STEP_MS = 10, AT_ONCE_MS = 100,
 	BASE_MIB = BUDGET_BASE >> 20,
-	PART_MIB = BUDGET_LEAST_MIB - BASE_MIB,		/* what one machine needs beyond that */
+	PART_MIB = BUDGET_LEAST_MIB - BASE_MIB,		/* what each machine needs besides BASE_MIB */
 };
 
 struct top {
-	const char *replay;		/* a folder; NULL: live */
+	const char *replay;		/* a recording's folder; NULL: live */
 	struct session_options options[FLEET_MOST];
 	struct command_vm vms[FLEET_MOST];
 	size_t count;
@@ -66,8 +66,8 @@ static bool refuse_same(const struct top *top, char **error)
 }
 
 /*
- * The limit is one for all: what the program takes, and a part for each machine and for what is
- * shown over all. One that was not asked for gives way to what they need at least.
+ * --memory is for all machines together: BASE_MIB for the program, and an equal part for each machine and for the
+ * screen over all. If it was not given, it is raised to what they need at least.
  */
 static bool divide_memory(struct top *top, char **error)
 {
@@ -87,7 +87,7 @@ static bool divide_memory(struct top *top, char **error)
 	return true;
 }
 
-/* ---- what they are called ---- */
+/* ---- labels of tabs ---- */
 
 static size_t base_size(const char *base)
 {
@@ -96,7 +96,7 @@ static size_t base_size(const char *base)
 	return end && end != base ? (size_t)(end - base) : strlen(base);
 }
 
-/* The last names of a path, without what is behind the last dot. */
+/* The last `names` names of a path. */
 static const char *last_names(const char *path, int names)
 {
 	const char *at = path + strlen(path);
@@ -114,7 +114,7 @@ static char *label_of(const char *socket, int names)
 		base_size(last_names(socket, 1)));
 }
 
-/* The socket's name, with its folder's where another one has the same. */
+/* The socket's file name without its ending; if another VM has the same, with the folder's name before it. */
 static char *label(const struct top *top, size_t index)
 {
 	char *own = label_of(socket_of(&top->options[index]), 1);
@@ -134,7 +134,7 @@ static char *label(const struct top *top, size_t index)
 
 /* ---- the whole ---- */
 
-/* What is not there is said without a screen; what takes longer, on it. */
+/* A VM that cannot be reached is told without a screen. What takes longer is told on the screen. */
 static bool fails_at_once(struct session *session, char **error)
 {
 	uint64_t late = util_now() + (uint64_t)AT_ONCE_MS * NS_PER_MS;
@@ -220,7 +220,8 @@ static int run(char *const *words, size_t count)
 	if (used < count)
 		return command_usage(&command_top, util_format("%s: not understood", words[used]));
 	if (top.replay && socket_of(&top.options[0]))
-		return command_usage(&command_top, util_format("--replay: a recording and a VM were given; give one of them"));
+		return command_usage(&command_top,
+			util_format("--replay: a recording and a VM were given; give one of them"));
 	if (!top.replay && !socket_of(&top.options[0]))
 		return command_usage(&command_top, util_format("which VM? None was given; give --qmp SOCKET"));
 	if (!refuse_same(&top, &error) || !divide_memory(&top, &error))

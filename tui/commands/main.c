@@ -70,7 +70,10 @@ static int run(int count, char **words)
 	return COMMAND_USAGE;
 }
 
-/* A closed one would be the number of the next socket: it is taken, and fails when it is used. */
+/*
+ * If a standard descriptor is closed, the next socket would get its number. So it is opened in the wrong direction:
+ * using it fails.
+ */
 static void take_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
@@ -84,7 +87,7 @@ int main(int count, char **words)
 
 	take_standard_descriptors();
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow is an error of its writer */
+	signal(SIGXFSZ, SIG_IGN);	/* a file that may not grow gives its writer EFBIG instead */
 	json_begin();
 	status = run(count, words);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == COMMAND_DONE) {

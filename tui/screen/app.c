@@ -12,14 +12,14 @@
 #include "tabs.h"
 
 static const uint64_t frame_ns = 100000000u;	/* ten frames a second at most */
-enum { TICK_MS = 250 };				/* for what ends by itself: messages */
+enum { TICK_MS = 250 };				/* longest wait, so that messages expire */
 
 struct app {
 	struct tabs *tabs;
 	struct canvas *canvas;
 	uint64_t drawn;			/* when the last frame was shown */
 	bool changed;			/* there is something to draw */
-	bool answering;			/* to a key: at once */
+	bool answering;			/* a key was pressed: draw at once */
 	bool begun;			/* a table was shown */
 	bool done;
 };
@@ -29,7 +29,7 @@ bool app_possible(char **error)
 	return term_possible(error);
 }
 
-/* When a frame may be shown that nobody has pressed a key for; the first table may at once. */
+/* When a frame may be shown that answers no key. The first table may be shown at once. */
 static uint64_t next_frame(const struct app *app)
 {
 	bool first = !app->begun && tabs_has_table(app->tabs);
@@ -106,8 +106,8 @@ static void draw(struct app *app)
 }
 
 /*
- * What is there is answered at once, when all of it has been taken. While more comes than can be
- * taken, and for what nobody has pressed a key for, it is time for a frame only now and then.
+ * Takes all input that has come, and answers it by a frame at once. While input comes faster than it is taken, and for
+ * changes that answer no key, frames are at least frame_ns apart.
  */
 static void step(struct app *app)
 {

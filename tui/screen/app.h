@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The screen's loop: keyboard, pictures and messages of sessions to a terminal. */
+/* The screen's loop: takes keys and the sessions' answers and messages to the screen, and the screen to a terminal. */
 #ifndef APP_H
 #define APP_H
 
@@ -9,13 +9,13 @@
 struct config;
 struct tabs;
 
-/* Is there a terminal that can show the screen? False with `error` set. Changes nothing. */
+/* True: there is a terminal that can show the screen. False with `error` set. Changes nothing. */
 bool app_possible(char **error);
 
 /*
- * Runs the screen until the user quits, or until SIGTERM, SIGINT or SIGHUP; then the terminal is
- * as it was. To be called from the main thread, while others drive the sessions. False
- * with `error` set when the terminal cannot be opened. `asked`: when the end was asked for (util_now).
+ * Runs the screen until the user quits or a signal ends it (signals.h), and leaves the terminal as it was. Called by
+ * the main thread, while other threads drive the sessions. False with `error` set when the terminal cannot be opened,
+ * or is gone. `asked`: set to the time of the key or signal that ended it (util_now).
  */
 bool app_run(struct tabs *tabs, const struct config *config, uint64_t *asked, char **error);
 

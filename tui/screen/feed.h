@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a screen's answers and messages come from, and where what it asks and orders goes to. */
+/* What a screen is connected to: it brings answers and messages, and takes questions and orders. */
 #ifndef FEED_H
 #define FEED_H
 
@@ -11,20 +11,21 @@ struct play;
 struct request;
 struct session_message;
 
-/* What a screen asks, each apart from the other: how the machine is, and what the view shows. */
+/* A screen has two questions, which are answered apart: the machine's vitals, and what the view shows. */
 enum feed_question { FEED_VITALS, FEED_VIEW, FEED_QUESTIONS };
 
-struct feed {				/* each call is given `self`; as in session.h, "any thread" */
+struct feed {				/* each function is called with `self`; none of them waits */
 	void *self;
-	/* Told again with each drawing; NULL: nothing is asked. */
+	/* Called with each drawing. NULL: nothing is asked. */
 	void (*ask)(void *self, enum feed_question question, const struct request *request);
-	struct answer *(*answer)(void *self, enum feed_question question);	/* the screen's; NULL: none newer */
-	bool (*message)(void *self, struct session_message *message);
-	/* The profiler, as was asked for last, until it is told how that went; then as is known now. */
+	/* The newest answer, owned by the caller; NULL: none since the last call. */
+	struct answer *(*answer)(void *self, enum feed_question question);
+	bool (*message)(void *self, struct session_message *message);	/* the next one; false: there is none */
+	/* Whether the profiler runs: as last asked for until the outcome is told, and after that as is known. */
 	bool (*running)(void *self);
 	void (*run_profiler)(void *self, bool on);
-	void (*play)(void *self, const struct play *play);	/* of a recording */
-	/* Of what is shown; and of which kernel the file's name says it is. */
+	void (*play)(void *self, const struct play *play);	/* an order to the player of a recording */
+	/* Saves this part of the profile. `kernel`: a name for the file's name. */
 	void (*snapshot)(void *self, const struct excerpt *excerpt, const char *kernel);
 };
 

@@ -6,7 +6,7 @@
 #include "agent/query/query.h"
 #include "machine.h"
 
-enum { MARKS_MS = 500 };		/* nobody looks at more than a mark */
+enum { MARKS_MS = 500 };		/* the pause between two answers for a tab's mark alone */
 
 static void name_it(struct machine *machine, const char *name)
 {
@@ -14,7 +14,7 @@ static void name_it(struct machine *machine, const char *name)
 		name[0] || !machine->label ? name : machine->label);
 }
 
-/* ---- what is asked ---- */
+/* ---- questions ---- */
 
 static bool asks_vitals(const struct machine *machine)
 {
@@ -25,6 +25,7 @@ static bool asks_vitals(const struct machine *machine)
 	return asks;
 }
 
+/* The marks need vitals of their own only while no reader asks for the vitals. */
 static void ask_marks(struct machine *machine)
 {
 	struct vitals_request request;
@@ -97,7 +98,7 @@ void machine_clear(struct machine *machine)
 	session_unsubscribe(machine->marks);
 }
 
-/* ---- what is answered ---- */
+/* ---- answers ---- */
 
 static bool take_marks(struct machine *machine, const struct vitals *vitals)
 {
@@ -160,7 +161,7 @@ void machine_run_profiler(struct machine *machine, bool on)
 	session_run_profiler(machine->session, on);
 }
 
-/* Who asks twice in a row wants the contrary the second time, though no picture shows the first. */
+/* Two presses in a row mean on and then off, although no answer has shown the first one's outcome yet. */
 bool machine_runs(const struct machine *machine)
 {
 	enum kept_wish wish = machine->asked ? machine->asked : machine->kept;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One of the machines that a ktop shows: its session as seen by those who may look at it, its own screen and that
- * over all. Each asks its own questions, as long as it is looked at. A machine that nobody looks at is asked for
- * its marks alone.
+ * One of the machines that a ktop shows. Its session has two readers: the machine's own screen, and the screen over
+ * all. A reader asks its own questions while its screen is shown. If neither is shown, only the mark of the machine's
+ * tab is asked for. The screen's thread makes all calls.
  */
 #ifndef MACHINE_H
 #define MACHINE_H
@@ -14,48 +14,49 @@
 #include "agent/session/session.h"
 #include "feed.h"
 
-enum reader { READER_OWN, READER_ALL, READERS };	/* its own screen; that over all */
+enum reader { READER_OWN, READER_ALL, READERS };	/* its own screen; the screen over all */
 
-struct machine_question {		/* one that a reader asks */
-	struct subscription *subscription;	/* NULL: it is not looked at, or has asked nothing yet */
-	struct request *request;	/* as asked last; NULL: nothing */
-	struct answer *answer;		/* not taken yet */
+struct machine_question {		/* one question of a reader */
+	struct subscription *subscription;	/* NULL: not shown, or nothing was asked yet */
+	struct request *request;	/* the last one; NULL: nothing is asked */
+	struct answer *answer;		/* not taken yet; NULL: none */
 };
 
 struct machine {
 	struct session *session;	/* borrowed */
-	const char *label;		/* as it was given: the socket, as far as it tells it apart */
+	const char *label;		/* borrowed; its name while the VM's is not known; NULL: none */
 	char name[48];			/* "1 web": its number, and the VM's name or the label */
 	unsigned number;
 
-	/* as its newest vitals have it */
+	/* from its newest vitals */
 	bool known, running;
 	enum kept_wish kept;
 	enum link_state link;
 	enum vm_state vm;
 	uint64_t lost;
 
-	enum kept_wish asked;		/* of its profiler, until it is told how that went */
+	enum kept_wish asked;		/* what the user asked of the profiler, until the outcome is told */
 	struct machine_question readers[READERS][FEED_QUESTIONS];
-	struct subscription *marks;	/* asked, while no reader asks for the vitals */
-	bool marks_asked;
+	struct subscription *marks;	/* vitals for the tab's mark */
+	bool marks_asked;		/* they are asked for: no reader asks for the vitals */
 };
 
-/* `number`: from 1. The session and the label outlive it. */
+/* `number`: of its tab, from 1. The session and the label must outlive the machine. */
 void machine_init(struct machine *machine, struct session *session, unsigned number,
 	const char *label);
 void machine_clear(struct machine *machine);
 
-/* Takes what the session has; true when a mark, or what a reader sees, is new. */
+/* Takes the session's answers. True: a mark has changed, or a reader has a new answer. */
 bool machine_step(struct machine *machine);
 
 void machine_ask(struct machine *machine, enum reader reader, enum feed_question question,
-	const struct request *request);		/* NULL: nothing, for now */
-void machine_look_away(struct machine *machine, enum reader reader);	/* all that was kept for it goes */
+	const struct request *request);		/* NULL: asks nothing, for now */
+void machine_look_away(struct machine *machine, enum reader reader);	/* its screen is no longer shown */
+/* The newest answer, owned by the caller; NULL: none since the last call. */
 struct answer *machine_answer(struct machine *machine, enum reader reader, enum feed_question question);
 
 void machine_run_profiler(struct machine *machine, bool on);
-bool machine_runs(const struct machine *machine);	/* as was asked for last, else as is known */
-bool machine_message(struct machine *machine, struct session_message *message);	/* next, if any */
+bool machine_runs(const struct machine *machine);	/* the profiler: as last asked for, else as is known */
+bool machine_message(struct machine *machine, struct session_message *message);	/* the next; false: none */
 
 #endif

@@ -11,10 +11,10 @@
 #include "overview.h"
 #include "snapshot.h"
 
-static const uint64_t pause_ns = 100000000u;	/* between two answers */
-static const uint64_t soon_ns = 50000000u;	/* by then all have answered what is new, as a rule */
+static const uint64_t pause_ns = 100000000u;	/* between two answers over all */
+static const uint64_t soon_ns = 50000000u;	/* after a new question: most machines have answered it by then */
 
-enum { SAYINGS = 64 };
+enum { SAYINGS = 64 };			/* messages that are kept to be shown together */
 
 struct overview {
 	struct machine *machines;
@@ -22,9 +22,9 @@ struct overview {
 	const char **names;
 	struct fleet *fleet;
 	bool asks[FEED_QUESTIONS];
-	uint64_t next[FEED_QUESTIONS];	/* when an answer is due */
-	bool changed[FEED_QUESTIONS];	/* since the last one */
-	struct saying *sayings;		/* since they were asked */
+	uint64_t next[FEED_QUESTIONS];	/* when the next answer is due */
+	bool changed[FEED_QUESTIONS];	/* a machine has answered since the last one */
+	struct saying *sayings;		/* the machines' messages since the last order */
 	size_t saying_count;
 };
 
@@ -58,7 +58,10 @@ void overview_free(struct overview *overview)
 	free(overview);
 }
 
-/* A machine's terms change with its answers, too: functions that come, a boot that ends. */
+/*
+ * Asks each machine in its own times and function ids. These change with the machine's answers, too: it meets new
+ * functions, or boots anew. So the machines are asked again after each answer.
+ */
 static void ask_vitals(struct overview *overview)
 {
 	for (size_t i = 0; i < overview->count; i++) {
@@ -201,7 +204,7 @@ void overview_snapshot(struct overview *overview, const struct excerpt *shown)
 	}
 }
 
-/* That a wish was kept is over with the next it says of its profiler; what failed stays. */
+/* A machine's newer message about its profiler replaces the one that said that the wish is kept. Failures stay. */
 static void drop_older(struct overview *overview, size_t machine)
 {
 	size_t left = 0;
@@ -221,7 +224,7 @@ void overview_gather(struct overview *overview, size_t machine, struct session_m
 
 	if (message->profiler)
 		drop_older(overview, machine);
-	if (overview->saying_count == SAYINGS)		/* more than the line has room for */
+	if (overview->saying_count == SAYINGS)		/* the status line has no room for so many: begin anew */
 		overview->saying_count = 0;
 	overview->sayings = util_grow(overview->sayings, overview->saying_count + 1,
 		sizeof(*overview->sayings));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All machines as one, for the screen over all: its answers, and what it asks each of them. */
+/* All machines as one, for the screen over all: asks each machine, and makes one answer of theirs. Screen's thread. */
 #ifndef OVERVIEW_H
 #define OVERVIEW_H
 
@@ -14,21 +14,21 @@ struct budget;
 struct machine;
 struct overview;
 
-/* The machines outlive it. */
+/* The machines must outlive it. */
 struct overview *overview_new(struct machine *machines, size_t count, struct budget *budget);
 void overview_free(struct overview *overview);
 
-/* As a feed has it; the newest over all, ten a second of each at most. Times: of util_now. */
+/* As in feed.h, over all machines. Answers come at most ten times a second. Times are those of util_now. */
 struct answer *overview_answer(struct overview *overview, enum feed_question question, uint64_t now);
 void overview_ask(struct overview *overview, enum feed_question question, const struct request *request,
 	uint64_t now);
 void overview_look_away(struct overview *overview);
 
-bool overview_running(const struct overview *overview);	/* each that is up */
-void overview_run_profiler(struct overview *overview, bool on);	/* of those that are up */
-void overview_snapshot(struct overview *overview, const struct excerpt *excerpt);	/* a file each */
+bool overview_running(const struct overview *overview);	/* all machines whose link is up are profiled */
+void overview_run_profiler(struct overview *overview, bool on);	/* on these machines; on all if none is up */
+void overview_snapshot(struct overview *overview, const struct excerpt *excerpt);	/* a file for each machine */
 
-/* Makes of a machine's message one that says what all have said since they were asked last. */
+/* Replaces a machine's message by one that has all machines' messages since the last order. */
 void overview_gather(struct overview *overview, size_t machine, struct session_message *message);
 
 #endif

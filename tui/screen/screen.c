@@ -28,7 +28,7 @@ const struct view *const screen_views[VIEWS] = {
 	[VIEW_HELP] = &view_help,
 };
 
-/* Whose answers are which view's; NULL: it asks nothing. */
+/* The kind of answers that each view shows; NULL: the view asks nothing. */
 static const struct answer_kind *const screen_asks[VIEWS] = {
 	[VIEW_FUNCTIONS] = &function_table_kind,
 };
@@ -74,7 +74,7 @@ void screen_complain(struct screen *screen, uint64_t now, const char *text)
 	status_say(&screen->status, true, keys_text(screen->keys, text, filled), now);
 }
 
-/* Another boot, or the same one put back to an earlier time: its clock says nothing of before. */
+/* True for another boot, and for the same boot put back to an earlier time: older times mean nothing any more. */
 static bool began_anew(const struct vitals *before, const struct vitals *vitals, const struct scope *scope)
 {
 	return vitals->now < scope->zero_ns || vitals->now < scope->until_ns ||
@@ -115,7 +115,7 @@ static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t no
 	}
 }
 
-/* What one of the views has asked for; another one may be shown by now. */
+/* Gives the answer to the view that asked for it. Another view may be shown by now. */
 static void use_answer(struct screen *screen, struct answer *answer)
 {
 	for (int i = 0; i < VIEWS; i++)
@@ -157,8 +157,8 @@ bool screen_has_table(const struct screen *screen)
 }
 
 /*
- * The last rows are the status line and the key bar. Where rows are few, the status line lies over
- * the view's last row while it has something to say; where they are fewer, there is no key bar.
+ * The last rows are the status line and the key bar. With few rows, the status line covers the view's last row while it
+ * has something to say. With even fewer, there is no key bar.
  */
 static int bar_rows(const struct canvas *canvas)
 {
@@ -199,7 +199,7 @@ static void ask_vitals(const struct screen *screen, int rows)
 	screen->feed.ask(screen->feed.self, FEED_VITALS, &request.request);
 }
 
-/* Of what has just been drawn. */
+/* Asks for what has just been drawn. */
 static void ask(const struct screen *screen, const struct canvas *canvas)
 {
 	const struct view *view = screen_views[screen->current];

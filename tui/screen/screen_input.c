@@ -12,7 +12,7 @@
 
 enum { WHEEL_LINES = 3 };
 
-/* A paste may hold anything: it is no row of keys. */
+/* Pasted text may hold anything, so it never acts as keys. Without a prompt it is ignored. */
 static void paste(struct screen *screen, const struct input *input, uint64_t now)
 {
 	status_seen(&screen->status);
@@ -34,7 +34,7 @@ static void run(struct screen *screen, uint64_t now)
 	screen->feed.run_profiler(screen->feed.self, on);
 }
 
-/* Of what is asked for now, be it not drawn yet. */
+/* Saves what the scope says now, even if that is not drawn yet. */
 static void snapshot(struct screen *screen, uint64_t now)
 {
 	struct excerpt excerpt;
@@ -55,7 +55,7 @@ static void next_window(struct screen *screen, uint64_t now)
 	free(text);
 }
 
-/* Has it told a time? */
+/* True: the guest, or any of many, has told its time. */
 static bool is_known(const struct screen *screen)
 {
 	const struct vitals *vitals = screen->vitals;
@@ -135,7 +135,7 @@ static void dismiss(struct screen *screen, uint64_t now)
 		screen_say(screen, now, "there is no remark to hide");
 }
 
-/* Actions that need to know the machine. */
+/* Actions that need the machine's vitals. */
 static void act_on_machine(struct screen *screen, enum action action, uint64_t now)
 {
 	if (!screen->vitals)
@@ -153,7 +153,7 @@ static void act_on_machine(struct screen *screen, enum action action, uint64_t n
 		freeze(screen, now);
 }
 
-static enum screen_wish act(struct screen *screen, enum action action, uint64_t now)
+static enum screen_act act(struct screen *screen, enum action action, uint64_t now)
 {
 	if (screen_views[screen->current]->act(screen->selves[screen->current], action))
 		return SCREEN_NOTHING;
@@ -212,8 +212,8 @@ static void scroll(struct screen *screen, enum action action)
 		screen_views[screen->current]->act(screen->selves[screen->current], action);
 }
 
-/* A label of the prompt that is open says what its key says there; any other one leaves it first. */
-static enum screen_wish click_label(struct screen *screen, enum action action, uint64_t now)
+/* While a prompt is open, a click on that prompt's label acts as its key; any other label leaves the prompt first. */
+static enum screen_act click_label(struct screen *screen, enum action action, uint64_t now)
 {
 	bool open = screen->prompt.label;
 
@@ -227,7 +227,7 @@ static enum screen_wish click_label(struct screen *screen, enum action action, u
 	return act(screen, action, now);
 }
 
-static enum screen_wish click(struct screen *screen, const struct input *input, uint64_t now)
+static enum screen_act click(struct screen *screen, const struct input *input, uint64_t now)
 {
 	const struct view *view = screen_views[screen->current];
 
@@ -240,7 +240,7 @@ static enum screen_wish click(struct screen *screen, const struct input *input, 
 	return SCREEN_NOTHING;
 }
 
-enum screen_wish screen_input(struct screen *screen, const struct input *input, uint64_t now)
+enum screen_act screen_input(struct screen *screen, const struct input *input, uint64_t now)
 {
 	switch (input->kind) {
 	case INPUT_QUIT:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keys do to a recording that is played. */
+/* The keys that control the playing of a recording. */
 #include <stdlib.h>
 
 #include "agent/answers/vitals.h"
@@ -30,8 +30,8 @@ static void say(struct screen *screen, const struct play *play, uint64_t now)
 	free(text);
 }
 
-/* A frozen window, or a zero, is of the time that is left. */
-static void wish(struct screen *screen, const struct play *play, uint64_t now)
+/* A jump leaves the time to which a frozen window and a zero belong: both end. */
+static void order(struct screen *screen, const struct play *play, uint64_t now)
 {
 	bool jumps = play->kind >= PLAY_TO;
 
@@ -60,20 +60,20 @@ bool screen_play(struct screen *screen, enum action action, uint64_t now)
 		screen_open_prompt(screen, ASKED_TIME);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].action == action) {
-			wish(screen, &rows[i].play, now);
+			order(screen, &rows[i].play, now);
 			return true;
 		}
 	return action == ACTION_TIME;
 }
 
-/* The text of the prompt. */
+/* Jumps to the time that is typed in the prompt. */
 void screen_play_to(struct screen *screen, uint64_t now)
 {
 	struct play play;
 	char *error = NULL;
 
 	if (play_parse(screen->prompt.text, &play, &error))
-		wish(screen, &play, now);
+		order(screen, &play, now);
 	else
 		status_say(&screen->status, true, error, now);
 	free(error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the screen share: its state, and what one of them does for the others. */
+/* The inside of a screen, shared by screen.c and screen_*.c. */
 #ifndef SCREEN_STATE_H
 #define SCREEN_STATE_H
 
@@ -23,42 +23,42 @@ enum { VIEW_FUNCTIONS, VIEW_HELP, VIEWS };
 
 extern const struct view *const screen_views[VIEWS];
 
-enum { SCREEN_BAR_ROWS = 10, SCREEN_STATUS_ROWS = 16 };
+enum { SCREEN_BAR_ROWS = 10, SCREEN_STATUS_ROWS = 16 };	/* canvas rows from which the line has a row of its own */
 
 struct screen {
 	struct feed feed;
 	const struct keys *keys;
-	struct vitals *vitals;		/* NULL before the first */
+	struct vitals *vitals;		/* the newest; NULL before the first */
 	struct scope scope;
 	void *selves[VIEWS];
-	struct answer *answers[VIEWS];	/* the newest of each; NULL before the first */
-	int current;
-	int rows, columns;		/* as drawn last */
+	struct answer *answers[VIEWS];	/* each view's newest; NULL before the first */
+	int current;			/* the view that is shown */
+	int rows, columns;		/* of the last drawing */
 
 	struct status_line status;
 	struct prompt prompt;
-	enum asked { ASKED_SEARCH, ASKED_FILTER, ASKED_TIME } asked;	/* by the prompt that is open */
-	struct scope before;		/* where an abandoned filter goes back to */
-	char bad[160];			/* what is wrong with the prompt's text, or "" */
+	enum asked { ASKED_SEARCH, ASKED_FILTER, ASKED_TIME } asked;	/* what the open prompt asks for */
+	struct scope before;		/* when the prompt was opened: an abandoned filter is put back */
+	char bad[160];			/* what is wrong with the prompt's text; "": nothing */
 };
 
-/* Both say a text that may have keys in it, for keys_text. */
+/* Show a message, or an error, in the status line. The text may name keys as keys_text takes them. */
 void screen_say(struct screen *screen, uint64_t now, const char *text);
 void screen_complain(struct screen *screen, uint64_t now, const char *text);
 
-/* Has the views show their answers, again when the scope has changed. */
+/* Hands the newest answers and the scope to the views; called when either has changed. */
 void screen_show(struct screen *screen);
 
-/* The table of functions, as shown last; NULL: none yet. */
+/* The newest table of functions; NULL: none yet. */
 const struct table *screen_table(const struct screen *screen);
 
 void screen_open_prompt(struct screen *screen, enum asked asked);
-void screen_leave_prompt(struct screen *screen, uint64_t now);	/* as Esc does, if one is open */
+void screen_leave_prompt(struct screen *screen, uint64_t now);	/* as Esc does, if a prompt is open */
 void screen_prompt_input(struct screen *screen, const struct input *input, uint64_t now);
 
-/* A key, of a recording; false: it is not for that. What was typed: where it is to go on. */
+/* Controls the player. False: no recording is shown, or the action is not for the player. */
 bool screen_play(struct screen *screen, enum action action, uint64_t now);
-void screen_play_to(struct screen *screen, uint64_t now);
+void screen_play_to(struct screen *screen, uint64_t now);	/* jumps to the time in the prompt */
 
 enum view_found screen_search(struct screen *screen, const char *pattern, enum list_search where);
 

@@ -7,9 +7,8 @@
 #include <time.h>
 
 /*
- * "ktop-KERNEL-20260101-120000.folded" (local time) in the current folder; the same for all of
- * one second. The kernel's name comes from the guest: only letters, digits, '.',
- * '_' and '-' of it are used. Returns `name`.
+ * "ktop-KERNEL-20260101-120000.folded", in local time, in the current folder. Two snapshots in one second get the same
+ * name. The kernel's name comes from the guest: only its letters, digits, '.', '_' and '-' are used. Returns `name`.
  */
 enum { SNAPSHOT_NAME = 160 };
 const char *snapshot_name(const char *kernel, time_t when, const char *ending,

@@ -19,28 +19,29 @@
 #include "snapshot.h"
 #include "tabs.h"
 
-enum { ROWS_LEAST = 8, ALL = 0, MOST = FLEET_MOST + 1 };	/* rows below which there is no tab row */
+enum { ROWS_LEAST = 8 };		/* with fewer rows there is no tab row */
+enum { ALL = 0, MOST = FLEET_MOST + 1 };	/* the page over all; pages at most */
 
 struct page {				/* what a tab shows */
 	struct tabs *tabs;
-	struct machine *machine;	/* NULL: all */
+	struct machine *machine;	/* NULL: all machines */
 	struct screen *screen;
 };
 
 struct tabs {
 	struct machine *machines;
 	size_t machine_count;
-	struct overview *overview;	/* NULL: there is one machine */
+	struct overview *overview;	/* NULL: there is only one machine */
 	const struct keys *keys;
-	struct page pages[MOST];	/* all, then the machines; or the only one */
+	struct page pages[MOST];	/* the page over all, then one for each machine; or the only machine's */
 	size_t count, current;
-	uint64_t now;			/* as told last */
+	uint64_t now;			/* the time of the last call */
 	char all_state[48];
-	struct place row;		/* of the tabs, as drawn last; width 0: none */
-	bool unicode;			/* of the canvas drawn on last */
+	struct place row;		/* where the tab row was drawn last; width 0: nowhere */
+	bool unicode;			/* of the canvas that was drawn on last */
 };
 
-/* ---- what a screen asks of its tab ---- */
+/* ---- the feed of a page's screen ---- */
 
 static struct answer *page_answer(void *self, enum feed_question question)
 {
@@ -98,7 +99,7 @@ static void page_snapshot(void *self, const struct excerpt *excerpt, const char 
 		overview_snapshot(page->tabs->overview, excerpt);
 }
 
-/* Whoever is looked at says what any machine has to say; of another one, with its name. */
+/* The page that is shown gives the messages of all machines. Those of other machines begin with their names. */
 static bool page_message(void *self, struct session_message *message)
 {
 	const struct page *page = self;
@@ -123,7 +124,7 @@ static bool page_message(void *self, struct session_message *message)
 
 /* ---- the tabs ---- */
 
-/* What is no longer seen asks no more; what is seen asks when it is drawn. */
+/* Shows another page. The one before asks nothing any more; the new one asks when it is drawn. */
 static void look(struct tabs *tabs, size_t page)
 {
 	struct page *before = &tabs->pages[tabs->current];
@@ -237,7 +238,7 @@ static struct tab tab_of(const struct machine *machine)
 	return tab;
 }
 
-/* Fills the tabs of all pages: the first is that of all. */
+/* Fills the row with the tabs of all pages; the first is the page over all. */
 static void fill(struct tabs *tabs, struct tab row[MOST])
 {
 	size_t running = 0;
@@ -267,7 +268,7 @@ static struct canvas below(const struct canvas *canvas)
 	};
 }
 
-/* How to get to the next one, at the right, where there is room. */
+/* Draws the key for the next tab at the right, if there is room. */
 static void draw_hint(const struct tabs *tabs, struct canvas *canvas, int used)
 {
 	char text[KEYS_TEXT];
@@ -297,7 +298,7 @@ void tabs_draw(struct tabs *tabs, struct canvas *canvas)
 		tab_row_draw(canvas, tabs->row, row, tabs->count, tabs->current));
 }
 
-static enum screen_wish click(struct tabs *tabs, const struct input *input)
+static enum screen_act click(struct tabs *tabs, const struct input *input)
 {
 	const struct canvas like = { .unicode = tabs->unicode };
 	struct tab row[MOST];
@@ -310,22 +311,22 @@ static enum screen_wish click(struct tabs *tabs, const struct input *input)
 	return SCREEN_NOTHING;
 }
 
-enum screen_wish tabs_input(struct tabs *tabs, const struct input *input, uint64_t now)
+enum screen_act tabs_input(struct tabs *tabs, const struct input *input, uint64_t now)
 {
 	struct input moved = *input;
-	enum screen_wish wish;
+	enum screen_act act;
 
 	tabs->now = now;
 	if (input->kind == INPUT_CLICK && tabs->row.width && input->row == 0)
 		return click(tabs, input);
 	if (tabs->row.width)
 		moved.row--;
-	wish = screen_input(shown(tabs), &moved, now);
-	if (wish == SCREEN_NEXT_TAB)
+	act = screen_input(shown(tabs), &moved, now);
+	if (act == SCREEN_NEXT_TAB)
 		look(tabs, (tabs->current + 1) % tabs->count);
-	else if (wish == SCREEN_PREVIOUS_TAB)
+	else if (act == SCREEN_PREVIOUS_TAB)
 		look(tabs, (tabs->current + tabs->count - 1) % tabs->count);
 	else
-		return wish;
+		return act;
 	return SCREEN_NOTHING;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All that is on the terminal: a screen for each machine, where there are many one over all of
- * them, and the row of tabs that chooses between them. Each keeps its own cursor, window and filter.
+ * All that is on the terminal: a screen for each machine. With many machines there are also a screen over all of them,
+ * and a row of tabs to choose a screen. Each screen keeps its own cursor, window and filter. The screen's thread makes
+ * all calls.
  */
 #ifndef TABS_H
 #define TABS_H
@@ -23,22 +24,22 @@ struct tabs;
 
 struct tabs_machine {
 	struct session *session;
-	const char *label;		/* what it is called while nothing better is known */
+	const char *label;		/* its name while the VM's is not known; NULL: none */
 };
 
 enum { TABS_FDS = FLEET_MOST };
 
-/* All outlive them. `budget`: of what is over all; NULL where there is one machine. */
+/* All arguments must outlive the tabs. `budget`: pays for the screen over all; NULL with one machine. */
 struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct budget *budget,
 	const struct config *config);
 void tabs_free(struct tabs *tabs);
 
-/* As those of screen.h, of the one that is shown. */
+/* As the functions of screen.h, on the screen that is shown. */
 bool tabs_step(struct tabs *tabs, uint64_t now);
 bool tabs_has_table(const struct tabs *tabs);
-enum screen_wish tabs_input(struct tabs *tabs, const struct input *input, uint64_t now);
+enum screen_act tabs_input(struct tabs *tabs, const struct input *input, uint64_t now);
 void tabs_draw(struct tabs *tabs, struct canvas *canvas);
 
-int tabs_fds(const struct tabs *tabs, struct pollfd *fds);	/* TABS_FDS at most; how many */
+int tabs_fds(const struct tabs *tabs, struct pollfd *fds);	/* fills in at most TABS_FDS; returns how many */
 
 #endif

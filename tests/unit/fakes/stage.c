@@ -45,14 +45,14 @@ void stage_strike(struct stage *stage)
 	canvas_free(stage->canvas);
 }
 
-enum screen_wish stage_press(struct stage *stage, uint32_t code)
+enum screen_act stage_press(struct stage *stage, uint32_t code)
 {
 	struct input input = { .kind = INPUT_KEY, .code = code };
-	enum screen_wish wish = screen_input(stage->screen, &input, stage->now);
+	enum screen_act act = screen_input(stage->screen, &input, stage->now);
 
 	screen_step(stage->screen, stage->now);
 	screen_draw(stage->screen, stage->canvas);
-	return wish;
+	return act;
 }
 
 void stage_type(struct stage *stage, const char *text)

@@ -26,7 +26,7 @@ void stage_strike(struct stage *stage);
 void stage_resize(struct stage *stage, int rows, int columns, bool unicode);
 void stage_show(struct stage *stage, struct picture *picture);	/* takes it, and draws */
 
-enum screen_wish stage_press(struct stage *stage, uint32_t code);
+enum screen_act stage_press(struct stage *stage, uint32_t code);
 void stage_type(struct stage *stage, const char *text);
 void stage_click(struct stage *stage, const char *label);	/* on the key bar */
 
