@@ -6,7 +6,7 @@
 #include "ansi.h"
 #include "tui/terminal/canvas.h"
 
-/* Colours: below BRIGHT those of ECMA-48, then their bright ones, then the 256 of xterm. */
+/* Colours are numbered: first those of ECMA-48, from BRIGHT on their bright ones, then the 256 of xterm. */
 enum { BRIGHT = 8 };
 
 static void write_colour(FILE *to, int base, int colour)

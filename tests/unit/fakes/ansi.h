@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A canvas as a terminal would be told of it, for golden files and for what is to be searched in a screen. */
+/* A canvas as bytes for a terminal: for golden files, and for tests that search a screen. */
 #ifndef ANSI_H
 #define ANSI_H
 
@@ -7,7 +7,7 @@
 
 struct canvas;
 
-/* Text with SGR sequences (ECMA-48, 8.3.117), in the standard theme; to be freed. */
+/* Text with SGR sequences (ECMA-48, 8.3.117), in the standard theme. The caller frees it. */
 char *ansi_text(const struct canvas *canvas, enum depth depth);
 
 #endif

@@ -4,7 +4,7 @@
 
 struct canvas;
 
-/* All rows as text, blanks at their ends left off; to be freed by the caller. */
+/* All rows as text, without the blanks at their ends. The caller frees it. */
 char *canvas_dump(const struct canvas *canvas);
 
 #endif

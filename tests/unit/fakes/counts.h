@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The counts of a slice, out of all its runs: each key once, by stack and then by who_compare. */
+/* The counts of a slice, summed over all its runs: each key once, in order of stack and then of who_compare. */
 #ifndef COUNTS_H
 #define COUNTS_H
 

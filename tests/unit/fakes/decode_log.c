@@ -102,7 +102,7 @@ static void write_object(struct body *body, const struct object *object)
 	list(body, object->build_id);
 }
 
-/* Back to wire form. */
+/* Writes the decoded event back as bytes of the wire. */
 static void write_event(struct body *body, const struct event *event)
 {
 	body->size = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What came out of a decoder, or should: a list of events. Each is kept as the hash of its payload,
- * for which the decoded event is written back to wire form.
+ * A list of events: those that came out of a decoder, or those that should. It keeps a hash of each payload. For the
+ * hash, a decoded event is written back as bytes of the wire.
  */
 #ifndef DECODE_LOG_H
 #define DECODE_LOG_H
@@ -24,7 +24,7 @@ struct entry {
 
 struct log {
 	size_t count, boots, packets;
-	bool hold;			/* the decoder, after each packet */
+	bool hold;			/* stops the decoder after each packet */
 	uint64_t last_packet_end;
 	uint8_t boot_id[KTOP_BOOT_ID];
 	struct entry entries[LOG_MAX];
@@ -35,7 +35,7 @@ uint64_t log_hash(const uint8_t *bytes, size_t size);
 void log_add(struct log *log, uint32_t cpu, uint64_t time, uint16_t id,
 	const struct body *body);
 
-/* Only the events count. */
+/* Compares the events alone. */
 bool log_same(const struct log *a, const struct log *b);
 
 /* Empties the log, and makes a decoder that fills it. */

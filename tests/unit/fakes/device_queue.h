@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device's side of a split virtqueue, for tests: written from the specification (Virtual I/O
+ * The device's side of a split virtqueue, for tests. It is written from the specification (Virtual I/O
  * Device 1.2, section 2.7), not from kernel-hook/virtio/virtq.h. Addresses are plain pointers.
  */
 #ifndef DEVICE_QUEUE_H
@@ -13,7 +13,7 @@
 struct device_queue {
 	uint8_t *descriptors, *available, *used;
 	uint16_t size;
-	uint16_t seen;			/* available entries so far */
+	uint16_t seen;			/* available entries that were taken so far */
 };
 
 struct device_buffer {
@@ -36,7 +36,7 @@ static inline void device_put16(uint8_t *at, uint16_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* All parts from the place of the first, as legacy devices find them (2.7.2). */
+/* Finds all parts from the address of the first, as legacy devices do (2.7.2). */
 static inline struct device_queue device_queue_at(void *memory, uint16_t size)
 {
 	uint8_t *at = memory;
@@ -50,7 +50,7 @@ static inline struct device_queue device_queue_at(void *memory, uint16_t size)
 	};
 }
 
-/* The next buffer that the driver offers. */
+/* Takes the next buffer that the driver offers. */
 static inline bool device_pop(struct device_queue *queue, struct device_buffer *buffer)
 {
 	const uint8_t *descriptor;
@@ -67,7 +67,7 @@ static inline bool device_pop(struct device_queue *queue, struct device_buffer *
 	return true;
 }
 
-/* Gives a buffer back, or says so: id and length may be lies. */
+/* Gives a buffer back. Id and length may be wrong: a hostile device. */
 static inline void device_push(struct device_queue *queue, uint32_t id, uint32_t length)
 {
 	uint16_t index = device_get16(queue->used + 2);

@@ -8,7 +8,7 @@
 #include "agent/base/util.h"
 #include "fake_guest.h"
 
-enum { SEND_MOST = 64 << 10 };		/* at a time: the sanitizer looks at all that is offered, taken or not */
+enum { SEND_MOST = 64 << 10 };		/* bytes at a time: the sanitizer checks all that is offered */
 
 struct fake_guest *fake_guest_new(const char *path)
 {
@@ -187,7 +187,7 @@ void fake_guest_beat(struct fake_guest *guest, uint64_t ms)
 	put(guest, KTOP_SAMPLES, 0, 0, NULL);
 }
 
-/* What ktop sends before hello is none of a test's lines. */
+/* ktop's echo before hello is not a line that a test waits for. */
 static void take_echoes(struct fake_guest *guest)
 {
 	char *at = guest->lines, *end;

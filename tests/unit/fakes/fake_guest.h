@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest's side of a port, driven by the test: a listening socket, what a hook would send, and
- * the lines that it gets.
+ * The guest's side of a port, driven by the test: a listening socket, the packets that a hook would send, and the
+ * control lines that it gets.
  */
 #ifndef FAKE_GUEST_H
 #define FAKE_GUEST_H
@@ -15,21 +15,21 @@
 enum { FAKE_GUEST_HZ = 2000000000, FAKE_GUEST_TICKS_PER_MS = FAKE_GUEST_HZ / 1000 };
 
 struct fake_guest {
-	int listener, fd;		/* fd: -1 while nobody is connected */
+	int listener, fd;		/* `fd` is -1 while nobody is connected */
 	struct packets *packets;
 	size_t sent;			/* of packets->bytes */
 	uint64_t clock;
 	uint64_t taken[2];		/* samples, per CPU */
 	bool running;
-	char lines[4096];		/* that came and were not yet taken */
-	char echo[32];			/* that came before hello, and is answered before it is */
+	char lines[4096];		/* control lines that came and were not taken yet */
+	char echo[32];			/* the echo that came before hello; it is answered first */
 };
 
 struct fake_guest *fake_guest_new(const char *path);
 void fake_guest_free(struct fake_guest *guest);
 void fake_guest_hang_up(struct fake_guest *guest);
 
-/* Puts together; nothing goes before fake_guest_step. Each is a packet of its own, 1 ms later. */
+/* These append a packet each, 1 ms later than the one before. fake_guest_step sends them. */
 void fake_guest_facts(struct fake_guest *guest, const void *build_id, size_t build_id_size);
 void fake_guest_status(struct fake_guest *guest, bool running);
 void fake_guest_counts(struct fake_guest *guest);
@@ -43,13 +43,13 @@ void fake_guest_object(struct fake_guest *guest, uint32_t process, uint64_t star
 	const char *name);
 void fake_guest_beat(struct fake_guest *guest, uint64_t ms);
 
-/* Accepts, sends all, reads what is there; never waits. */
+/* Accepts a client, sends all, reads what is there. It never waits. */
 void fake_guest_step(struct fake_guest *guest);
 
-/* Takes the first line if it is this one. */
+/* Takes the first line if it is this one; false: it is another, or there is none. */
 bool fake_guest_got(struct fake_guest *guest, const char *line);
 
-/* Does what the first line says, if that is start or stop. */
+/* Obeys the first line if it is start or stop. */
 void fake_guest_obey(struct fake_guest *guest);
 
 #endif

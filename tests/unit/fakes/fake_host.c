@@ -20,7 +20,7 @@ static void keep(struct fake_host *host, const struct fake_event *event)
 	host->events[host->count++] = *event;
 }
 
-/* Reads the events of one packet and returns how many. */
+/* Reads the events of one packet, and returns their number. */
 static uint32_t read_events(struct fake_host *host, const struct ktop_wire_packet *packet,
 	const uint8_t *at, const uint8_t *end)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The far side of a transport, for the hook's tests: takes packets apart without the agent's
- * decoder, asserts what wire.h promises of each, and keeps the books as a reader would.
+ * The host's side of a transport, for the hook's tests. It takes packets apart without the agent's decoder, asserts
+ * what wire.h promises of each packet, and keeps the books as a reader would.
  */
 #ifndef FAKE_HOST_H
 #define FAKE_HOST_H
@@ -22,9 +22,9 @@ struct fake_event {
 /* One stream of one CPU. */
 struct fake_books {
 	uint64_t received;		/* events */
-	uint64_t sequence;		/* expected next, when nothing is lost */
-	uint64_t end;			/* of the last packet */
-	uint64_t sent;			/* before + events, of the last packet */
+	uint64_t sequence;		/* the next one, if no packet is lost */
+	uint64_t end;			/* timestamp_end of the last packet */
+	uint64_t sent;			/* events_before + events of the last packet */
 	uint64_t discarded;
 	uint32_t packets, empty;
 };
@@ -32,16 +32,16 @@ struct fake_books {
 struct fake_host {
 	struct ktop_transport transport;	/* the first member */
 	bool connected;
-	bool deaf;			/* what is sent is lost */
+	bool deaf;			/* it loses what is sent */
 	uint32_t connections;
-	uint32_t free;			/* send buffers */
-	const char *input;		/* what the hook will receive */
-	uint32_t chunk;			/* at most, at a time */
+	uint32_t free;			/* send buffers that are free */
+	const char *input;		/* text that the hook is to receive */
+	uint32_t chunk;			/* the most bytes of it at a time */
 
 	uint8_t buffer[KTOP_PACKET_MAX];
-	uint32_t buffers;		/* sent */
+	uint32_t buffers;		/* how many were sent */
 	struct fake_books books[KTOP_STREAMS][8];
-	struct fake_event *events;	/* all received, in order */
+	struct fake_event *events;	/* all that were received, in order */
 	uint32_t count, room;
 };
 
@@ -50,14 +50,14 @@ void fake_host_free(struct fake_host *host);
 
 void fake_host_connect(struct fake_host *host);
 
-/* Forgets the events, not the books. */
+/* Forgets the events, and keeps the books. */
 void fake_host_forget(struct fake_host *host);
 
-/* The last event with this id, NULL when there is none; and how many there are. */
+/* The last event with this id, or NULL; how many there are with this id. */
 const struct fake_event *fake_host_last(const struct fake_host *host, enum ktop_event id);
 uint32_t fake_host_count(const struct fake_host *host, enum ktop_event id);
 
-/* The text of list `index` behind `fixed` bytes of an event's payload; all are lists of bytes. */
+/* The text of list `index`. The lists stand behind `fixed` bytes of the payload, and all are lists of bytes. */
 const char *fake_text(const struct fake_event *event, uint32_t fixed, uint32_t index);
 
 #endif

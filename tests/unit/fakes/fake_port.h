@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel that is settable in every respect, for the hook's tests. */
+/* A kernel all of whose answers a test can set, for the hook's tests. */
 #ifndef FAKE_PORT_H
 #define FAKE_PORT_H
 
@@ -17,26 +17,26 @@ struct fake_text {
 
 struct fake_port {
 	uint64_t clock;
-	uint64_t step;			/* the clock moves by this at each look */
-	void (*at_clock)(void);		/* called once, in the next look: an interruption */
+	uint64_t step;			/* the clock moves by this each time it is read */
+	void (*at_clock)(void);		/* called once, when the clock is read next: an interruption */
 	struct ktop_current current[FAKE_CPUS];
 	struct fake_text texts[FAKE_TEXTS];
 
-	uint64_t user_low;		/* of the user memory that can be read */
+	uint64_t user_low;		/* where the readable user memory begins */
 	uint8_t user[FAKE_USER];
 	uint32_t user_reads;
-	void (*at_user_read)(void);	/* called in each: while a sample is written */
+	void (*at_user_read)(void);	/* called in each ktop_port_read_user(), that is, while a sample is written */
 
-	uint64_t timer[FAKE_CPUS];	/* the last wish */
+	uint64_t timer[FAKE_CPUS];	/* the last deadline of ktop_port_timer() */
 	uint32_t kicks[FAKE_CPUS], nmis[FAKE_CPUS];
 	bool nmi_refused;
-	uint32_t masked;		/* depth of interrupt masking */
+	uint32_t masked;		/* how deeply interrupts are masked */
 };
 
 extern struct fake_port fake_port;
 extern _Thread_local uint32_t fake_cpu;
 
-/* The start of every test: clock 1000000, all else zero, text from 0x1000 to 0x2000. */
+/* Each test begins with this: clock 1000000, kernel text from 0x1000 to 0x2000, all else zero. */
 void fake_port_reset(void);
 
 #endif

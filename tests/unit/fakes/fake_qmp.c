@@ -16,10 +16,10 @@ enum { DRIP_MS = 20, LINE = 4096, LINES = 64, WAIT_NS = 2000000000 };
 struct fake_qmp {
 	struct fake_script script;
 	pthread_t thread;
-	int client;			/* the other end of a pair, or -1 */
+	int client;			/* the client's end of a socket pair, or -1 */
 	int listener;			/* or -1 */
 
-	pthread_mutex_t lock;		/* of what follows */
+	pthread_mutex_t lock;		/* for all members that follow */
 	pthread_cond_t came;
 	int fd;
 	bool mute, over;
@@ -54,7 +54,7 @@ static bool is_over(struct fake_qmp *fake)
 	return over;
 }
 
-/* A byte now and then, until somebody has enough. */
+/* Sends a byte now and then, until the client hangs up. */
 static void drip(struct fake_qmp *fake, int fd, const char *text)
 {
 	for (; *text && !is_over(fake); text++) {
@@ -64,7 +64,7 @@ static void drip(struct fake_qmp *fake, int fd, const char *text)
 	}
 }
 
-/* In place of an answer, or of the greeting (id 0). */
+/* Does the oddity in place of an answer, or of the greeting (id 0). */
 static void be_odd(struct fake_qmp *fake, int fd, const char *fair, int id)
 {
 	static const char *const lies[] = { "\"return\": 7", "\"error\": 7",
@@ -146,7 +146,7 @@ static void keep(struct fake_qmp *fake, const char *line)
 	pthread_mutex_unlock(&fake->lock);
 }
 
-/* Waits while it is mute: it answers later, as a process that was stopped does. */
+/* Waits while the server is mute. It answers later, as a process does that was stopped. */
 static void await_voice(struct fake_qmp *fake)
 {
 	pthread_mutex_lock(&fake->lock);

@@ -145,7 +145,7 @@ static void tell_name(struct fake_serial *fake, uint32_t port)
 	size_t length = strlen(fake->ports[port].name);
 	uint8_t text[256];
 
-	/* Odd ports as QEMU does it, with a zero at the end; even ones by the letter, without. */
+	/* An odd port's name ends with a zero, as QEMU's do; an even one's does not, as in the specification. */
 	memcpy(text, &head, sizeof(head));
 	memcpy(text + sizeof(head), fake->ports[port].name, length + 1);
 	fake_serial_tell(fake, text, (uint32_t)(sizeof(head) + length + (port & 1)));
@@ -216,7 +216,7 @@ void fake_serial_run(struct fake_serial *fake)
 
 		if (fake->kicked[out] && fake->queues[out].size)
 			run_out(fake, port, &fake->queues[out]);
-		/* A host that does not read is waited for, without a further notice. */
+		/* The device waits for a host that does not read, and goes on later without another notification. */
 		fake->kicked[out] &= fake->ports[port].host && !fake->reading;
 	}
 }
@@ -233,7 +233,7 @@ void fake_serial_unplug(struct fake_serial *fake, uint32_t port)
 	tell(fake, port, 2, 1);
 }
 
-/* What a host that goes has not read is returned, but for the buffer that it had begun to read. */
+/* When a host goes, the buffers that it has not read are returned, except the one that it had begun to read. */
 static void discard(struct fake_serial *fake, struct device_queue *queue)
 {
 	struct device_buffer buffer;

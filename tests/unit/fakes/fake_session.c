@@ -8,7 +8,7 @@
 #include "agent/export/export_folded.h"
 #include "fake_session.h"
 
-/* ---- in the place of a session's subscriptions ---- */
+/* ---- in place of a session's subscriptions ---- */
 
 struct subscription {
 	struct session *session;
@@ -76,7 +76,7 @@ void fake_keep(struct fake_wish *wish, const struct request *request)
 	memcpy(wish->visible, functions->visible, sizeof(functions->visible));
 }
 
-/* What was made when nobody asked for it was not made. */
+/* A real session does not make an answer that nobody has asked for: removes it. */
 static void drop(struct session *session, const struct answer_kind *kind)
 {
 	struct picture *picture = session->next;
@@ -106,7 +106,7 @@ void session_request(struct subscription *subscription, const struct request *re
 	fake_keep(&session->wish, request);
 }
 
-/* The next picture's part of this kind, whoever asks first. */
+/* The answer of this kind, from the next picture. Who asks first gets it. */
 struct answer *session_answer(struct subscription *subscription)
 {
 	struct session *session = subscription->session;
@@ -173,7 +173,7 @@ bool session_message(struct session *session, struct session_message *message)
 	return message->text[0] != '\0';
 }
 
-/* ---- a feed of it alone: as a machine is for a screen ---- */
+/* ---- a feed of this session alone, as a machine gives to a screen ---- */
 
 static bool fake_is_asked(const struct session *session, enum feed_question question,
 	const struct request *request)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session that remembers what it was asked, in the place of the real one. */
+/* A stand-in for the real session. It remembers what it was asked. */
 #ifndef FAKE_SESSION_H
 #define FAKE_SESSION_H
 
@@ -25,15 +25,15 @@ struct session {
 	struct session_message message;
 	struct fake_wish wish, snapped;	/* the newest; that of the newest snapshot */
 	int wishes, runs, snapshots;
-	int subscriptions;		/* that there are; and so many ask for now: */
+	int subscriptions;		/* how many there are; of these, how many ask now: */
 	int asking_vitals, asking_functions;
 	bool ran_on, marked;
 	int plays;
 	struct play played;			/* the newest */
-	bool running;			/* as the picture given last has it */
+	bool running;			/* as in the picture that was given last */
 	char path[SNAPSHOT_NAME], root[48];
 
-	const struct vitals *took_vitals;	/* by a screen, not for marks; NULL: none since this was cleared */
+	const struct vitals *took_vitals;	/* the last that a screen took, not for marks; a test clears it */
 	const struct function_table *took_functions;	/* likewise */
 
 	struct subscription *feed[FEED_QUESTIONS];	/* of fake_feed */

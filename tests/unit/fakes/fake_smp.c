@@ -13,7 +13,7 @@ static pthread_t threads[SMP_CPUS];
 static uint64_t now;
 static pthread_barrier_t all_there;
 static uint32_t working;
-static bool up;				/* threads can be sent signals */
+static bool up;				/* all threads can be sent signals */
 static bool nmi_due[SMP_CPUS + 1];
 static struct ktop_current current[SMP_CPUS + 1];
 static _Thread_local uint32_t self = SMP_CPUS;

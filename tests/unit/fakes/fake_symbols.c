@@ -11,23 +11,23 @@
 
 enum { FUNCTIONS = 4096, MEMOS = 1024 };
 
-/* What symbols_function found: oracles ask for the same few addresses a million times. */
+/* A cache of what symbols_function found: oracles ask for the same few addresses a million times. */
 struct memo {
 	uint32_t space;
 	bool unknown;
-	uint64_t page;			/* with its function; 0: nothing yet */
+	uint64_t page;			/* the page, with its function; 0: nothing yet */
 	uint32_t function;
 };
 
 struct symbols {
 	struct memo memos[MEMOS];
 	struct function functions[FUNCTIONS];
-	char *first_names[FUNCTIONS];	/* by which they are known here */
+	char *first_names[FUNCTIONS];	/* each function's first name, by which it is found here */
 	size_t count;
 	uint64_t unknown;		/* bit set of processes */
 	uint64_t generation;
 	bool read;
-	uint32_t inlined[2];		/* of the last call */
+	uint32_t inlined[2];		/* the result of the last call */
 };
 
 struct symbols *symbols_new(struct budget *budget)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Screens as files: tests/golden/NAME.txt. GOLDEN=write in the environment writes them. */
+/* Compares screens with tests/golden/NAME.txt. With GOLDEN=write in the environment, writes these files. */
 #ifndef GOLDEN_H
 #define GOLDEN_H
 

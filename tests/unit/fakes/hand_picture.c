@@ -92,7 +92,7 @@ static struct table *hand_table(const uint32_t functions[HAND_FUNCTIONS])
 	return table;
 }
 
-/* What a row has beside the table: a trend, a line. */
+/* A row's trend and line, which are not in the table. */
 static void hand_visible(struct picture *picture, size_t count)
 {
 	count = count < 256 ? count : 256;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture made by hand, always the same: 4 CPUs, eight functions, 10 s of samples. */
+/* A picture (picture.h) made by hand, always the same: 4 CPUs, eight functions, 10 s of samples. */
 #ifndef HAND_PICTURE_H
 #define HAND_PICTURE_H
 
@@ -15,13 +15,13 @@ enum { HAND_FUNCTIONS = 8 };
 struct symbols *hand_symbols(uint32_t functions[HAND_FUNCTIONS]);
 struct picture *hand_picture(struct symbols *symbols, const uint32_t functions[HAND_FUNCTIONS]);
 
-/* Another number of CPUs, all of them busy in their own way. */
+/* Gives it another number of CPUs, each busy in its own way. */
 void hand_cpus(struct picture *picture, uint32_t count);
 
-/* A kernel of functions with these names, and their ids in this order. */
+/* A kernel of functions with these names. `ids` gets their ids, in this order. */
 struct symbols *hand_kernel(const char *const *names, size_t count, uint32_t *functions);
 
-/* Another table: of these functions, each with less time than the one before. */
+/* Gives it another table, of these functions, each with less time than the one before. */
 void hand_rows(struct picture *picture, struct symbols *symbols, const uint32_t *functions,
 	size_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One sample's stack, asked for alone. */
+/* Interns the stack of one sample. */
 #ifndef INTERN_H
 #define INTERN_H
 

@@ -17,8 +17,8 @@
 
 static _Thread_local bool watched;
 static _Thread_local int polls_left;
-static _Thread_local uint64_t polls_late;	/* 0: they are counted */
-static const char *seen;		/* of the thread of the tests */
+static _Thread_local uint64_t polls_late;	/* until then polls may wait; 0: they are counted instead */
+static const char *seen;		/* used by the tests' thread alone */
 
 void no_waits_begin(int polls)
 {
@@ -49,7 +49,7 @@ static void note(const char *call)
 		seen = call;
 }
 
-/* A file may wait for its disk; a socket, a pipe, when it was not told not to. */
+/* A file may wait for its disk. A socket or a pipe may wait unless it is non-blocking. */
 static void note_read(const char *call, int fd, int flags)
 {
 	if (watched && !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK))
@@ -142,7 +142,7 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
-static const char *held;		/* this path; NULL: none */
+static const char *held;		/* what begins with this path; NULL: none */
 static int waiting;
 
 void no_waits_hold(const char *path)

@@ -38,7 +38,7 @@ void body_text(struct body *body, const char *text)
 	body_list(body, text, strlen(text), 1);
 }
 
-/* Below this a field's value is valid; 0: any value is. */
+/* A field's value is valid below this; 0: any value is valid. */
 static uint64_t limit_of(const char *name)
 {
 	static const struct { const char *name; uint64_t limit; } limits[] = {

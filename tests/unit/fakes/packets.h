@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds the bytes that a hook would send, for tests of what reads them. Sequence numbers and the
- * counts of events and discarded events are kept as a true hook keeps them.
+ * Builds the bytes that a hook would send, for tests of their readers. Keeps sequence numbers and the counts of events
+ * and of discarded events as a real hook does.
  */
 #ifndef PACKETS_H
 #define PACKETS_H
@@ -23,10 +23,10 @@ void body_fixed(struct body *body, const void *fields, size_t size);
 void body_list(struct body *body, const void *elements, size_t count, size_t element_size);
 void body_text(struct body *body, const char *text);
 
-/* A valid payload of a known event with random contents; lists of up to `list_max` elements. */
+/* A valid payload of a known event, with random contents and lists of up to `list_max` elements. */
 void body_random(struct body *body, uint16_t id, uint64_t *seed, size_t list_max);
 
-/* xorshift64: the seed must not be 0. */
+/* xorshift64. The seed must not be 0. */
 uint64_t random_next(uint64_t *seed);
 
 struct packets_lane {
@@ -36,8 +36,8 @@ struct packets_lane {
 struct packets {
 	uint8_t *bytes;			/* all that was sent */
 	size_t size, room;
-	size_t open;			/* where the packet being built begins */
-	uint64_t events;		/* in it */
+	size_t open;			/* where the packet that is being built begins */
+	uint64_t events;		/* how many are in it */
 	uint8_t boot_id[KTOP_BOOT_ID];
 	struct packets_lane lanes[KTOP_STREAMS][PACKETS_CPUS];
 };
@@ -45,7 +45,7 @@ struct packets {
 struct packets *packets_new(uint8_t boot);
 void packets_free(struct packets *packets);
 
-/* From here on a new boot, whose id is made of this byte. */
+/* Begins a new boot, whose id is made of this byte. */
 void packets_boot(struct packets *packets, uint8_t boot);
 
 void packets_begin(struct packets *packets, uint32_t stream, uint32_t cpu, uint64_t begin);

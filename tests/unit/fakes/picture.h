@@ -11,10 +11,10 @@ struct picture {
 	struct function_table *functions;
 };
 
-struct picture *picture_new(struct answer *vitals, struct answer *functions);	/* takes them */
+struct picture *picture_new(struct answer *vitals, struct answer *functions);	/* owns both from now on */
 void picture_free(struct picture *picture);
 
-/* What a reader asks who wants all, live. */
+/* The requests of a reader that wants everything, live. */
 extern const struct excerpt picture_all;
 struct vitals_request picture_vitals_request(void);
 struct function_request picture_function_request(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The small loop around a QMP client: until it is ready, until a dialogue is over. */
+/* The small loops around a QMP client: one until it is ready, one until a dialogue is over. */
 #ifndef QMP_LOOP_H
 #define QMP_LOOP_H
 
@@ -14,7 +14,7 @@ static inline void loop_wait(const struct qmp *qmp, int ms)
 	poll(&(struct pollfd) { .fd = qmp_fd(qmp), .events = POLLIN }, 1, ms);
 }
 
-/* NULL with `error` set; frees it then. */
+/* Returns the client when it is ready. Frees it and returns NULL, with `error` set, when that fails. */
 static inline struct qmp *loop_open(struct qmp *qmp, char **error)
 {
 	while (qmp_step(qmp, util_now()) && qmp_phase(qmp) != QMP_READY)
@@ -26,7 +26,7 @@ static inline struct qmp *loop_open(struct qmp *qmp, char **error)
 	return NULL;
 }
 
-/* True: it is complete. */
+/* True: the dialogue is over and complete. */
 static inline bool loop_talk(struct qmp_talk *talk)
 {
 	while (!talk_step(talk, util_now())) {

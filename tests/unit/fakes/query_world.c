@@ -18,7 +18,7 @@
 #define SECOND 1000000000ull
 
 enum {
-	FUNCTIONS = 256,		/* that a world may have: each check has counts of them all */
+	FUNCTIONS = 256,		/* the most of a world: each check counts all of them */
 	SLICES = 4096,
 };
 
@@ -73,7 +73,7 @@ void world_take(struct world *world, const struct taken *taken)
 
 /* ---- the oracle ---- */
 
-/* Of each slice, whether the question's range has it; they are in order of time. */
+/* Says of each slice whether it is in the question's range. Slices are in order of time. */
 struct ranges {
 	size_t count;
 	struct range { uint64_t begin, end; bool inside; } list[SLICES];
@@ -120,7 +120,7 @@ static bool passes(const struct world *world, const struct filter *filter,
 			filter->thread);
 }
 
-/* The functions of a sample, leaf first; `cuts` tells behind which one the caller is unknown. */
+/* The functions of a sample, leaf first. `cuts` says behind which of them the caller is unknown. */
 struct frames {
 	size_t depth;
 	uint32_t functions[2 * WORLD_FRAMES];
@@ -154,10 +154,10 @@ static void find_frames(struct frames *frames, struct symbols *symbols, const st
 struct expected {
 	struct table table;
 	struct row rows[FUNCTIONS];
-	uint64_t cpus[FUNCTIONS][DIGEST_WORDS_MAX];	/* of the rows */
-	uint64_t callers[FUNCTIONS];	/* of one function */
+	uint64_t cpus[FUNCTIONS][DIGEST_WORDS_MAX];	/* the CPUs of each row, as bits */
+	uint64_t callers[FUNCTIONS];	/* weights of the callers of one function */
 	uint64_t trend[TABLE_TREND];
-	uint64_t stacks;		/* the sum of their marks */
+	uint64_t stacks;		/* the sum of the stacks' marks */
 };
 
 /* Is it among the first `count` of them? */
@@ -169,7 +169,7 @@ static bool is_among(const uint32_t *functions, size_t count, uint32_t function)
 	return false;
 }
 
-/* A caller counts once for a sample, however often it has called. */
+/* A caller counts once for a sample, however often it is a caller there. */
 static void expect_callers(struct expected *expected, const struct frames *frames, uint64_t weight, uint32_t function)
 {
 	uint32_t called[2 * WORLD_FRAMES];
@@ -246,7 +246,7 @@ static void expect(struct expected *expected, const struct world *world,
 	}
 }
 
-/* ---- the answers against it ---- */
+/* ---- the query's answers against the oracle's ---- */
 
 static void check_table(const struct table *table, const struct expected *expected,
 	const struct symbols *symbols, const char *pattern)
@@ -299,7 +299,7 @@ static void add_stack(void *context, const struct query_stack *stack)
 	sums[1] += mark(stack->weight, stack->functions[stack->depth - 1], stack->functions[0]);
 }
 
-/* The sum over stacks of a number made of leaf and root agrees with that over the list. */
+/* A number is made of leaf and root of each stack. The sum over the stacks must agree with that over the list. */
 static void check_stacks(struct world *world, const struct question *question,
 	const struct expected *expected)
 {

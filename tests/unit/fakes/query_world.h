@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A guest's samples go into the stages and, as they are, into a list; each answer of the query is
- * held against what the list gives when it is walked from end to end.
+ * A guest's samples go into the stages and, unchanged, into a list. Each answer of the query is compared with what the
+ * list gives when it is walked from end to end.
  */
 #ifndef QUERY_WORLD_H
 #define QUERY_WORLD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that are the same in every run (xorshift64*), for tests against oracles. */
+/* Random numbers that are the same in every run (xorshift64*), for tests against oracles. */
 #ifndef RANDOM_H
 #define RANDOM_H
 

@@ -48,7 +48,7 @@ static const char *row_trouble(const struct canvas *canvas, int row)
 	return NULL;
 }
 
-/* Takes the sequences out that set colours, "\033[0;1;31m". */
+/* Removes the sequences that set colours, such as "\033[0;1;31m". */
 static void plain(char *text)
 {
 	char *to = text;
@@ -64,7 +64,7 @@ static void plain(char *text)
 	*to = '\0';
 }
 
-/* Without its colours, what goes out is the same in each depth, and has no sequence left. */
+/* Without the colours, the output is the same in each depth of colour, and has no sequence left. */
 static const char *output_trouble(const struct canvas *canvas)
 {
 	const char *trouble = NULL;

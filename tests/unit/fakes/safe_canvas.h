@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a screen harmless to the terminal that it goes to? */
+/* Checks that a screen cannot harm the terminal that shows it. */
 #ifndef SAFE_CANVAS_H
 #define SAFE_CANVAS_H
 
@@ -8,10 +8,10 @@
 
 struct canvas;
 
-/* Controls, and what moves, hides, turns round or joins with what stands beside it. */
+/* Control characters, and those that move, hide, turn round or join the characters beside them. */
 bool safe_character(uint32_t code);
 
-/* NULL, or what is wrong: a character, a row that is not as wide as the screen, a sequence. */
+/* NULL, or what is wrong: a character, a sequence, a row that is not as wide as the screen. */
 const char *safe_canvas(const struct canvas *canvas);
 
 #endif

@@ -24,13 +24,13 @@ static _Thread_local bool exempt;
 void __sanitizer_print_stack_trace(void);
 const char *__lsan_default_suppressions(void);
 
-/* The C library's own leaks, where it is refused memory. */
+/* Leaks of the C library itself when it is refused memory. */
 const char *__lsan_default_suppressions(void)
 {
 	return "leak:_nl_normalize_codeset\n";
 }
 
-/* libdw does not outlive it: it follows NULL, or loses what it had. */
+/* libdw does not survive a refusal: it follows NULL, or leaks. */
 static _Unwind_Reason_Code look(struct _Unwind_Context *frame, void *found)
 {
 	Dl_info of;
@@ -81,7 +81,7 @@ uint64_t scarce_end(void)
 	return atomic_load(&counted);
 }
 
-/* ---- in the place of the C library's, in front of the sanitizer's ---- */
+/* ---- in place of the C library's functions, in front of the sanitizer's ---- */
 
 void *__interceptor_malloc(size_t size);
 void *__interceptor_calloc(size_t count, size_t size);
@@ -128,7 +128,7 @@ char *realpath(const char *path, char *resolved)
 	return !resolved && refuse() ? none() : __interceptor_realpath(path, resolved);
 }
 
-/* The sanitizer asks when a thread begins, and wants an answer. */
+/* The sanitizer calls this when a thread begins, and needs a result. */
 int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 {
 	int (*real)(pthread_t thread, pthread_attr_t *attributes);
@@ -141,23 +141,23 @@ int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 	return result;
 }
 
-/* ---- in the place of the budget's: the linker's --wrap ---- */
+/* ---- in place of the budget's function, by the linker's --wrap ---- */
 
 bool __real_budget_take(struct budget *budget, size_t bytes);
 bool __wrap_budget_take(struct budget *budget, size_t bytes);
 
 bool __wrap_budget_take(struct budget *budget, size_t bytes)
 {
-	bool refused_here = refuse();	/* it is to be counted there as well */
+	bool refused_here = refuse();	/* counted even when the budget itself refuses */
 
 	return __real_budget_take(budget, refused_here ? SIZE_MAX : bytes) && !refused_here;
 }
 
 /* ---- in turn ---- */
 
-struct verdict {			/* shared with the process that runs */
+struct verdict {			/* shared with the process that runs the body */
 	bool returned;
-	uint64_t count;			/* allocations, when it has returned */
+	uint64_t count;			/* allocations, once the body has returned */
 };
 
 static void run_here(const struct scarce_runs *runs, uint64_t number, struct verdict *verdict)
@@ -175,14 +175,14 @@ static bool says(const char *told, const char *words)
 	return strstr(told, words) != NULL;
 }
 
-/* It ended before its time, and said why. */
+/* The process ended early, and said that memory is out. */
 static bool ended_clearly(int status, const char *told)
 {
 	return WIFEXITED(status) && (says(told, "no memory") || says(told, strerror(ENOMEM))) &&
 		!says(told, "Sanitizer") && !says(told, "runtime error");
 }
 
-/* Shows what it wrote when it ended badly, or is traced. */
+/* Shows the process's output when it ended badly, or when it is traced. */
 static bool ended_well(int status, bool returned, int words)
 {
 	char told[TOLD] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is refused once: linked into a program, each of its allocations has a number, that of
- * the C library's functions (whoever calls them) and that of what is taken from a budget alike.
+ * Memory that is refused once. In a program that is linked with this, each allocation has a number: those of the C
+ * library's functions, whoever calls them, and those from a budget alike.
  */
 #ifndef SCARCE_H
 #define SCARCE_H
@@ -9,25 +9,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Allocations are counted from 0 from now on; this one is refused. SCARCE_NONE: none is. */
+/* Counts allocations from now on, from 0, and refuses number `refused`. SCARCE_NONE: refuses none. */
 #define SCARCE_NONE UINT64_MAX
 void scarce_refuse(uint64_t number);
 
-/* They are not counted for a while, nor refused. */
+/* Pauses: allocations are neither counted nor refused for a while. */
 void scarce_pause(bool pause);
 
-/* No more are counted, nor refused. Returns how many there were. */
+/* Ends counting and refusing. Returns how many allocations there were. */
 uint64_t scarce_end(void);
 
-/* How many allocations there are in it; 0: it failed, in a process of its own. */
+/* Runs the body in a process of its own. Returns how many allocations it makes; 0: it failed. */
 uint64_t scarce_count(void (*body)(void *context), void *context);
 
 /*
- * Runs `body` in processes of its own, with allocation `from` refused, then `from` + `step`, until
- * one ends without that it was refused. Each has to return from `body` without a fault or a leak, or
- * to end with the words "no memory left". Stops at the first that does not, which is written to
- * standard error; when SCARCE_TRACE is set, all are, with the way to each allocation. Returns how
- * many there were; 0: one failed.
+ * Runs `body` again and again, each time in a process of its own: with allocation `from` refused, then `from` +
+ * `step` and so on, until one ends before it comes to its number. Each has to return from `body` without a fault or
+ * a leak, or to end with the words "no memory left". Stops at the first that does neither, and writes its output to
+ * standard error. With SCARCE_TRACE set, writes the output of all, with the stack of each refused allocation.
+ * Returns how many ran; 0: one failed.
  */
 struct scarce_runs {
 	uint64_t from, step;

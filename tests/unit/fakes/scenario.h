@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of the hook at once on a weak memory, again and again: for tests of barriers, each of which
- * fails when one side of its pair is taken out (tests/check-barriers does so).
+ * Runs parts of the hook at the same time on a weak memory, many times. For tests of barriers: each fails when one
+ * side of its pair is removed, as tests/check-barriers does.
  */
 #ifndef SCENARIO_H
 #define SCENARIO_H
@@ -27,7 +27,7 @@ struct scenario {
 
 static const char *scenario_failure;
 
-/* From a thread or a look: the test fails when the run is over. */
+/* Called in a thread or in look(): the test fails, once the run is over. */
 static inline void scenario_wrong(const char *why)
 {
 	scenario_failure = why;
@@ -48,7 +48,7 @@ static inline void scenario_explore(const struct scenario *scenario)
 	}
 }
 
-/* For main(): with an argument, only the tests whose names match that pattern. */
+/* For main(): with an argument, only the tests whose names match that pattern run. */
 static inline void scenario_filter(char **arguments)
 {
 	if (arguments[0] && arguments[1])

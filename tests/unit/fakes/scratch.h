@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A scratch folder with files and small programs in it, for tests of what reads files. */
+/* A scratch folder with files and small programs, for tests of code that reads files. */
 #ifndef SCRATCH_H
 #define SCRATCH_H
 
@@ -29,7 +29,7 @@ static void scratch_remove(void)
 	free(command);
 }
 
-/* The path of a name in the folder; good until four calls later. */
+/* The path of a name in the folder. The text is good until four calls later. */
 static inline const char *scratch_path(const char *name)
 {
 	static char paths[4][256];
@@ -63,7 +63,7 @@ static inline const char *scratch_text(const char *name, const char *text)
 	return scratch_write(name, text, strlen(text));
 }
 
-/* All of a file, with a zero behind it. */
+/* The whole file, with a zero byte behind it. */
 static inline char *scratch_read(const char *path, size_t *size)
 {
 	FILE *file = fopen(path, "r");
@@ -83,7 +83,7 @@ static inline char *scratch_read(const char *path, size_t *size)
 	return bytes;
 }
 
-/* Runs a shell command in the folder; it must succeed. */
+/* Runs a shell command in the folder. It must succeed. */
 static inline void scratch_run(const char *command)
 {
 	char *line = util_format("cd '%s' && %s", (scratch_path("."), scratch_folder), command);

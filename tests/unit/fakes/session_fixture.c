@@ -95,7 +95,7 @@ static struct answer *await_answer(struct fixture *fixture, struct subscription 
 	return answer;
 }
 
-/* As a reader who looks once: what is asked anew is answered at once. */
+/* Asks as a new reader does, so that the answer comes at once. */
 struct picture *fixture_picture(struct fixture *fixture)
 {
 	const struct vitals_request vitals = picture_vitals_request();

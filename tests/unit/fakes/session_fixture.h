@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session on the port of a fake guest, driven step by step; what is awaited has to come. */
+/* A session on the port of a fake guest, driven step by step. A test fails when what it awaits does not come. */
 #ifndef SESSION_FIXTURE_H
 #define SESSION_FIXTURE_H
 
@@ -12,9 +12,9 @@ struct fake_guest;
 struct session;
 struct session_options;
 
-enum { FIXTURE_STEPS = 400, FIXTURE_STEP_MS = 10 };	/* how long anything is awaited */
+enum { FIXTURE_STEPS = 400, FIXTURE_STEP_MS = 10 };	/* how long the fixture awaits anything */
 
-extern const char fixture_names[];	/* nm text: _start, main_loop, hot, cold */
+extern const char fixture_names[];	/* symbols, as nm prints them: _start, main_loop, hot, cold */
 
 struct fixture {
 	struct fake_guest *guest;
@@ -23,19 +23,19 @@ struct fixture {
 	int number;
 };
 
-/* `extra` may be NULL; without a kernel in it, the guest's names are fixture_names. */
+/* `extra` may be NULL. If it names no kernel, the kernel's names are fixture_names. */
 struct fixture fixture_begin(const struct session_options *extra);
 void fixture_end(struct fixture *fixture);
 
 void fixture_step(struct fixture *fixture);
 void fixture_await_link(struct fixture *fixture, enum link_state wanted);
-void fixture_await_line(struct fixture *fixture, const char *line);	/* from ktop to the guest */
+void fixture_await_line(struct fixture *fixture, const char *line);	/* a control line, from ktop to the guest */
 void fixture_await_message(struct fixture *fixture, bool failed, const char *part);
 
-/* The newest picture after all that the guest has sent. */
+/* The newest picture, after everything that the guest has sent was handled. */
 struct picture *fixture_picture(struct fixture *fixture);
 
-/* The guest says all that it is; and that in answer to hello. */
+/* The guest tells all its facts; the second awaits hello first. */
 void fixture_tell_all(struct fixture *fixture);
 void fixture_bring_up(struct fixture *fixture);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is read beside is awaited, with a bound. */
+/* Awaits, with a bound, what other threads read. */
 #ifndef SETTLE_H
 #define SETTLE_H
 
@@ -14,7 +14,7 @@
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
 
-/* The files of all programs that were mapped have come, or are not there. */
+/* Returns once the file of each mapped program was read, or was not found. */
 static inline void settle(struct symbols *symbols)
 {
 	uint64_t late = util_now() + 60000000000u;

@@ -58,7 +58,7 @@ static void write_ascii(FILE *to, struct stage *stage, struct size size)
 	free(ascii);
 }
 
-/* "12d4.": twelve dim ones, four plain; behind them plain ones to the end. '>' is the cursor's. */
+/* "12d4.": twelve dim cells, four plain ones, and plain ones to the end of the row. '>' is the cursor's style. */
 static char *row_styles(const struct canvas *canvas, int row)
 {
 	char *text = NULL;

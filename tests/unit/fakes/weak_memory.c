@@ -9,18 +9,18 @@
 #include "weak_memory.h"
 
 enum {
-	PLACES = 128,			/* that are accessed atomically */
-	KEPT = 8,			/* values of each */
+	PLACES = 128,			/* the most words that are accessed atomically */
+	KEPT = 8,			/* values that are kept of each place */
 	STACK = 64 * 1024,
-	ACCESSES_MAX = 1000000,		/* of a run */
+	ACCESSES_MAX = 1000000,		/* in a run */
 };
 
-/* What a thread knows: how far it has seen each thread, and which value of each place it knows. */
+/* What a thread knows: how far it has seen each thread, and the newest value of each place that it knows. */
 struct view {
 	uint32_t thread[WEAK_THREADS], place[PLACES];
 };
 
-/* A value of a place, and what who acquires it learns. */
+/* A value of a place, and what a thread learns that acquires it. */
 struct value {
 	uint64_t bits;
 	struct view view;
@@ -29,14 +29,14 @@ struct value {
 struct place {
 	uintptr_t at;
 	uint32_t size;
-	uint32_t newest;		/* values are counted; of 0 nobody learns anything */
+	uint32_t newest;		/* the number of the newest value; from value 0 nobody learns anything */
 	struct value values[KEPT];
 };
 
-/* A byte of plain data: when in its writer's and readers' own time. Valid in one run. */
+/* A byte of plain data: when it was written and read, each in that thread's own time. Valid in one run. */
 struct byte {
 	uint32_t run;
-	uint32_t place;			/* is part of this one, plus 1 */
+	uint32_t place;			/* the place that this byte is part of, plus 1; 0: none */
 	uint32_t writer, written, read[WEAK_THREADS];
 };
 
@@ -50,7 +50,7 @@ struct thread {
 	struct weak_thread is;
 	struct view knows;
 	bool interrupted, ended;
-	struct store late;		/* not yet done, where its place is not NULL */
+	struct store late;		/* a store that is not done yet; its place is NULL when there is none */
 	ucontext_t context;
 	char stack[STACK];
 };
@@ -61,9 +61,9 @@ static struct {
 	struct random random;
 	const char *failure;
 	bool running;
-	uint32_t run, accesses, used;	/* runs so far; accesses, and places of this one */
+	uint32_t run, accesses, used;	/* runs so far; accesses and used places of this run */
 	struct place places[PLACES];
-	uint32_t latest[PLACES];	/* values that every sequentially consistent load knows */
+	uint32_t latest[PLACES];	/* the value of each place that all sequentially consistent loads know */
 	struct thread threads[WEAK_THREADS];
 	uint32_t current;
 	ucontext_t scheduler;
@@ -111,7 +111,7 @@ static void learn(struct view *view, const struct view *other)
 
 /* ---- threads ---- */
 
-/* Goes on with any thread that has not ended, or back to weak_run(). */
+/* Switches to any thread that has not ended, or back to weak_run(). */
 static void resume_any(ucontext_t *from)
 {
 	uint32_t first = below(WEAK_THREADS), next = 0, i;
@@ -156,7 +156,7 @@ static void body(void)
 	resume_any(&self()->context);
 }
 
-/* Before each access. */
+/* Called before each access. */
 static void step(void)
 {
 	struct thread *thread = self();
@@ -265,7 +265,7 @@ static struct place *place_at(uintptr_t at, uint32_t size)
 	return place;
 }
 
-/* The place, for an access now. */
+/* Finds the place, for an access that happens now. */
 static struct place *reach(const volatile void *at, uint32_t size, int order)
 {
 	struct place *place;
@@ -277,7 +277,7 @@ static struct place *reach(const volatile void *at, uint32_t size, int order)
 	return place;
 }
 
-/* Any value that is not older than what the thread knows. */
+/* Picks any value that is not older than what the thread knows. */
 static uint32_t choose(const struct place *place, int order)
 {
 	uint32_t index = (uint32_t)(place - weak.places), oldest = self()->knows.place[index];
@@ -302,7 +302,7 @@ static uint64_t take(struct place *place, uint32_t number, int order)
 	return value->bits;
 }
 
-/* What is delayed already may be overtaken. */
+/* A store that is delayed already may be overtaken. */
 static bool can_delay(const struct thread *thread)
 {
 	return thread->is.interrupts && !thread->interrupted && !thread->late.place && below(2);
@@ -363,8 +363,8 @@ static void store(volatile void *at, uint32_t size, uint64_t bits, int order)
 }
 
 /*
- * The bits of `keep`, and this added; returns what was there before. Who acquires the new value learns what who
- * acquires the old one does, too: it goes on a release sequence.
+ * Keeps the bits of `keep` and adds this; returns the value before. A thread that acquires the new value also learns
+ * what it would learn from the old one: this continues a release sequence.
  */
 static uint64_t change(volatile void *at, uint32_t size, uint64_t keep, uint64_t add, int order)
 {
@@ -422,7 +422,7 @@ const char *weak_run(uint32_t seed, void *memory, size_t size, const struct weak
 	return weak.failure;
 }
 
-/* ---- what -fsanitize=thread calls: the names are gcc's and clang's ---- */
+/* ---- the functions that -fsanitize=thread calls: gcc and clang chose the names ---- */
 
 void __tsan_init(void);
 void __tsan_func_entry(void *caller);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A memory as weak as C11 allows, for files compiled with -fsanitize=thread: it is what they call
- * in place of the sanitizer's library. Threads are coroutines, switched at random between any two
- * accesses; a load may see any old value that the orders do not forbid; plain data must be ordered
- * by them. A run is fixed by its seed.
+ * A memory as weak as C11 allows, for files compiled with -fsanitize=thread: they call it in place of the
+ * sanitizer's library. Threads are coroutines, switched at random between any two accesses. A load may see any old
+ * value that the memory orders do not forbid. Accesses to plain data must be ordered by atomic ones: else it is a race.
+ * The seed determines the whole run.
  *
- * A store is never seen before the loads in front of it were done. Of one place, the last 8 values
+ * A store is never seen before the loads in front of it were done. Of each place, the last 8 values
  * are kept.
  */
 #ifndef WEAK_MEMORY_H
@@ -19,16 +19,16 @@ enum { WEAK_THREADS = 3 };
 struct weak_thread {
 	void (*run)(void);
 	/*
-	 * May be NULL. Comes between any two accesses of the thread, as often as said. The thread's
-	 * atomic stores may still be on their way then, as far as a compiler may delay them.
+	 * May be NULL. Interrupts the thread `interrupts` times, between any two of its accesses. The thread's atomic
+	 * stores may then still be on their way, as far as a compiler may delay them.
 	 */
 	void (*interrupt)(void);
 	uint32_t interrupts;
 };
 
 /*
- * Runs threads (the last may have run NULL) on this memory; elsewhere all is as ever. What they all
- * do there before they start is known to all. NULL, or what ended the run: a race.
+ * Runs threads on this memory (the last thread may have NULL for `run`). Memory elsewhere behaves as usual. All threads
+ * know what was written there before they start. Returns NULL, or what ended the run, such as a race.
  */
 const char *weak_run(uint32_t seed, void *memory, size_t size, const struct weak_thread *threads);
 
