@@ -27,12 +27,12 @@ AGENT = \
 	$(call in,agent/vm/,launch launch_folder link link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
-	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_dwarf \
+	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_cfi sym_dwarf \
 		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_text symbol_table sysroot) \
 	$(call in,agent/names/linux/,orc) \
 	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts objects \
 		programs sources specials symbols threads) \
-	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs unwind) \
+	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks table window) \
 	$(call in,agent/guest/,commands epoch guest_events loan meter profiler profiler_drive raw_samples remarks) \
 	$(call in,agent/answers/,answer function_table vitals) $(call in,agent/source/,live play replay) $(call in,agent/export/,export export_folded export_json formats json_writer) \

@@ -10,6 +10,7 @@
 
 #include "arch.h"
 
+struct frame_rules;
 struct orc_entry;
 struct stack_memory;
 
@@ -25,6 +26,9 @@ enum step step_frame_pointer(struct registers *registers, struct stack_memory *m
 
 /* By an entry of Linux's ORC table for the pc, on x86-64. */
 enum step step_orc(struct registers *registers, const struct orc_entry *entry, struct stack_memory *memory);
+
+/* By call frame information for the pc. */
+enum step step_rules(struct registers *registers, const struct frame_rules *rules, struct stack_memory *memory);
 
 /* x86: the function has just been entered: its return address is on top of the stack. */
 enum step step_entered(struct registers *registers, struct stack_memory *memory);

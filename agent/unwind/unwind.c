@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "agent/names/files/frame_rules.h"
 #include "agent/names/linux/orc.h"
 #include "step.h"
 #include "unwind.h"
@@ -75,11 +76,14 @@ static bool step_link(const struct walk *walk, struct registers *caller)
 static enum step step(struct walk *walk)
 {
 	struct orc_entry entry;
+	struct frame_rules rules;
 	struct registers caller;
 	uint64_t start;
 
 	if (walk->code->orc && walk->code->orc(walk->code->context, place_of(walk), &entry))
 		return step_orc(walk->registers, &entry, walk->memory);
+	if (walk->code->rules && walk->code->rules(walk->code->context, place_of(walk), &rules))
+		return step_rules(walk->registers, &rules, walk->memory);
 	if (walk->leaf && function_at(walk, pc_of(walk), &start) && start == pc_of(walk) &&
 			walk->registers->arch->link == ARCH_NO_REGISTER)
 		return step_entered(walk->registers, walk->memory);

@@ -15,6 +15,7 @@
 
 enum { UNWIND_FRAMES = 64 };		/* in each of the two stacks, as in a sample on the wire */
 
+struct frame_rules;
 struct orc_entry;
 
 /* What is known of the code at an address; each may be NULL: it is known of none. */
@@ -25,6 +26,8 @@ struct unwind_code {
 	bool (*function)(void *context, uint64_t pc, uint64_t *start);
 	/* Linux's ORC entry for this address. False: none. */
 	bool (*orc)(void *context, uint64_t pc, struct orc_entry *entry);
+	/* Call frame information for this address, of the kernel or of a program. False: none. */
+	bool (*rules)(void *context, uint64_t pc, struct frame_rules *rules);
 };
 
 /* The frames of one mode, the interrupted one first. */

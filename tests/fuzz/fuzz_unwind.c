@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/memory_reader.h"
+#include "agent/names/files/frame_rules.h"
 #include "agent/names/linux/orc.h"
 #include "agent/unwind/unwind.h"
 #include "fuzz.h"
@@ -53,6 +54,20 @@ static bool find_orc(void *context, uint64_t pc, struct orc_entry *entry)
 	return pc / FUNCTION_SIZE % 2;
 }
 
+static bool find_rules(void *context, uint64_t pc, struct frame_rules *rules)
+{
+	struct fuzz_input *input = ((struct guest *)context)->input;
+
+	*rules = (struct frame_rules) { .base = input_byte(input), .indirect = input_byte(input) & 1 };
+	rules->base_offset = (int8_t)input_byte(input);
+	rules->return_address = input_byte(input);
+	for (unsigned i = 0; i < FRAME_RULES_REGISTERS; i++) {
+		rules->registers[i].rule = (enum frame_rule)(input_byte(input) % (FRAME_REGISTER + 1));
+		rules->registers[i].offset = (int8_t)input_byte(input);
+	}
+	return pc % 2;
+}
+
 static bool read_more(void *context, uint64_t address, void *bytes, size_t size)
 {
 	struct guest *guest = context;
@@ -82,6 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (choice & 8)
 		code.function = function_at;
+	if (choice & 32)
+		code.rules = find_rules;
 	if (choice & 16)
 		code.orc = find_orc;
 	guest.kernel = take_word(&input);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "sym_cfi.h"
+
+enum { SOURCES = 2 };
+
+struct sym_cfi {
+	int fd;
+	Elf *elf;
+	Dwarf *dwarf;
+	Dwarf_CFI *sources[SOURCES];	/* .eh_frame, .debug_frame; NULL: the file has none */
+};
+
+/* libdw gives the section's own information back with the Dwarf; that of .eh_frame is ours. */
+void sym_cfi_close(struct sym_cfi *cfi)
+{
+	if (!cfi)
+		return;
+	if (cfi->sources[0])
+		dwarf_cfi_end(cfi->sources[0]);
+	dwarf_end(cfi->dwarf);
+	elf_end(cfi->elf);
+	close(cfi->fd);
+	free(cfi);
+}
+
+struct sym_cfi *sym_cfi_open(int fd)
+{
+	struct sym_cfi *cfi = util_alloc(sizeof(*cfi));
+
+	cfi->fd = fd;
+	elf_version(EV_CURRENT);
+	cfi->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (cfi->elf && elf_kind(cfi->elf) == ELF_K_ELF) {
+		cfi->sources[0] = dwarf_getcfi_elf(cfi->elf);
+		cfi->dwarf = dwarf_begin_elf(cfi->elf, DWARF_C_READ, NULL);
+		cfi->sources[1] = cfi->dwarf ? dwarf_getcfi(cfi->dwarf) : NULL;
+	}
+	if (cfi->sources[0] || cfi->sources[1])
+		return cfi;
+	sym_cfi_close(cfi);
+	return NULL;
+}
+
+static bool is_register(Dwarf_Word number)
+{
+	return number < FRAME_RULES_REGISTERS;
+}
+
+/* DW_OP_bregN or DW_OP_bregx, and nothing more or DW_OP_plus_uconst, and at the end perhaps DW_OP_deref. */
+static bool read_base(const Dwarf_Op *ops, size_t count, struct frame_rules *rules)
+{
+	Dwarf_Word number;
+
+	if (count == 0)
+		return false;
+	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
+		number = ops[0].atom - DW_OP_breg0;
+		rules->base_offset = (int64_t)ops[0].number;
+	} else if (ops[0].atom == DW_OP_bregx) {
+		number = ops[0].number;
+		rules->base_offset = (int64_t)ops[0].number2;
+	} else {
+		return false;
+	}
+	ops++, count--;
+	if (count && ops[0].atom == DW_OP_plus_uconst) {
+		rules->base_offset = (int64_t)((uint64_t)rules->base_offset + ops[0].number);
+		ops++, count--;
+	}
+	rules->indirect = count == 1 && ops[0].atom == DW_OP_deref;
+	rules->base = (uint8_t)number;
+	return is_register(number) && (count == 0 || rules->indirect);
+}
+
+/* A constant as libdw writes offsets. */
+static bool read_constant(const Dwarf_Op *op, int64_t *constant)
+{
+	switch (op->atom) {
+	case DW_OP_consts: case DW_OP_constu: case DW_OP_const1s: case DW_OP_const2s: case DW_OP_const4s:
+	case DW_OP_const8s:
+		*constant = (int64_t)op->number;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* DW_OP_call_frame_cfa, and an offset to it, and DW_OP_stack_value where the sum is the value. */
+static enum frame_rule read_offset(const Dwarf_Op *ops, size_t count, int64_t *offset)
+{
+	enum frame_rule rule = FRAME_SAVED;
+
+	*offset = 0;
+	if (count == 0 || ops[0].atom != DW_OP_call_frame_cfa)
+		return FRAME_UNKNOWN;
+	if (count > 1 && ops[count - 1].atom == DW_OP_stack_value) {
+		rule = FRAME_VALUE;
+		count--;
+	}
+	if (count == 1)
+		return rule;
+	if (count == 2 && ops[1].atom == DW_OP_plus_uconst) {
+		*offset = (int64_t)ops[1].number;
+		return rule;
+	}
+	if (count == 3 && ops[2].atom == DW_OP_plus && read_constant(&ops[1], offset))
+		return rule;
+	return FRAME_UNKNOWN;
+}
+
+static void read_register(Dwarf_Frame *frame, unsigned number, struct frame_rules *rules)
+{
+	Dwarf_Op memory[3], *ops;
+	size_t count;
+	enum frame_rule *rule = &rules->registers[number].rule;
+	int64_t *offset = &rules->registers[number].offset;
+
+	*rule = FRAME_UNKNOWN;
+	if (dwarf_frame_register(frame, (int)number, memory, &ops, &count) != 0)
+		return;
+	if (count == 0)
+		*rule = ops ? FRAME_UNKNOWN : FRAME_SAME;
+	else if (count == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
+		*rule = FRAME_REGISTER, *offset = ops[0].atom - DW_OP_reg0;
+	else if (count == 1 && ops[0].atom == DW_OP_regx && is_register(ops[0].number))
+		*rule = FRAME_REGISTER, *offset = (int64_t)ops[0].number;
+	else
+		*rule = read_offset(ops, count, offset);
+}
+
+static bool read_frame(Dwarf_Frame *frame, struct frame_rules *rules)
+{
+	Dwarf_Op *ops;
+	size_t count;
+	bool signal;
+	int number = dwarf_frame_info(frame, NULL, NULL, &signal);
+
+	*rules = (struct frame_rules) { .signal = signal };
+	if (number < 0 || !is_register((Dwarf_Word)number) || dwarf_frame_cfa(frame, &ops, &count) != 0 ||
+			!read_base(ops, count, rules))
+		return false;
+	rules->return_address = (uint8_t)number;
+	for (unsigned i = 0; i < FRAME_RULES_REGISTERS; i++)
+		read_register(frame, i, rules);
+	return true;
+}
+
+bool sym_cfi_find(struct sym_cfi *cfi, uint64_t address, struct frame_rules *rules)
+{
+	for (size_t i = 0; i < SOURCES; i++) {
+		Dwarf_Frame *frame;
+		bool found;
+
+		if (!cfi->sources[i] || dwarf_cfi_addrframe(cfi->sources[i], address, &frame) != 0)
+			continue;
+		found = read_frame(frame, rules);
+		free(frame);
+		if (found)
+			return true;
+	}
+	return false;
+}
