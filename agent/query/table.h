@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table of functions: the answer to a question (query.h). Weights are in sampling periods. One owner; its
+ * memory is charged to a budget.
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/wire/event.h"
+
+struct budget;
+struct symbols;
+
+enum { TABLE_TREND = 60 };		/* columns of a row's trend: one second each, newest last */
+
+/* One function. Idle time is self and total of "[idle]", whatever code the guest idles in. */
+struct row {
+	uint32_t function;
+	uint64_t self, total;		/* weights; a function counts once in a stack's total */
+	uint64_t samples;		/* whose leaf this function is, not weighted */
+	uint64_t *cpus;			/* the CPUs that ran it: a bit each, table->words words */
+};
+
+struct table {
+	uint64_t from, to;		/* the range that the slices cover, in ns of guest time */
+	uint64_t weight, samples;	/* of all samples that passed the filter */
+	uint64_t time;			/* the ns of CPU behind the weight, by the rates at that time; 0: not known */
+	uint64_t mode[MODES];		/* weights, of all samples that passed */
+	uint64_t missed;		/* in gaps, whatever thread and mode; not in `weight` */
+	size_t count, room;
+	struct row *rows;
+	uint64_t *cpus;			/* the bits of all rows */
+	uint32_t words;
+	struct budget *budget;		/* has paid for `room` */
+};
+
+enum table_column {
+	COLUMN_SELF, COLUMN_TOTAL, COLUMN_HITS, COLUMN_CPU, COLUMN_FUNCTION, COLUMN_OBJECT,
+	COLUMN_SOURCE,
+	TABLE_COLUMNS,
+};
+
+/*
+ * An empty table with room for so many rows at first, for CPUs below 64 * words. table_add adds a row; rows
+ * that were returned before may move.
+ */
+struct table *table_new(struct budget *budget, size_t room, uint32_t words);
+struct row *table_add(struct table *table, uint32_t function);
+struct table *table_copy(const struct table *table);
+void table_shrink(struct table *table);		/* frees the room without rows */
+void table_free(struct table *table);
+
+/*
+ * Sorts numbers with the larger first, texts in alphabetical order; `invert` turns that round. The order by
+ * source is by object, then by address, which is the order of lines within a file. Equal rows are ordered
+ * by self, total and id, so that they keep their order from table to table.
+ */
+void table_sort(struct table *table, const struct symbols *symbols, enum table_column column,
+	bool invert);
+
+/* Writes the CPUs that ran it, as "0-2,7"; a "+" stands for those that do not fit. Returns `text`. */
+const char *table_cpus(const struct table *table, const struct row *row, char *text, size_t size);
+
+#endif
