@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads what a program sent to a terminal of type ktop-strict (tests/e2e/hostile) and ROWS rows of
- * COLUMNS columns, and says where it is anything but the few sequences that this type has, and
- * characters that stand for themselves, each row within the screen.
+ * Reads what a program sent to a terminal of type ktop-strict (tests/e2e/hostile), with ROWS rows of COLUMNS columns.
+ * Allowed are the few sequences of this type, and characters that stand for themselves, each row within the screen.
+ * Says where there is anything else.
  * Usage: harmless ROWS COLUMNS <LOG
  */
 #include <locale.h>
@@ -36,7 +36,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* 38;5;N and 48;5;N for colours; else those that the type has. */
+/* Allowed are 38;5;N and 48;5;N for colours, and the attributes that the type has. */
 static bool is_look(const char *text, size_t size)
 {
 	static const char *const looks[] = { "", "0", "1", "2", "4", "7", "39;49" };
@@ -77,7 +77,7 @@ static void move(const char *text)
 	terminal.column = column - 1;
 }
 
-/* terminal.at stands behind "ESC [". */
+/* terminal.at is just behind "ESC [". */
 static void take_sequence(void)
 {
 	size_t size = strspn(terminal.at, "?0123456789;");

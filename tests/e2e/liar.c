@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A VM whose every text is a trick upon the terminal: its kernel, what it calls its functions,
- * objects and threads, its notes and answers, and what QMP says. Usage: liar DIR N. Serves DIR/qmp
- * and DIR/port until standard input ends. Trick N is in the texts that there is one of; among the
- * functions are all. Without N: says how many tricks there are.
+ * A VM all of whose texts try to trick the terminal: its kernel's name, the names of its functions, objects and
+ * threads, its notes and answers, and the texts of QMP. Usage: liar DIR N. Serves DIR/qmp and DIR/port until standard
+ * input ends. A text that there is one of contains trick N; among the functions are all tricks. Without N, prints the
+ * number of tricks.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -17,21 +17,21 @@
 
 static const char *const tricks[] = {
 	"\033[31;7777m",	/* a colour */
-	"\033[2J\033[500;500H",	/* empties, goes elsewhere */
+	"\033[2J\033[500;500H",	/* clears the screen, moves the cursor */
 	"\033]0;title\007",	/* the window's title */
 	"\033]52;c;a3RvcA==\033\\",	/* the clipboard */
-	"\033[6n\033[c\033Z",	/* asks the terminal back */
+	"\033[6n\033[c\033Z",	/* asks the terminal for an answer */
 	"\033P+q544e\033\\\033_x\033\\",
 	"\033c\033#8\033(0\016",	/* resets; other letters */
 	"\xc2\x9b" "31m\xc2\x9d" "0;x\xc2\x9c",	/* C1 in UTF-8 */
 	"\x9b" "31m\x9d" "0;x\x9c",	/* C1 alone */
 	"\a\b\b\b\t\n\v\f\r\177\005",
-	"\xe2\x80\xae" "ver\xe2\x81\xa6o\xd7\x90",	/* turns round */
-	"\xe2\x80\x8b\xe2\x81\xa0\xef\xbb\xbf\xc2\xad",	/* no width */
+	"\xe2\x80\xae" "ver\xe2\x81\xa6o\xd7\x90",	/* changes the direction of writing */
+	"\xe2\x80\x8b\xe2\x81\xa0\xef\xbb\xbf\xc2\xad",	/* characters without width */
 	"Z\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xe2\x83\xa3",
 	"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7\xef\xb8\x8f",
 	"\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbf",
-	"\xe6\xbc\xa2\xe5\xad\x97\xef\xbc\xa1\xea\xb0\x80",	/* wide */
+	"\xe6\xbc\xa2\xe5\xad\x97\xef\xbc\xa1\xea\xb0\x80",	/* wide characters */
 	"\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8",	/* Hangul in pieces */
 	"\xf3\xa0\x81\xa1\xf3\xa0\x80\xa0",	/* tags */
 	"\xc0\x9b[31m\xed\xa0\x80\xf8\xff\xc1",	/* no UTF-8 */
@@ -47,7 +47,7 @@ static void put(struct fake_guest *guest, uint16_t id, const struct body *body)
 	packets_end(guest->packets, guest->clock);
 }
 
-/* A word, and the trick behind it; many times, when it is to be long. */
+/* A word with the trick behind it, repeated when a long text is wanted. */
 static void add_text(struct body *body, const char *word, int trick, bool is_long)
 {
 	char text[KTOP_TEXT_MAX] = "";
@@ -133,7 +133,7 @@ static void sample(struct fake_guest *guest)
 	fake_guest_beat(guest, STEP_MS);
 }
 
-/* Each line but hello is refused, in the words of the trick. */
+/* Refuses each control line but hello, with the trick in the answer. */
 static void answer(struct fake_guest *guest, int trick)
 {
 	const struct ktop_wire_reply refusal = { .ok = 0 };
@@ -152,7 +152,7 @@ static void answer(struct fake_guest *guest, int trick)
 	put(guest, KTOP_EVENT_reply, &body);
 }
 
-/* As a string in JSON may hold it. */
+/* Escapes a text for a string in JSON. */
 static char *in_json(const char *text)
 {
 	char *json = util_alloc(6 * strlen(text) + 1), *to = json;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A QEMU whose QMP is odd from one of its answers on: usage: odd_qemu SOCKET silent|drips|lies N.
- * The greeting is answer 0; its machine has no port, so that a ktop plugs one in. Serves one client
- * until standard input ends, then prints how many questions came.
+ * A QEMU whose QMP misbehaves from answer N on: it is silent, sends a byte now and then, or gives false answers. The
+ * greeting is answer 0. Usage: odd_qemu SOCKET silent|drips|lies N. Its machine has no port, so ktop plugs one in.
+ * Serves one client until standard input ends, then prints how many questions came.
  */
 #include <stdio.h>
 #include <stdlib.h>

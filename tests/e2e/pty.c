@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A terminal to test with: runs a program on a new pty as a shell's foreground job, and does what
- * the lines of standard input say. What needs an answer prints one line. Usage: pty LOG PROGRAM...
+ * A terminal for tests. Runs a program on a new pty, as the foreground job of a shell, and does what the lines of
+ * standard input say. A line that asks for something is answered by one line. Usage: pty LOG PROGRAM...
  * All that the program sends goes to LOG. A wait ends after LIMIT_MS: then the test has failed.
  */
 #include <errno.h>
@@ -27,11 +27,11 @@ static struct {
 	int master, log, slave;
 	pid_t shell, program;
 	bool stuck;			/* nobody reads what the program sends */
-	int status;			/* -1: it runs */
+	int status;			/* the program's exit status; -1: it runs */
 	char *output;			/* of the program */
 	size_t size, seen;		/* seen: up to what was awaited last */
-	uint64_t last;			/* when output came last, us */
-	uint64_t bursts[TIMES];		/* when output came after a gap, us */
+	uint64_t last;			/* when output came last, in us */
+	uint64_t bursts[TIMES];		/* when output last came after a gap, in us */
 	size_t burst_count;
 } pty = { .status = -1 };
 
@@ -61,7 +61,7 @@ static void become_program(char **words)
 	_exit(127);
 }
 
-/* A shell that does nothing but wait; it tells the program's pid first. */
+/* A shell that does nothing but wait. It first tells us the program's pid. */
 static void become_shell(int slave, int tell, char **words)
 {
 	pid_t program;
@@ -137,7 +137,7 @@ static void take(const char *bytes, size_t size)
 	pty.output[pty.size] = '\0';
 }
 
-/* Takes what comes within `ms`; true: something came. */
+/* Takes the output that comes within `ms`. True: something came. */
 static bool pump(int ms)
 {
 	struct pollfd fd = { .fd = pty.stuck ? -1 : pty.master, .events = POLLIN };
@@ -174,7 +174,7 @@ static size_t unescape(char *text)
 	return (size_t)(to - text);
 }
 
-/* The output holds it, behind what was awaited before. False: the program has ended before it did. */
+/* Waits for a text in the output, behind the text that was awaited before. False: the program ended first. */
 static bool await_or_end(char *text)
 {
 	uint64_t end = now_us() + LIMIT_MS * 1000;
@@ -220,7 +220,7 @@ static void send_bytes(const char *bytes, size_t size)
 	}
 }
 
-/* garbage SEED BYTES: all but q, Ctrl-C and Ctrl-Z. */
+/* garbage SEED BYTES: types random bytes, but no q, Ctrl-C or Ctrl-Z. */
 static void send_garbage(const char *words)
 {
 	unsigned seed, size;
@@ -250,7 +250,7 @@ static void resize(unsigned rows, unsigned columns)
 	pump(0);
 }
 
-/* Is the program in a write to its terminal? */
+/* True while the program is in a write to its terminal. */
 static bool is_blocked(void)
 {
 	char path[64], text[64] = "";
@@ -264,7 +264,7 @@ static bool is_blocked(void)
 	return strncmp(text, "1 0x1 ", 6) == 0;
 }
 
-/* stuck: nobody reads any more; until the program waits for that. */
+/* stuck: stops reading, and returns when the program waits in a write. */
 static void stick(void)
 {
 	uint64_t end = now_us() + LIMIT_MS * 1000;
@@ -365,7 +365,7 @@ static uint64_t median(uint64_t *values, size_t count)
 	return count ? values[count / 2] : 0;
 }
 
-/* frames MS, storm MS: how many there were in that time. A storm: while it has any sizes. */
+/* frames MS, storm MS: prints how many frames came in that time. A storm changes the size all the time. */
 static void count_frames(unsigned ms, bool storm)
 {
 	uint64_t begin, bytes;
@@ -387,7 +387,7 @@ static void count_frames(unsigned ms, bool storm)
 		pty.burst_count ? (size_t)bytes / pty.burst_count : 0, sizes);
 }
 
-/* answers N KEYS: the keys in turn, each right behind a frame: how long until there is output? */
+/* answers N KEYS: types the keys in turn, each right behind a frame, and prints how long the output took. */
 static void time_answers(char *words)
 {
 	uint64_t keys[256], frames[256];
@@ -429,7 +429,7 @@ static bool obey(char *line)
 	else if (strcmp(line, "quit") == 0 && await_or_end(rest))
 		send_bytes("q", 1);
 	else if (strcmp(line, "quit") == 0)
-		;	/* it has ended before */
+		;	/* the program has ended before */
 	else if (strcmp(line, "garbage") == 0)
 		send_garbage(rest);
 	else if (strcmp(line, "size") == 0)

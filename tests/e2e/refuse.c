@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loaded before the program's other libraries (LD_PRELOAD): allocation number REFUSE, from 0, fails,
- * once. The way to it is written to the file REFUSED, so that this is there when one was refused.
+ * Loaded before the program's other libraries (LD_PRELOAD). Allocation number REFUSE, from 0, fails once. Its stack is
+ * written to the file REFUSED, so the file exists exactly when an allocation was refused.
  */
 #include <errno.h>
 #include <execinfo.h>
@@ -14,7 +14,7 @@
 
 enum { FRAMES = 40 };
 
-/* The C library's own, below what is replaced here. */
+/* The C library's own functions, which are replaced here. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `silent FOLDER`: a file system (FUSE) in that folder, whose one file `program` has 8 KiB: code, which loops for
- * ever, and before it a head, which this server never gives out. It runs that code, and serves it until it is
- * ended; it says what was asked for: "code", "head".
+ * `silent FOLDER`: a file system (FUSE) in that folder, with one file, `program`, of 8 KiB. Its second half is code
+ * that loops for ever. Its first half, the head, is never given out by this server. Runs the code and serves the file
+ * until it is ended. Prints which part was asked for: "code", "head".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +82,7 @@ static void serve(int port, const struct fuse_in_header *head)
 	}
 }
 
-/* Only the page with the code is read. */
+/* Running the program reads only the page with the code. */
 static int run(const char *folder)
 {
 	char path[4096];

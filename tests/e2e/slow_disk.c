@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A slow disk, for a program that has this loaded before it: fsync waits while there is the file SLOW_DISK. */
+/* A slow disk for a program that has this preloaded: fsync waits as long as the file SLOW_DISK exists. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -94,7 +94,7 @@ static void end_packet(struct flood *flood)
 	memcpy(flood->bytes + flood->open, &wire, sizeof(wire));
 }
 
-/* The body, in the open packet, or in a new one when that is full. */
+/* Puts the event's body into the open packet, or into a new one when that is full. */
 static void add(struct flood *flood, uint16_t id)
 {
 	struct ktop_wire_event wire = {
@@ -125,7 +125,7 @@ static void add_boot(struct flood *flood, struct fuzz_input *input)
 	end_packet(flood);
 }
 
-/* The machine is put back to an earlier state of this boot. */
+/* The machine is put back to an earlier state of this boot, as by loadvm. */
 static void add_rewind(struct flood *flood)
 {
 	flood->sequence = 0;
@@ -289,7 +289,7 @@ static void add_cpus(struct flood *flood, struct fuzz_input *input, uint32_t mos
 	}
 }
 
-/* Each in a packet of its own, on any CPU. */
+/* Each is in a packet of its own, on any CPU. */
 static void add_random(struct flood *flood, struct fuzz_input *input, uint32_t most)
 {
 	static const uint8_t ids[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 17, 32, 33, 34, 35, 36 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a hostile guest sends, in few bytes: floods of events whose fields run through patterns.
- * Sequence numbers and clocks are those of a guest that is believed; nothing else has to make sense.
+ * Makes much that a hostile guest may send out of few bytes of input: floods of events whose fields run through
+ * patterns. Sequence numbers and clocks are right, so that ktop believes the guest; nothing else has to make sense.
  */
 #ifndef FLOOD_H
 #define FLOOD_H
@@ -16,7 +16,7 @@ struct fuzz_input;
 struct flood {
 	uint8_t *bytes;			/* all packets so far */
 	size_t size, room;
-	size_t open;			/* where the packet in the making begins */
+	size_t open;			/* where the packet that is being made begins */
 	uint8_t boot_id[KTOP_BOOT_ID];
 	uint32_t boots;
 	uint64_t clock, sequence;
@@ -29,22 +29,22 @@ enum flood_kind {
 };
 
 /*
- * Reads what the kind wants from the input, and appends it; `most` events at most:
+ * Reads from the input what the kind takes, and appends the events, `most` at most. The kinds take:
  *
  * number:  u16, shift: u16 << shift
  * walk:    start, step, modulus, each a number: the k-th is start + (k % modulus) * step
- * boot:    whether at once, that is, the second packet that makes it believed follows
+ * boot:    whether the second packet follows at once; it makes ktop believe the boot
  * jump:    number of ticks
- * facts:   number: Hz; u8: CPUs; text: anchor, u8: its address / 16
+ * facts:   number: Hz; u8: CPUs; text: anchor; u8: its address / 16
  * status:  count, sampler, CPU (a walk)
  * symbols: count, address (walk), size (walk), text
- * objects: count, process, start, size (walks), u8: 1: with build-ids, 2: names that differ; text
- * names:   count, id, process (walks), u8: 1: processes, 2: names that differ; text
+ * objects: count, process, start, size (walks), u8: bits, 1: with build-ids, 2: names that differ; text
+ * names:   count, id, process (walks), u8: bits, 1: processes, 2: names that differ; text
  * samples: count, CPU, process, thread, frame, ticks (walks), u8: frames, u8: mode
  * CPUs:    count, CPU (walk)
- * random:  count, u8: seed, u8: list sizes: valid events of any kind
+ * random:  count, u8: seed, u8: list sizes; makes valid events of any kind
  * event:   id, advance, bytes of payload as a text
- * bytes:   a text, as it is
+ * bytes:   a text, which is sent unchanged
  * text:    u8: size, then the bytes
  */
 void flood_add(struct flood *flood, enum flood_kind kind, struct fuzz_input *input, uint32_t most);

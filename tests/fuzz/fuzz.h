@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fuzz targets share. Each is one function that takes any bytes and must come back; it is
- * linked with libFuzzer (`make fuzz`) or with replay.c, which gives it the committed corpus.
+ * What the fuzz targets share. A target is one function that takes any bytes and must return. It is linked with
+ * libFuzzer (`make fuzz`), or with replay.c, which gives it the committed corpus.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -15,21 +15,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* What must be so, whatever the input. */
+/* Asserts what must be so, whatever the input is. */
 static inline void require(bool so)
 {
 	if (!so)
 		abort();
 }
 
-/* Likewise, unless memory is out. */
+/* Asserts what must be so unless memory is out; then the program ends as ktop does. */
 static inline void require_memory(bool so)
 {
 	if (!so)
 		util_no_memory();
 }
 
-/* Input that is taken apart from the front; what is beyond its end is zero. */
+/* Input, read from the front. Beyond its end all bytes are zero. */
 struct fuzz_input {
 	const uint8_t *at;
 	size_t left;
@@ -52,7 +52,7 @@ static inline uint8_t input_byte(struct fuzz_input *input)
 	return input_bytes(input, &byte, 1) ? *byte : 0;
 }
 
-/* What stands before the next zero, which is passed over. False: nothing is left. */
+/* The bytes before the next zero, which is skipped. False: nothing is left. */
 static inline bool input_piece(struct fuzz_input *input, const uint8_t **bytes, size_t *size)
 {
 	if (input->left == 0)

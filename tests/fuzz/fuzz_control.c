@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a host, and its device, can do to the hook: control lines, messages of ports, lies in the
- * rings, and all that at any time between the hook's own work. What the hook sends while nobody
- * lies must be whole.
+ * What a host and its device can do to the hook: control lines, messages about ports, and false entries in the
+ * rings, at any time between the hook's own work. While nothing false was given, all that the hook sends must be whole.
  *
- * input: acts, each a byte that says which, a byte for it, and for some bytes as many as that says
+ * input: acts. Each is a byte that says which act, and an argument of one byte. For some acts the argument is the
+ *        number of bytes that follow.
  */
 #include "agent/wire/decode.h"
 #include "kernel-hook/ktop.h"
@@ -99,7 +99,7 @@ static void trace(struct machine *machine, uint8_t how)
 	ktop_trace_syscall_exit(machine->ktop, how, how, how);
 }
 
-/* An entry of a ring that says what the input says. */
+/* Puts an entry from the input into a ring. */
 static void lie(struct machine *machine, uint8_t which, struct fuzz_input *input)
 {
 	struct device_queue *queue = &machine->fake->queues[which % FAKE_QUEUES];

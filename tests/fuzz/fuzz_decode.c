@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a guest sends: as it stands, or as the contents of packets that are whole, which is how the
- * input gets beyond the decoder. All that is behind it takes part: the epoch with its store,
- * stacks, threads and layouts, the questions of the screen, and the metadata of a recording.
+ * What a guest sends: the input unchanged, or as the contents of whole packets, so that it gets past the decoder. All
+ * stages behind the decoder take part: the epoch with its store, stacks, threads and layouts, the questions of the
+ * screen, and the metadata of a recording.
  *
- * input:  how, step, filter, column, then bytes, or packets
- * how:    1: packets are made; 2: without an epoch, and 4: with metadata, which both take long
+ * input:  how, step, filter, column; then bytes, or packets
+ * how:    bits. 1: packets are made; 2: without an epoch; 4: with metadata. Epoch and metadata take long.
  * packet: stream, CPU, advance, events, then each: id, advance, size, bytes of payload;
  *         id + 128: a valid payload, for which the size is the seed
  */
@@ -50,7 +50,7 @@ static void take_packet(void *context, const struct packet *packet)
 		epoch_ticks(world->epoch, packet->end);
 }
 
-/* Each value is where it was said to be; a list's elements are there, to the last one. */
+/* Checks that each value is where the decoder says, and reads each list to its last element. */
 static void look_at_fields(const struct event *event)
 {
 	const struct trace_kind *kind = event->trace.kind;
@@ -201,7 +201,7 @@ static void feed(struct decode *decode, const uint8_t *bytes, size_t size, size_
 		decode_feed(decode, bytes + at, size - at < step ? size - at : step);
 }
 
-/* The same, whatever the pieces; and each byte is in a packet, or skipped. */
+/* The result must not depend on the pieces of the input, and each byte must be in a packet or skipped. */
 static void check_books(const struct decode *a, const struct decode *b, uint64_t bytes)
 {
 	struct decode_counts one = decode_counts(a), other = decode_counts(b);

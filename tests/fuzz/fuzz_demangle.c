@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Any name: to what a person wrote, and to what a terminal may see. */
+/* Demangles any name, and makes it printable for a terminal. */
 #include <string.h>
 
 #include "agent/base/util.h"
 #include "agent/names/files/demangle.h"
 #include "fuzz.h"
 
-/* No control character, and nothing that a second look would change. */
+/* The text has no control character, and making it printable again does not change it. */
 static void check_printable(const char *text)
 {
 	char *once = util_printable(text, strlen(text));

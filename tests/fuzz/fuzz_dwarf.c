@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as an ELF file with DWARF: lines, and what is inlined, at its symbols and beside. */
+/* Takes any bytes as an ELF file with DWARF; asks for lines and inlined functions, at its symbols and beside them. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 
 enum { SYMBOLS = 32 };
 
-static bool full;			/* no memory: never, without a budget */
+static bool full;			/* NULL means no memory, which cannot be without a budget */
 
 static void look_up(struct sym_dwarf *dwarf, const struct symbol_table *table)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as an ELF file: its symbols and its build-id. */
+/* Takes any bytes as an ELF file, and reads its symbols and its build-id. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

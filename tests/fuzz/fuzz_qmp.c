@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a QEMU says, each piece before a zero byte in one read, so that the input says which bytes
- * come together, and which answer comes before which question; then the connection ends.
+ * What a QEMU says. Each piece before a zero byte comes in one read. So the input decides which bytes come together,
+ * and which answer comes before which question. Then the connection ends.
  */
 #include <string.h>
 #include <sys/socket.h>

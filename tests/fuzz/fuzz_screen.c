@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts that a guest, its files and QEMU could have brought onto the screen, behind all that makes
- * them harmless: the canvas alone must. The first bytes are the state and the size; then pieces
- * that end before a zero byte: the guest's kernel, version and machine, a note, a message, keys
- * that are pressed, a place in the source; and names of functions. An odd number of bytes is of a
- * machine among two, on the screen over all.
+ * Puts texts on the screen that a guest, its files and QEMU could bring there, past all stages that make texts
+ * harmless: the canvas alone must do it. The first bytes are the state and the size. Then come pieces that end before a
+ * zero byte: the guest's kernel, version and architecture, a note, a message, keys that are pressed, a place in the
+ * source, and names of functions. With an odd number of bytes there are two machines, and the screen is that over all.
  */
 #include <locale.h>
 #include <stdio.h>
@@ -75,7 +74,7 @@ static void take_functions(struct fuzz_input *input, struct picture *picture, st
 	picture->functions->table = table;
 }
 
-/* Each function's source is the same text. */
+/* All functions have the same source line. */
 static void show_lines(struct picture *picture, const char *line)
 {
 	picture->functions->visible = util_alloc((picture->functions->table->count + 1) *
@@ -154,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	memcpy(picture->functions->kernel, picture->vitals->kernel, sizeof(picture->functions->kernel));
 	session.next = NULL;
 	tabs = tabs_new(machines, many ? 2 : 1, NULL, &config);
-	draw(tabs, 24, 80, true);			/* it asks for what it shows */
+	draw(tabs, 24, 80, true);			/* a first drawing, so that the screen asks for what it shows */
 	session.next = picture;
 	tabs_step(tabs, SECOND);
 	draw(tabs, rows, columns, true);

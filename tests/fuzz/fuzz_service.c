@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What others ask a live ktop by its control socket: pieces that end before a zero byte. The first
- * byte of a piece names one of its clients, the rest is sent; a piece without a rest is the end of
- * that client. The session lives as long as the program, on a port whose guest never tells of
- * itself: so no report comes to its end, and no file is written.
+ * What others ask a live ktop on its control socket. The input is pieces that end before a zero byte. The first byte of
+ * a piece names a client, which sends the rest; a piece of one byte ends that client. One session serves all inputs.
+ * The guest on its port never tells its facts, so no report comes to its end, and no file is written.
  */
 #include <stdio.h>
 #include <string.h>

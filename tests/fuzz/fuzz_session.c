@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sessions, one or several as on one screen, and guests that do what they like: many boots, little
- * memory, jumps of time, floods (flood.h). Nothing may break, what a person reads is harmless, and
- * no flood costs much more than an honest guest's bytes (judge.h): where one does, the input is played
- * again, since a host that does something else makes a step dear, too. The fuzzer is shown what each
- * step cost, so that it keeps, and goes on from, whatever was dearer than all before.
+ * One session, or several as on one screen, and guests that do anything: many boots, little memory, jumps of time,
+ * floods (flood.h). Nothing may break, what a person reads must be harmless, and no flood may cost much more than an
+ * honest guest's bytes (judge.h). When one does, the input is played again, since a busy host also makes a step dear.
+ * The fuzzer is told what each step cost, so it keeps each input that was dearer than all before, and goes on from it.
  *
- * input: memory, machines, then steps
- * step:  kind, with the machine in the two high bits; then what the kind takes: floods, or
+ * input: memory, machines; then steps
+ * step:  a kind, with the machine in the two high bits; then what the kind takes. Floods take what flood.h says.
  *        look: filter, column;  command: a size and a text;  profile: on or off;  hang up: nothing
  */
 #include <stdatomic.h>
@@ -36,33 +35,33 @@ enum {
 	MACHINES = 4,
 	EVENTS_MOST = 3 << 20, EVENTS_FUZZED = 20000,	/* in one flood */
 	BYTES_MOST = 256 << 20, BYTES_FUZZED = 16 << 20,	/* in all */
-	BOOTS_MOST = 20,		/* each: more have to wait */
+	BOOTS_MOST = 20,		/* of each machine: ktop makes further ones wait (turn.h) */
 	HANG_UPS_MOST = 2,
 	STEPS_MOST = 100000,
-	TRIES = 3,			/* in which an input may be too dear but in the last */
-	NAMES = 10000,			/* of the kernel */
+	TRIES = 3,			/* an input may be too dear in all but the last */
+	NAMES = 10000,			/* functions of the kernel */
 };
 
-/* libFuzzer takes a byte that is set here for the first time as it takes new code. */
+/* To libFuzzer, a byte that is set here for the first time is like code that is reached for the first time. */
 __attribute__((section("__libfuzzer_extra_counters")))
 static uint8_t reached[BILLS][JUDGE_LEVELS];
 
-/* Only there in a fuzzer, whose inputs are to be short. */
+/* Exists only in a fuzzer, where inputs have to be short. */
 extern size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most) __attribute__((weak));
 
 struct machine {
 	struct fake_guest *guest;
 	struct session *session;
 	struct flood flood;
-	uint64_t sent;			/* bytes, as its decoder counts them */
+	uint64_t sent;			/* bytes, as the session's decoder counts them */
 	uint32_t boots, hang_ups;
-	struct subscription *marks;	/* asked for seldom */
+	struct subscription *marks;	/* it asks for the vitals seldom */
 };
 
 struct world {
 	struct machine machines[MACHINES];
 	size_t count;
-	uint64_t sent, left;		/* bytes; that may still be sent */
+	uint64_t sent, left;		/* bytes that were sent, and that may still be sent */
 	uint32_t boots;
 };
 
@@ -125,7 +124,7 @@ static uint64_t taken(const struct machine *machine)
 	return decode_counts(session_decode(machine->session)).bytes;
 }
 
-/* Until all that was sent is decoded. */
+/* Steps until all that was sent is decoded. */
 static void deliver(struct machine *machine)
 {
 	struct packets *packets = machine->guest->packets;
@@ -144,7 +143,7 @@ static void deliver(struct machine *machine)
 	packets->size = machine->guest->sent = 0;
 }
 
-/* It is connected to again, half a second later. */
+/* ktop connects to it again half a second later. */
 static void hang_up(struct machine *machine)
 {
 	if (machine->hang_ups++ == HANG_UPS_MOST)
@@ -214,7 +213,7 @@ static struct answer *answer_to(struct machine *machine, const struct request *r
 	return answer;
 }
 
-/* What is shown of each machine, and over all. */
+/* Asks for what is shown of each machine and over all, and checks it. */
 static void look(struct world *world, uint8_t filter, uint8_t column)
 {
 	static const char *const texts[] = { "", "1", "a", "e" };
@@ -287,7 +286,7 @@ static void send_flood(struct world *world, struct machine *machine, enum flood_
 	end_step(kind, bytes, boots);
 }
 
-/* A guest's answer has as many lines as it likes. */
+/* A guest's answer may have any number of lines. */
 static void take_answer(void *context, bool ok, const char *text)
 {
 	const struct machine *machine = context;
@@ -372,7 +371,7 @@ static void copy_file(const char *from, const char *name)
 	free(to);
 }
 
-/* A folder with the guest's programs, one with a name that no terminal should see. */
+/* Makes a folder with the guest's programs; one has a name that would harm a terminal. */
 static void start(void)
 {
 	char *names;

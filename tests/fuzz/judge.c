@@ -12,8 +12,8 @@
 
 enum {
 	COST_MOST = 100,		/* times an honest byte's */
-	COST_NOISE_MS = 150,		/* what costs less is good, however small it is */
-	BOOT_MS = 60,			/* more for each boot, of which there are few a second */
+	COST_NOISE_MS = 150,		/* a cost below this is well, however few the bytes */
+	BOOT_MS = 60,			/* allowed in addition for each boot */
 	LEVEL_LEAST_MS = 5,
 	SETTLE_MS = 60000,
 };
@@ -34,7 +34,7 @@ static uint64_t of_others(void)
 	return cpu_time(CLOCK_PROCESS_CPUTIME_ID) - cpu_time(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Does it run, or wait for a processor? A thread that has just ended does not. */
+/* True: the thread runs, or waits for a processor. False also for one that has just ended. */
 static bool is_running(const char *thread)
 {
 	char *path = util_format("/proc/self/task/%s/stat", thread), line[512] = "", *state;

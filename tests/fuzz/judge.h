@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds what a guest's bytes cost ktop, in processor time, to a bound. What the ingest thread does is
- * judged step by step, by the step's own bytes. What other threads do, free earlier boots above all,
- * was paid for by all bytes of the input, and is judged at its end, when they are done.
+ * Limits the processor time that a guest's bytes may cost ktop. The ingest thread's work is judged step by step, by the
+ * bytes of that step. Other threads mostly free earlier boots; their work is judged by all bytes of the input, at its
+ * end, once they are done.
  */
 #ifndef JUDGE_H
 #define JUDGE_H
@@ -14,24 +14,24 @@ enum { JUDGE_LEVELS = 12 };
 
 struct judge {
 	double honest;			/* ns that a byte of an honest guest costs */
-	uint64_t begun, all_begun;	/* of this step, of the input; ns */
-	bool too_dear;			/* something was, so far */
+	uint64_t begun, all_begun;	/* processor time when this step, and the input, began; ns */
+	bool too_dear;			/* some step was too dear so far */
 };
 
 struct judge_bill {
 	const char *what;
-	uint64_t bytes;			/* that pay it */
-	uint32_t boots;			/* each may cost something, whatever its bytes */
+	uint64_t bytes;			/* the bytes that caused the cost */
+	uint32_t boots;			/* each boot may cost a fixed time besides */
 };
 
-/* Waits until no other thread runs: an earlier input's may still. */
+/* An input begins. Waits until no other thread runs, since one of an earlier input may still. */
 void judge_begin(struct judge *judge);
 void judge_step(struct judge *judge);	/* the step begins here */
 
-/* The honest guest's step ends. */
+/* The step of the honest guest ends: it sets what a byte may cost. */
 void judge_honest(struct judge *judge, uint64_t bytes);
 
-/* The step, or the input, ends. How much dearer than honest it was: 0 to JUDGE_LEVELS - 1. */
+/* The step, or the input, ends. Returns how much dearer than honest it was, from 0 to JUDGE_LEVELS - 1. */
 int judge_end_step(struct judge *judge, const struct judge_bill *bill);
 int judge_end(struct judge *judge, const struct judge_bill *bill);
 

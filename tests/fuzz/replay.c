@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives a target each file of tests/fuzz/corpus/TARGET once, or the files that are named; TAP. */
+/* Gives a target each file of tests/fuzz/corpus/TARGET once, or the files that are named. Prints TAP. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "agent/base/util.h"
 #include "fuzz.h"
 
-/* In memory of just its size, so that a look beyond the end is seen. */
+/* The input is in memory of exactly its size, so that the sanitizer sees a read beyond its end. */
 static bool replay(const char *path)
 {
 	FILE *file = fopen(path, "r");

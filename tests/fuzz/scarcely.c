@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gives a target each file of its corpus, or the files that are named, again and again, each time
- * with another allocation refused: RUNS of a file, spread over it, or all with `all`; TAP.
+ * Gives a target each file of its corpus, or the files that are named, again and again, each time with another
+ * allocation refused: RUNS of them, spread over the file's allocations, or each with the argument `all`. Prints TAP.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static bool read_input(struct input *input, const char *path)
 	return true;
 }
 
-/* Other ones of each file, so that not all begin with the first. */
+/* The files begin with different allocations, so that not only the first ones are refused. */
 static bool give_scarcely(const char *path, bool all, unsigned file)
 {
 	struct scarce_runs runs = { .step = 1, .body = give };

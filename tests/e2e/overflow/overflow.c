@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests/e2e/linux_nmi, where there is no PMU: each NMI from outside is an overflow of ktop.ko's
- * counter on that CPU. A thread on CPU 0 is at work with interrupts off for half of its time.
- * And each stack that ktop.ko walks by itself is walked by the kernel's unwinder, too.
+ * For tests/e2e/linux_nmi, which has no PMU: each NMI from outside becomes an overflow of ktop.ko's counter on
+ * that CPU. A thread on CPU 0 works, half of its time with interrupts off. Each stack that ktop.ko walks by itself is
+ * also walked by the kernel's unwinder, for comparison.
  */
 #include <linux/err.h>
 #include <linux/kprobes.h>
@@ -22,19 +22,19 @@ static bool clock;
 module_param(clock, bool, 0444);
 MODULE_PARM_DESC(clock, "the counter is perf's cpu-clock, which overflows by itself; else it never does");
 
-/* How many NMIs there were, and of them: in user mode; in the kernel's entry code; in ktop.ko. */
+/* How many NMIs there were; how many of them in user mode, in the kernel's entry code, in ktop.ko. */
 static unsigned int nmis, in_user, in_entry, in_ktop;
 module_param(nmis, uint, 0444);
 module_param(in_user, uint, 0444);
 module_param(in_entry, uint, 0444);
 module_param(in_ktop, uint, 0444);
 
-/* Stacks that ktop.ko walked by itself, and those of them of which the kernel's unwinder says otherwise. */
+/* How many stacks ktop.ko walked by itself; on how many of them the kernel's unwinder disagrees. */
 static unsigned int walked, unlike;
 module_param(walked, uint, 0444);
 module_param(unlike, uint, 0444);
 
-/* Is the drainer's address space its own? The kernel charges what is mapped there to the owner. */
+/* True: the drainer's address space is its own. The kernel charges to the owner what is mapped there. */
 static bool owned;
 module_param(owned, bool, 0444);
 
@@ -50,7 +50,7 @@ static struct task_struct **drainer;	/* its */
 static unsigned long entry_begin, entry_end;
 static struct task_struct *worker;
 
-/* Two functions, not one: they differ. */
+/* They differ, so that the compiler does not merge them into one. */
 static unsigned int masked_rounds, open_rounds;
 
 static noinline void overflow_masked(u64 end)
@@ -77,7 +77,7 @@ static int overflow_work(void *unused)
 	return 0;
 }
 
-/* The kernel's own walk: the same return addresses, and behind the last one the program's registers. */
+/* The kernel's own walk must give the same return addresses, and behind the last one the program's registers. */
 static bool alike(struct pt_regs *regs, const u8 *frames, u32 count)
 {
 	struct unwind_state state;
