@@ -20,7 +20,7 @@ HOOK = $(call in,kernel-hook/,control drain events hook hotkeys init meta pace s
 	$(call in,kernel-hook/base/,grid name_table packet ring str) $(call in,kernel-hook/virtio/,pci pci_ports virtio \
 		virtio_legacy virtio_modern virtio_pci virtio_port virtio_serial virtq)
 AGENT = \
-	$(call in,agent/base/,budget errand hash json options pattern peer recent spool unix_socket util util_file) \
+	$(call in,agent/base/,bell budget errand hash json options pattern peer recent spool unix_socket util util_file) \
 	$(call in,agent/wire/,decode fields metadata payload record record_writer recording recording_lane \
 		recording_reader recording_repair trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
+#include "agent/base/bell.h"
 #include "agent/base/util.h"
 #include "mailbox.h"
 
@@ -14,7 +13,7 @@ enum { ORDERS_MAX = 1024, MESSAGES_MAX = 16 };
 
 struct mailbox {
 	pthread_mutex_t lock;		/* guards all below but the descriptors, and what subscription.c says */
-	int order_fd, news_fd;	/* event counters; fixed */
+	struct bell *orders_wait, *messages_wait;	/* fixed */
 
 	struct order orders[ORDERS_MAX];
 	size_t order_count, orders_refused;
@@ -28,8 +27,8 @@ struct mailbox *mailbox_new(void)
 	struct mailbox *mailbox = util_alloc(sizeof(*mailbox));
 
 	pthread_mutex_init(&mailbox->lock, NULL);
-	mailbox->order_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	mailbox->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	mailbox->orders_wait = bell_new();
+	mailbox->messages_wait = bell_new();
 	return mailbox;
 }
 
@@ -39,22 +38,10 @@ void mailbox_free(struct mailbox *mailbox)
 		return;
 	for (size_t i = 0; i < mailbox->order_count; i++)
 		free(mailbox->orders[i].text);
-	close(mailbox->order_fd);
-	close(mailbox->news_fd);
+	bell_free(mailbox->orders_wait);
+	bell_free(mailbox->messages_wait);
 	pthread_mutex_destroy(&mailbox->lock);
 	free(mailbox);
-}
-
-static void ring(int fd)
-{
-	eventfd_write(fd, 1);		/* fails only if the counter is full: then fd is readable already */
-}
-
-static void quiet(int fd)
-{
-	eventfd_t count;
-
-	eventfd_read(fd, &count);
 }
 
 void mailbox_order(struct mailbox *mailbox, const struct order *order)
@@ -69,7 +56,7 @@ void mailbox_order(struct mailbox *mailbox, const struct order *order)
 	refused = mailbox->orders_refused += !taken;
 	pthread_mutex_unlock(&mailbox->lock);
 	if (taken) {
-		ring(mailbox->order_fd);
+		bell_ring(mailbox->orders_wait);
 	} else {
 		struct session_message message = { .failed = true };
 
@@ -98,17 +85,17 @@ bool mailbox_take_order(struct mailbox *mailbox, struct order *order)
 
 int mailbox_order_fd(const struct mailbox *mailbox)
 {
-	return mailbox->order_fd;
+	return bell_fd(mailbox->orders_wait);
 }
 
 void mailbox_ring_orders(struct mailbox *mailbox)
 {
-	ring(mailbox->order_fd);
+	bell_ring(mailbox->orders_wait);
 }
 
 void mailbox_clear_order_fd(struct mailbox *mailbox)
 {
-	quiet(mailbox->order_fd);
+	bell_quiet(mailbox->orders_wait);
 }
 
 /* When nobody reads, the oldest message is dropped. */
@@ -120,7 +107,7 @@ void mailbox_message(struct mailbox *mailbox, const struct session_message *mess
 			--mailbox->message_count * sizeof(*message));
 	mailbox->messages[mailbox->message_count++] = *message;
 	pthread_mutex_unlock(&mailbox->lock);
-	ring(mailbox->news_fd);
+	bell_ring(mailbox->messages_wait);
 }
 
 bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message)
@@ -139,19 +126,14 @@ bool mailbox_take_message(struct mailbox *mailbox, struct session_message *messa
 	return waits;
 }
 
-int mailbox_news_fd(const struct mailbox *mailbox)
+int mailbox_message_fd(const struct mailbox *mailbox)
 {
-	return mailbox->news_fd;
+	return bell_fd(mailbox->messages_wait);
 }
 
-void mailbox_ring_news(struct mailbox *mailbox)
+void mailbox_clear_message_fd(struct mailbox *mailbox)
 {
-	ring(mailbox->news_fd);
-}
-
-void mailbox_clear_news_fd(struct mailbox *mailbox)
-{
-	quiet(mailbox->news_fd);
+	bell_quiet(mailbox->messages_wait);
 }
 
 void mailbox_lock(struct mailbox *mailbox)

@@ -42,9 +42,8 @@ void mailbox_ring_orders(struct mailbox *mailbox);	/* any thread; wakes the inge
 void mailbox_message(struct mailbox *mailbox, const struct session_message *message);	/* any thread */
 
 bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message);	/* false: there is none */
-int mailbox_news_fd(const struct mailbox *mailbox);	/* readable when an answer or a message waits */
-void mailbox_ring_news(struct mailbox *mailbox);	/* makes news_fd readable */
-void mailbox_clear_news_fd(struct mailbox *mailbox);	/* call it before taking answers and messages */
+int mailbox_message_fd(const struct mailbox *mailbox);	/* readable when a message waits */
+void mailbox_clear_message_fd(struct mailbox *mailbox);	/* call it before taking answers and messages */
 
 /* ---- for subscription.c: the one lock, held for a few assignments ---- */
 

@@ -19,6 +19,7 @@
 #include "message.h"
 
 struct answer;
+struct bell;
 struct command_sink;
 struct decode;
 struct epoch;
@@ -117,16 +118,17 @@ void session_remark(struct session *session, const char *text);
  * A session has any number of readers, each with a question of its own (answers/answer.h). When something is new, and
  * the pause since the last answer is over, a reader that has taken its last answer gets the next. A reader that does
  * not take its answers, or asks NULL, costs nothing. Each subscription belongs to one thread. It must not be used
- * after the session is freed.
+ * after the session is freed. The bell wakes that thread: it is rung when an answer waits, is owned by the reader, and
+ * may be one for many subscriptions of many sessions. NULL: the reader does not poll.
  */
-struct subscription *session_subscribe(struct session *session);
+struct subscription *session_subscribe(struct session *session, struct bell *bell);
 void session_unsubscribe(struct subscription *subscription);	/* NULL is allowed */
 void session_request(struct subscription *subscription, const struct request *request);
 struct answer *session_answer(struct subscription *subscription);	/* owned by the caller; NULL: no newer one */
 
-/* Readable when an answer or a message waits. Clear it before you take them. */
-int session_news_fd(const struct session *session);
-void session_clear_news_fd(struct session *session);
+/* Readable when a message waits. Clear it before you take them. */
+int session_message_fd(const struct session *session);
+void session_clear_message_fd(struct session *session);
 
 /* Orders. A message tells how each went. The profiler is started and stopped as profiler.h says. */
 void session_run_profiler(struct session *session, bool on);

@@ -84,9 +84,9 @@ void session_make_answers(struct session *session)
 
 /* ---- any thread ---- */
 
-struct subscription *session_subscribe(struct session *session)
+struct subscription *session_subscribe(struct session *session, struct bell *bell)
 {
-	return subscription_new(session->subscriptions);
+	return subscription_new(session->subscriptions, bell);
 }
 
 void session_unsubscribe(struct subscription *subscription)

@@ -142,14 +142,14 @@ void session_finish_orders(struct session *session)
 
 /* ---- any thread ---- */
 
-int session_news_fd(const struct session *session)
+int session_message_fd(const struct session *session)
 {
-	return mailbox_news_fd(session->mailbox);
+	return mailbox_message_fd(session->mailbox);
 }
 
-void session_clear_news_fd(struct session *session)
+void session_clear_message_fd(struct session *session)
 {
-	mailbox_clear_news_fd(session->mailbox);
+	mailbox_clear_message_fd(session->mailbox);
 }
 
 void session_run_profiler(struct session *session, bool on)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/answers/answer.h"
+#include "agent/base/bell.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
@@ -16,6 +17,7 @@ enum { SOON_MS = 20 };			/* the pause before a new question's answer, and before
 
 struct subscription {
 	struct subscriptions *all;	/* fixed */
+	struct bell *bell;		/* fixed; borrowed until the reader has left; NULL: nobody polls */
 	struct subscription *next;	/* set before it is listed; then the ingest thread's */
 
 	/* guarded by the mailbox's lock */
@@ -30,6 +32,7 @@ struct subscription {
 	bool taken;			/* the last answer was taken */
 	bool fresh;			/* the request was not answered yet */
 	bool begun;			/* `begun` of the last answer */
+	bool rings;			/* its reader is to be woken when the turn is over */
 	uint64_t news;			/* the session's `news` when the last answer was made */
 	struct share share;
 	struct epoch *epoch;		/* held while `reader` is one of its query's; else NULL */
@@ -52,11 +55,12 @@ struct subscriptions *subscriptions_new(struct mailbox *mailbox)
 
 /* ---- any thread ---- */
 
-struct subscription *subscription_new(struct subscriptions *all)
+struct subscription *subscription_new(struct subscriptions *all, struct bell *bell)
 {
 	struct subscription *subscription = util_alloc(sizeof(*subscription));
 
 	subscription->all = all;
+	subscription->bell = bell;
 	mailbox_lock(all->mailbox);
 	subscription->next = all->first;
 	all->first = subscription;
@@ -303,10 +307,23 @@ static void answer(struct subscription *subscription, struct moment *moment, uin
 	wanted = !subscription->asks && !subscription->left;	/* the question has not changed meanwhile */
 	if (wanted)
 		subscription->answer = made;
+	subscription->rings = wanted;
 	mailbox_unlock(mailbox);
 	if (!wanted)
 		answer_free(made);
 	share_answered(&subscription->share, begin, util_now());
+}
+
+/* The lock is held, so that a reader that has left may free its bell. */
+static void ring_all(struct mailbox *mailbox, struct subscription *first)
+{
+	mailbox_lock(mailbox);
+	for (struct subscription *i = first; i; i = i->next) {
+		if (i->rings && i->bell && !i->left)
+			bell_ring(i->bell);
+		i->rings = false;
+	}
+	mailbox_unlock(mailbox);
 }
 
 void subscriptions_answer(struct subscriptions *all, struct moment *moment, uint64_t news)
@@ -322,5 +339,5 @@ void subscriptions_answer(struct subscriptions *all, struct moment *moment, uint
 		if (is_due(next, news, now))
 			share_passed(&next->share);
 	all->rest = now + (now - begin);
-	mailbox_ring_news(all->mailbox);	/* once for all, so that a screen takes its answers together */
+	ring_all(all->mailbox, first);		/* at the end, so that a screen takes its answers together */
 }

@@ -11,19 +11,21 @@
 #include <stdint.h>
 
 struct answer;
+struct bell;
 struct mailbox;
 struct moment;
 struct request;
 struct subscription;
 struct subscriptions;
 
-/* Uses the mailbox's lock and descriptors. The mailbox must outlive the subscriptions. */
+/* Uses the mailbox's lock, and rings for orders. The mailbox must outlive the subscriptions. */
 struct subscriptions *subscriptions_new(struct mailbox *mailbox);
 void subscriptions_free(struct subscriptions *all);	/* frees each subscription, too */
 
 /* ---- any thread, but always the same one for a subscription ---- */
 
-struct subscription *subscription_new(struct subscriptions *all);
+/* The bell is rung when an answer waits. The reader owns it, and may free it once it has left. NULL: nobody polls. */
+struct subscription *subscription_new(struct subscriptions *all, struct bell *bell);
 void subscription_leave(struct subscription *subscription);	/* frees it with its answer; NULL is allowed */
 
 /* Asks this from now on. An answer to the last question that was not taken is dropped. NULL: asks nothing. */

@@ -41,10 +41,10 @@ static void ask_marks(struct machine *machine)
 }
 
 void machine_init(struct machine *machine, struct session *session, unsigned number,
-	const char *label)
+	const char *label, struct bell *bell)
 {
-	*machine = (struct machine) { .session = session, .number = number, .label = label };
-	machine->marks = session_subscribe(session);
+	*machine = (struct machine) { .session = session, .number = number, .label = label, .bell = bell };
+	machine->marks = session_subscribe(session, bell);
 	name_it(machine, "");
 	ask_marks(machine);
 }
@@ -70,7 +70,7 @@ void machine_ask(struct machine *machine, enum reader reader, enum feed_question
 	question->request = request ? memcpy(util_alloc(request->kind->request_size), request,
 		request->kind->request_size) : NULL;
 	if (!question->subscription)
-		question->subscription = session_subscribe(machine->session);
+		question->subscription = session_subscribe(machine->session, machine->bell);
 	session_request(question->subscription, request);
 	ask_marks(machine);
 }
@@ -134,7 +134,7 @@ bool machine_step(struct machine *machine)
 	struct answer *marks;
 	bool changed = false;
 
-	session_clear_news_fd(machine->session);
+	session_clear_message_fd(machine->session);
 	for (int i = 0; i < READERS; i++)
 		for (int k = 0; k < FEED_QUESTIONS; k++)
 			changed = take(machine, &machine->readers[i][k]) || changed;

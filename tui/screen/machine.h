@@ -24,6 +24,7 @@ struct machine_question {		/* one question of a reader */
 
 struct machine {
 	struct session *session;	/* borrowed */
+	struct bell *bell;		/* borrowed; wakes the screen's thread */
 	const char *label;		/* borrowed; its name while the VM's is not known; NULL: none */
 	char name[48];			/* "1 web": its number, and the VM's name or the label */
 	unsigned number;
@@ -41,9 +42,9 @@ struct machine {
 	bool marks_asked;		/* they are asked for: no reader asks for the vitals */
 };
 
-/* `number`: of its tab, from 1. The session and the label must outlive the machine. */
+/* `number`: of its tab, from 1. The bell is rung when an answer waits. Session, label and bell must outlive the machine. */
 void machine_init(struct machine *machine, struct session *session, unsigned number,
-	const char *label);
+	const char *label, struct bell *bell);
 void machine_clear(struct machine *machine);
 
 /* Takes the session's answers. True: a mark has changed, or a reader has a new answer. */

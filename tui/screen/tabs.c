@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/base/bell.h"
 #include "agent/base/util.h"
 #include "agent/export/export_folded.h"
 #include "agent/vm/state_words.h"
@@ -29,6 +30,7 @@ struct page {				/* what a tab shows */
 };
 
 struct tabs {
+	struct bell *bell;		/* wakes the screen: answers wait, of any machine */
 	struct machine *machines;
 	size_t machine_count;
 	struct overview *overview;	/* NULL: there is only one machine */
@@ -157,12 +159,13 @@ struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct 
 {
 	struct tabs *tabs = util_alloc(sizeof(*tabs));
 
+	tabs->bell = bell_new();
 	tabs->machine_count = count;
 	tabs->keys = &config->keys;
 	tabs->machines = util_alloc(count * sizeof(*tabs->machines));
 	for (size_t i = 0; i < count; i++)
 		machine_init(&tabs->machines[i], machines[i].session, (unsigned)i + 1,
-			machines[i].label);
+			machines[i].label, tabs->bell);
 	if (count > 1) {
 		tabs->overview = overview_new(tabs->machines, count, budget);
 		add_page(tabs, NULL, config);
@@ -183,6 +186,7 @@ void tabs_free(struct tabs *tabs)
 	for (size_t i = 0; i < tabs->machine_count; i++)
 		machine_clear(&tabs->machines[i]);
 	free(tabs->machines);
+	bell_free(tabs->bell);
 	free(tabs);
 }
 
@@ -196,6 +200,7 @@ bool tabs_step(struct tabs *tabs, uint64_t now)
 	bool changed = false;
 
 	tabs->now = now;
+	bell_quiet(tabs->bell);
 	for (size_t i = 0; i < tabs->machine_count; i++)
 		if (machine_step(&tabs->machines[i]) && tabs->overview)
 			changed = true;
@@ -211,9 +216,10 @@ int tabs_fds(const struct tabs *tabs, struct pollfd *fds)
 {
 	for (size_t i = 0; i < tabs->machine_count; i++)
 		fds[i] = (struct pollfd) {
-			.fd = session_news_fd(tabs->machines[i].session), .events = POLLIN,
+			.fd = session_message_fd(tabs->machines[i].session), .events = POLLIN,
 		};
-	return (int)tabs->machine_count;
+	fds[tabs->machine_count] = (struct pollfd) { .fd = bell_fd(tabs->bell), .events = POLLIN };
+	return (int)tabs->machine_count + 1;
 }
 
 /* ---- the row ---- */

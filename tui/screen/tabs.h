@@ -27,7 +27,7 @@ struct tabs_machine {
 	const char *label;		/* its name while the VM's is not known; NULL: none */
 };
 
-enum { TABS_FDS = FLEET_MOST };
+enum { TABS_FDS = FLEET_MOST + 1 };
 
 /* All arguments must outlive the tabs. `budget`: pays for the screen over all; NULL with one machine. */
 struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct budget *budget,

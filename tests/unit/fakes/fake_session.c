@@ -16,10 +16,11 @@ struct subscription {
 	bool marks;
 };
 
-struct subscription *session_subscribe(struct session *session)
+struct subscription *session_subscribe(struct session *session, struct bell *bell)
 {
 	struct subscription *subscription = util_alloc(sizeof(*subscription));
 
+	(void)bell;
 	subscription->session = session;
 	session->subscriptions++;
 	return subscription;
@@ -130,13 +131,13 @@ struct answer *session_answer(struct subscription *subscription)
 	return answer;
 }
 
-int session_news_fd(const struct session *session)
+int session_message_fd(const struct session *session)
 {
 	(void)session;
 	return -1;
 }
 
-void session_clear_news_fd(struct session *session)
+void session_clear_message_fd(struct session *session)
 {
 	(void)session;
 }
@@ -191,7 +192,7 @@ static void ask(void *self, enum feed_question question, const struct request *r
 	struct subscription *subscription = session->feed[question];
 
 	if (!subscription)
-		subscription = session->feed[question] = session_subscribe(session);
+		subscription = session->feed[question] = session_subscribe(session, NULL);
 	if (fake_is_asked(session, question, request))
 		return;
 	session_request(subscription, request);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Who is answered, how often, and at whose cost: readers with questions of kinds that are made here. */
+#include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,13 +13,14 @@
 #include <cmocka.h>
 
 #include "agent/answers/answer.h"
+#include "agent/base/bell.h"
 #include "agent/base/util.h"
 #include "agent/session/mailbox.h"
 #include "agent/session/share.h"
 #include "agent/session/subscription.h"
 #include "agent/session/turn.h"
 
-enum { READERS = 4 };
+enum { READERS = 4, WAIT_MS = 20000 };
 
 struct costly_request {
 	struct request request;
@@ -30,7 +34,7 @@ struct costly_answer {
 };
 
 static uint32_t made[READERS];
-static int living;
+static atomic_int living;		/* readers free theirs in their threads */
 
 static struct answer *make(const struct request *asked, const struct moment *moment)
 {
@@ -63,6 +67,7 @@ struct desk {
 	struct mailbox *mailbox;
 	struct subscriptions *all;
 	struct subscription *readers[READERS];
+	struct bell *bells[READERS];
 	uint64_t news;
 };
 
@@ -83,7 +88,7 @@ static struct desk open_desk(size_t readers)
 
 	desk.all = subscriptions_new(desk.mailbox);
 	for (size_t i = 0; i < readers; i++)
-		desk.readers[i] = subscription_new(desk.all);
+		desk.readers[i] = subscription_new(desk.all, desk.bells[i] = bell_new());
 	memset(made, 0, sizeof(made));
 	return desk;
 }
@@ -91,6 +96,8 @@ static struct desk open_desk(size_t readers)
 static void close_desk(struct desk *desk)
 {
 	subscriptions_free(desk->all);
+	for (size_t i = 0; i < READERS; i++)
+		bell_free(desk->bells[i]);
 	mailbox_free(desk->mailbox);
 	assert_int_equal(living, 0);
 }
@@ -181,6 +188,97 @@ static void test_what_waits_goes(void **state)
 	close_desk(&desk);
 }
 
+static bool is_rung(const struct desk *desk, uint32_t reader)
+{
+	struct pollfd ready = { .fd = bell_fd(desk->bells[reader]), .events = POLLIN };
+
+	return poll(&ready, 1, 0) == 1;
+}
+
+/* Each reader is woken by its own answers alone, whatever the others have heard. */
+static void test_each_has_its_bell(void **state)
+{
+	struct desk desk = open_desk(3);
+
+	(void)state;
+	ask(&desk, 0, 0);
+	ask(&desk, 1, 0);
+	serve(&desk);
+	assert_true(is_rung(&desk, 0) && is_rung(&desk, 1));
+	assert_false(is_rung(&desk, 2));
+	bell_quiet(desk.bells[0]);
+	take(&desk, 0);
+	assert_false(is_rung(&desk, 0));
+	assert_true(is_rung(&desk, 1));
+	serve(&desk);				/* the other one has not taken its answer: it has no new one */
+	assert_true(is_rung(&desk, 0));
+	bell_quiet(desk.bells[1]);
+	ask(&desk, 1, 0);
+	subscription_leave(desk.readers[1]);
+	bell_free(desk.bells[1]);
+	desk.bells[1] = NULL;
+	bell_quiet(desk.bells[0]);
+	take(&desk, 0);
+	serve(&desk);
+	assert_true(is_rung(&desk, 0));
+	close_desk(&desk);
+}
+
+enum { ROUNDS = 50 };
+
+struct thread {
+	struct desk *desk;
+	uint32_t reader;
+	pthread_t id;
+};
+
+/* Waits for its bell alone, and takes what it was woken for. */
+static void *read_all(void *context)
+{
+	struct thread *thread = context;
+	struct pollfd woken = { .fd = bell_fd(thread->desk->bells[thread->reader]), .events = POLLIN };
+	uint32_t taken = 0;
+
+	while (taken < ROUNDS && poll(&woken, 1, WAIT_MS) == 1) {
+		struct answer *answer;
+
+		bell_quiet(thread->desk->bells[thread->reader]);
+		answer = subscription_take(thread->desk->readers[thread->reader]);
+		taken += answer != NULL;
+		answer_free(answer);
+	}
+	return (void *)(uintptr_t)taken;
+}
+
+static void test_readers_in_threads_are_each_woken(void **state)
+{
+	struct desk desk = open_desk(READERS);
+	struct thread threads[READERS];
+	struct moment moment = { .trouble = "" };
+	uint64_t end = util_now() + READERS * WAIT_MS * NS_PER_MS;
+	bool all = false;
+	void *taken;
+
+	(void)state;
+	for (uint32_t i = 0; i < READERS; i++) {
+		threads[i] = (struct thread) { .desk = &desk, .reader = i };
+		ask(&desk, i, 0);
+		assert_int_equal(pthread_create(&threads[i].id, NULL, read_all, &threads[i]), 0);
+	}
+	while (!all && util_now() < end) {
+		if (subscriptions_due(desk.all, ++desk.news) <= util_now())
+			subscriptions_answer(desk.all, &moment, desk.news);
+		all = true;
+		for (int i = 0; i < READERS; i++)
+			all = all && made[i] >= ROUNDS;
+	}
+	for (int i = 0; i < READERS; i++) {
+		assert_int_equal(pthread_join(threads[i].id, &taken), 0);
+		assert_int_equal((uintptr_t)taken, ROUNDS);
+	}
+	close_desk(&desk);
+}
+
 /* So that many answers were made of all; returns those of the first. */
 static uint32_t run(struct desk *desk, uint32_t readers, uint32_t answers)
 {
@@ -251,6 +349,8 @@ int main(void)
 		cmocka_unit_test(test_who_costs_something),
 		cmocka_unit_test(test_nothing_new_is_not_answered),
 		cmocka_unit_test(test_what_waits_goes),
+		cmocka_unit_test(test_each_has_its_bell),
+		cmocka_unit_test(test_readers_in_threads_are_each_woken),
 		cmocka_unit_test(test_each_has_its_share),
 		cmocka_unit_test(test_the_cheap_beside_the_dear),
 		cmocka_unit_test(test_order),
