@@ -12,17 +12,17 @@
 #include "column.h"
 
 enum { MARK = 2, FUNCTION_LEAST = 18, FUNCTION_MOST = 64, FEW_SAMPLES = 30 };
-enum { NARROW = 30, NARROW_SELF = 6 };		/* below: a share of one decimal, and a name */
+enum { NARROW = 30, NARROW_SELF = 6 };		/* narrower areas show a share with one decimal, and a name */
 
-/* Those of columns_table whose width depends on the room. */
+/* Indexes of columns_table: the columns whose width depends on the room. */
 enum { AT_TREND = 3, AT_CPU, AT_FUNCTION, AT_OBJECT, AT_SOURCE };
 
 struct column {
-	const char *head, *name;	/* on the screen; for who chooses it */
+	const char *head, *name;	/* on the screen; in settings */
 	enum table_column sort;
-	int width;
-	int keep;			/* the lowest goes first */
-	bool right;			/* numbers stand at the right */
+	int width;			/* the least */
+	int keep;			/* when room is short, the column with the lowest is left out first */
+	bool right;			/* aligned to the right, as numbers are */
 	void (*draw)(struct canvas *canvas, struct place place, const struct column_row *row);
 };
 
@@ -95,7 +95,7 @@ static void draw_hits(struct canvas *canvas, struct place place, const struct co
 	canvas_right(canvas, place, STYLE_TEXT, text);
 }
 
-/* Each row against its own largest column: the shape, not the size, which stands beside it. */
+/* Scales each row to its own highest column. It shows the shape; the shares beside it show the size. */
 static void draw_trend(struct canvas *canvas, struct place place, const struct column_row *row)
 {
 	uint64_t folded[TABLE_TREND], most = 0;
@@ -197,7 +197,7 @@ enum table_column column_sort(int column)
 	return columns_table[column].sort;
 }
 
-/* Between two columns; `before` -1: the first one. */
+/* Spaces between two columns; `before` -1: there is no column before. */
 static int gap(int before, int column)
 {
 	if (before < 0)
@@ -205,7 +205,7 @@ static int gap(int before, int column)
 	return columns_table[before].right && columns_table[column].right ? 1 : 2;
 }
 
-/* What is left for the function's name beside the others of these widths. */
+/* The width that is left for the function's name beside the other columns. */
 static int rest(const struct columns *wanted, const int widths[COLUMNS], int columns)
 {
 	int left = columns - MARK, before = -1;
@@ -221,7 +221,7 @@ static int rest(const struct columns *wanted, const int widths[COLUMNS], int col
 	return left;
 }
 
-/* The least important go, until there is room for a name. */
+/* Leaves out the least important columns until there is room for a name. */
 static void drop(const struct columns *wanted, int widths[COLUMNS], int columns)
 {
 	for (int keep = 0; rest(wanted, widths, columns) < FUNCTION_LEAST && keep < 9; keep++)
@@ -230,7 +230,10 @@ static void drop(const struct columns *wanted, int widths[COLUMNS], int columns)
 				widths[i] = 0;
 }
 
-/* More room goes to each in turn, while names keep theirs; what is left, to the source. */
+/*
+ * Gives further room to the columns, a step at a time, as long as the name keeps its width. What is left goes to the
+ * name, and beyond FUNCTION_MOST to the source.
+ */
 static void grow(const struct columns *wanted, int widths[COLUMNS], int columns)
 {
 	static const struct { int column, width, name; } steps[] = {

@@ -6,7 +6,7 @@
 #include "tui/frame/scope.h"
 #include "config.h"
 
-enum { WORDS = 16 };			/* of a value */
+enum { WORDS = 16 };			/* in a value, at most */
 
 static const char blanks[] = " \t\r\n";
 
@@ -67,7 +67,7 @@ static bool set_columns(struct config *config, char *const *words, char **error)
 	return true;
 }
 
-/* What is behind a prefix such as "key."; NULL: it does not begin so. */
+/* The rest of the name behind a prefix such as "key."; NULL: it has another beginning. */
 static const char *behind(const char *name, const char *prefix)
 {
 	size_t size = strlen(prefix);
@@ -92,7 +92,7 @@ static bool set(struct config *config, const char *name, char *const *words, cha
 	return util_fail(error, "no such setting; `ktop config` lists them");
 }
 
-/* The words of a text, which is cut up, and NULL; false: there are too many. */
+/* Cuts the text into words, which end with NULL. False: there are too many. */
 static bool cut(char *text, char *words[WORDS + 1])
 {
 	int count = 0;
@@ -131,24 +131,24 @@ void config_write(const struct config *config, FILE *to)
 	const struct scope scope = { .window_ns = config->window_ns };
 	char window[SCOPE_WINDOW];
 
-	fprintf(to, "# What is looked at: 1s, 10s, 60s or all.\nwindow = %s\n",
+	fprintf(to, "# The window: 1s, 10s, 60s or all.\nwindow = %s\n",
 		scope_window(&scope, window));
-	fputs("\n# The columns from left to right, and the one that sorts.\ncolumns =", to);
+	fputs("\n# The columns from left to right, and the one that the table is sorted by.\ncolumns =", to);
 	for (size_t i = 0; i < config->columns.count; i++)
 		fprintf(to, " %s", column_name(config->columns.order[i]));
 	for (int i = 0; i < COLUMNS; i++)
 		if (column_sort(i) == config->sort)
 			fprintf(to, "\nsort = %s\n", column_name(i));
-	fputs("\n# Up to four keys for each, or none; the first is the one on the key bar.\n", to);
+	fputs("\n# Up to four keys for each action, or none; the key bar shows the first.\n", to);
 	for (int i = 0; i < KEYS_ROWS; i++) {
 		fprintf(to, "key.%s =", config->keys.rows[i].name);
 		keys_write(&config->keys.rows[i], to);
 		fputs("\n", to);
 	}
-	fputs("\n# With 256 colours / with fewer: a colour, on another; "
-		"bold, dim, underline, reverse.\n"
-		"# Colours: default; black, red, green, yellow, blue, magenta, cyan, white, and\n"
-		"# bright-black and so on; 0 to 255.\n", to);
+	fputs("\n# COLOUR on COLOUR, and any of bold, dim, underline, reverse: first for terminals with\n"
+		"# 256 colours, then, after a /, for those with fewer.\n"
+		"# A colour is default; black, red, green, yellow, blue, magenta, cyan, white;\n"
+		"# bright-black and so on; or 0 to 255.\n", to);
 	for (int i = 0; i < STYLES; i++) {
 		fprintf(to, "colour.%s =", config->theme.entries[i].name);
 		theme_write(&config->theme.entries[i], to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a person may set about the screen: colours, keys, columns, order, window. */
+/* The settings of the screen: colours, keys, columns, sort order, window. */
 #ifndef CONFIG_H
 #define CONFIG_H
 
@@ -20,16 +20,16 @@ struct config {
 	uint64_t window_ns;		/* 0: all */
 };
 
-/* How it is when nobody sets anything. */
+/* The standard settings. */
 void config_init(struct config *config);
 
 /*
- * One setting, as a line "NAME = VALUE", which is cut up. An empty line and one that begins with #
- * are none. False with "NAME: why; what to do" in `error`, and nothing changed.
+ * Takes one setting, a line "NAME = VALUE"; the line is changed. Ignores an empty line and one that begins with #.
+ * False with "NAME: why; what to do" in `error`; then no setting has changed.
  */
 bool config_set(struct config *config, char *line, char **error);
 
-/* All settings as such lines, with remarks on what may be set. */
+/* Writes all settings as such lines, with comments on what may be set. */
 void config_write(const struct config *config, FILE *to);
 
 #endif

@@ -8,7 +8,7 @@
 #include "config.h"
 #include "config_file.h"
 
-/* NULL: neither variable is an absolute path. */
+/* The path in fresh memory; NULL: neither variable is an absolute path. */
 static char *own_path(void)
 {
 	const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file in which a person keeps settings. */
+/* The user's file of settings. */
 #ifndef CONFIG_FILE_H
 #define CONFIG_FILE_H
 
@@ -8,9 +8,8 @@
 struct config;
 
 /*
- * The standard configuration, and over it the settings of $XDG_CONFIG_HOME/ktop/config, or without
- * that, of $HOME/.config/ktop/config: it need not be there. False with "PATH:LINE: NAME: why; what
- * to do" in `error`.
+ * Takes the standard settings, and then those of $XDG_CONFIG_HOME/ktop/config, or of $HOME/.config/ktop/config if the
+ * variable is not set. The file need not exist. False with "PATH:LINE: NAME: why; what to do" in `error`.
  */
 bool config_file_load(struct config *config, char **error);
 

@@ -28,18 +28,18 @@ struct function_view {
 	const struct vitals *vitals;
 	struct function_table *functions;	/* NULL: no answer yet */
 	const struct scope *scope;
-	struct function_request request;	/* as asked last */
-	uint64_t boot;			/* of the answer's rows */
-	struct filter filter;		/* likewise */
-	struct row idle;		/* taken out of the answer's table, if `hidden` */
+	struct function_request request;	/* the last one */
+	uint64_t boot;			/* the boot of the list's rows */
+	struct filter filter;		/* the filter of the list's rows */
+	struct row idle;		/* with `hidden`: the row of idle time, taken out of the answer's table */
 	bool hidden;
-	bool no_idle;			/* of the scope, when that was done */
+	bool no_idle;			/* the scope's `no_idle` when `hidden` was last set */
 	struct list list;
 	enum table_column sort;
 	bool invert;
-	char match[128];		/* what was searched last, "" when it is no longer marked */
-	int detail_from;		/* first column of the detail line that is shown */
-	struct area area, rows;		/* as drawn last: all of it, the rows of the table */
+	char match[128];		/* the pattern that is marked; "": none */
+	int detail_from;		/* the first column of the detail line that is shown */
+	struct area area, rows;		/* of the last drawing: the whole view; the rows of the table */
 };
 
 static const struct table *table_of(const struct function_view *self)
@@ -101,7 +101,7 @@ static bool is_idle(const struct symbols *symbols, const struct row *row)
 	return !function->address && !*function->object && strcmp(function->name, "[idle]") == 0;
 }
 
-/* Takes the row of idle time out of the table, or puts it back. */
+/* Takes the row of idle time out of the table, or puts it back, as the scope says. */
 static void hide_idle(struct function_view *self)
 {
 	struct table *table = self->functions->table;
@@ -127,7 +127,7 @@ static bool is_same(const struct filter *a, const struct filter *b)
 		strcmp(a->pattern, b->pattern) == 0;
 }
 
-/* The rows of another boot, or of another filter, are looked at from their beginning. */
+/* The rows of another boot or another filter are shown from the top. */
 static void rewind_list(struct function_view *self)
 {
 	const struct function_table *functions = self->functions;
@@ -231,7 +231,7 @@ static void write_callers(FILE *to, const struct function_table *functions, cons
 	}
 }
 
-/* Which machines its total time is of. */
+/* How the function's total is divided among the machines. */
 static void write_machines(FILE *to, const struct function_view *self, const struct row *row)
 {
 	const struct function_table *functions = self->functions;
@@ -297,7 +297,7 @@ static void draw_detail(struct function_view *self, struct canvas *canvas, struc
 	canvas_text(canvas, place, STYLE_TITLE, canvas_skip(canvas, text, self->detail_from));
 }
 
-/* The heads stand above the rows, the detail line below them, where there is room for that. */
+/* The heads are above the rows and the detail line is below them, if there is room. */
 static struct area rows_area(struct area area)
 {
 	int heads = area.rows >= HEADS_FROM ? 1 : 0, detail = area.rows >= DETAIL_FROM ? 1 : 0;
@@ -394,7 +394,7 @@ static enum view_found functions_search(void *context, const char *pattern, enum
 	return list_search(&self->list, &rows, self->match, where) ? VIEW_FOUND : VIEW_NOT_FOUND;
 }
 
-/* Of the one under the cursor, more is asked where it has a line. */
+/* Callers are asked for only if the detail line is shown. */
 static const struct request *functions_ask(void *context, const struct scope *scope)
 {
 	struct function_view *self = context;

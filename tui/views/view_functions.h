@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first view: a table of functions, a line about the one under the cursor. */
+/* The first view: the table of functions, and a line of detail about the function under the cursor. */
 #ifndef VIEW_FUNCTIONS_H
 #define VIEW_FUNCTIONS_H
 

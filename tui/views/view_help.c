@@ -10,12 +10,12 @@
 #include "config.h"
 #include "view_help.h"
 
-/* A name, and behind it what is said of it; where columns are few, below it. */
+/* An entry is a name with its text behind it, at column NAMES. With fewer columns than BELOW_FROM the text is below. */
 enum { NAMES = 16, BELOW_FROM = 36 };
 
 struct help {
 	const struct keys *keys;
-	int top, height, lines;		/* lines: of all the text, as drawn last */
+	int top, height, lines;		/* first line and lines that are shown; all lines, when drawn last */
 };
 
 struct note {
@@ -65,7 +65,7 @@ static void *help_new(const struct config *config)
 	return self;
 }
 
-/* Draws nothing above the area; returns where the next line stands. */
+/* Draws the part of the text that is in the area. Returns the row behind the text. */
 static int draw_text(struct canvas *canvas, struct area area, int row, uint8_t style,
 	const char *text)
 {
@@ -105,7 +105,7 @@ static int draw_key(struct canvas *canvas, struct area area, int row, const stru
 	return draw_entry(canvas, area, row, names, key->help);
 }
 
-/* All of the text from this row on, of which the area shows a part. */
+/* Lays out the whole text from this row on, and draws the part that is in the area. Returns the row behind it. */
 static int draw_all(const struct keys *keys, struct canvas *canvas, struct area area, int row)
 {
 	row = draw_text(canvas, area, row, STYLE_TITLE, "Keys, the same in every view");
@@ -120,7 +120,7 @@ static int draw_all(const struct keys *keys, struct canvas *canvas, struct area 
 	return row;
 }
 
-/* The last row says that there is more, when there is. */
+/* If there is more text than rows, the last row says so. */
 static void help_draw(void *context, struct canvas *canvas, struct area area)
 {
 	struct help *self = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys, as their table has them, and how to read the screen. */
+/* The help: the keys, from their table, and how to read the screen. */
 #ifndef VIEW_HELP_H
 #define VIEW_HELP_H
 
