@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Remarks that were put away: the same for one whose numbers alone have changed. */
+/* The remarks that the user has put away. Remarks that differ only in their numbers are the same remark. */
 #ifndef AWAY_H
 #define AWAY_H
 
@@ -10,11 +10,11 @@
 enum { AWAY_MOST = 32 };
 
 struct away {				/* starts as { 0 } */
-	uint64_t marks[AWAY_MOST];
+	uint64_t marks[AWAY_MOST];	/* hashes of the remarks, without their digits */
 	size_t count;
 };
 
 bool away_has(const struct away *away, const char *remark);
-void away_put(struct away *away, const char *remark);	/* one more than AWAY_MOST is left out */
+void away_put(struct away *away, const char *remark);	/* ignored if there are AWAY_MOST already */
 
 #endif

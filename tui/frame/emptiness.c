@@ -11,7 +11,7 @@ static struct emptiness of_words(const struct state_words *words)
 	return (struct emptiness) { words->why, words->what_to_do };
 }
 
-/* A remark knows why better than the state of the link does. */
+/* While ktop is connecting, a remark tells the cause better than the state of the link. */
 static struct emptiness of_link(const struct vitals *vitals)
 {
 	struct emptiness empty = of_words(state_words_of_link(vitals->link));
@@ -43,7 +43,7 @@ struct emptiness emptiness_of_news(const struct vitals *vitals)
 	return (struct emptiness) { NULL, NULL };
 }
 
-/* Is there anything in the window, whatever the filter says? */
+/* True: there are samples in the window; the vitals ignore the filter. */
 static bool any_time(const struct vitals *vitals)
 {
 	for (uint32_t i = 0; vitals->cpus && i < vitals->cpu_count; i++)
@@ -53,7 +53,7 @@ static bool any_time(const struct vitals *vitals)
 	return false;
 }
 
-/* The filter is the cause: which of its words? */
+/* The filter is the cause: names the word of it that is. */
 static struct emptiness of_filter(const struct vitals *vitals, const struct table *table,
 	const struct scope *scope)
 {
@@ -69,7 +69,7 @@ static struct emptiness of_filter(const struct vitals *vitals, const struct tabl
 		"{filter} changes the filter, an empty one shows all." };
 }
 
-/* There is nothing before the window: it begins with the boot. */
+/* The window reaches back to the boot, so that a longer one would show no more. */
 static bool is_whole(const struct vitals *vitals, const struct scope *scope)
 {
 	return !vitals->machines && (!scope->window_ns || vitals->now <= scope->window_ns);

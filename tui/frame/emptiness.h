@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why there is nothing to see, and what to do about it. */
+/* Why a table is empty, and what to do about it. */
 #ifndef EMPTINESS_H
 #define EMPTINESS_H
 
@@ -11,11 +11,14 @@ struct emptiness {
 	const char *why, *what_to_do;
 };
 
-/* `why` is NULL when there is something to see in the table, or NULL. What to do has keys in it, for keys_text. */
+/*
+ * `table`: may be NULL. In the result, `why` is NULL if the table has something to show. `what_to_do` names keys as
+ * keys_text takes them.
+ */
 struct emptiness emptiness(const struct vitals *vitals, const struct table *table,
 	const struct scope *scope);
 
-/* The same of what is new: why it does not come, whatever there is to see. */
+/* The same for new samples: why none come, even if the table shows old ones. */
 struct emptiness emptiness_of_news(const struct vitals *vitals);
 
 #endif

@@ -15,13 +15,13 @@
 
 enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16, IDLE = 7, STRIP_MOST = 4 };
 
-#define MISSED_TOLD 0.2			/* a larger share of the time is worth a line */
+#define MISSED_TOLD 0.2			/* a remark tells of missed periods if their share is larger than this */
 
-struct bars {				/* columns of the parts of one CPU's line */
+struct bars {				/* how many columns the parts of one CPU's line have */
 	int label, bar, histogram;
 };
 
-/* " cpu0 k ████▌  62% u ██▎  21% i 17% │ 60s ▁▂▃": all but bars and histogram have fixed widths. */
+/* " cpu0 k ████▌  62% u ██▎  21% i 17% │ 60s ▁▂▃": all parts but the bars and the histogram have fixed widths. */
 static struct bars bars_layout(int label, int columns)
 {
 	static const int histograms[] = { 60, 30, 20, 10, 0 };
@@ -48,7 +48,7 @@ static uint64_t sum_modes(const uint64_t mode[MODES])
 	return sum;
 }
 
-/* Below 0: nothing is known. */
+/* A share, 0 to 1; -1: there are no samples. */
 static double share(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / (double)whole : -1;
@@ -116,7 +116,7 @@ static void draw_bars(struct canvas *canvas, struct place place, struct bars bar
 	draw_histogram(canvas, place, series);
 }
 
-/* Why a CPU has nothing to show while others have; NULL: it has. */
+/* Why this CPU has no bars; NULL: it has some. */
 static const char *why_not_sampled(const struct vitals *vitals, const struct cpu_vitals *cpu)
 {
 	if (cpu->sampler)
@@ -124,7 +124,7 @@ static const char *why_not_sampled(const struct vitals *vitals, const struct cpu
 	return vitals->running && !cpu->enabled ? "not sampled" : NULL;
 }
 
-/* `why`: said in place of the bars, unless NULL. */
+/* `why`: a text in place of the bars; NULL: the bars are drawn. */
 static void draw_cpu(struct canvas *canvas, struct place place, struct bars bars,
 	const char *label, const char *why, const struct cpu_series *series)
 {
@@ -150,7 +150,7 @@ static void add_series(struct cpu_series *sum, const struct cpu_series *series, 
 	}
 }
 
-/* One column of the strip: the busiest of these CPUs. */
+/* Draws the busiest of these CPUs, as one column of the strip. */
 static void draw_busiest(struct canvas *canvas, struct place place, const struct cpu_vitals *cpus,
 	uint32_t count)
 {
@@ -169,7 +169,7 @@ static void draw_busiest(struct canvas *canvas, struct place place, const struct
 	glyphs_column(canvas, place, busiest(mode), most);
 }
 
-/* A column for each CPU, or for as many neighbours as it takes to fit; returns the rows used. */
+/* A column for each CPU; if they do not fit, for each group of neighbours. Returns the rows used. */
 static int draw_strip(struct canvas *canvas, struct area area, const struct vitals *vitals)
 {
 	uint32_t count = vitals->cpu_count, each = 1, columns, rows;
@@ -195,7 +195,7 @@ static int draw_strip(struct canvas *canvas, struct area area, const struct vita
 	return (int)(((count + each - 1) / each + columns - 1) / columns);
 }
 
-/* All CPUs as one, and below it what each of them does. */
+/* A line for all CPUs together, and below it a strip with a column for each. */
 static int draw_summary(struct canvas *canvas, struct area area, const struct vitals *vitals)
 {
 	uint64_t trend[TABLE_TREND][MODES] = { 0 }, (*last)[MODES] = NULL;
@@ -217,7 +217,7 @@ static int draw_summary(struct canvas *canvas, struct area area, const struct vi
 	return 1 + draw_strip(canvas, area, vitals);
 }
 
-/* Why a machine has nothing to show; NULL: it has. */
+/* Why this machine has no bars; NULL: it has some. */
 static const char *why_empty(const struct machine_vitals *machine, const struct cpu_series *series)
 {
 	if (sum_modes(series->mode))
@@ -272,7 +272,7 @@ static int draw_cpus(struct canvas *canvas, struct area area, const struct vital
 	return (int)vitals->cpu_count;
 }
 
-/* A line for the title is always there. */
+/* The CPUs have a third of the rows but for the title's line. Without rows for their lines, trends are not needed. */
 enum vitals_cpus header_cpus(int rows)
 {
 	return rows / 3 > 1 ? VITALS_TRENDS : VITALS_CPUS;
@@ -288,10 +288,10 @@ int header_draw(struct canvas *canvas, struct area area, const struct vitals *vi
 	return used + draw_cpus(canvas, area, vitals);
 }
 
-/* Of several that hold, the first is shown. */
+/* Remarks of the status line, the most important first: the first one that applies is shown. */
 enum limit { LIMIT_KEPT, LIMIT_NEWS, LIMIT_MISSED, LIMIT_TIMER, LIMITS };
 
-/* "": it does not hold. */
+/* The remark's text; "": it does not apply. */
 static const char *limit_text(const struct vitals *vitals, const struct filter *filter,
 	enum limit limit, const struct keys *keys, char text[HEADER_REMARK])
 {
@@ -321,7 +321,7 @@ const char *header_remark(const struct vitals *vitals, const struct scope *scope
 {
 	const bool has_place[LIMITS] = {
 		[LIMIT_KEPT] = true,
-		[LIMIT_NEWS] = rows,			/* else the view tells it */
+		[LIMIT_NEWS] = rows,			/* without rows, the view tells it */
 		[LIMIT_MISSED] = true,
 		[LIMIT_TIMER] = vitals->link == LINK_UP,
 	};
@@ -335,7 +335,7 @@ const char *header_remark(const struct vitals *vitals, const struct scope *scope
 	return text;
 }
 
-/* All that holds now, or of it what was away before, unless that is NULL. */
+/* The remarks that apply now; with `before` not NULL, only those of them that were put away before. */
 static struct away put_away(const struct vitals *vitals, const struct filter *filter,
 	const struct keys *keys, const struct away *before)
 {

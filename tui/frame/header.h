@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The top of every screen: what am I looking at, is it live, can I trust it; and a bar and a
- * histogram per CPU, which fold into a summary when all would take more than a third of the rows.
+ * The top of every screen. It says what is shown, whether it is live, and how far it can be trusted. Below that, each
+ * CPU has a line of bars and a histogram. If these lines took more than a third of the rows, one line sums them up.
  */
 #ifndef HEADER_H
 #define HEADER_H
@@ -15,26 +15,26 @@ struct canvas;
 struct keys;
 struct scope;
 
-/* Draws at the top of the area, at most a third of its rows, or one; returns the rows used. */
+/* Draws at the top of the area, in at most a third of its rows, but at least one. Returns the rows used. */
 int header_draw(struct canvas *canvas, struct area area, const struct vitals *vitals,
 	const struct scope *scope);
 
-/* How much of the CPUs is to be asked for, in so many rows: where their lines have no room, no trends. */
+/* What to ask about the CPUs for a screen with so many rows: trends only if their lines have room. */
 enum vitals_cpus header_cpus(int rows);
 
 /*
- * For the status line while there is nothing else to say: why what is shown stands, or its limits. `rows`: the
- * view has some.
+ * The remark for the status line while it has no message: why nothing new comes, or what the numbers cannot show. ""
+ * if there is none. `rows`: the view shows rows. Returns `text`.
  */
 enum { HEADER_REMARK = 200 };
 const char *header_remark(const struct vitals *vitals, const struct scope *scope, bool rows,
 	const struct keys *keys, char text[HEADER_REMARK]);
 
-/* Puts all remarks away, those of the note as well, until they say something else. False: none is to be seen. */
+/* Puts away all remarks, also those of the note, until their words change. False: none was shown. */
 bool header_dismiss(const struct vitals *vitals, struct scope *scope, bool rows,
 	const struct keys *keys);
 
-/* To be called with all that is new: what was away and no longer holds is shown when it comes again. */
+/* Call it with new vitals. It forgets remarks that were put away and no longer apply, so that they can come again. */
 void header_settle(const struct vitals *vitals, struct scope *scope, const struct keys *keys);
 
 #endif

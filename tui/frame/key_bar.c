@@ -18,7 +18,7 @@ static int item_width(const struct key *key)
 	return (int)(strlen(keys_name(key->codes[0], name)) + 1 + strlen(key->bar));
 }
 
-/* Room between two labels: two columns where all of them fit so, else one. */
+/* The gap between two labels: two columns if all labels fit then, else one. */
 static int bar_gap(const struct keys *keys, int columns)
 {
 	int all = 1;
@@ -29,7 +29,7 @@ static int bar_gap(const struct keys *keys, int columns)
 	return all <= columns ? 2 : 1;
 }
 
-/* What is kept free behind row `row`: the way out has its place on the shortest bar. */
+/* Columns to keep free for the quit label behind row `row`: even the shortest bar shows how to quit. */
 static int kept_free(const struct keys *keys, size_t row, int gap)
 {
 	while (++row < KEYS_ROWS)

@@ -15,7 +15,7 @@ static void keep_in_sight(struct list *list, size_t count)
 		list->top = list->cursor - height + 1;
 }
 
-/* Where the row is that the cursor was put on; the count: it is gone. */
+/* The present index of the row that the cursor was put on; rows->count: it is gone. */
 static size_t row_of_key(const struct list *list, const struct list_rows *rows)
 {
 	size_t row = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of rows with a cursor that follows what it stands on: when rows are sorted anew, the
- * cursor goes where its row goes. While that row is gone, the cursor stays in its place, or at the
- * top where there is no such place. Until somebody moves it, and again after ACTION_TOP, it stays
- * at the top.
+ * A list of rows with a cursor that follows its row: when the rows are sorted anew, the cursor moves with its row.
+ * While that row is gone, the cursor keeps its place, or is at the top if there is no such place. Until somebody moves
+ * it, and again after ACTION_TOP, the cursor stays at the top.
  */
 #ifndef LIST_H
 #define LIST_H
@@ -17,37 +16,37 @@
 struct list_rows {			/* borrowed for the call */
 	const void *context;
 	size_t count;
-	uint32_t (*key)(const void *context, size_t row);	/* wherever it stands */
-	const char *(*name)(const void *context, size_t row);	/* what is searched */
+	uint32_t (*key)(const void *context, size_t row);	/* identifies the row, however rows are sorted */
+	const char *(*name)(const void *context, size_t row);	/* the text that is searched */
 };
 
 struct list {				/* starts as { 0 } */
-	size_t cursor, top;		/* rows; top is the first on the screen */
+	size_t cursor, top;		/* the cursor's row; the first row on the screen */
 	size_t height;			/* rows on the screen */
-	size_t home;			/* where the user left `top` */
-	uint32_t key;			/* of the row that the cursor was put on */
-	bool follow;
+	size_t home;			/* `top` when the user last moved the cursor */
+	uint32_t key;			/* the key of the row that the cursor was put on */
+	bool follow;			/* the cursor follows that row; if not, it stays at the top */
 };
 
 enum list_search { LIST_HERE, LIST_NEXT, LIST_PREVIOUS };
 
-/* To be called when the rows or the height have changed. */
+/* Call it when the rows or the height have changed. */
 void list_update(struct list *list, const struct list_rows *rows, size_t height);
 
 /*
- * The rows are of something else than before: the list is at its top, and its cursor follows nothing.
+ * The rows show something else than before: the list goes to its top, and its cursor follows no row.
  */
 void list_rewind(struct list *list);
 
-/* False: the action is not its own. */
+/* Moves the cursor. False: the action is none of the list's. */
 bool list_act(struct list *list, const struct list_rows *rows, enum action action);
 void list_select(struct list *list, const struct list_rows *rows, size_t row);
 
-/* Puts the cursor on the nearest row whose name matches, around the end if need be. */
+/* Puts the cursor on the nearest row whose name matches, around the end if needed. False: there is none. */
 bool list_search(struct list *list, const struct list_rows *rows, const char *pattern,
 	enum list_search where);
 
-/* Where the pattern (pattern.h) stands in the name; NULL: nowhere, as the empty one does. */
+/* Where the pattern (pattern.h) is in the name; NULL: nowhere, or the pattern is empty. */
 const char *list_match(const char *name, const char *pattern);
 
 #endif

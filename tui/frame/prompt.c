@@ -15,7 +15,7 @@ void prompt_open(struct prompt *prompt, const char *label, const char *hint, con
 	prompt->size = strlen(prompt->text);
 }
 
-/* Takes the last character off: its last byte and the UTF-8 lead before it. */
+/* Removes the last character: its continuation bytes, and the byte before them. */
 static void erase(struct prompt *prompt)
 {
 	while (prompt->size > 0 && ((unsigned char)prompt->text[--prompt->size] >> 6) == 2)

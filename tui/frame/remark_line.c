@@ -11,9 +11,9 @@
 
 enum { ROWS_MOST = 2, TEXT = sizeof ((struct vitals *)0)->note };
 
-static const uint64_t turn_ns = 5000000000u;
+static const uint64_t turn_ns = 5000000000u;	/* guest time for which each remark is shown */
 
-/* The next remark of a note, copied to `text`; NULL behind the last. */
+/* Copies the first remark of the note to `text`. Returns the rest of the note; NULL: there was no remark. */
 static const char *next_remark(const char *note, char text[TEXT])
 {
 	size_t size = strcspn(note, VITALS_NOTES);
@@ -23,7 +23,7 @@ static const char *next_remark(const char *note, char text[TEXT])
 	return size ? note + size + strspn(note + size, VITALS_NOTES) : NULL;
 }
 
-/* The one with this number, of those that are not put away, or the last; returns how many there are. */
+/* Finds the remark with this number, or the last, among those that are not put away. Returns how many these are. */
 static size_t find(const struct vitals *vitals, const struct scope *scope, size_t number,
 	char found[TEXT])
 {

@@ -59,7 +59,7 @@ const char *scope_time(uint64_t ns, char text[SCOPE_TIME])
 	return text;
 }
 
-/* The words of a text, a space between two. */
+/* Copies the words of a text with one space between them. */
 static void copy_words(char *to, const char *text)
 {
 	bool first = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The status line: what a command did, for 3 s; what failed, until a key is pressed; and else a
- * standing remark. Times are those of util_now, given by the caller.
+ * The status line. It shows what an action did for 3 s, and what failed until a key is pressed. With nothing to say it
+ * shows a remark. Times are those of util_now, given by the caller.
  */
 #ifndef STATUS_H
 #define STATUS_H
@@ -13,20 +13,20 @@ struct canvas;
 struct place;
 
 struct status_line {			/* starts as { 0 } */
-	char text[512];			/* "": nothing to say */
-	bool failed;
-	bool profiler;			/* of starting or stopping: a failure is over when it happens */
-	uint64_t until;
+	char text[512];			/* the message; "": none */
+	bool failed;			/* it tells a failure */
+	bool profiler;			/* it is about starting or stopping the profiler: see status_profiler */
+	uint64_t until;			/* when a message that is no failure goes */
 };
 
-/* False: a success does not push aside a failure that nobody has seen. */
+/* Shows a message. False: the line keeps a failure that nobody has seen, and the message is no failure. */
 bool status_say(struct status_line *line, bool failed, const char *text, uint64_t now);
 
-void status_seen(struct status_line *line);			/* a key was pressed, or a click made */
-void status_profiler(struct status_line *line);			/* it was started or stopped */
-bool status_expire(struct status_line *line, uint64_t now);	/* true: the line changed */
+void status_seen(struct status_line *line);			/* a key or click came: a failure goes */
+void status_profiler(struct status_line *line);			/* the profiler started or stopped: its failure goes */
+bool status_expire(struct status_line *line, uint64_t now);	/* true: a message has gone */
 
-/* Draws the line, which grows upward, to three rows at most, when a text needs them. */
+/* Draws the message, or else `remark`. A long message grows upward, to at most three rows. */
 void status_draw(const struct status_line *line, struct canvas *canvas, struct place place,
 	const char *remark);
 

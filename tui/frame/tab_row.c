@@ -10,11 +10,11 @@
 
 enum { TEXT = 64 };
 
-/* How much is said of each tab; the last says its number and mark alone. */
+/* How much a tab shows, from most to least; the last level is its number and mark alone. */
 struct detail {
-	int name;			/* columns at most; 0: the first word */
-	bool state, lost;
-	int gap;			/* before the mark, and between two tabs */
+	int name;			/* columns of the name at most; 0: its first word */
+	bool state, lost;		/* they are shown; without `lost`, losses are a "!" */
+	int gap;			/* columns before the mark, and between two tabs */
 };
 
 static const struct detail details[] = {
@@ -26,7 +26,7 @@ enum { DETAILS = sizeof(details) / sizeof(*details) };
 
 struct layout {
 	const struct detail *detail;
-	size_t first;			/* tab that is shown */
+	size_t first;			/* the first tab that is shown */
 };
 
 static int name_width(const struct canvas *canvas, const struct tab *tab,
@@ -37,7 +37,7 @@ static int name_width(const struct canvas *canvas, const struct tab *tab,
 	return detail->name && width > detail->name ? detail->name : width;
 }
 
-/* " REC", " lost 12", "!": what stands behind the mark; "" if nothing. */
+/* The text behind the mark: " REC", " lost 12", "!", or "". */
 static const char *behind(const struct tab *tab, const struct detail *detail, char text[TEXT])
 {
 	char lost[TEXT / 2] = "";
@@ -51,7 +51,7 @@ static const char *behind(const struct tab *tab, const struct detail *detail, ch
 	return text;
 }
 
-/* A space, the name, the gap, the mark, what is behind it, a space. */
+/* A tab is a space, the name, the gap, the mark, the text behind it, and a space. */
 static int tab_width(const struct canvas *canvas, const struct tab *tab,
 	const struct detail *detail)
 {
@@ -61,7 +61,7 @@ static int tab_width(const struct canvas *canvas, const struct tab *tab,
 		canvas_width(canvas, behind(tab, detail, text)) + 1;
 }
 
-/* Of the tabs from `first` up to and with `last`. */
+/* The width of the tabs from `first` to `last`, both included. */
 static int all_widths(const struct canvas *canvas, const struct tab *tabs, size_t first,
 	size_t last, const struct detail *detail)
 {

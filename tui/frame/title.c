@@ -17,16 +17,16 @@ enum { ITEMS = 20, ITEM_TEXT = 200, GAP = 2, STATE = 8, COUNT = 24, NARROW = 30 
 
 struct item {
 	char text[ITEM_TEXT];
-	int width;			/* columns: kept free for it, and for its text (choose) */
+	int width;			/* columns that it takes, at least those of its text (see choose) */
 	uint8_t style;
-	int keep;			/* the highest comes first; 0: only where there is room */
-	bool seen, shown;
+	int keep;			/* its importance; 0: it is shown only if it needs no further line */
+	bool seen, shown;		/* choose has looked at it; and has chosen it */
 };
 
 struct title {
 	struct item items[ITEMS];
 	int count;
-	int second;			/* the first item about the profile */
+	int second;			/* the first item about the profile: it begins the second line */
 };
 
 __attribute__((format(printf, 5, 6)))
@@ -55,7 +55,7 @@ static void add_machines(struct title *title, const struct vitals *vitals)
 	add(title, STYLE_TEXT, 20, 0, "%u vCPU", cpus);
 }
 
-/* A recording is no live guest: that, and where it is played, is never left out for want of room. */
+/* That this is a recording, and its time, are never left out for want of room. */
 static void add_play(struct title *title, const struct play_state *play)
 {
 	char at[SCOPE_TIME], end[SCOPE_TIME], speed[16];
@@ -109,7 +109,7 @@ static void add_states(struct title *title, const struct canvas *canvas,
 		add(title, STYLE_WARN, 100, 2 * STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
 }
 
-/* Of a link that is not up, no rate is known: the state has its place as well. */
+/* The state, and the rate. While the link is not up, there is no rate, and the state takes its place, too. */
 static void add_state(struct title *title, const struct canvas *canvas,
 	const struct vitals *vitals)
 {
@@ -149,7 +149,7 @@ double title_missed(const struct vitals *vitals, const struct filter *filter)
 	return missed ? (double)missed / (double)(missed + all) : 0;
 }
 
-/* In four columns. */
+/* The count in at most four columns: "9999", "10k". */
 static const char *short_count(uint64_t count, char text[COUNT])
 {
 	static const char *const units[] = { "", "k", "M", "G", "T", "P", "E" };
@@ -161,7 +161,7 @@ static const char *short_count(uint64_t count, char text[COUNT])
 	return text;
 }
 
-/* Exact, in the guest and on the way, where the item's width holds that; else in short. */
+/* Losses in the guest and on the way to ktop: exact if that fits in the item's width, else shortened. */
 static void add_lost(struct title *title, const struct vitals *vitals, int columns)
 {
 	int width = columns < NARROW ? 9 : columns < 60 ? 11 : 15, keep = columns < NARROW ? 99 : 97;
@@ -202,7 +202,7 @@ static void add_scope(struct title *title, const struct scope *scope, int column
 		add(title, STYLE_WARN, 90, 0, "filter: %s", scope->filter_text);
 }
 
-/* What else is good to know; the last where there is room. */
+/* Less important facts. The last ones are shown only if there is room. */
 static void add_rest(struct title *title, const struct vitals *vitals, const struct filter *filter)
 {
 	double missed = title_missed(vitals, filter) * 100;
@@ -221,7 +221,7 @@ static void add_rest(struct title *title, const struct vitals *vitals, const str
 		vitals->cost_share * 100);
 }
 
-/* Lays the items out, and draws them when `draw`; returns the lines. */
+/* Lays out the items that are shown; draws them if `draw`. Item `second` begins a line. Returns how many lines. */
 static int flow(const struct title *title, struct canvas *canvas, struct area area, int second,
 	bool draw)
 {
@@ -244,6 +244,7 @@ static int flow(const struct title *title, struct canvas *canvas, struct area ar
 	return line + 1;
 }
 
+/* How many lines the items take. Sets `second` for flow: -1 if one line is enough. */
 static int lines(const struct title *title, struct canvas *canvas, struct area area, int *second)
 {
 	*second = -1;
@@ -263,7 +264,7 @@ static struct item *most_important(struct title *title)
 	return most;
 }
 
-/* Shows as much as `most` lines hold; what stands where there is room takes no line more. */
+/* Chooses items, the most important first, as far as `most` lines hold them. Items with `keep` 0 add no line. */
 static void choose(struct title *title, struct canvas *canvas, struct area area, int most)
 {
 	int height = 1, second;

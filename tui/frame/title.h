@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words at the top of the screen. They flow over as few lines as they need: one when all fit,
- * else the machine's on the first and the profile's from the second on. Where room is short, the
- * least important go first. What comes and goes by itself has its place at all times: lines are
- * added by what the user does, and by a note, and nothing moves otherwise.
+ * The words at the top of the screen. If all fit in one line, they take one. If not, the machine's are on the first
+ * line and the profile's from the second line on. When room is short, the least important are left out first. Items
+ * that change by themselves always keep their place. So lines come and go only by what the user does, and by a remark.
  */
 #ifndef TITLE_H
 #define TITLE_H
@@ -15,8 +14,8 @@ struct vitals;
 struct scope;
 
 /*
- * Ticks that came too late to be charged to anything: the guest had no time, or stood still. Their
- * share of all time of the CPUs looked at, whatever else the filter says.
+ * The share, 0 to 1, of the missed periods in all time of the window: nobody knows what ran in them, since the host did
+ * not run the guest, or the guest stood still. Of the filter, only its CPU counts.
  */
 double title_missed(const struct vitals *vitals, const struct filter *filter);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A view: one way to look at a profile. It asks its own question, and draws the answer in the area that
- * it is given; it knows neither the terminal nor the session nor other views. `self` is what its `new` gave.
+ * A view is one way to show a profile. It asks its own question, and draws the answer in a given area. It knows neither
+ * the terminal nor the session nor other views. `self` is what its `new` returned. The screen's thread makes all calls.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -22,28 +22,28 @@ enum view_found { VIEW_FOUND, VIEW_NOT_FOUND, VIEW_NOT_SEARCHED };
 
 struct view {
 	const char *name;
-	void *(*new)(const struct config *config);	/* which outlives the view */
+	void *(*new)(const struct config *config);	/* the settings must outlive the view */
 	void (*free)(void *self);
 
 	/*
-	 * Its question, as drawn last, of the scope; good until the next call. NULL: there is nothing to ask, since
-	 * there is no room to show it. A view without a question of its own leaves both out.
+	 * The question for what was drawn last, within the scope. It lives until the next call. NULL: there is no room
+	 * to show an answer, so nothing is asked. A view without a question leaves out `ask` and `show`.
 	 */
 	const struct request *(*ask)(void *self, const struct scope *scope);
 
 	/*
-	 * What is to be shown from now on: how the machine is, and the newest answer, NULL before the first. All are
-	 * borrowed until the next call; the answer may be sorted.
+	 * What to draw from now on: the machine's vitals, and the newest answer (NULL before the first). All are
+	 * borrowed until the next call. The view may sort the answer's table.
 	 */
 	void (*show)(void *self, const struct vitals *vitals, struct answer *answer, const struct scope *scope);
 	void (*draw)(void *self, struct canvas *canvas, struct area area);
 
-	bool (*act)(void *self, enum action action);		/* false: not its own */
-	void (*click)(void *self, int row, int column);		/* as drawn last; of the canvas */
+	bool (*act)(void *self, enum action action);		/* false: the action is none of the view's */
+	void (*click)(void *self, int row, int column);		/* a place of the canvas, as drawn last */
 
 	/*
-	 * May be NULL. Remembers the pattern, and marks it; "": LIST_HERE forgets it, the others
-	 * look for what is remembered.
+	 * Remembers the pattern, marks it, and moves to a row that has it. With "", LIST_HERE forgets the pattern, and
+	 * the others search the one that is remembered. NULL: the view cannot be searched.
 	 */
 	enum view_found (*search)(void *self, const char *pattern, enum list_search where);
 };
