@@ -56,7 +56,7 @@ const struct cell *canvas_cell(const struct canvas *canvas, int row, int column)
 	return cell_at(canvas, row, column);
 }
 
-/* The next code point of a terminated text; '?' for a byte that is no UTF-8, alone skipped. */
+/* Takes the next code point off a terminated text. A byte that is not UTF-8 is a '?' of its own. */
 static uint32_t decode(const char **text)
 {
 	uint32_t code = '?';
@@ -66,7 +66,7 @@ static uint32_t decode(const char **text)
 	return code;
 }
 
-/* What is drawn for a code point: '?' for all that must not reach a terminal. */
+/* The glyph for a code point; '?' for all that must not reach a terminal. */
 static struct glyph glyph_of(const struct canvas *canvas, uint32_t code)
 {
 	int width;
@@ -79,7 +79,7 @@ static struct glyph glyph_of(const struct canvas *canvas, uint32_t code)
 	return width == 1 || width == 2 ? (struct glyph) { code, width } : (struct glyph) { '?', 1 };
 }
 
-/* Half of a wide character cannot stand alone. */
+/* Before a cell is drawn over: if it is the right half of a wide character, both halves become blank. */
 static void split_wide(struct canvas *canvas, int row, int column)
 {
 	struct cell *right = cell_at(canvas, row, column), *left = cell_at(canvas, row, column - 1);
@@ -90,7 +90,7 @@ static void split_wide(struct canvas *canvas, int row, int column)
 	}
 }
 
-/* Draws a glyph that keeps within `end`; returns the column after it. */
+/* Draws a glyph if it ends by column `end`. Returns the column after it, or `end` if it does not fit. */
 static int put_glyph(struct canvas *canvas, struct place at, int end, uint8_t style,
 	struct glyph glyph)
 {
@@ -147,7 +147,7 @@ const char *canvas_skip(const struct canvas *canvas, const char *text, int colum
 	return text;
 }
 
-/* Draws the part of the text that lies in [from, to) of its own columns. */
+/* Draws the columns from `from` up to `to` of the text. */
 static int draw_part(struct canvas *canvas, struct place place, uint8_t style, const char *text,
 	int from, int to)
 {
@@ -164,7 +164,7 @@ static int draw_part(struct canvas *canvas, struct place place, uint8_t style, c
 	return column - place.column;
 }
 
-/* `tail`: how many columns of the text's end stay when it must be cut. */
+/* `tail`: how many columns of the text's end are kept if it must be cut. */
 static int draw_cut(struct canvas *canvas, struct place place, uint8_t style, const char *text,
 	int tail)
 {

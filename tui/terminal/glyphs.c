@@ -21,7 +21,7 @@ static double clamp(double share)
 	return share > 1 ? 1 : share > 0 ? share : 0;
 }
 
-/* Unicode has blocks of one to seven eighths from the left at U+258F down to U+2589. */
+/* Unicode has blocks of one to seven eighths, from the left, at U+258F down to U+2589; the full block is U+2588. */
 void glyphs_bar(struct canvas *canvas, struct place place, uint8_t style, double share)
 {
 	int eighths = (int)(clamp(share) * place.width * 8 + 0.5);
@@ -37,7 +37,7 @@ void glyphs_bar(struct canvas *canvas, struct place place, uint8_t style, double
 	}
 }
 
-/* Blocks of one to eight eighths from below stand at U+2581 to U+2588. */
+/* Unicode has blocks of one to eight eighths, from below, at U+2581 to U+2588. */
 void glyphs_column(struct canvas *canvas, struct place place, uint8_t style, double level)
 {
 	static const char ascii[] = ".:-=+*#";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a person does at a terminal. */
+/* One event of input: what the user does at the terminal, or what a signal asks. */
 #ifndef INPUT_H
 #define INPUT_H
 
@@ -12,8 +12,8 @@ enum input_kind {
 
 struct input {
 	enum input_kind kind;
-	uint32_t code;			/* of a key, as in keys.h; of what was pasted */
-	int row, column;		/* of the mouse */
+	uint32_t code;			/* INPUT_KEY: as in keys.h; INPUT_PASTE: a character */
+	int row, column;		/* INPUT_CLICK: where */
 };
 
 #endif

@@ -115,7 +115,7 @@ const char *keys_name(uint32_t code, char name[KEYS_NAME])
 	return name;
 }
 
-/* KEYS_ROWS: none is called so. */
+/* The row of the action with this name; KEYS_ROWS: there is none. */
 static int row_named(const struct keys *keys, const char *name, size_t size)
 {
 	int row = 0;
@@ -126,7 +126,7 @@ static int row_named(const struct keys *keys, const char *name, size_t size)
 	return row;
 }
 
-/* The key that stands for an action in a text. */
+/* The name of the action's first key. */
 static const char *first_name(const struct keys *keys, int row, char name[KEYS_NAME])
 {
 	uint32_t code = row < KEYS_ROWS ? keys->rows[row].codes[0] : 0;
@@ -152,14 +152,14 @@ const char *keys_text(const struct keys *keys, const char *text, char filled[KEY
 	return filled;
 }
 
-/* A terminal sends Ctrl-H as Backspace, and Ctrl-J as Enter. */
+/* The code of Ctrl and a letter; 0 for those that a terminal sends as Backspace (Ctrl-H) and Enter (Ctrl-J). */
 static uint32_t control_code(int letter)
 {
 	return letter >= 'A' && letter <= 'Z' && letter != 'H' && letter != 'J' ?
 		KEYS_CTRL((uint32_t)letter) : 0;
 }
 
-/* What keys_name calls so; 0: nothing. */
+/* The key with this name, as keys_name gives it; 0: there is none. */
 static uint32_t code_named(const char *name)
 {
 	char called[KEYS_NAME];
@@ -175,7 +175,7 @@ static uint32_t code_named(const char *name)
 	return name[0] > ' ' && name[0] < 127 && name[1] == '\0' ? (uint32_t)name[0] : 0;
 }
 
-/* The row has the key from now on, behind its others; no other row has it. */
+/* Adds the key to the row, behind its others, and takes it from any other row. */
 static void give(struct keys *keys, int row, uint32_t code)
 {
 	for (int i = 0; i < KEYS_ROWS; i++) {

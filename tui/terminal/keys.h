@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One table of keys: what is pressed, what it does, what the key bar and the help say about it.
- * One key has one meaning in every view.
+ * The one table of keys: which keys do what, and what the key bar and the help say about them. A key has the same
+ * meaning in every view.
  */
 #ifndef KEYS_H
 #define KEYS_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A key is a Unicode code point (1 to 26: with Ctrl), or one of these, which lie above them all. */
+/* A key is a Unicode code point (1 to 26: Ctrl and a letter), or one of these; from KEYS_UP on they are above Unicode. */
 enum {
 	KEYS_TAB = '\t', KEYS_ENTER = '\r', KEYS_ESCAPE = 27, KEYS_BACKSPACE = 127,
 	KEYS_UP = 0x110000, KEYS_DOWN, KEYS_LEFT, KEYS_RIGHT, KEYS_PAGE_UP, KEYS_PAGE_DOWN,
@@ -37,41 +37,40 @@ enum action {
 enum { KEYS_PER_ROW = 4, KEYS_ROWS = ACTIONS - 1 };
 
 struct key {
-	uint32_t codes[KEYS_PER_ROW];	/* any of them; the first is the one on the key bar */
+	uint32_t codes[KEYS_PER_ROW];	/* any of these keys; the key bar shows the first; 0: no further key */
 	enum action action;
-	const char *name;
-	const char *bar;		/* label on the key bar; NULL: not on it */
+	const char *name;		/* in the settings, and in {} for keys_text */
+	const char *bar;		/* the label on the key bar; NULL: it is not there */
 	const char *help;
 };
 
 struct keys {				/* one row for each action, as the help shows them */
 	struct key rows[KEYS_ROWS];
-	bool tabs;			/* there are some */
-	bool replay;			/* a recording is played */
+	bool tabs;			/* there are tabs, so their keys are shown */
+	bool replay;			/* a recording is played, so its keys are shown, and act */
 };
 
 extern const struct keys keys_standard;
 
-/* False: of no use without tabs, or without a recording, and there is none. */
+/* False: the key is for tabs or for a recording, and there is none. */
 bool keys_shown(const struct keys *keys, const struct key *row);
 
-/* A key of a recording is none without one. */
+/* The action of a key; ACTION_NONE: it has none. Without a recording, the keys of the player have none. */
 enum action keys_action(const struct keys *keys, uint32_t code);
 
-/* How a key is called: "F3", "Ctrl-C", "PgUp", "/". Returns `name`. */
+/* Writes the name of a key: "F3", "Ctrl-C", "PgUp", "/". Returns `name`. */
 enum { KEYS_NAME = 16 };
 const char *keys_name(uint32_t code, char name[KEYS_NAME]);
 
-/* The text with a key in place of each action's name: "{profile} starts it." Returns `filled`. */
+/* Copies the text, with a key in place of each action's name in {}: "{profile} starts it." Returns `filled`. */
 enum { KEYS_TEXT = 256 };
 const char *keys_text(const struct keys *keys, const char *text, char filled[KEYS_TEXT]);
 
 /*
- * The keys of the action with this name: words as keys_name says them, or "none"; the last word is
- * NULL. Another action that had one of them has it no more. False with "why; what to do" in
- * `error`, and nothing changed.
+ * Sets the keys of the action with this name. `words`: names as of keys_name, or "none"; they end with NULL. A key that
+ * another action had is taken from it. False with "why; what to do" in `error`; then nothing has changed.
  */
 bool keys_set(struct keys *keys, const char *name, char *const *words, char **error);
-void keys_write(const struct key *row, FILE *to);	/* such words, each behind a space */
+void keys_write(const struct key *row, FILE *to);	/* writes these words, each behind a space */
 
 #endif

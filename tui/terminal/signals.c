@@ -3,7 +3,7 @@
 
 #include "signals.h"
 
-/* signal(7): those whose own action is to end the program; SIGPIPE and SIGXFSZ are ignored. */
+/* By signal(7), the signals whose default action ends the program. ktop ignores SIGPIPE and SIGXFSZ. */
 static const int ending[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,
 	SIGPWR, SIGSTKFLT, SIGXCPU,

@@ -6,12 +6,12 @@
 #include <signal.h>
 
 /*
- * All that somebody may send to end a program, or would end one that does not know of them: ktop
- * has a terminal and a guest to give back before.
+ * All signals from outside that end a program by default. Before it ends, ktop has to put the terminal and the guest
+ * back as they were.
  */
 void signals_ending(sigset_t *set);
 
-/* Those that a fault of the program's own raises. */
+/* The signals that a fault of the program itself raises. */
 void signals_faults(sigset_t *set);
 
 #endif

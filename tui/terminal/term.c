@@ -19,12 +19,12 @@
 #include "theme.h"
 #include "tty.h"
 
-/* More than any terminal is; who says so is not believed. */
+/* Larger than any terminal: a terminal that says that it is larger is not believed. */
 enum { ROWS_MOST = 500, COLUMNS_MOST = 1000 };
 
-enum { CURSES_BYTES = 1 << 20 };	/* more than ncurses takes for most terminals */
+enum { CURSES_BYTES = 1 << 20 };	/* more than ncurses allocates for most terminals */
 
-/* Bracketed paste of xterm, which others leave alone when they do not know it. */
+/* Bracketed paste, as xterm has it. Terminals that do not know it ignore this. */
 #define PASTE_ON "\033[?2004h"
 #define PASTE_OFF "\033[?2004l"
 
@@ -36,7 +36,7 @@ static struct {
 	enum depth depth;
 } terminal;
 
-/* ncurses and libtinfo follow NULL where one of their allocations fails: it is looked before. */
+/* ncurses and libtinfo crash when one of their allocations fails, so ktop looks first whether there is memory. */
 static bool has_memory(void)
 {
 	void *volatile room = malloc(CURSES_BYTES);
@@ -52,7 +52,7 @@ static bool fail_without_memory(char **error)
 		"or use `ktop report`");
 }
 
-/* Of a type that it does not know it says the same as when memory was out: then it is asked again. */
+/* tgetent returns the same for an unknown type and when memory was short, so it is asked twice. */
 static bool is_known(const char *name)
 {
 	return tgetent(NULL, name) == 1 || tgetent(NULL, name) == 1;
@@ -95,7 +95,7 @@ static enum depth depth_of_terminal(void)
 	return COLORS >= 256 ? DEPTH_256 : COLORS >= 16 ? DEPTH_16 : DEPTH_8;
 }
 
-/* A style's pair; the one for its cursor row lies STYLES above. Pair 0 is the terminal's own. */
+/* The colour pair of a style. With STYLE_CURSOR it is STYLES higher. Pair 0 is the terminal's own colours. */
 static short pair_of(uint8_t style)
 {
 	return (short)(1 + (style & ~STYLE_CURSOR) + (style & STYLE_CURSOR ? STYLES : 0));
@@ -111,7 +111,7 @@ static void make_pairs(void)
 	}
 }
 
-/* What takes back all that the screen sets; tputs gives it byte by byte. */
+/* The bytes that take back all modes that the screen sets. tputs gives them one by one. */
 static struct {
 	char bytes[128];
 	size_t size;
@@ -124,7 +124,7 @@ static int add_leaving(int byte)
 	return byte;
 }
 
-/* First an end to whatever the terminal was in the middle of. */
+/* The first byte, CAN, ends any control sequence that the terminal is in the middle of (ECMA-48). */
 static void write_leaving(void)
 {
 	static const char *const names[] = { "op", "me", "ke", "ve" };
@@ -145,7 +145,7 @@ static void write_leaving(void)
 		tputs(mode, 1, add_leaving);
 }
 
-/* Past ncurses: it knows nothing of these. */
+/* Writes past ncurses, which does not know these modes. */
 static void send(const char *mode)
 {
 	if (write(STDOUT_FILENO, mode, strlen(mode)) < 0)
@@ -185,7 +185,7 @@ bool term_open(const struct theme *theme, char **error)
 	if (started)
 		return true;
 	term_close();
-	return fail_without_memory(error);	/* of a type that is known, newterm fails for nothing else */
+	return fail_without_memory(error);	/* for a known type, newterm fails for no other reason */
 }
 
 static void leave_curses(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terminal; it and term_keys.c alone know ncurses. There is one, used by the main thread. The
- * signals of tty.h become input.
+ * The terminal. Only this file and term_keys.c know ncurses. There is one terminal, and only the main thread uses it.
+ * The signals of tty.h become input.
  */
 #ifndef TERM_H
 #define TERM_H
@@ -12,16 +12,16 @@
 
 struct canvas;
 
-bool term_possible(char **error);	/* false: no terminal that could show a screen */
-bool term_open(const struct theme *theme, char **error);	/* the theme outlives it */
-void term_close(void);			/* the terminal is as it was */
+bool term_possible(char **error);	/* false with `error` set: no terminal that could show a screen */
+bool term_open(const struct theme *theme, char **error);	/* false with `error` set; borrows the theme */
+void term_close(void);			/* puts the terminal back as it was */
 
 struct canvas *term_canvas(void);	/* a new one, as large as the terminal is now */
 
 void term_show(const struct canvas *canvas);	/* sends what differs from what is shown */
 void term_redraw(void);				/* the next term_show sends everything */
-bool term_suspend(void);		/* stops the program; false: it goes on only to end */
-void term_resume(void);				/* somebody else may have had the terminal */
+bool term_suspend(void);		/* stops the program until it is continued; false: it has to end now */
+void term_resume(void);				/* sets the modes again: another program may have had the terminal */
 
 /* Descriptors to poll for reading; returns how many. */
 enum { TERM_FDS = 2 };

@@ -14,14 +14,14 @@
 #include "term_keys.h"
 #include "tty.h"
 
-/* Above all of ncurses: the beginning and the end of what is pasted. */
+/* Codes of our own, above those of ncurses: pasted text begins, pasted text ends. */
 enum { KEY_PASTE = KEY_MAX + 1, KEY_PASTED };
-static const uint64_t paste_ns = 2000000000u;	/* one that nothing ends is over by then */
+static const uint64_t paste_ns = 2000000000u;	/* a paste without an end is over after so long a pause */
 
 static struct {
 	WINDOW *pad;			/* reading from a pad draws nothing */
-	mbstate_t partial;		/* of a character whose bytes come one by one */
-	uint64_t pasted;		/* when the last of a paste came; 0: none is under way */
+	mbstate_t partial;		/* the state of a character whose bytes come one by one */
+	uint64_t pasted;		/* when the last character of a paste came; 0: nothing is being pasted */
 	bool gone;			/* the terminal was hung up */
 } keys;
 
@@ -97,7 +97,7 @@ static uint32_t code_of(int key)
 	return key > KEY_F(0) && key <= KEY_F(12) ? (uint32_t)KEYS_F(key - KEY_F(0)) : 0;
 }
 
-/* A closed terminal is always readable and gives nothing: that ends the program, once. */
+/* A terminal that was hung up is always readable and gives nothing. That ends the program; it is told once. */
 static bool read_end(struct input *input)
 {
 	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -109,7 +109,7 @@ static bool read_end(struct input *input)
 	return true;
 }
 
-/* A character as its last byte comes; 0: not yet, or none of this locale. */
+/* The character that this byte completes; 0: it is not complete, or the byte is invalid in this locale. */
 static uint32_t character(int byte)
 {
 	char one = (char)byte;
@@ -125,7 +125,7 @@ static uint32_t character(int byte)
 	return used <= 1 ? (uint32_t)wide : 0;
 }
 
-/* Of a paste only what belongs into a line is passed on. */
+/* While something is pasted, keys become INPUT_PASTE, and those that are no text become spaces. */
 static void read_pasted(struct input *input, int key)
 {
 	uint64_t now = util_now();

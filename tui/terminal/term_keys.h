@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys, the mouse, and what is pasted, from the terminal. */
+/* Reads keys, the mouse and pasted text from the terminal. Main thread. */
 #ifndef TERM_KEYS_H
 #define TERM_KEYS_H
 
@@ -7,10 +7,10 @@
 
 struct input;
 
-bool term_keys_open(void);		/* for term.c, once ncurses is up */
+bool term_keys_open(void);		/* called by term.c once ncurses is up; false: no memory */
 void term_keys_close(void);
 
-bool term_keys_read(struct input *input);	/* false: nothing is there */
-bool term_keys_gone(void);		/* the terminal has been hung up */
+bool term_keys_read(struct input *input);	/* false: there is no input; never waits */
+bool term_keys_gone(void);		/* the terminal was hung up */
 
 #endif

@@ -82,8 +82,8 @@ static bool take_colour(const char *word, int *colour)
 }
 
 /*
- * The words of one look, up to the end or a "/"; *words is moved there. One colour at most for the
- * text, and one behind "on".
+ * Takes the words of one look, up to the end or a "/", and moves *words there. There may be one colour for the text,
+ * and one behind "on".
  */
 static bool take_look(struct look *look, char *const **words, char **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thing on the screen means, and how that looks with 256, 16, 8 or no colours. Colour is a
- * second channel: whatever a style says is also said by a word, a place or a glyph.
+ * Styles: what something on the screen means, and how that looks with 256, 16, 8 or no colours. Colour never says
+ * anything alone: a word, a place or a glyph says the same.
  */
 #ifndef THEME_H
 #define THEME_H
@@ -25,15 +25,15 @@ enum depth { DEPTH_NONE, DEPTH_8, DEPTH_16, DEPTH_256 };
 enum { LOOK_BOLD = 1, LOOK_DIM = 2, LOOK_UNDERLINE = 4, LOOK_REVERSE = 8 };
 
 struct look {
-	int fore, back;		/* of the 256-colour palette; -1: the terminal's own */
+	int fore, back;		/* colours of the 256-colour palette; -1: the terminal's own */
 	unsigned attributes;	/* LOOK_... */
 };
 
 struct theme_entry {
 	const char *name;
 	struct look rich;		/* with 256 colours */
-	struct look base;		/* with 16; with 8, a bright colour becomes a bold one */
-	unsigned mono;			/* attributes alone */
+	struct look base;		/* with 16 colours; with 8, a bright colour becomes bold */
+	unsigned mono;			/* without colours: attributes alone */
 };
 
 struct theme {
@@ -43,12 +43,12 @@ struct theme {
 extern const struct theme theme_standard;
 
 /*
- * The look of the style with this name: "209 bold / red on black" with 256 colours, and with fewer;
- * where one look is enough for both, it stands alone. The last word is NULL. False with "why; what
- * to do" in `error`, and nothing changed.
+ * Sets the look of the style with this name. `words`: "209 bold / red on black" is a look with 256 colours, and one
+ * with fewer; a look of the 16 colours alone counts for both. They end with NULL. False with "why; what to do" in
+ * `error`; then nothing has changed.
  */
 bool theme_set(struct theme *theme, const char *name, char *const *words, char **error);
-void theme_write(const struct theme_entry *entry, FILE *to);	/* such words, behind spaces */
+void theme_write(const struct theme_entry *entry, FILE *to);	/* writes these words, each behind a space */
 
 struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style);
 

@@ -21,22 +21,22 @@ enum { LEAVE_MAX = 256, ERRORS_MAX = 65536, MAIN_MS = 100 };
 
 enum { EVENTS = TTY_RESIZE + 1 };
 
-/* Signal handlers read all of it, and write what is volatile. */
+/* Signal handlers read all fields, and write only the volatile ones. */
 static struct {
 	volatile sig_atomic_t came[EVENTS];
 	volatile sig_atomic_t writing;	/* the main thread may wait in a write */
-	volatile sig_atomic_t diverted;	/* standard output goes to nowhere */
+	volatile sig_atomic_t diverted;	/* standard output goes to /dev/null */
 	volatile sig_atomic_t up;	/* the screen's modes are set */
-	int wake;			/* an eventfd */
-	int out, nowhere;		/* the terminal, /dev/null */
-	int error, errors;		/* standard error, and what was meant for it; -1: neither */
-	char leave[LEAVE_MAX];
+	int wake;			/* an eventfd: readable when an event came */
+	int out, nowhere;		/* the terminal; /dev/null */
+	int error, errors;		/* the real standard error; a file that keeps its text; -1: not kept */
+	char leave[LEAVE_MAX];		/* the bytes that take back the screen's modes */
 	size_t leave_size;
-	struct termios modes;
+	struct termios modes;		/* from before tty_open, as are `before` and `mask` */
 	struct sigaction before[NSIG];
-	sigset_t ends, faults;		/* as signals.h */
-	sigset_t mask;			/* before */
-	pthread_t main;			/* that has the screen */
+	sigset_t ends, faults;		/* as in signals.h */
+	sigset_t mask;
+	pthread_t main;			/* the thread that has the screen */
 	bool open;
 } tty = { .wake = -1, .out = -1, .nowhere = -1, .error = -1, .errors = -1 };
 
@@ -56,7 +56,7 @@ static bool has_room(void)
 	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT);
 }
 
-/* A terminal that takes nothing loses what it has not taken: the way back goes first. */
+/* If the terminal takes nothing, what it has not taken yet is dropped, so that putting it back comes first. */
 static void give_back(void)
 {
 	if (!tty.up || !in_foreground())
@@ -127,7 +127,7 @@ static void on_event(int number)
 	errno = kept;
 }
 
-/* The signal's own action follows. */
+/* The handler was reset (SA_RESETHAND), so raise carries out the signal's default action. */
 static void on_crash(int number)
 {
 	static const char words[] = "ktop: ktop ended: a fault of its own; start it again, and "
@@ -174,7 +174,7 @@ static void catch_none(void)
 			sigaction(number, &tty.before[number], NULL);
 }
 
-/* Room that is there from the start and cannot grow: who writes more than that is cut. */
+/* Keeps standard error in a file of a fixed size, allocated at the start. What is longer is cut. */
 static void keep_errors(void)
 {
 	if (!isatty(STDERR_FILENO))
@@ -204,8 +204,8 @@ static void close_all(void)
 }
 
 /*
- * The main thread may be setting modes meanwhile: what it begins from now on goes to nowhere, and what it is amid
- * is over in a moment, but for a write to a terminal that is stuck.
+ * The main thread may be setting modes meanwhile. What it writes from now on goes to /dev/null. What it is writing now
+ * is done in a moment, unless the terminal is stuck: so the wait is bounded by MAIN_MS.
  */
 static void await_main(void)
 {
@@ -216,8 +216,8 @@ static void await_main(void)
 }
 
 /*
- * At exit and quick_exit, which any thread may call. Standard error stays where it is: ncurses takes it for the
- * terminal where standard output is none.
+ * Runs at exit and quick_exit, in any thread. Standard error is not put back here: if standard output is no terminal,
+ * ncurses would take standard error for it.
  */
 static void leave(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terminal's device, below ncurses: how it was, the signals that concern it, and a way back
- * that takes no more than a signal handler may. There is one, of the main thread.
+ * The terminal's device, below ncurses: its state before ktop, the signals that concern it, and a way to put it back
+ * that is safe in a signal handler. There is one, and the main thread makes all calls.
  */
 #ifndef TTY_H
 #define TTY_H
@@ -10,29 +10,30 @@
 #include <stddef.h>
 
 /*
- * `leave` is what takes back the modes that the caller is about to set; copied. Until tty_close the
- * device is put back as it was when the program ends, be it by exit or by a crash. Meanwhile the
- * signals that end come in, even if they were held; and what the program writes to a standard error
- * that is a terminal waits until the screen has gone.
+ * `leave`: the bytes that take back the modes that the caller is about to set; they are copied. From here until
+ * tty_close, the device is put back whenever the program ends, by exit or by a crash. Meanwhile the signals of
+ * signals_ending are not blocked. If standard error is a terminal, its text is kept and shown after the screen. False
+ * with `error` set.
  */
 bool tty_open(const char *leave, size_t size, char **error);
 void tty_close(void);
 
 /*
- * Between these the caller may wait for the terminal. A signal that ends sends what it still writes
- * to nowhere, so that a terminal that is stuck holds up nobody.
+ * Between these two calls the caller may block in a write to the terminal. If a signal ends the program meanwhile, the
+ * rest of the output goes to /dev/null, so that a stuck terminal does not delay the end.
  */
 void tty_begin(void);
 void tty_end(void);
 
-/* May its modes be set? Not in the background, nor when a signal has ended the writing. */
+/* True: its modes may be set. False in the background, and after a signal has diverted the output. */
 bool tty_ours(void);
 
-/* Stops the program; its modes are as before. False when it goes on only to end. */
+/* Stops the program until it is continued. The caller has taken back the modes. False: the program has to end now. */
 bool tty_suspend(void);
 
 enum tty_event { TTY_NOTHING, TTY_HANGUP, TTY_QUIT, TTY_STOP, TTY_CONTINUE, TTY_RESIZE };
-enum tty_event tty_event(void);		/* the gravest that came; one that ends, ever again */
-int tty_fd(void);			/* readable while one waits */
+/* The most urgent event that came; TTY_HANGUP and TTY_QUIT are returned again at each call. Never waits. */
+enum tty_event tty_event(void);
+int tty_fd(void);			/* readable while an event waits */
 
 #endif
