@@ -78,7 +78,7 @@ struct digest {
 
 enum { DIGEST_WORDS_MAX = 16 };	/* as many CPUs as a row of query.h distinguishes */
 
-/* For slices of up to `cpu_count` CPUs. Samples of a higher CPU count, but the rows do not name that CPU. */
+/* For slices of up to `cpu_count` CPUs. Samples of CPUs beyond that are summed up, but no row names those CPUs. */
 struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
 	struct budget *budget);
 void digest_free(struct digest *digest);

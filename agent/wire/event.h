@@ -29,8 +29,10 @@ struct text {
 struct sample {
 	uint32_t process, thread;
 	enum mode mode;
-	bool kernel_cut, user_cut, entry, user_exact;
-	uint32_t weight;
+	bool kernel_cut, user_cut;	/* the walk ended before the last caller */
+	bool entry;			/* in an entry stub, or on another stack: kernel[] has one frame */
+	bool user_exact;		/* user[0] is an interrupted PC, not a return address */
+	uint32_t weight;		/* sampling periods */
 	uint64_t exact;			/* bit i: kernel[i] is an interrupted PC */
 	uint32_t kernel_count, user_count;
 	const void *kernel, *user;	/* read by sample_frame(), leaf first; at most 64 each */
@@ -70,22 +72,23 @@ static inline bool raw_register(const struct raw_sample *raw, uint32_t number, u
 
 struct guest {
 	uint32_t cpus;
-	uint64_t clock_hz, epoch_ns, anchor_address;
+	uint64_t clock_hz, epoch_ns;	/* Unix time at tick 0 of the guest's clock; each 0: not known */
+	uint64_t anchor_address;	/* where the kernel's symbol `anchor` runs */
 	struct text kernel, version, arch, anchor, build_id;
 };
 
 struct object {
-	uint32_t process;
-	uint64_t start, end, bias;
+	uint32_t process;		/* EVENT_KERNEL: mapped into the kernel */
+	uint64_t start, end, bias;	/* run addresses; run address minus link address */
 	struct text name, build_id;
 };
 
 struct status {
-	bool running;
+	bool running;			/* the profiler is on */
 	enum sampler sampler;
 	uint32_t rate, sampler_cpu, trace_mask;
-	uint64_t meta_lost;
-	struct text note;
+	uint64_t meta_lost;		/* meta events that the guest has dropped */
+	struct text note;		/* why the chosen sampler does not run; "" if it does */
 };
 
 struct cpu_status {

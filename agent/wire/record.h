@@ -2,10 +2,10 @@
 /*
  * A recording is a folder of parts. Each part is a CTF 1.8 trace: a file per stream and CPU (meta_0,
  * samples_0, trace_3) with the packets verbatim, and the `metadata` text, which is written before the
- * packets that need it. A boot begins a new part; so does a boot that is put back to an earlier state, and
- * a part that is full. Parts are numbered as they come, and named after the boot id: 0001-BOOT. While a
- * part is written, it is called 0001-BOOT.partial. A recorder that is killed, or has no more room, leaves
- * it under that name, readable.
+ * packets that need it. A new part begins with each boot, when a boot is put back to an earlier state, and
+ * when the part before is full. Parts are numbered as they come, and named after the boot id: 0001-BOOT.
+ * While a part is written, it is called 0001-BOOT.partial. A recorder that is killed, or has no more room,
+ * leaves it under that name, readable.
  */
 #ifndef RECORD_H
 #define RECORD_H

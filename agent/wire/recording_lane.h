@@ -20,7 +20,7 @@ struct lane_packet {			/* as its header says */
 	uint64_t begin, end;		/* guest clock ticks */
 };
 
-struct recording_lane {			/* stream, cpu and fd are the caller's; lane_begin sets the rest */
+struct recording_lane {			/* the caller sets stream, cpu and fd -1; the calls below set the rest */
 	enum stream stream;
 	uint32_t cpu;
 	int fd;				/* -1: closed for now */

@@ -56,7 +56,7 @@ bool sym_dwarf_pay(struct sym_dwarf *dwarf, size_t bytes);
 Elf_Scn *sym_dwarf_section(Elf *elf, Elf_Scn *section, bool (*wanted)(const char *name),
 	const Elf_Data **data);
 
-/* The number of ranges that begin at or below the address: the first of the sorted ranges. */
+/* How many ranges begin at or below the address. They are the first ones, since ranges are sorted. */
 uint32_t sym_dwarf_ranges_from(const struct sym_dwarf *dwarf, uint64_t address);
 
 /* The DWARF of a module's dwarf->elf; NULL: none. */

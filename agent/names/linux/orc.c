@@ -9,8 +9,8 @@
 enum { IP_SIZE = 4, ENTRY_SIZE = 6, ENTRIES_MAX = 4 << 20 };
 
 struct orc_row {
-	uint32_t at;			/* above the start */
-	uint32_t index;			/* in the table: of equal ones the last answers */
+	uint32_t at;			/* its address minus orc->start */
+	uint32_t index;			/* in the table; of rows at the same address the last one counts */
 	uint8_t packed[ENTRY_SIZE];
 };
 
@@ -27,7 +27,7 @@ static uint16_t half_at(const uint8_t *bytes)
 	return (uint16_t)(bytes[0] | bytes[1] << 8);
 }
 
-/* The bits behind both registers: of 5.x type:2 end:1, of 6.3 type:2 signal:1 end:1, of 6.4 type:3 signal:1. */
+/* The bits after both registers. 5.x: type:2 end:1. 6.3: type:2 signal:1 end:1. 6.4: type:3 signal:1. */
 static unsigned kind_of(const uint8_t *packed)
 {
 	return packed[5];
@@ -39,8 +39,8 @@ static size_t count_of(const struct orc_tables *tables)
 }
 
 /*
- * Most code is called: of type 0 up to 6.3, of type 2 since then. The fourth bit came with 6.3, which says
- * by it that a stack ends.
+ * Most entries are calls: type 0 up to 6.3, type 2 since 6.4. The fourth bit is new in 6.3: it marks the end of a
+ * stack.
  */
 enum orc_format orc_format_of(const struct orc_tables *kernel)
 {
@@ -69,7 +69,7 @@ static int by_address(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Each word is the distance from its own place to the code. */
+/* Each word of the table is the distance from itself to the code. */
 static uint64_t address_at(const struct orc_tables *tables, size_t index)
 {
 	const uint8_t *word = tables->ips + index * IP_SIZE;
@@ -78,7 +78,7 @@ static uint64_t address_at(const struct orc_tables *tables, size_t index)
 	return tables->address + index * IP_SIZE + (uint64_t)(int64_t)(int32_t)distance;
 }
 
-/* False: they lie so far from each other that no kernel's do. */
+/* Fills the rows, and sorts them. False: the addresses are further apart than in any kernel. */
 static bool fill(struct orc *orc, const struct orc_tables *tables)
 {
 	bool sorted = true;
@@ -151,7 +151,7 @@ static enum orc_type type_of(unsigned type)
 	return type <= ORC_TYPE_REGS_PARTIAL ? (enum orc_type)type : ORC_TYPE_UNDEFINED;
 }
 
-/* Up to 6.3 a stack that ends has a bit of its own, and what is undefined has no stack pointer. */
+/* Up to 6.3, the end of a stack has its own bit, and an undefined entry has no stack pointer. */
 static enum orc_type old_type_of(unsigned type, bool end, unsigned sp)
 {
 	if (end)

@@ -11,12 +11,12 @@
 
 #include "agent/names/linux/orc.h"
 
-#define PLACE UINT64_C(0xffffffff82c5f474)	/* of the table */
+#define PLACE UINT64_C(0xffffffff82c5f474)	/* the table's address */
 #define CODE UINT64_C(0xffffffff81000000)
 
 enum { ROWS_MAX = 16 };
 
-/* The bits behind the registers, by format: as orc_types.h of 6.1, 6.3 and 6.12 has them. */
+/* The bits after the registers, for each format; from orc_types.h of Linux 6.1, 6.3 and 6.12. */
 enum { CALL_5_X = 0, REGS_5_X = 1, PARTIAL_5_X = 2, END_5_X = 4 };
 enum { CALL_6_3 = 0, REGS_6_3 = 1, SIGNAL_6_3 = 4, END_6_3 = 8 };
 enum { UNDEFINED_6_4 = 0, END_6_4 = 1, CALL_6_4 = 2, REGS_6_4 = 3, PARTIAL_6_4 = 4, SIGNAL_6_4 = 8 };
@@ -43,7 +43,7 @@ static void add(struct model *model, uint64_t code, int sp, int offset, unsigned
 	model->count++;
 }
 
-/* In memory of just its size. */
+/* In memory of the exact size, so that reading on is caught. */
 static struct orc_tables tables_of(const struct model *model)
 {
 	uint8_t *ips = malloc(4 * model->count + 1), *entries = malloc(6 * model->count + 1);
@@ -165,7 +165,7 @@ static void the_format_of_6_4(void **state)
 	orc_free(orc);
 }
 
-/* A module's is sorted when it is loaded; of two at one address the later one answers. */
+/* A module's table is sorted only when it is loaded. Of two entries at one address, the later one counts. */
 static void tables_need_no_order(void **state)
 {
 	struct model model = { .count = 0 };
