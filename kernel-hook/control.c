@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The commands of control lines. One table has them all: it parses the words, and makes usage and help. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,19 +12,21 @@
 #include "transport.h"
 
 enum {
-	WORDS = 8,			/* of one line */
-	BYTES = 4096,			/* of input that one call looks at */
+	WORDS = 8,			/* in one line */
+	BYTES = 4096,			/* of input in one call */
 };
 
+/* A row of the table. */
 struct command {
 	const char *name, *arguments, *help;
-	uint32_t least, most;		/* words after the name */
-	/* Does it, and says in meta.reply what is now so; false: the words make no sense. */
+	uint32_t least, most;		/* how many words may follow the name */
+	/* Does it, and writes the new state to meta.reply. False: the words make no sense, and nothing was done. */
 	bool (*run)(struct ktop *ktop, char **words, uint32_t count);
 };
 
 /* ---- commands ---- */
 
+/* Begins the reply with this text. */
 static struct ktop_str *answer(struct ktop *ktop, const char *text)
 {
 	ktop_str_set(&ktop->meta.reply, text);
@@ -74,7 +77,7 @@ static bool run_mode(struct ktop *ktop, char **words, uint32_t count)
 		why = ktop_sampler_refusal(ktop);
 	ktop->meta.reply_ok = why == NULL;
 	if (why) {
-		answer(ktop, why);		/* that is all: what is so stays so, with its note */
+		answer(ktop, why);		/* the mode and its note stay as they are */
 	} else {
 		ktop_str_set(&ktop->meta.note, "");
 		ktop->control.mode = nmi ? KTOP_NMI : KTOP_TIMER;
@@ -84,6 +87,7 @@ static bool run_mode(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
+/* False: the word is neither `on` nor `off`. */
 static bool on_or_off(const char *word, bool *on)
 {
 	*on = ktop_str_same(word, "on");
@@ -126,6 +130,7 @@ static bool run_cpu(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
+/* All words are looked at before anything changes. */
 static bool run_events(struct ktop *ktop, char **words, uint32_t count)
 {
 	uint32_t events[KTOP_TRACE_WORDS], event_words;
@@ -165,7 +170,7 @@ static bool run_keys(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-/* Over all CPUs and streams. */
+/* The sum of a count over all CPUs and both classes. */
 static uint64_t total(const struct ktop *ktop,
 	uint64_t (*count)(const struct ktop *ktop, uint32_t cpu, uint32_t stream))
 {
@@ -206,7 +211,7 @@ static bool run_hello(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-/* A host that comes after another one knows by its own word where the answers to it begin. */
+/* A host that follows another one finds by its own word where the replies to its own lines begin. */
 static bool run_echo(struct ktop *ktop, char **words, uint32_t count)
 {
 	(void)count;
@@ -257,7 +262,7 @@ static bool run_help(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
-/* Of one command, with its help, or of all. */
+/* The reply to a line that makes no sense: the form and help of this command; NULL: the forms of all. */
 static void usage(struct ktop *ktop, const struct command *command)
 {
 	struct ktop_str *text = answer(ktop, "usage: ");
@@ -273,7 +278,7 @@ static void usage(struct ktop *ktop, const struct command *command)
 
 /* ---- lines ---- */
 
-/* Cuts a line into words, in place; more than WORDS count as WORDS + 1. */
+/* Cuts a line into words, in place, and returns how many. If there are more than WORDS, it returns WORDS + 1. */
 static uint32_t split(char *line, char **words)
 {
 	uint32_t count = 0;
@@ -292,6 +297,7 @@ static uint32_t split(char *line, char **words)
 	return count;
 }
 
+/* Runs one line, which has its terminating zero. An empty one is ignored; each other one gets a reply. */
 static void run_line(struct ktop *ktop, char *line)
 {
 	char *words[WORDS];
@@ -310,6 +316,7 @@ static void run_line(struct ktop *ktop, char *line)
 	ktop->meta.reply_full = true;
 }
 
+/* Adds a byte to the line, and runs the line at its end. A line that is too long gets the usage as its reply. */
 static void take_byte(struct ktop *ktop, char byte)
 {
 	struct ktop_control *control = &ktop->control;
@@ -333,6 +340,7 @@ static void take_byte(struct ktop *ktop, char byte)
 	control->length = 0;
 }
 
+/* False: no byte has come in. */
 static bool next_byte(struct ktop *ktop, char *byte)
 {
 	struct ktop_control *control = &ktop->control;
@@ -349,7 +357,7 @@ static bool next_byte(struct ktop *ktop, char *byte)
 	return true;
 }
 
-/* One line for each free place of a reply, so that all replies get out. */
+/* There is place for one reply. While one waits to be sent, no line is taken: no reply is lost. */
 static void take_lines(struct ktop *ktop)
 {
 	char byte;
@@ -395,7 +403,7 @@ void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 	const char *why;
 
 	ktop->control.rate = settings->rate;
-	ktop->control.nmi_works = settings->nmi;	/* the kernel says so */
+	ktop->control.nmi_works = settings->nmi;	/* nothing is sent to try: the kernel says that it works */
 	why = settings->nmi ? ktop_sampler_refusal(ktop) : "";
 	ktop_str_set(&ktop->meta.note, why ? why : "");
 	ktop->control.mode = why ? KTOP_TIMER : KTOP_NMI;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of text from the host, and keys, become what the samplers and trace points read. */
+/*
+ * Control: lines of text from the host (docs/wire.md), and keys. They change what sampler.c and the trace points do.
+ * All of it is the drainer's, but for ktop_control_init().
+ */
 #ifndef KTOP_CONTROL_H
 #define KTOP_CONTROL_H
 
@@ -11,31 +14,32 @@
 struct ktop;
 struct ktop_settings;
 
-/* The drainer's but for the settings at init. */
+/* The settings that hold while profiling is on, and the input. Written by the drainer. */
 struct ktop_control {
-	uint32_t rate;
-	uint32_t mode;			/* enum ktop_sampler: to use when on */
-	uint32_t events[KTOP_TRACE_WORDS];	/* the trace mask to use when on */
-	uint32_t event_words;		/* of it, those that ever had a bit set: the first ones */
-	bool nmi_works;			/* one was sent, or the kernel's settings say so */
-	uint32_t counting;		/* the rate at which counters overflow; 0: not */
-	bool kick;			/* CPUs have a new order and do not know */
+	uint32_t rate;			/* samples a second on each CPU */
+	uint32_t mode;			/* enum ktop_sampler */
+	uint32_t events[KTOP_TRACE_WORDS];	/* trace events, as struct ktop.trace has them */
+	uint32_t event_words;		/* how many words, from the first on, ever had a bit set */
+	bool nmi_works;			/* an NMI could be sent, or the kernel's settings say so */
+	uint32_t counting;		/* the rate at which counters overflow; 0: never */
+	bool kick;			/* there are new orders, and the CPUs are not yet kicked */
 
-	char line[80];
-	uint32_t length;		/* of the line so far; more than fits: too long */
-	uint8_t input[64];
-	uint32_t input_size, input_at;
+	char line[80];			/* the line that is coming in */
+	uint32_t length;		/* its bytes so far; more than `line` holds: too long */
+	uint8_t input[64];		/* received bytes */
+	uint32_t input_size, input_at;	/* how many there are; how many were taken */
 };
 
+/* Thread, in ktop_init(). The settings are complete. */
 void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings);
 
-/* The drainer. A new host: forgets a half line. */
+/* The drainer, for a new host: forgets input and reply of the one before. */
 void ktop_control_reset(struct ktop *ktop);
 
-/* The drainer. Takes keys and lines, a bounded number, and brings about what they ask for. */
+/* The drainer. Takes keys, and a bounded number of lines if a host is connected, and does what they ask for. */
 void ktop_control(struct ktop *ktop, bool connected);
 
-/* Are lines left that came in, and is there a place for the answer? */
+/* The drainer. True: there is input left, and the next reply has a place. */
 bool ktop_control_more(const struct ktop *ktop);
 
 #endif

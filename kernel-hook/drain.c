@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings and meta become packets, packets fill the transport's buffers: a bounded number a call. */
+/*
+ * The drainer: moves the events of the rings and of meta.c into packets, and the packets into the transport's buffers,
+ * a bounded number of them in each call. All functions run in the drainer's thread.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,18 +15,20 @@
 #include "write_sample.h"
 
 enum {
-	BUFFERS = 16,			/* a call */
-	META_BYTES = KTOP_PACKET_MAX / 2,	/* a call, so that rings get their share */
+	BUFFERS = 16,			/* in one call */
+	META_BYTES = KTOP_PACKET_MAX / 2,	/* in one call: the rings get the rest */
 };
 
+/* What one call of ktop_drain() sends. */
 struct out {
 	struct ktop *ktop;
 	struct ktop_packet packet;
-	uint64_t now;
-	uint32_t buffers;		/* that this call may still take */
-	bool stalled;			/* the transport has none */
+	uint64_t now;			/* the clock when the call began */
+	uint32_t buffers;		/* how many this call may still take */
+	bool stalled;			/* the transport had none */
 };
 
+/* Sends the buffer, if there is anything in it. An empty one stays the transport's next buffer. */
 static void send(struct out *out)
 {
 	struct ktop_transport *transport = out->ktop->transport;
@@ -33,6 +38,7 @@ static void send(struct out *out)
 	out->packet = (struct ktop_packet) { .buffer = NULL };
 }
 
+/* Sends this buffer and takes another. False: there is none, or this call has had its share. */
 static bool next_buffer(struct out *out)
 {
 	struct ktop_transport *transport = out->ktop->transport;
@@ -49,7 +55,10 @@ static bool next_buffer(struct out *out)
 	return true;
 }
 
-/* `payload`: of the event that it is opened for; 0: of none. */
+/*
+ * Opens a packet with room for an event of `payload` bytes, 0: for none, in this buffer or the next one. False: there
+ * is no buffer.
+ */
 static bool open(struct out *out, struct ktop_stream_id id, struct ktop_books *books, uint32_t payload)
 {
 	id.boot_id = out->ktop->meta.boot_id;
@@ -58,7 +67,7 @@ static bool open(struct out *out, struct ktop_stream_id id, struct ktop_books *b
 	return next_buffer(out) && ktop_packet_open(&out->packet, &id, books, payload);
 }
 
-/* One packet of meta, when there is anything to say. True: all was said. */
+/* Sends one packet of meta events, if there is one to send. True: all meta events were sent. */
 static bool pack_meta(struct out *out)
 {
 	struct ktop_stream_id id = { .stream = KTOP_META };
@@ -81,7 +90,7 @@ static bool pack_meta(struct out *out)
 	return to != NULL;
 }
 
-/* What was in the ring, or if nothing was, the heartbeat that is due. True: all of it. */
+/* Packs what was in the ring at the begin of this drain; if there was nothing, a heartbeat that is due. True: all. */
 static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_id id)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, id.stream);
@@ -110,7 +119,7 @@ static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_
 	return true;
 }
 
-/* Goes on where buffers ran out last time. True: every ring has had its turn. */
+/* Packs all rings, from the one on at which buffers ran out last time. True: every ring is done. */
 static bool pack_rings(struct out *out)
 {
 	struct ktop *ktop = out->ktop;
@@ -125,7 +134,7 @@ static bool pack_rings(struct out *out)
 		uint64_t sequence = cpu->books[id.stream].sequence;
 		bool all = pack_ring(out, cpu, id);
 
-		/* A ring that got a packet out has had its turn, lest it starves the others. */
+		/* A ring from which a packet was sent has had its turn: it does not starve the others. */
 		if (all || sequence != cpu->books[id.stream].sequence)
 			ktop->cursor = (ktop->cursor + 1) % rings;
 		if (!all)
@@ -134,7 +143,10 @@ static bool pack_rings(struct out *out)
 	return true;
 }
 
-/* What comes in after this is left to the next call, so that a sample follows the names in it. */
+/*
+ * Events that are written after this are left to the next call. Names are sent after this and before the rings, so
+ * the names that a sample needs come before it.
+ */
 static void mark_rings(struct ktop *ktop)
 {
 	for (uint32_t i = 0; i < ktop->cpus; i++)
@@ -142,7 +154,7 @@ static void mark_rings(struct ktop *ktop)
 			ktop->cpu[i].until[class] = ktop_ring_head(&ktop->cpu[i].rings[class]);
 }
 
-/* True: more could be sent at once. */
+/* True: there is more to send, and the transport has buffers. */
 static bool send_all(struct ktop *ktop)
 {
 	struct out out = { .ktop = ktop, .now = ktop_port_clock(), .buffers = BUFFERS };
@@ -156,6 +168,7 @@ static bool send_all(struct ktop *ktop)
 	return !out.stalled && !(said && packed);
 }
 
+/* Counts the time since the last drain for each class that is on. */
 static void count_spans(struct ktop *ktop, uint64_t now)
 {
 	for (uint32_t i = 0; i < ktop->cpus; i++)
@@ -165,7 +178,7 @@ static void count_spans(struct ktop *ktop, uint64_t now)
 	ktop->accounted = now;
 }
 
-/* A new host has heard nothing yet: all of meta, and a packet of each ring. */
+/* A new host knows nothing yet: it gets all meta events, and a packet of each ring at once. */
 static void greet(struct ktop *ktop, uint64_t now)
 {
 	ktop_control_reset(ktop);
@@ -192,7 +205,10 @@ bool ktop_drain(struct ktop *ktop)
 	return connected && (send_all(ktop) || ktop_control_more(ktop));
 }
 
-/* Until half a ring could be full of the largest samples. How many events trace points bring, nobody knows. */
+/*
+ * Clock ticks until half a ring can be full of the largest samples. UINT64_MAX: never. With trace points on, nobody
+ * knows how many events there will be: 50 ms.
+ */
 static uint64_t until_half_full(const struct ktop *ktop)
 {
 	uint64_t samples = ktop->cpu[0].rings[0].size / 2 / ktop_ring_bytes(KTOP_SAMPLE_ROOM);
@@ -202,6 +218,7 @@ static uint64_t until_half_full(const struct ktop *ktop)
 	return ktop->sampler == KTOP_NONE ? UINT64_MAX : samples * ktop->period;
 }
 
+/* 90 ms; 40 ms while the host does not read, to try again sooner. */
 uint64_t ktop_drain_by(const struct ktop *ktop)
 {
 	uint64_t wait = ktop->stalled ? ktop->hz / 25 : ktop->hz / 100 * 9;

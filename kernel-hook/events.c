@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The kernel's events are rows of a table (base/name_table.h), which is read while the kernel may be writing to it. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -8,9 +9,10 @@
 #include "hook.h"
 #include "trace.h"
 
+/* An event and its name, without a terminating zero. */
 struct named {
 	uint32_t id;
-	uint32_t size;			/* bytes of the name */
+	uint32_t size;			/* bytes of the name; 0: it cannot be read now */
 	const char *name;
 };
 
@@ -18,20 +20,20 @@ struct named {
 static const struct named own[] = { KTOP_WIRE_TRACE_EVENTS(NAMED) };
 enum { OWN = sizeof(own) / sizeof(own[0]) };
 
-/* A row of the table: the payload of its descriptor. */
+/* A row of the table: the payload of a descriptor event. */
 union description {
 	uint8_t bytes[8 * KTOP_ROW_WORDS];
 	struct ktop_wire_descriptor fixed;
 };
 
-enum { NAME = sizeof(struct ktop_wire_descriptor) + sizeof(uint16_t) };	/* where that begins */
+enum { NAME = sizeof(struct ktop_wire_descriptor) + sizeof(uint16_t) };	/* where the name's bytes begin in a row */
 
 _Static_assert(NAME + sizeof(uint16_t) + KTOP_TRACE_TEXT <= 8 * KTOP_ROW_WORDS, "texts fit their row");
 _Static_assert(KTOP_TRACE_FIRST % 32 == 0 && KTOP_TRACE_IDS % 32 == 0, "whole words");
 
-/* ---- the kernel's (serial) ---- */
+/* ---- what the kernel calls (serial) ---- */
 
-/* Bytes of the description; 0: it does not fit. */
+/* Writes the row of an event, and returns its bytes. 0: the texts are too long, or there is no name. */
 static uint32_t describe(union description *to, uint32_t id, const char *name, const char *fields)
 {
 	struct ktop_wire_descriptor fixed = { .event = (uint16_t)id, .stream = KTOP_TRACE };
@@ -45,7 +47,7 @@ static uint32_t describe(union description *to, uint32_t id, const char *name, c
 	return (uint32_t)(at - to->bytes);
 }
 
-/* Has the id no other description? */
+/* Puts an event into the table. False: refused, and counted; the id may have another description already. */
 static bool tell(struct ktop_table *table, uint32_t id, const char *name, const char *fields)
 {
 	union description row;
@@ -85,9 +87,9 @@ uint16_t ktop_event_new(struct ktop *ktop, const char *name, const char *fields)
 	return 0;
 }
 
-/* ---- their names, for control lines ---- */
+/* ---- what control lines ask (the drainer) ---- */
 
-/* The event at a place of the list; false: behind its end. A row that is being written has no name yet. */
+/* The event at a place in the list of all. False: the list has ended. A row that is being written has no name. */
 static bool event_at(const struct ktop *ktop, uint32_t index, union description *row,
 	struct named *event)
 {
@@ -107,6 +109,7 @@ static bool event_at(const struct ktop *ktop, uint32_t index, union description 
 	return true;
 }
 
+/* Is the word this event's name, or its beginning up to a '_'? */
 static bool is_named(const struct named *event, const char *word)
 {
 	uint32_t at = 0;
@@ -148,6 +151,7 @@ static bool is_on(const uint32_t *mask, uint32_t id)
 	return mask[id / 32] >> id % 32 & 1;
 }
 
+/* A list that is too long for a text ends with " ...". */
 void ktop_events_list(const struct ktop *ktop, const uint32_t *mask, struct ktop_str *text)
 {
 	static const char more[] = " ...";

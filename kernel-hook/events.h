@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which trace events there are, by name: the hook's own, then the kernel's. */
+/* The trace events by name: first the hook's own, then the kernel's. A mask of events is as in struct ktop. */
 #ifndef KTOP_EVENTS_H
 #define KTOP_EVENTS_H
 
@@ -10,18 +10,18 @@ struct ktop;
 struct ktop_str;
 
 /*
- * The drainer. Sets the bit of each event that a word names, in a mask as struct ktop has it, or clears it. A
- * word is an event's name; the beginning of names, up to a '_'; or `all`. False: no event is called so.
+ * The drainer. Sets or clears, in `mask`, the bit of each event that the word names. A word is the name of an event,
+ * the beginning of names up to a '_' (a group), or `all`. False: no event has such a name.
  */
 bool ktop_events_choose(const struct ktop *ktop, const char *word, uint32_t *mask, bool on);
 
-/* As many words of a mask as say something: the rest are 0. */
+/* How many words of a mask are in use: all after them are 0. */
 uint32_t ktop_events_words(const uint32_t *mask);
 
-/* The drainer. " +NAME" for each event whose bit is set, " -NAME" for each other. */
+/* The drainer. Adds " +NAME" for each event whose bit is set, and " -NAME" for each other one. */
 void ktop_events_list(const struct ktop *ktop, const uint32_t *mask, struct ktop_str *text);
 
-/* The drainer. "N of M". */
+/* The drainer. Adds "N of M": how many bits are set, of how many events. */
 void ktop_events_count(const struct ktop *ktop, const uint32_t *mask, struct ktop_str *text);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What others may ask of the hook: is it on, and what its books say. */
 #include <stdbool.h>
 #include <stdint.h>
 

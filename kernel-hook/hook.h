@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of struct ktop, for the hook's own files. */
+/* The inside of struct ktop, for the hook's own files. Who writes a field stands above it; everybody may read. */
 #ifndef KTOP_HOOK_H
 #define KTOP_HOOK_H
 
@@ -17,96 +17,100 @@
 #include "wire.h"
 
 enum {
-	KTOP_NONE = KTOP_SAMPLERS,	/* the sampler while off, or between two */
+	KTOP_NONE = KTOP_SAMPLERS,	/* the sampler while profiling is off, and while one follows another */
 	KTOP_CLASSES = KTOP_STREAMS - 1,	/* rings of a CPU: KTOP_SAMPLES and KTOP_TRACE */
-	KTOP_GAP = 8,			/* periods; a longer gap is charged to nobody */
-	KTOP_RATE_MAX = 20000,
+	KTOP_GAP = 8,			/* periods; a longer gap counts as missed, not as weight of a sample */
+	KTOP_RATE_MAX = 20000,		/* samples a second on each CPU */
 };
 
 /*
- * Barrier pair 4: sampler.c sets the period, then releases each order and, where it
- * changes, the sampler; ktop_tick() and ktop_pace() acquire the sampler, then the order, and then
- * read the period for a new grid.
+ * One CPU. With NMIs, the CPU set aside counts what is due and sent, and this CPU counts what it has answered.
+ *
+ * Barrier pair 4: sampler.c sets the period, then releases each order and, if it changes, the sampler. ktop_tick()
+ * and ktop_pace() acquire the sampler, then the order, and then read the period for a new grid. A new order
+ * therefore comes with its period.
  */
 struct ktop_cpu {
-	/* each as ring.h has it */
+	/* ring.h says who writes what in them */
 	struct ktop_ring rings[KTOP_CLASSES];
 
 	/* written by this CPU's sampler */
-	struct ktop_grid grid;		/* by timer */
-	uint32_t started;		/* the order that the grid follows */
-	uint64_t missed;		/* periods of gaps not yet reported */
-	uint64_t done;			/* rounds of `due` that are settled, by NMI */
-	uint32_t answered;		/* NMIs */
-	int64_t owed[2];		/* rounds not taken yet, by overflow: without and with a thread */
+	struct ktop_grid grid;		/* of the timer */
+	uint32_t started;		/* the order for which the grid was started */
+	uint64_t missed;		/* periods in gaps that are not yet reported */
+	uint64_t done;			/* NMI: rounds of `due` that have had their sample */
+	uint32_t answered;		/* NMI: how many of `sent` were answered */
+	int64_t owed[2];		/* overflow: rounds without a sample yet: [0] without a thread, [1] with one */
 
 	/* written by the CPU set aside */
 	uint64_t due __attribute__((aligned(64)));	/* rounds since boot */
-	uint64_t begun;			/* of them, those before the last start */
+	uint64_t begun;			/* of them, those before the last start of profiling */
 	uint64_t asked;			/* `due` when the last NMI was sent */
-	uint32_t sent;			/* NMIs */
+	uint32_t sent;			/* NMIs since boot; the drainer sends one to try (sampler.c) */
 
 	/* written by the drainer */
-	uint32_t order __attribute__((aligned(64)));	/* 0: off; changes at each start */
-	bool enabled;			/* a wish, also while all is off */
-	struct ktop_books books[KTOP_STREAMS];	/* those of KTOP_META on CPU 0 alone */
-	uint64_t span[KTOP_CLASSES];	/* clock ticks while on */
-	uint64_t until[KTOP_CLASSES];	/* head of the ring when this call began */
+	uint32_t order __attribute__((aligned(64)));	/* number of the start; 0: this CPU is off */
+	bool enabled;			/* chosen by `cpu N on`, also while profiling is off */
+	struct ktop_books books[KTOP_STREAMS];	/* those of KTOP_META are on CPU 0 alone */
+	uint64_t span[KTOP_CLASSES];	/* clock ticks in which this class was on */
+	uint64_t until[KTOP_CLASSES];	/* head of the ring when this drain began */
 };
 
 struct ktop {
 	/* written by the drainer, read at each tick and trace point */
-	uint32_t trace[KTOP_TRACE_WORDS];	/* in force: bit i of word w: event 32 * w + i; see trace.h */
-	uint32_t sampler;		/* in force: enum ktop_sampler or KTOP_NONE */
-	uint32_t order;			/* counts starts */
-	uint32_t wish;			/* the sampler to be: enum ktop_sampler or KTOP_NONE */
-	uint64_t period;		/* clock ticks */
+	uint32_t trace[KTOP_TRACE_WORDS];	/* trace events that are on; bit i of word w: event 32 * w + i */
+	uint32_t sampler;		/* the sampler that is on: enum ktop_sampler or KTOP_NONE */
+	uint32_t order;			/* counts the starts; never 0 after the first */
+	uint32_t wish;			/* the sampler that is wanted, which `sampler` follows */
+	uint64_t period;		/* clock ticks between two samples of a CPU */
 
 	/* fixed after init */
 	uint32_t cpus;
-	uint64_t hz;			/* of the clock; taken as 1 GHz when unknown */
+	uint64_t hz;			/* clock ticks a second; 10^9 if the kernel does not know */
 	struct ktop_cpu *cpu;
 	struct ktop_transport *transport;
-	ktop_counters *counters;	/* NULL: one CPU is set aside for NMIs */
+	ktop_counters *counters;	/* NULL: NMIs come from a CPU that is set aside */
 
 	/* written by the CPU set aside */
-	struct ktop_grid pacer __attribute__((aligned(64)));
-	uint32_t pacer_started;
-	uint32_t unsent;		/* 1: an NMI could not be sent; the drainer takes it back */
+	struct ktop_grid pacer __attribute__((aligned(64)));	/* when NMIs are due */
+	uint32_t pacer_started;		/* the order for which that grid was started */
+	uint32_t unsent;		/* 1: an NMI could not be sent; the drainer sets it back to 0 */
 
+	/* their headers say who writes what */
 	struct ktop_keys keys;
 	struct ktop_control control;
 	struct ktop_meta meta;
 
 	/* written by the drainer */
-	uint32_t connections;
-	uint32_t cursor;		/* ring at which to go on: CPU * KTOP_CLASSES + class */
-	uint64_t accounted;		/* clock of the last drain: up to there spans are counted */
-	bool stalled;			/* it had no buffer: the host does not read */
-	bool tracing;			/* `trace` has a bit that is set */
+	uint32_t connections;		/* of the transport, when the last host was greeted */
+	uint32_t cursor;		/* the ring whose turn is next: CPU * KTOP_CLASSES + class */
+	uint64_t accounted;		/* clock of the last drain; spans are counted up to there */
+	bool stalled;			/* the last drain got no buffer: the host does not read */
+	bool tracing;			/* a bit of `trace` is set */
 };
 
-/* By NMI, the last CPU samples the others, where they have no counters of their own. */
+/* The CPU that is set aside when the sampler is NMI: the last one; none where CPUs have counters of their own. */
 static inline uint32_t ktop_sampler_cpu(const struct ktop *ktop)
 {
 	return ktop->counters ? KTOP_NO_CPU : ktop->cpus - 1;
 }
 
 /*
- * A drain gives each ring that was silent for so many clock ticks its heartbeat: with drains every
- * 50 ms, or as ktop_drain_by() wants them, 50 to 100 ms apart, at most 100 ms pass.
+ * Clock ticks after which a silent ring gets a heartbeat: 50 ms. With a drain every 50 ms, or when ktop_drain_by()
+ * asks for it, at most 100 ms pass between two packets of a ring.
  */
 static inline uint64_t ktop_beat(const struct ktop *ktop)
 {
 	return ktop->hz / 20;
 }
 
+/* The CPU's ring of KTOP_SAMPLES or KTOP_TRACE. */
 static inline struct ktop_ring *ktop_ring(struct ktop_cpu *cpu, enum ktop_stream stream)
 {
 	return &cpu->rings[stream - KTOP_SAMPLES];
 }
 
-/* Is this class of events wanted on this CPU? The drainer. */
+/* The drainer. Is this class of events on, on this CPU? */
 bool ktop_on(const struct ktop *ktop, uint32_t cpu, enum ktop_stream stream);
 
 #endif

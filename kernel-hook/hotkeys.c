@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The decoder of PS/2 set-1 codes. It follows only what it must know: modifiers, the letters A and B, and prefixes. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -7,9 +8,9 @@
 #include "ktop.h"
 
 enum {
-	BREAK = 0x80,			/* set in the code of a key that is let go */
-	EXTENDED = 0xe0,		/* then the code of a right-hand or added key */
-	PAUSE = 0xe1,			/* then two bytes that look like Ctrl */
+	BREAK = 0x80,			/* set in the code of a key that is released */
+	EXTENDED = 0xe0,		/* comes before the code of a right-hand or added key */
+	PAUSE = 0xe1,			/* two bytes follow, which look like Ctrl */
 };
 
 /* Bits of `held`. */
@@ -22,6 +23,7 @@ static bool is_plain(const struct ktop_keys *keys)
 	return __atomic_load_n(&keys->plain, __ATOMIC_RELAXED);
 }
 
+/* Notes a modifier that goes down or up. False: the key is no modifier. */
 static bool modifier(struct ktop_keys *keys, uint8_t key, bool down)
 {
 	uint8_t bit = key == KTOP_KEY_CTRL ? LEFT_CTRL : key == KTOP_KEY_ALT ? LEFT_ALT : 0;
@@ -32,7 +34,7 @@ static bool modifier(struct ktop_keys *keys, uint8_t key, bool down)
 	return bit != 0;
 }
 
-/* True: the letter is ours, as its repeats and its end are from then on. */
+/* True: the letter belongs to ktop; its repeats and its release then do, too. */
 static bool letter(struct ktop_keys *keys, uint8_t key, bool down)
 {
 	uint8_t bit = key == KTOP_KEY_ON ? KTOP_KEY_START : key == KTOP_KEY_OFF ? KTOP_KEY_STOP : 0;
@@ -44,7 +46,7 @@ static bool letter(struct ktop_keys *keys, uint8_t key, bool down)
 		keys->owned = (uint8_t)(keys->owned & ~bit);
 		return owned;
 	}
-	/* Repeats too, for the end of the key before may have been lost. */
+	/* A repeat asks again: the release of the key pressed before may have been lost. */
 	if (!is_plain(keys) && (!(keys->held & CTRL) || !(keys->held & ALT)))
 		return owned;
 	keys->owned |= bit;

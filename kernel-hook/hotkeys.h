@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys that start and stop profiling, as PS/2 set-1 codes. */
+/*
+ * The keys that start and stop profiling: Ctrl+Alt+A and Ctrl+Alt+B, or A and B alone (plain). They come as PS/2
+ * set-1 codes. Marks pass between ktop_serio() and the drainer one value at a time, so they need no barrier.
+ */
 #ifndef KTOP_HOTKEYS_H
 #define KTOP_HOTKEYS_H
 
@@ -13,31 +16,32 @@ enum {
 	KTOP_KEY_OFF = 0x30,		/* B */
 };
 
+/* What a key asks for. */
 enum ktop_key_wish { KTOP_KEY_NOTHING, KTOP_KEY_START, KTOP_KEY_STOP };
 
 struct ktop_keys {
 	/* written by the drainer */
-	bool plain;			/* A and B alone, instead of with Ctrl and Alt */
-	bool told;			/* the host knows that they are heard */
+	bool plain;			/* A and B alone, without Ctrl and Alt */
+	bool told;			/* the host gets the codes: the kernel passes keys on */
 
 	/* written by ktop_keys_heard */
-	bool heard;			/* ktop_serio gets them */
+	bool heard;			/* the kernel passes keys on to ktop_serio */
 
 	/* written by ktop_serio */
-	uint8_t skip;			/* bytes left of a Pause sequence */
-	bool extended;			/* the last byte was the prefix of a right-hand key */
-	uint8_t held;			/* modifiers that are down */
-	uint8_t owned;			/* keys that are down and were swallowed */
-	uint32_t wish;			/* enum ktop_key_wish, taken by the drainer */
+	uint8_t skip;			/* bytes of a Pause sequence that are still to come */
+	bool extended;			/* the last byte was EXTENDED: a right-hand or added key follows */
+	uint8_t held;			/* bits of the modifiers that are down */
+	uint8_t owned;			/* bits (enum ktop_key_wish) of the keys that are down and were dropped */
+	uint32_t wish;			/* enum ktop_key_wish; the drainer takes it and sets it to nothing */
 };
 
-/* The drainer. What the keys asked for since the last call. */
+/* The drainer. Returns what the last key since the last call asked for. */
 enum ktop_key_wish ktop_keys_take(struct ktop_keys *keys);
 
-/* The drainer. True once, when the kernel has said that it hears keys. */
+/* The drainer. True once: the kernel has said since the last call that it passes keys on. */
 bool ktop_keys_news(struct ktop_keys *keys);
 
-/* The make codes to hold for each wish, in order; returns how many, at most 3; 0: none is heard. */
+/* The drainer. Writes the make codes of a wish's keys, in order; returns how many, at most 3. 0: no key is heard. */
 uint32_t ktop_keys_codes(const struct ktop_keys *keys, enum ktop_key_wish wish, uint8_t *codes);
 
 #endif

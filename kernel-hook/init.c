@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Lays struct ktop and all that belongs to it into the memory that the kernel gives. Nothing is allocated later. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,18 +9,19 @@
 #include "port.h"
 
 enum {
-	DEFAULT_RATE = 997,
-	DEFAULT_RING = 256 * 1024,
-	RING_MAX = 1 << 30,
+	DEFAULT_RATE = 997,		/* a prime: seldom in step with the kernel's own ticks */
+	DEFAULT_RING = 256 * 1024,	/* bytes */
+	RING_MAX = 1 << 30,		/* bytes */
 	CPUS_MAX = 4096,
 };
 
+/* A power of two, or 0; the defaults have taken the place of 0. */
 static bool is_rows(uint32_t rows)
 {
 	return rows <= KTOP_ROWS_MAX && (rows & (rows - 1)) == 0;
 }
 
-/* Fills in the defaults; false: a setting is out of its range. */
+/* Puts the default in the place of each 0. False: a setting is out of its range. */
 static bool complete(struct ktop_settings *settings)
 {
 	if (settings->rate == 0)
@@ -41,12 +43,13 @@ static bool complete(struct ktop_settings *settings)
 		(settings->ring_size & (settings->ring_size - 1)) == 0;
 }
 
+/* Up to a multiple of 64 bytes, a cache line, so that CPUs do not share one. */
 static uint64_t align(uint64_t size)
 {
 	return (size + 63) & ~63ull;
 }
 
-/* The order in memory: struct ktop, CPUs, meta's tables, rings. */
+/* Bytes before the rings. The order in memory: struct ktop, its CPUs, the tables of meta.c, the rings. */
 static uint64_t fixed_size(uint32_t cpus, const struct ktop_settings *settings)
 {
 	return align(sizeof(struct ktop)) + cpus * align(sizeof(struct ktop_cpu)) +
@@ -61,9 +64,10 @@ size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)
 	if (cpus == 0 || cpus > CPUS_MAX || !complete(&all))
 		return 0;
 	size = fixed_size(cpus, &all) + (uint64_t)cpus * KTOP_CLASSES * all.ring_size;
-	return (size_t)size == size ? (size_t)size : 0;	/* more than a CPU of 32 bits can address: wrong settings */
+	return (size_t)size == size ? (size_t)size : 0;	/* a 32-bit CPU cannot address more */
 }
 
+/* Each CPU has another seed, so that the CPUs' samples do not fall on the same moments. */
 static void init_cpu(struct ktop_cpu *cpu, uint32_t number, uint8_t *rings, uint64_t ring_size)
 {
 	*cpu = (struct ktop_cpu){ .grid.seed = (number + 1) * 2654435761u };

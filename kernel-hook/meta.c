@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes the meta events, one at a time, as the drainer has room for them. wire.h has their fields. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include "trace.h"
 #include "wire.h"
 
+/* A row of wire.h's table, as an event that describes it. */
 struct descriptor {
 	struct ktop_wire_descriptor fixed;
 	const char *name, *fields;
@@ -23,7 +25,7 @@ struct descriptor {
 },
 static const struct descriptor descriptors[] = { KTOP_WIRE_EVENTS(DESCRIPTOR) };
 
-/* Steps of the greeting: the descriptors, then these. */
+/* Steps of the greeting: a step for each descriptor, then these. */
 enum {
 	HELLO_GUEST = sizeof(descriptors) / sizeof(descriptors[0]),
 	HELLO_TRACING,
@@ -31,10 +33,10 @@ enum {
 	HELLO_END,
 };
 
-/* Steps of the heartbeat: the status, the tables that were too small, the classes of all CPUs. */
+/* Steps of the heartbeat: the status, a step for each table, then a step for each class of each CPU. */
 enum { BEAT_STATUS, BEAT_PROCESSES, BEAT_THREADS, BEAT_OBJECTS, BEAT_EVENTS, BEAT_CPUS };
 
-/* ---- the kernel's names ---- */
+/* ---- names, which the kernel gives (serial) ---- */
 
 void ktop_process(struct ktop *ktop, uint32_t process, const char *name)
 {
@@ -67,6 +69,7 @@ void ktop_thread_exit(struct ktop *ktop, uint32_t thread)
 	ktop_table_exit(&ktop->meta.threads, thread);
 }
 
+/* A build id that is too long is none. */
 static uint32_t build_id_size(const uint8_t *build_id, uint32_t size)
 {
 	return build_id && size <= KTOP_BUILD_ID_MAX ? size : 0;
@@ -98,7 +101,7 @@ void ktop_symbols(struct ktop *ktop, uint64_t from)
 		ktop->meta.symbols_told = from;
 }
 
-/* ---- what the drainer makes as it sends ---- */
+/* ---- events (the drainer): each function writes a payload at `to`, and returns its end ---- */
 
 static uint8_t *put_descriptor(const struct descriptor *descriptor, uint8_t *to)
 {
@@ -130,6 +133,7 @@ static uint8_t *put_guest(const struct ktop *ktop, uint8_t *to)
 	return ktop_put_list(to, meta->build_id.bytes, meta->build_id.size);
 }
 
+/* Empty lists while no key is heard. */
 static uint8_t *put_keys(const struct ktop *ktop, uint8_t *to)
 {
 	uint8_t codes[3];
@@ -173,7 +177,7 @@ static uint8_t *put_cpu_status(const struct ktop *ktop, uint32_t index, uint8_t 
 	uint32_t number = index / KTOP_CLASSES, class = index % KTOP_CLASSES;
 	const struct ktop_cpu *cpu = &ktop->cpu[number];
 	const struct ktop_ring *ring = &cpu->rings[class];
-	bool busy = ktop_ring_busy(ring);	/* before the counts: if not, these are the last */
+	bool busy = ktop_ring_busy(ring);	/* read first: if it is not busy, the counts are final */
 	uint64_t lost = ktop_ring_lost(ring);
 	struct ktop_wire_cpu_status fixed = {
 		.cpu = number,
@@ -190,6 +194,7 @@ static uint8_t *put_cpu_status(const struct ktop *ktop, uint32_t index, uint8_t 
 	return ktop_put(to, &fixed, sizeof(fixed));
 }
 
+/* Its place is free again. */
 static uint8_t *put_reply(struct ktop_meta *meta, uint8_t *to)
 {
 	struct ktop_wire_reply fixed = { .ok = meta->reply_ok };
@@ -226,7 +231,7 @@ static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, u
 	return put_descriptor(&descriptors[step], to);
 }
 
-/* Of a step of the heartbeat that is of a table; NULL: of another, or it never was too small. */
+/* The table of a step of the heartbeat. NULL: the step is of no table, or no row of that table was ever lost. */
 static const struct ktop_table *beat_table(const struct ktop_meta *meta, uint32_t step)
 {
 	const struct ktop_table *table = step == BEAT_PROCESSES ? &meta->processes :
@@ -236,7 +241,7 @@ static const struct ktop_table *beat_table(const struct ktop_meta *meta, uint32_
 	return table && ktop_table_fill(table).lost ? table : NULL;
 }
 
-/* Writes nothing where there is nothing to tell. */
+/* Writes nothing for a table that never lost a row. */
 static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, uint16_t *event)
 {
 	const struct ktop_table *table = beat_table(&ktop->meta, step);
@@ -253,6 +258,7 @@ static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, ui
 	return table ? put_table(table, to) : to;
 }
 
+/* The next row of a table that the host lacks. Returns its bytes; 0: none. */
 static uint32_t put_row(struct ktop_table *table, uint8_t *to, uint16_t *event)
 {
 	*event = table->event;
@@ -262,7 +268,10 @@ static uint32_t put_row(struct ktop_table *table, uint8_t *to, uint16_t *event)
 _Static_assert(sizeof(struct ktop_wire_symbol) + 2 + KTOP_TEXT_MAX <= KTOP_SAMPLE_MAX,
 	"any name fits");
 
-/* A round ends where no more are known, or one leads nowhere: behind it, that all were told. */
+/*
+ * The next symbol that the host lacks. Returns its bytes; 0: none. After the last one, or one that does not end
+ * further up than the one before, an empty symbol says that all were sent.
+ */
 static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 {
 	struct ktop_symbol symbol;
@@ -282,6 +291,7 @@ static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 	return (uint32_t)(ktop_put_text(ktop_put(to, &fixed, sizeof(fixed)), symbol.name, KTOP_TEXT_MAX) - to);
 }
 
+/* Names, then symbols. Returns the bytes; 0: the host has them all. */
 static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 {
 	uint32_t size = put_row(&meta->processes, to, event);
@@ -302,7 +312,7 @@ uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *
 
 	if (meta->hello < HELLO_END)
 		return (uint32_t)(put_hello(ktop, meta->hello++, to, event) - to);
-	size = put_row(&meta->events, to, event);	/* before an event of theirs comes */
+	size = put_row(&meta->events, to, event);	/* a description comes before its events */
 	if (size)
 		return size;
 	if (meta->reply_full) {
@@ -321,8 +331,9 @@ uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *
 	return next_row(meta, to, event);
 }
 
-/* ---- set-up ---- */
+/* ---- start, and what is sent again ---- */
 
+/* NULL gives the empty name. */
 static struct ktop_name name_of(const char *text)
 {
 	struct ktop_name name = { .size = (uint8_t)ktop_str_fit(text, KTOP_NAME_MAX) };

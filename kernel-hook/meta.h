@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What is so, in place of what happened: sent anew to each host, and again when it changes. */
+/*
+ * Meta events: state in place of news. They are sent to each new host, and again when they change:
+ *   hello    what the table of wire.h looks like, facts of the guest, which trace events are on, the keys
+ *   beat     every 50 ms: the status, and the counts of each CPU
+ *   tables   names of processes, threads, objects, and of the kernel's own events
+ *   reply    the answer to a control line
+ */
 #ifndef KTOP_META_H
 #define KTOP_META_H
 
@@ -10,7 +16,7 @@
 #include "base/str.h"
 #include "ktop.h"
 
-/* Rows where the kernel sets none; a name is cut to bytes. */
+/* Rows of each table if the kernel does not choose; the most rows; the most bytes of a name and of a build id. */
 enum {
 	KTOP_PROCESSES = 1024,
 	KTOP_THREADS = 4096,
@@ -34,39 +40,47 @@ struct ktop_build_id {
 
 struct ktop_meta {
 	/* fixed after init */
-	uint8_t boot_id[16];
+	uint8_t boot_id[16];		/* these four lines: the kernel's facts (ktop.h) */
 	uint64_t epoch, clock, anchor_address;
 	struct ktop_name kernel, version, arch, anchor;
 	struct ktop_build_id build_id;
-	ktop_symbol_after *symbols;	/* NULL: the kernel does not know them */
+	ktop_symbol_after *symbols;	/* NULL: the kernel does not know its symbols */
 
-	/* as name_table.h has it; the writers are the kernel's (serial) */
+	/* name_table.h says who writes what; the writer is the kernel (serial) */
 	struct ktop_table processes, threads, objects;
-	struct ktop_table events;	/* descriptors of the kernel's own; they never exit */
+	struct ktop_table events;	/* descriptors of the kernel's own events; they never exit */
 
-	/* the drainer's */
+	/* written by the drainer */
 	uint32_t hello;			/* next step of the greeting */
 	uint32_t beat;			/* next step of the heartbeat */
-	uint64_t beaten;		/* clock at which that began */
-	uint64_t symbols_told;		/* those that end up to here; UINT64_MAX: all */
-	bool reply_full;		/* not yet sent */
-	bool reply_ok;
+	uint64_t beaten;		/* clock at which that heartbeat began */
+	uint64_t symbols_told;		/* symbols that end up to this address were sent; UINT64_MAX: all */
+	bool reply_full;		/* `reply` is not yet sent */
+	bool reply_ok;			/* the line was understood and done */
 	struct ktop_str reply;
-	struct ktop_str note;		/* why the sampler is not the one that the kernel chose */
+	struct ktop_str note;		/* why the sampler is not the one that was chosen; else empty */
 };
 
-/* Of settings that are complete. */
+/* Bytes of memory that the tables take. The settings are complete. */
 uint64_t ktop_meta_memory(const struct ktop_settings *settings);
+
+/* Thread, in ktop_init(). `meta` is all zero; it keeps the memory. */
 void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	const struct ktop_settings *settings, void *memory);
 
-/* The drainer. All of it again, for a new host; the heartbeat now; which events are on, and the keys, again. */
+/*
+ * The drainer. Each has something sent by the next drain. Hello: all meta events, for a new host. Beat: the heartbeat,
+ * since the status has changed. Tracing: which trace events are on. Keys: the codes of the keys.
+ */
 void ktop_meta_hello(struct ktop *ktop);
 void ktop_meta_beat(struct ktop *ktop);
 void ktop_meta_tracing(struct ktop *ktop);
 void ktop_meta_keys(struct ktop *ktop);
 
-/* The drainer. Writes the next event due at `now`, at most KTOP_SAMPLE_MAX bytes; 0: none. */
+/*
+ * The drainer. Writes the payload of the next event that is due at `now`, at most KTOP_SAMPLE_MAX bytes, and its id.
+ * Returns its bytes; 0: nothing is due.
+ */
 uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *event);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CPU set aside counts what is due on the others and sends each an NMI, one at a time: a second
- * would find nothing due, and the kernel would take it for a stranger.
+ * The CPU that is set aside counts the rounds that are due on the other CPUs, and sends each of them an NMI. A round
+ * is one period. A CPU gets no second NMI before it has answered the first: the second would find nothing due, and
+ * the kernel would take it for an unknown NMI.
  *
- * Barrier pair 6, sent: ktop_pace() counts due, then releases sent; ktop_nmi() acquires sent, then
- * reads due, so that an answered NMI has seen the rounds for which it was sent.
+ * Barrier pair 6, sent: ktop_pace() counts due, then releases sent. ktop_nmi() acquires sent, then reads due. An
+ * answered NMI has therefore seen the rounds for which it was sent.
  *
- * Barrier pair 7, begun: a start releases what was due by then as begun; ktop_nmi() acquires begun,
- * then reads due, which only grows: so due is never less than begun or done, whoever is late.
+ * Barrier pair 7, begun: a start stores what was due so far as begun, with release. ktop_nmi() acquires begun, then
+ * reads due, which only grows. Therefore due is never less than begun or done, whichever side is late.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +23,7 @@ bool ktop_set_aside(const struct ktop *ktop, uint32_t cpu)
 		cpu == ktop_sampler_cpu(ktop);
 }
 
-/* What an earlier start left open is not this one's. */
+/* The rounds of an earlier start are not counted in this one. */
 static void start(struct ktop *ktop, uint32_t order, uint64_t now)
 {
 	ktop->pacer_started = order;
@@ -32,7 +33,7 @@ static void start(struct ktop *ktop, uint32_t order, uint64_t now)
 	ktop_grid_start(&ktop->pacer, now, __atomic_load_n(&ktop->period, __ATOMIC_RELAXED));
 }
 
-/* An NMI that nobody answered for so many rounds was lost, and is sent again. */
+/* An NMI that was not answered for KTOP_GAP rounds is taken as lost, and sent again. */
 static void send(struct ktop *ktop, uint32_t number, uint64_t rounds)
 {
 	struct ktop_cpu *cpu = &ktop->cpu[number];
@@ -50,6 +51,7 @@ static void send(struct ktop *ktop, uint32_t number, uint64_t rounds)
 	__atomic_store_n(&ktop->unsent, 1, __ATOMIC_RELAXED);
 }
 
+/* While another sampler is on, one call a period is enough to see the change. */
 uint64_t ktop_pace(struct ktop *ktop)
 {
 	uint64_t now = ktop_port_clock(), rounds;

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two samplers: each CPU's own timer, or NMIs, from one CPU that is set aside (pace.c) or from
- * the overflows of each CPU's own counter. The timer is masked where the kernel masks interrupts, so
- * its samples of such code land where they are enabled again; NMIs see it.
+ * The two samplers. KTOP_TIMER: each CPU's own timer interrupt. KTOP_NMI: NMIs, which come from the CPU that is set
+ * aside (pace.c), or from the overflows of each CPU's own counter.
+ *
+ * The timer cannot interrupt code that runs with interrupts off: its sample is taken where interrupts are enabled
+ * again. NMIs see such code.
+ *
+ * A round is one period of the grid (base/grid.h). A sample has the weight of all rounds since the one before it.
+ * Every function runs on the CPU that it samples.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +24,10 @@ static struct ktop_cpu *this_cpu(struct ktop *ktop)
 	return &ktop->cpu[ktop_port_cpu()];
 }
 
-/* The ring is this sampler's until leave or commit; false: the sampler has been changed meanwhile. */
+/*
+ * Enters the ring, which is then this sampler's until leave or commit. False: the ring is busy, or another sampler
+ * was switched on meanwhile.
+ */
 KTOP_INLINE bool enter(struct ktop *ktop, struct ktop_ring *ring, uint32_t sampler)
 {
 	if (!ktop_ring_enter(ring))
@@ -30,7 +38,7 @@ KTOP_INLINE bool enter(struct ktop *ktop, struct ktop_ring *ring, uint32_t sampl
 	return false;
 }
 
-/* A gap too long for one function: kept until there is room to report it. */
+/* Reports the periods of gaps that were too long for a sample's weight. They are kept until the ring has room. */
 static __attribute__((__noinline__)) void report_missed(struct ktop *ktop, struct ktop_cpu *cpu,
 	uint32_t sampler)
 {
@@ -50,8 +58,8 @@ static __attribute__((__noinline__)) void report_missed(struct ktop *ktop, struc
 }
 
 /*
- * Into the ring that was entered. A sample that is lost takes the gap before it along: while nobody
- * listens, nothing is missed.
+ * Writes a sample into the ring, which was entered, and leaves the ring. When a sample is dropped, the gap before it
+ * is dropped with it: it is part of what is counted as lost.
  */
 KTOP_INLINE void put_sample(struct ktop_cpu *cpu, const struct ktop_regs *regs,
 	const struct ktop_current *current, uint64_t rounds, uint64_t now)
@@ -69,6 +77,7 @@ KTOP_INLINE void put_sample(struct ktop_cpu *cpu, const struct ktop_regs *regs,
 		ktop_write_sample(record->payload, regs, current, (uint32_t)rounds));
 }
 
+/* Takes a sample of `rounds` rounds, and reports gaps. */
 KTOP_INLINE void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs,
 	uint32_t sampler, uint64_t rounds, uint64_t now)
 {
@@ -84,6 +93,7 @@ KTOP_INLINE uint32_t order_of(const struct ktop_cpu *cpu)
 	return __atomic_load_n(&cpu->order, __ATOMIC_ACQUIRE);			/* pair 4 */
 }
 
+/* Starts the grid for a new order; 0: stops it. Nothing of the time before is counted. */
 static void start(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t order, uint64_t now)
 {
 	cpu->started = order;
@@ -95,6 +105,8 @@ static void start(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t order, uint6
 	ktop_grid_start(&cpu->grid, now, __atomic_load_n(&ktop->period, __ATOMIC_RELAXED));
 	ktop_port_timer(cpu->grid.fire);
 }
+
+/* ---- by timer ---- */
 
 KTOP_INLINE void tick(struct ktop *ktop, const struct ktop_regs *regs)
 {
@@ -117,10 +129,12 @@ KTOP_INLINE void tick(struct ktop *ktop, const struct ktop_regs *regs)
 /*
  * ---- by overflow ----
  *
- * The timer counts the rounds, for overflows come only while the CPU is at work. There are two
- * accounts. With a thread, overflows take what the timer has counted there, however often they come.
- * Without one, the timer is held up by interrupts, and then finds the CPU idle: so each overflow
- * takes one round, and the timer gives the rest to idling.
+ * Counters overflow only while the CPU works, so the timer counts the rounds. Each round is owed a sample, which an
+ * overflow takes. There are two accounts of owed rounds.
+ *
+ * With a thread: an overflow takes all rounds that are owed, or one in advance.
+ * Without a thread: the work is in interrupts, which hold the timer up, so that it finds the CPU idle afterwards.
+ * Each overflow therefore takes one round, up to KTOP_GAP in advance, and the timer gives what remains to idling.
  */
 
 static bool is_idle(const struct ktop_regs *regs, const struct ktop_current *current)
@@ -128,12 +142,16 @@ static bool is_idle(const struct ktop_regs *regs, const struct ktop_current *cur
 	return current->idle && !regs->user;
 }
 
+/* The account for what this CPU is doing now. */
 static int64_t *account(struct ktop_cpu *cpu, const struct ktop_current *current)
 {
 	return &cpu->owed[current->thread != KTOP_NO_THREAD];
 }
 
-/* The ring is entered. At work, the timer takes only what no overflow came for in time. */
+/*
+ * The timer counts the rounds that are due; the ring is entered, and is left here. On an idle CPU it takes their sample
+ * itself. On a CPU at work it leaves that to an overflow, unless more than KTOP_GAP rounds are owed.
+ */
 static void count(struct ktop_cpu *cpu, const struct ktop_regs *regs, uint64_t now)
 {
 	uint64_t rounds = ktop_grid_due(&cpu->grid, now);
@@ -151,6 +169,7 @@ static void count(struct ktop_cpu *cpu, const struct ktop_regs *regs, uint64_t n
 		ktop_ring_leave(ktop_ring(cpu, KTOP_SAMPLES));
 }
 
+/* ktop_tick() while the sampler is KTOP_NMI. It does nothing unless CPUs have counters of their own. */
 static __attribute__((__noinline__)) void count_tick(struct ktop *ktop,
 	const struct ktop_regs *regs)
 {
@@ -174,8 +193,8 @@ static __attribute__((__noinline__)) void count_tick(struct ktop *ktop,
 }
 
 /*
- * The rounds that an overflow stands for; 0: the CPU idles, or these overflows are too many. It may
- * come before the timer has counted: they are not in step.
+ * Takes the rounds that an overflow stands for off the account. 0: the CPU idles, overflows come more often than
+ * rounds, or no grid is started. An overflow counts the due rounds itself: the timer may not have done so yet.
  */
 static uint64_t take_owed(struct ktop_cpu *cpu, const struct ktop_regs *regs,
 	const struct ktop_current *current, uint64_t now)
@@ -194,7 +213,7 @@ static uint64_t take_owed(struct ktop_cpu *cpu, const struct ktop_regs *regs,
 	return (uint64_t)rounds;
 }
 
-/* Where it interrupts another one or the timer's, that is of the taking of a sample. */
+/* An overflow while a sample is being taken would measure only the hook: it is ignored. */
 void ktop_overflow(struct ktop *ktop, const struct ktop_regs *regs)
 {
 	struct ktop_cpu *cpu = this_cpu(ktop);
@@ -230,7 +249,7 @@ void ktop_tick(struct ktop *ktop, const struct ktop_regs *regs)
 
 /* ---- by NMI from the CPU set aside ---- */
 
-/* The rounds of this start that came due since the last NMI, however many NMIs that took. */
+/* Takes one sample for all rounds of this start that came due since the last answer, however many NMIs were sent. */
 static void answer(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_regs *regs)
 {
 	uint64_t begin = ktop_port_clock();
@@ -245,6 +264,7 @@ static void answer(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop_re
 	ktop_count(&ktop_ring(cpu, KTOP_SAMPLES)->cost, ktop_port_clock() - begin);
 }
 
+/* An NMI is the hook's own if one was sent to this CPU that is not yet answered. */
 bool ktop_nmi(struct ktop *ktop, const struct ktop_regs *regs)
 {
 	struct ktop_cpu *cpu = this_cpu(ktop);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* pair 3 and pair 4 are explained in ring.h and hook.h. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 
 static const char no_nmi[] = "nmi: this kernel or machine cannot send them";
 
+/* Order 0 means off, so the count passes it over. */
 void ktop_sampler_begin(struct ktop *ktop)
 {
 	uint64_t period = ktop->hz / ktop->control.rate;
@@ -33,7 +35,7 @@ static bool sampling(struct ktop *ktop)
 	return false;
 }
 
-/* NULL, or why the counters cannot do that. */
+/* Has the counters overflow at this rate, 0: never. NULL, or a text that says why they cannot. */
 static const char *count(struct ktop *ktop, uint32_t rate)
 {
 	const char *why = NULL;
@@ -45,6 +47,7 @@ static const char *count(struct ktop *ktop, uint32_t rate)
 	return why;
 }
 
+/* The timer samples from now on; `why` goes to the host. */
 static void fall_back(struct ktop *ktop, const char *why)
 {
 	ktop->control.nmi_works = false;
@@ -106,7 +109,7 @@ const char *ktop_sampler_refusal(struct ktop *ktop)
 		return "nmi needs two CPUs: one is set aside to send them";
 	if (ktop->control.nmi_works)
 		return NULL;
-	/* Nobody paces until NMIs are known to work: here alone is `sent` written by the drainer. */
+	/* No CPU paces before NMIs are known to work, so here the drainer may write `sent`. */
 	__atomic_store_n(&first->sent, first->sent + 1, __ATOMIC_RELAXED);
 	ktop->control.nmi_works = ktop_port_nmi(0);
 	if (ktop->control.nmi_works)

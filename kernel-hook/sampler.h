@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which sampler is in force. The wish is set at once; the sampler follows it by way of none, so
- * that each sample ring has one writer. All for the drainer alone.
+ * Changes the sampler. `wish` says at once which one is wanted. `sampler` follows: first it is KTOP_NONE until no CPU
+ * takes a sample any more, then it is the wanted one. Each ring of samples therefore has one writer at a time.
+ * All functions are for the drainer alone; none of them waits.
  */
 #ifndef KTOP_SAMPLER_H
 #define KTOP_SAMPLER_H
@@ -10,25 +11,25 @@
 
 struct ktop;
 
-/* enum ktop_sampler or KTOP_NONE; also brings the trace points on or off. */
+/* Sets the wish, enum ktop_sampler or KTOP_NONE, and switches the chosen trace points on or off. */
 void ktop_sampler_wish(struct ktop *ktop, uint32_t sampler);
 
-/* The wish again, after a change of the mode or the events. */
+/* Sets the wish again, after the mode or the chosen events have changed. */
 void ktop_sampler_renew(struct ktop *ktop);
 
-/* A new grid on each enabled CPU, with the rate of now. */
+/* Has each enabled CPU start a new grid, with the present rate; has each other CPU stop. */
 void ktop_sampler_begin(struct ktop *ktop);
 
-/* By timer, with a note, when the CPU set aside could not send an NMI. */
+/* If the CPU set aside could not send an NMI: changes the mode to timer, and notes why for the host. */
 void ktop_sampler_fall_back(struct ktop *ktop);
 
-/* Brings the sampler to the wish; with a sample half written, at a later call. */
+/* Brings the sampler nearer to the wish. While a sample is still being written, a later call goes on. */
 void ktop_sampler_settle(struct ktop *ktop);
 
-/* Wakes the CPUs for which ktop_sampler_begin() was called. */
+/* Kicks all CPUs if ktop_sampler_begin() was called since the last kick. */
 void ktop_sampler_kick(struct ktop *ktop);
 
-/* Why NMIs cannot be had; NULL: they can. */
+/* NULL: NMIs can be had. Else a text says why not. The first call may send one NMI to try. */
 const char *ktop_sampler_refusal(struct ktop *ktop);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes trace events into the ring KTOP_TRACE of the CPU. Its writers mask interrupts, and NMIs do not write there. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +11,7 @@
 
 _Static_assert(offsetof(struct ktop, trace) == 0, "where ktop_tracing() looks for it");
 
-/* A record; NULL: no room, or the event has been switched off meanwhile. */
+/* Enters the ring and reserves a record. NULL: the ring is full or busy, or the event was switched off meanwhile. */
 KTOP_INLINE struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *ring, uint32_t id,
 	uint32_t size, uint64_t now)
 {
@@ -23,7 +24,10 @@ KTOP_INLINE struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *rin
 	return ktop_ring_reserve(ring, size, now);
 }
 
-/* With interrupts masked, this CPU's ring has one writer. A record has room for whole words. */
+/*
+ * Interrupts are masked, so this CPU's ring has one writer. Whole words are copied: a record's room is a multiple of
+ * a word. While the CPU is off, its order is 0.
+ */
 void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, uint32_t size)
 {
 	unsigned long state = ktop_port_irq_save();
@@ -45,6 +49,7 @@ void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, ui
 	ktop_port_irq_restore(state);
 }
 
+/* What is out of range is not written, and not counted: it is the kernel's mistake. */
 void ktop_trace(struct ktop *ktop, uint32_t id, const void *fields, uint32_t size)
 {
 	uint64_t words[KTOP_TRACE_MAX / 8];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The general walk: frames outside the known text, entry stubs, and the end of a stack. unwind.h has the fast one. */
 #include <stdint.h>
 
 #include "port.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's stack by frame pointers: a frame record is { saved frame pointer, return pc }, where
- * and how wide arch.h says. NMI. Nothing is read outside the bounds that the port gave, and no walk turns back, so that
- * garbage ends it and marks it cut. Frames go straight into the sample, at any alignment.
+ * Walks the kernel's stack by frame pointers. Context: NMI. A frame record is { saved frame pointer, return pc };
+ * arch.h says where it lies and how wide it is. Nothing is read outside the bounds that the port gave. Each record
+ * lies above the one before, so that garbage ends the walk; the stack is then marked as cut. Frames go straight into
+ * the sample, at any alignment.
  *
- * A kernel with an unwinder of its own has sample.c compiled with `-include` and a header of its own, which has
- * the guard of this one, and declares ktop_unwind_kernel().
+ * A kernel with its own unwinder compiles sample.c with `-include` and a header of its own. That header has the
+ * include guard of this one, and declares ktop_unwind_kernel().
  */
 #ifndef KTOP_UNWIND_H
 #define KTOP_UNWIND_H
@@ -19,7 +20,7 @@
 #include "port.h"
 #include "wire.h"
 
-/* The record to which a frame pointer leads. */
+/* The address of the frame record to which a frame pointer leads. */
 KTOP_INLINE uint64_t ktop_record_of(uint64_t fp)
 {
 	return fp + (uint64_t)KTOP_FRAME_OFFSET;
@@ -31,13 +32,14 @@ KTOP_INLINE const struct ktop_frame *ktop_frame_at(uint64_t fp)
 }
 
 /*
- * All that set sample->flags and sample->exact, write at most KTOP_FRAMES_MAX addresses to
- * `frames`, and return how many there are: from the frame record at fp on, as frame number `count`.
+ * The functions that take a sample set sample->flags and sample->exact, write at most KTOP_FRAMES_MAX addresses to
+ * `frames`, and return how many there are. This one walks any stack, from the frame record at fp on; `count` frames
+ * are there already.
  */
 uint32_t ktop_walk_any(const struct ktop_current *current, uint64_t fp,
 	struct ktop_wire_sample *sample, uint8_t *frames, uint32_t count);
 
-/* The kernel's walk met `word`, which leads nowhere: zero ends a stack, all else cuts it. */
+/* The walk met `word`, a pc or frame pointer that leads nowhere: 0 is the end of a stack, all else cuts it. */
 static inline uint32_t ktop_walk_ended(struct ktop_wire_sample *sample, uint32_t count, uint64_t word)
 {
 	if (word != 0)
@@ -45,6 +47,7 @@ static inline uint32_t ktop_walk_ended(struct ktop_wire_sample *sample, uint32_t
 	return count;
 }
 
+/* What lies at this address. The port is asked only if the known text does not have it. */
 static inline enum ktop_text ktop_text_at(const struct ktop_current *current, uint64_t address)
 {
 	if (address >= current->text_low && address < current->text_high)
@@ -52,19 +55,22 @@ static inline enum ktop_text ktop_text_at(const struct ktop_current *current, ui
 	return ktop_port_text(address);
 }
 
-/* The last place on the stack for a frame record. */
+/* The highest address on the stack at which a frame record can lie. */
 KTOP_INLINE uint64_t ktop_last_frame(const struct ktop_current *current)
 {
 	return current->stack_high - sizeof(struct ktop_frame);
 }
 
-/* Words from `at` up to `last`; more than a stack has when it is beyond, or amid a word. */
+/*
+ * Words from `at` up to `last`. If `at` is above `last` or not at a multiple of a word, the rotation makes it more
+ * than any stack has: one comparison checks all three.
+ */
 KTOP_INLINE uint64_t ktop_words_below(uint64_t last, uint64_t at)
 {
 	return (last - at) >> KTOP_WORD_BITS | (last - at) << (64 - KTOP_WORD_BITS);
 }
 
-/* May fp lead to a frame record? */
+/* Does fp lead to a place on the stack where a frame record can lie? */
 KTOP_INLINE bool ktop_on_stack(const struct ktop_current *current, uint64_t fp)
 {
 	uint64_t last = ktop_last_frame(current);
@@ -75,8 +81,8 @@ KTOP_INLINE bool ktop_on_stack(const struct ktop_current *current, uint64_t fp)
 }
 
 /*
- * In the entry window the registers are still partly those of the interrupted context, and the
- * stack is not yet the thread's.
+ * In the entry window the CPU runs an entry stub, or its stack is not yet the thread's. Some registers may still be
+ * those of the interrupted code, so that a walk would go astray.
  */
 KTOP_INLINE bool ktop_in_entry(const struct ktop_regs *regs, uint64_t pc,
 	const struct ktop_current *current)
@@ -86,7 +92,11 @@ KTOP_INLINE bool ktop_in_entry(const struct ktop_regs *regs, uint64_t pc,
 		(regs->fp != 0 && !ktop_on_stack(current, regs->fp));
 }
 
-/* From the record at fp, which lies on the stack. May spoil what follows the frames counted. */
+/*
+ * The fast walk, from the record at fp, which lies on the stack. It reads on while return addresses are in the known
+ * text, and leaves all else to ktop_walk_any(). It may write behind the frames that it counts, but within
+ * KTOP_FRAMES_MAX.
+ */
 KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64_t fp,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {
@@ -113,7 +123,7 @@ KTOP_INLINE uint32_t ktop_walk_kernel(const struct ktop_current *current, uint64
 	return ktop_walk_any(current, fp, sample, frames, (uint32_t)(KTOP_FRAMES_MAX + at));
 }
 
-/* What belongs into a sample. */
+/* The kernel's stack of a sample: the interrupted pc, then its callers. */
 KTOP_INLINE uint32_t ktop_unwind_kernel(const struct ktop_regs *regs,
 	const struct ktop_current *current, struct ktop_wire_sample *sample, uint8_t *frames)
 {

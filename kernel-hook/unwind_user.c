@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Nothing in a program is trusted: each address is checked, and read by ktop_port_read_user(), which cannot fault. */
 #include <stdint.h>
 
 #include "arch.h"

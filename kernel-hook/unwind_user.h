@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program's stack by frame pointers. NMI. No walk turns back, so that garbage ends it and marks it
- * cut. Frames go straight into the sample, at any alignment.
+ * Walks a program's stack by frame pointers. Context: NMI. Each frame lies above the one before, so that garbage ends
+ * the walk; the stack is then marked as cut. Frames go straight into the sample, at any alignment.
  */
 #ifndef KTOP_UNWIND_USER_H
 #define KTOP_UNWIND_USER_H
@@ -14,13 +14,13 @@
 #include "wire.h"
 
 /*
- * All set sample->flags, write at most KTOP_FRAMES_MAX addresses to `frames`, and return how many
- * there are: from these registers on; of a program that was interrupted; of the one, if any, that
- * was left for the kernel.
+ * Each function below writes at most KTOP_FRAMES_MAX addresses to `frames`, sets sample->flags, and returns how many
+ * addresses there are. This one starts at the given registers.
  */
 uint32_t ktop_walk_user(uint64_t pc, uint64_t fp, struct ktop_wire_sample *sample,
 	uint8_t *frames);
 
+/* The stack of a program that the sample has interrupted. */
 KTOP_INLINE uint32_t ktop_unwind_program(const struct ktop_regs *regs,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {
@@ -28,6 +28,7 @@ KTOP_INLINE uint32_t ktop_unwind_program(const struct ktop_regs *regs,
 	return ktop_walk_user(regs->pc, regs->fp, sample, frames);
 }
 
+/* The stack of the program that entered the kernel, if there is one. */
 KTOP_INLINE uint32_t ktop_unwind_caller(const struct ktop_current *current,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {

@@ -73,7 +73,7 @@ enum {
 #define KTOP_WIRE_status(F, L) /* trace_mask bit i: event 32 + i (see `tracing`); note: why not the chosen sampler */ \
 	F(u8, running) F(u8, sampler) F(u32, rate) F(u32, sampler_cpu) F(u32, trace_mask) \
 	F(u64, meta_lost) L(char, note)
-#define KTOP_WIRE_cpu_status(F, L) /* cost, span: clock ticks in the hook, and in all, while on; used, size: bytes of ring */ \
+#define KTOP_WIRE_cpu_status(F, L) /* clock ticks while on: cost in the hook, span in all; bytes: used, size */ \
 	F(u32, cpu) F(u8, stream) F(u8, enabled) F(u64, taken) F(u64, lost) \
 	F(u64, cost) F(u64, span) F(u32, used) F(u32, size)
 #define KTOP_WIRE_keys(F, L) /* PS/2 set-1 make codes to hold down, in order */ \

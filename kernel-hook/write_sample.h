@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the samplers put into the ring: here the stack of what was interrupted, walked on the spot. NMI.
+ * What a sampler writes into the ring: a sample with the stack of the interrupted code. Context: NMI.
  *
- * A port that samples otherwise has the hook's files compiled with `-include` and a header of its own, which
- * has the guard of this one, and the same three names.
+ * A port that writes other samples compiles the hook's files with `-include` and a header of its own. That header has
+ * the include guard of this one, and the same three names: KTOP_SAMPLE_EVENT, KTOP_SAMPLE_ROOM, ktop_write_sample().
  */
 #ifndef KTOP_WRITE_SAMPLE_H
 #define KTOP_WRITE_SAMPLE_H
@@ -17,8 +17,10 @@
 #include "unwind_user.h"
 #include "wire.h"
 
+/* The id of the event, and the most bytes of its payload. */
 enum { KTOP_SAMPLE_EVENT = KTOP_EVENT_sample, KTOP_SAMPLE_ROOM = KTOP_SAMPLE_MAX };
 
+/* Writes the count in front of a list of addresses, which is there already; returns where the next list goes. */
 KTOP_INLINE uint8_t *ktop_put_count(uint8_t *list, uint32_t count)
 {
 	uint16_t size = (uint16_t)count;
@@ -27,7 +29,7 @@ KTOP_INLINE uint8_t *ktop_put_count(uint8_t *list, uint32_t count)
 	return list + sizeof(size) + 8 * count;
 }
 
-/* Writes a whole sample, of at most KTOP_SAMPLE_ROOM bytes, in place; returns its size. */
+/* Writes a whole sample of at most KTOP_SAMPLE_ROOM bytes, and returns its size. `weight`: in periods. */
 KTOP_INLINE uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs *regs,
 	const struct ktop_current *current, uint32_t weight)
 {

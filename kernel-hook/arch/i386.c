@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For i386 alone: 64 bits read and written in one, which is what compilers call where the CPU has no
- * single instruction for it. CMPXCHG8B is one, and with LOCK orders all that is around it.
+ * For i386 alone: atomic loads and stores of 64 bits, which compilers call because this CPU has no plain instruction
+ * for them. CMPXCHG8B does both; its LOCK prefix orders everything around it, so `order` does not matter. A kernel
+ * that has these functions keeps its own: these are weak. Any context.
  */
 #include <stdint.h>
 
 uint64_t ktop_load_8(const volatile void *from, int order) __asm__("__atomic_load_8");
 void ktop_store_8(volatile void *to, uint64_t value, int order) __asm__("__atomic_store_8");
 
-/* Compares with what is there or is not, and writes that again: the row stays as it is. */
+/* Compares with 0. If that is there, it is written again; else nothing is. Either way the value is now in EDX:EAX. */
 __attribute__((weak)) uint64_t ktop_load_8(const volatile void *from, int order)
 {
 	uint64_t value = 0;

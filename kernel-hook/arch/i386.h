@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 32-bit x86, from the Pentium on; arch/i386.c goes with it. Each header in arch/ has these same names. Any context.
+ * 32-bit x86, from the Pentium on; compile arch/i386.c with it. Each header in arch/ has the same names. All functions:
+ * any context.
  */
 #ifndef KTOP_ARCH_I386_H
 #define KTOP_ARCH_I386_H
@@ -10,33 +11,33 @@
 
 #include "ports.h"
 
-#define KTOP_ARCH_NAME "i386"		/* as `uname -m` has it */
+#define KTOP_ARCH_NAME "i386"		/* as `uname -m` prints it */
 
 /*
- * What a function that keeps a frame pointer leaves on the stack: a record of this shape, so far
- * from where the frame pointer points, at a multiple of a word.
+ * A function that keeps a frame pointer lays this frame record on the stack: KTOP_FRAME_OFFSET bytes from where the
+ * frame pointer points, at a multiple of a word.
  */
 struct ktop_frame {
 	uint32_t fp, pc;
 };
 enum { KTOP_FRAME_OFFSET = 0, KTOP_WORD = 4, KTOP_WORD_BITS = 2 };
 
-/* As far as 32 bits go: where the kernel begins is its own business. */
+/* User addresses are below this: each kernel chooses where it begins, so only the 32 bits bound them. */
 #define KTOP_USER_END (1ull << 32)
 
-/* All that was read and written before, in memory or a device, comes before all that follows. */
+/* All reads and writes before it, of memory and devices, come before all that follow it. */
 static inline void ktop_barrier(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* In a loop that waits for another CPU. */
+/* To be called in a loop that waits for another CPU. */
 static inline void ktop_relax(void)
 {
 	__asm__ volatile("pause");
 }
 
-/* A counter that goes on at a steady rate, also while the CPU is halted. */
+/* A counter with a steady rate, which goes on while the CPU is halted. */
 static inline uint64_t ktop_cycles(void)
 {
 	uint32_t low, high;
@@ -45,7 +46,7 @@ static inline uint64_t ktop_cycles(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Masks interrupts on this CPU, and says what was; puts that back. */
+/* Mask: masks interrupts on this CPU, and returns what was. Unmask: puts that back. */
 static inline unsigned long ktop_mask(void)
 {
 	unsigned long flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For CPUs without I/O ports: nothing answers there. */
+/* I/O ports for CPUs that have none: reads return all ones, as if no device were there. Any context. */
 #ifndef KTOP_ARCH_NO_PORTS_H
 #define KTOP_ARCH_NO_PORTS_H
 

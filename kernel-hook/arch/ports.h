@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* I/O ports, as all x86 have them. Any context. */
+/* The I/O ports of x86. Any context. */
 #ifndef KTOP_ARCH_PORTS_H
 #define KTOP_ARCH_PORTS_H
 

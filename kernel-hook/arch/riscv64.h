@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RISC-V with 64 bits. Each header in arch/ has these same names. Any context.
+ * RISC-V, 64 bits. Each header in arch/ has the same names. All functions: any context.
  */
 #ifndef KTOP_ARCH_RISCV64_H
 #define KTOP_ARCH_RISCV64_H
@@ -10,33 +10,33 @@
 
 #include "no_ports.h"
 
-#define KTOP_ARCH_NAME "riscv64"		/* as `uname -m` has it */
+#define KTOP_ARCH_NAME "riscv64"		/* as `uname -m` prints it */
 
 /*
- * What a function that keeps a frame pointer leaves on the stack: a record of this shape, so far
- * from where the frame pointer points, at a multiple of a word.
+ * A function that keeps a frame pointer lays this frame record on the stack: KTOP_FRAME_OFFSET bytes from where the
+ * frame pointer points, at a multiple of a word.
  */
 struct ktop_frame {
 	uint64_t fp, pc;
 };
 enum { KTOP_FRAME_OFFSET = -16, KTOP_WORD = 8, KTOP_WORD_BITS = 3 };
 
-/* The longest of its page tables: five levels. */
+/* User addresses are below this, with page tables of five levels, the most there are. */
 #define KTOP_USER_END (1ull << 56)
 
-/* All that was read and written before, in memory or a device, comes before all that follows. */
+/* All reads and writes before it, of memory and devices, come before all that follow it. */
 static inline void ktop_barrier(void)
 {
 	__asm__ volatile("fence iorw, iorw" ::: "memory");
 }
 
-/* In a loop that waits for another CPU. */
+/* To be called in a loop that waits for another CPU. */
 static inline void ktop_relax(void)
 {
-	__asm__ volatile(".word 0x0100000f");	/* PAUSE, a hint */
+	__asm__ volatile(".word 0x0100000f");	/* the instruction PAUSE, a hint */
 }
 
-/* A counter that goes on at a steady rate, also while the CPU is halted. */
+/* A counter with a steady rate, which goes on while the CPU is halted. */
 static inline uint64_t ktop_cycles(void)
 {
 	uint64_t time;
@@ -45,12 +45,12 @@ static inline uint64_t ktop_cycles(void)
 	return time;
 }
 
-/* Masks interrupts on this CPU, and says what was; puts that back. */
+/* Mask: masks interrupts on this CPU, and returns what was. Unmask: puts that back. */
 static inline unsigned long ktop_mask(void)
 {
 	unsigned long flags;
 
-	__asm__ volatile("csrrci %0, sstatus, 2" : "=r"(flags) :: "memory");	/* SIE */
+	__asm__ volatile("csrrci %0, sstatus, 2" : "=r"(flags) :: "memory");	/* 2: the bit SIE */
 	return flags;
 }
 
