@@ -14,6 +14,7 @@
 #include "agent/wire/decode.h"
 #include "epoch.h"
 #include "guest_events.h"
+#include "kernel_code.h"
 #include "raw_samples.h"
 
 enum {
@@ -89,6 +90,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 		.threads = threads_new(budget),
 	};
 	epoch->query = query_new(&epoch->inputs);
+	epoch->code = kernel_code_new(epoch->inputs.symbols);
 	epoch->events = guest_events_new(epoch->inputs.budget);
 	util_print(epoch->remark, sizeof(epoch->remark),
 		"no names: no kernel file is known; give --kernel ELF");
@@ -105,6 +107,7 @@ struct epoch *epoch_hold(struct epoch *epoch)
 static void epoch_free(struct epoch *epoch)
 {
 	query_free(epoch->query);
+	kernel_code_free(epoch->code);
 	guest_events_free(epoch->events);
 	symbols_free(epoch->inputs.symbols);
 	threads_free(epoch->inputs.threads);
@@ -395,7 +398,7 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 		if (events[i].kind == EVENT_SAMPLE) {
 			key_of(epoch, &events[i].sample, &stacks[i]);
 		} else if (events[i].kind == EVENT_RAW_SAMPLE) {
-			raw_samples_read(&events[i].raw, &raw[i]);
+			raw_samples_read(&events[i].raw, epoch->code, &raw[i]);
 			key_of(epoch, &raw[i].sample, &stacks[i]);
 		}
 	for (size_t i = 0; i < count; i++)

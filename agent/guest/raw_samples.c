@@ -1,34 +1,47 @@
 /* SPDX-License-Identifier: MIT */
+#include "kernel_code.h"
 #include "raw_samples.h"
-
-enum { X86_64, I386, RISCV64, AARCH64 };	/* as on the wire */
 
 enum { PAGE_BITS = 12 };
 
-static const uint8_t pc_number[] = { [X86_64] = 16, [I386] = 8, [RISCV64] = 32, [AARCH64] = 32 };
+static void take_registers(const struct raw_sample *raw, struct registers *registers)
+{
+	uint64_t value;
 
-/* Where nothing tells the mode, the half of the addresses does, as all kernels of these CPUs have it. */
-static enum mode mode_of(const struct raw_sample *raw, uint64_t pc)
+	for (uint32_t i = 0; i < registers->arch->registers; i++)
+		if (raw_register(raw, i, &value))
+			registers_set(registers, i, value);
+}
+
+/* Where nothing else tells the mode, what was found does. */
+static enum mode mode_of(const struct raw_sample *raw, const struct unwound *frames)
 {
 	if (raw->mode < MODES)
 		return raw->mode;
-	return pc >> (raw->arch == I386 ? 31 : 63) ? MODE_KERNEL : MODE_USER;
+	return frames->kernel.count ? MODE_KERNEL : MODE_USER;
 }
 
-void raw_samples_read(const struct raw_sample *raw, struct raw_stack *stack)
+void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack)
 {
-	bool known = raw_register(raw, pc_number[raw->arch], &stack->kernel[0]);
-	enum mode mode = mode_of(raw, known ? stack->kernel[0] : 0);
+	const struct arch *arch = arch_get(raw->arch);
+	struct registers registers = { .arch = arch };
+	struct stack_memory memory = { .count = 1 };
+	struct unwound *frames = &stack->frames;
+	struct unwind_code known = kernel_code_now(code, arch, raw->mode == MODE_USER);
 
-	stack->user[0] = stack->kernel[0];
+	take_registers(raw, &registers);
+	memory.pieces[0] = (struct stack_piece) {
+		.address = raw->stack_address, .bytes = (const uint8_t *)raw->stack.bytes, .size = raw->stack.size,
+	};
+	unwind(&registers, &known, &memory, frames);
 	stack->sample = (struct sample) {
 		.process = raw->space ? (uint32_t)(raw->space >> PAGE_BITS) : EVENT_KERNEL,
 		.thread = EVENT_NONE,
-		.mode = mode,
-		.kernel_cut = mode != MODE_USER, .user_cut = mode == MODE_USER,
+		.mode = mode_of(raw, frames),
+		.kernel_cut = frames->kernel.cut, .user_cut = frames->user.cut,
 		.weight = raw->weight,
-		.exact = 1, .user_exact = true,
-		.kernel_count = known && mode != MODE_USER, .user_count = known && mode == MODE_USER,
-		.kernel = stack->kernel, .user = stack->user,
+		.exact = frames->kernel.exact, .user_exact = frames->user.exact & 1,
+		.kernel_count = frames->kernel.count, .user_count = frames->user.count,
+		.kernel = frames->kernel.frames, .user = frames->user.frames,
 	};
 }

@@ -5,15 +5,16 @@
 
 #include <stdint.h>
 
+#include "agent/unwind/unwind.h"
 #include "agent/wire/event.h"
 
-enum { RAW_FRAMES = 64 };		/* in each of the two stacks */
+struct kernel_code;
 
 struct raw_stack {
 	struct sample sample;		/* whose frames these are */
-	uint64_t kernel[RAW_FRAMES], user[RAW_FRAMES];
+	struct unwound frames;
 };
 
-void raw_samples_read(const struct raw_sample *raw, struct raw_stack *stack);
+void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack);
 
 #endif

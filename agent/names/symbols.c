@@ -143,6 +143,34 @@ void symbols_drop_kernel(struct symbols *symbols)
 	renew(symbols);
 }
 
+bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, uint64_t *start)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+	uint64_t slide = kernel_image_slide(symbols->kernel);
+	uint32_t index = file ? symbol_table_find(file->table, address - slide) : SYMBOL_NONE;
+	const struct guest_symbol *told;
+
+	if (index != SYMBOL_NONE) {
+		*start = symbol_table_get(file->table, index).address + slide;
+		return true;
+	}
+	told = guest_symbols_find(symbols->told, address);
+	*start = told ? told->address : 0;
+	return told;
+}
+
+uint64_t symbols_kernel_slide(const struct symbols *symbols)
+{
+	return kernel_image_slide(symbols->kernel);
+}
+
+int symbols_kernel_descriptor(const struct symbols *symbols)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+
+	return file ? file->fd : -1;
+}
+
 bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address)
 {
 	uint64_t before = kernel_image_slide(symbols->kernel);

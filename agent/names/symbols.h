@@ -105,6 +105,18 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 uint32_t symbols_special(struct symbols *symbols, const char *name);
 
 /*
+ * Of a run address in the kernel's own code: where its function begins, as a run address. False: no
+ * symbol is known there.
+ */
+bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, uint64_t *start);
+
+/* Run address minus link address of the kernel; 0 if it is not known. */
+uint64_t symbols_kernel_slide(const struct symbols *symbols);
+
+/* The descriptor of the kernel's ELF file, which the symbols own; -1: no file is read, or it is a list. */
+int symbols_kernel_descriptor(const struct symbols *symbols);
+
+/*
  * Adds a function of other symbols, with its name and object. Copies it each time, without a look for an
  * equal one.
  */

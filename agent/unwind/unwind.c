@@ -121,8 +121,10 @@ void unwind(struct registers *registers, const struct unwind_code *code, struct 
 	struct walk walk = { .code = code, .memory = memory, .registers = registers, .exact = true, .leaf = true };
 
 	memset(result, 0, sizeof(*result));
-	if (!registers_has(registers, registers->arch->pc))
+	if (!registers_has(registers, registers->arch->pc)) {
+		result->kernel.cut = result->user.cut = true;
 		return;
+	}
 	while (is_kernel(&walk))
 		if (!go_on(&walk, &result->kernel))
 			return;

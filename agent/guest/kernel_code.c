@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/names/files/sym_cfi.h"
+#include "agent/names/symbols.h"
+#include "kernel_code.h"
+
+enum { KEPT = 512 };			/* rules by address; a power of two */
+
+struct kept_rules {
+	uint64_t address;		/* 0: none */
+	bool found;
+	struct frame_rules rules;
+};
+
+struct kernel_code {
+	struct symbols *symbols;
+	unsigned address_bits;
+	uint64_t generation;		/* of the symbols, when the rest was made */
+	int file;			/* the kernel's, that `cfi` is of; -1: none */
+	struct sym_cfi *cfi;		/* NULL: the file has none */
+	struct kept_rules *kept;	/* KEPT; libdw runs a program for each answer */
+};
+
+struct kernel_code *kernel_code_new(struct symbols *symbols)
+{
+	struct kernel_code *code = util_alloc(sizeof(*code));
+
+	*code = (struct kernel_code) { .symbols = symbols, .file = -1 };
+	return code;
+}
+
+static void forget(struct kernel_code *code)
+{
+	sym_cfi_close(code->cfi);
+	free(code->kept);
+	code->cfi = NULL;
+	code->kept = NULL;
+}
+
+void kernel_code_free(struct kernel_code *code)
+{
+	if (!code)
+		return;
+	forget(code);
+	free(code);
+}
+
+/* Kernels have the upper half of the addresses; those that have not are known by their symbols alone. */
+static bool is_kernel(void *context, uint64_t pc)
+{
+	const struct kernel_code *code = context;
+	uint64_t start;
+
+	return pc >> (code->address_bits - 1) & 1 || symbols_kernel_function(code->symbols, pc, &start);
+}
+
+static bool function_at(void *context, uint64_t pc, uint64_t *start)
+{
+	return symbols_kernel_function(((struct kernel_code *)context)->symbols, pc, start);
+}
+
+static bool find_rules(void *context, uint64_t pc, struct frame_rules *rules)
+{
+	struct kernel_code *code = context;
+	uint64_t address = pc - symbols_kernel_slide(code->symbols);
+	struct kept_rules *kept = &code->kept[address % KEPT];
+
+	if (kept->address != address || !address) {
+		kept->found = sym_cfi_find(code->cfi, address, &kept->rules);
+		kept->address = address;
+	}
+	*rules = kept->rules;
+	return kept->found;
+}
+
+/* A new file, or another slide: what is kept is of the one before. */
+static void renew(struct kernel_code *code)
+{
+	int file = symbols_kernel_descriptor(code->symbols);
+
+	code->generation = symbols_generation(code->symbols);
+	if (file == code->file)
+		return;
+	forget(code);
+	code->file = file;
+	if (file >= 0)
+		code->cfi = sym_cfi_open(fcntl(file, F_DUPFD_CLOEXEC, 0));
+	if (code->cfi)
+		code->kept = util_alloc(KEPT * sizeof(*code->kept));
+}
+
+struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user)
+{
+	code->address_bits = arch->word * 8u;
+	if (code->generation != symbols_generation(code->symbols) || code->file < 0)
+		renew(code);
+	return (struct unwind_code) {
+		.context = code,
+		.is_kernel = user ? NULL : is_kernel,
+		.function = user ? NULL : function_at,
+		.rules = code->cfi && !user ? find_rules : NULL,
+	};
+}
