@@ -39,8 +39,8 @@ AGENT = \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders share subscription tape \
 		turn) \
 	$(call in,agent/fleet/,fleet fleet_names fleet_answers) \
-	$(call in,agent/report/,recorder report report_json report_file report_guest report_options report_recording \
-		report_text) \
+	$(call in,agent/report/,recorder report report_answer report_json report_file report_guest report_options \
+		report_recording report_text) \
 	$(call in,agent/service/,control_client control_socket service)
 TUI = $(call in,tui/terminal/,canvas glyphs keys signals term term_keys theme tty) \
 	$(call in,tui/frame/,away emptiness header key_bar list prompt remark_line scope status tab_row title) \

@@ -9,12 +9,21 @@ struct loan;
 
 /* ---- report.c ---- */
 
+enum { REPORT_NAMES_MS = 3000 };	/* longest wait for source lines, and for more of the guest's names */
+
 void report_enter(struct report *report, enum report_state state);
 bool report_is_late(const struct report *report);	/* the present state's deadline is over */
 /* True: `moves`, a count that changes while the guest runs, has not changed for more than `ns`. */
 bool report_is_still(struct report *report, uint64_t moves, uint64_t ns);
 void report_fail(struct report *report, const char *what);
 void report_note(struct report *report, const char *what, const char *why);	/* adds to `note`; `why` may be "" */
+
+bool report_is_up(const struct report *report);		/* its guest is there, and may still tell of itself */
+
+/* ---- report_answer.c: the answer, when the window has ended ---- */
+
+void report_find_answer(struct report *report);	/* as soon as its names are known, or it is late */
+void report_write_file(struct report *report);		/* the folded one; goes on when that is done */
 
 /* ---- report_recording.c: a recording takes the place of a window, once all of it was read ---- */
 
