@@ -7,7 +7,7 @@ CLANG = clang
 WARN = -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wpointer-arith -Wwrite-strings -Wvla -Werror
 CPPFLAGS = -D_GNU_SOURCE -I.
 CFLAGS = -std=c11 $(WARN) -g -fno-omit-frame-pointer -pthread
-LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lm -pthread
+LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lz -llzma -lzstd -llz4 -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 comma = ,
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
@@ -28,8 +28,8 @@ AGENT = \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
 	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_cfi sym_dwarf \
-		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_text symbol_table sysroot) \
-	$(call in,agent/names/linux/,orc) \
+		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_linux sym_text symbol_table sysroot) \
+	$(call in,agent/names/linux/,boot_image kallsyms kallsyms_find kernel_bytes linux_kernel orc unpack) \
 	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts objects \
 		programs sources specials symbols threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \

@@ -19,6 +19,7 @@ struct kernel_image {
 	bool anchor_known;		/* the file has it, at this address: */
 	uint64_t anchor_link;
 	uint64_t bias;			/* of the kernel's object; 0: the guest has not told */
+	bool bias_known;
 
 	char *version;			/* NULL: not told */
 	struct debug_object built;	/* the running kernel, by its build-id */
@@ -125,6 +126,12 @@ bool kernel_image_set_anchor(struct kernel_image *kernel, const char *name, uint
 void kernel_image_set_bias(struct kernel_image *kernel, uint64_t bias)
 {
 	kernel->bias = bias;
+	kernel->bias_known = true;
+}
+
+bool kernel_image_is_placed(const struct kernel_image *kernel)
+{
+	return kernel->file && (!kernel->file->kernel || kernel->anchor_known || kernel->bias_known);
 }
 
 static bool has_build_id(const struct image *file, struct text id)

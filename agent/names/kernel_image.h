@@ -37,6 +37,12 @@ uint64_t kernel_image_slide(const struct kernel_image *kernel);
 bool kernel_image_set_anchor(struct kernel_image *kernel, const char *name, uint64_t address);
 void kernel_image_set_bias(struct kernel_image *kernel, uint64_t bias);
 
+/*
+ * Is there a file whose link addresses say what runs? Linux places itself anew in each boot: the names in
+ * its boot image belong to no address until the slide is known.
+ */
+bool kernel_image_is_placed(const struct kernel_image *kernel);
+
 /* Is an object of the kernel this file, not a module? `name`: the object's name, printable. */
 bool kernel_image_is(const struct kernel_image *kernel, const struct object *object,
 	const char *name);

@@ -106,9 +106,23 @@ uint64_t symbols_left_out(const struct symbols *symbols)
 
 /* ---- the kernel ---- */
 
-static void renew_if_moved(struct symbols *symbols, uint64_t slide_before)
+struct place {
+	uint64_t slide;
+	bool known;
+};
+
+static struct place place_of(const struct symbols *symbols)
 {
-	if (kernel_image_slide(symbols->kernel) != slide_before)
+	return (struct place) {
+		.slide = kernel_image_slide(symbols->kernel), .known = kernel_image_is_placed(symbols->kernel),
+	};
+}
+
+static void renew_if_moved(struct symbols *symbols, struct place before)
+{
+	struct place now = place_of(symbols);
+
+	if (now.slide != before.slide || now.known != before.known)
 		renew(symbols);
 }
 
@@ -173,7 +187,7 @@ int symbols_kernel_descriptor(const struct symbols *symbols)
 
 bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address)
 {
-	uint64_t before = kernel_image_slide(symbols->kernel);
+	struct place before = place_of(symbols);
 	bool known = kernel_image_set_anchor(symbols->kernel, name, address);
 
 	renew_if_moved(symbols, before);
@@ -230,7 +244,7 @@ static bool is_kernel(struct symbols *symbols, const struct object *object)
 
 static void set_bias(struct symbols *symbols, uint64_t bias)
 {
-	uint64_t before = kernel_image_slide(symbols->kernel);
+	struct place before = place_of(symbols);
 
 	kernel_image_set_bias(symbols->kernel, bias);
 	renew_if_moved(symbols, before);
@@ -382,7 +396,7 @@ static uint32_t resolve_kernel(struct symbols *symbols, const struct mapping *ma
 	struct image *file = kernel_image_file(symbols->kernel);
 	uint32_t index = SYMBOL_NONE;
 
-	if (file)
+	if (kernel_image_is_placed(symbols->kernel))
 		index = symbol_table_find(file->table, address - kernel_image_slide(symbols->kernel));
 	if (index != SYMBOL_NONE)
 		return function_of(symbols, file, index, kernel_name, true);

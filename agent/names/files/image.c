@@ -9,7 +9,10 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/names/linux/boot_image.h"
+#include "agent/names/linux/linux_kernel.h"
 #include "image.h"
+#include "sym_linux.h"
 #include "sym_text.h"
 #include "symbol_table.h"
 
@@ -25,16 +28,9 @@ void image_free(struct image *image)
 		budget_free(image->budget, image->functions,
 			symbol_table_count(image->table) * sizeof(*image->functions));
 	symbol_table_free(image->table);
+	linux_kernel_free(image->kernel);
 	free(image->path);
 	free(image);
-}
-
-/* linux/Documentation/arch/x86/boot.rst: "HdrS" at 0x202 of a bzImage. */
-static bool is_linux_image(int fd)
-{
-	char magic[4];
-
-	return pread(fd, magic, 4, 0x202) == 4 && memcmp(magic, "HdrS", 4) == 0;
 }
 
 struct text_file {
@@ -77,18 +73,21 @@ static bool read_text(struct image *image, char **error)
 	struct text_file file = { 0 };
 	bool done;
 
-	if (is_linux_image(image->fd))
-		return util_fail(error, "cannot load symbols of %s: a bzImage holds none; "
-			"give vmlinux by --kernel, or System.map by --symbols", image->path);
 	if (read_all(image, &file))
 		done = sym_text_read(file.bytes, file.size, image->path, image->table, error);
 	else
 		done = util_fail(error, "cannot read %s: %s; give another file of symbols",
 			image->path, file.why);
 	budget_free(image->budget, file.bytes, file.room);
+	return done;
+}
+
+/* It has no lines: who asks for some is not shown it. */
+static bool close_after(struct image *image, bool read)
+{
 	close(image->fd);
 	image->fd = -1;
-	return done;
+	return read;
 }
 
 /* Opens regular files only: opening a pipe or a device may wait for ever. */
@@ -114,7 +113,10 @@ static bool read_image(struct image *image, enum image_kinds kinds, char **error
 	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
 		return sym_elf_read(image->fd, image->path, image->table, &image->build_id,
 			image->budget, error);
-	return read_text(image, error);
+	if (boot_image_is(image->fd))
+		return close_after(image, sym_linux_read(image->fd, image->path, image->table,
+			&image->build_id, &image->kernel, image->budget, error));
+	return close_after(image, read_text(image, error));
 }
 
 static void set_debug(struct image *image)
@@ -186,6 +188,7 @@ struct image *image_share(const struct image *image)
 	other->fd = fd;
 	other->path = util_copy(image->path, strlen(image->path));
 	other->table = symbol_table_hold(image->table);
+	other->kernel = linux_kernel_hold(image->kernel);
 	other->functions = NULL;
 	set_debug(other);
 	return other;

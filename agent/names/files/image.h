@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file of the host with symbols, once it is read: an ELF file, or a list of symbols. */
+/* A file of the host with symbols, once it is read: an ELF file, a Linux boot image, or a list of symbols. */
 #ifndef IMAGE_H
 #define IMAGE_H
 
@@ -11,15 +11,17 @@
 #include "sym_elf.h"
 
 struct budget;
+struct linux_kernel;
 
 struct image {
 	struct budget *budget;
 	char *path;
-	int fd;				/* for lines; -1: a list of symbols has none */
+	int fd;				/* for lines; -1: only ELF files have some */
 	struct stat file;		/* as it was when it was read */
 	struct build_id build_id;
 	struct symbol_table *table;
-	struct debug_object debug;	/* for this very file; not for a list */
+	struct linux_kernel *kernel;	/* of a Linux boot image; NULL: it is none */
+	struct debug_object debug;	/* for this very ELF file */
 	uint32_t *functions;		/* ids by symbol, set by symbols.c; FUNCTION_NONE: not made yet */
 };
 

@@ -4,6 +4,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "bytes.h"
 #include "orc.h"
 
 enum { IP_SIZE = 4, ENTRY_SIZE = 6, ENTRIES_MAX = 4 << 20 };
@@ -22,10 +23,6 @@ struct orc {
 	enum orc_format format;
 };
 
-static uint16_t half_at(const uint8_t *bytes)
-{
-	return (uint16_t)(bytes[0] | bytes[1] << 8);
-}
 
 /* The bits after both registers. 5.x: type:2 end:1. 6.3: type:2 signal:1 end:1. 6.4: type:3 signal:1. */
 static unsigned kind_of(const uint8_t *packed)
@@ -72,10 +69,9 @@ static int by_address(const void *left, const void *right)
 /* Each word of the table is the distance from itself to the code. */
 static uint64_t address_at(const struct orc_tables *tables, size_t index)
 {
-	const uint8_t *word = tables->ips + index * IP_SIZE;
-	uint32_t distance = (uint32_t)half_at(word) | (uint32_t)half_at(word + 2) << 16;
+	int32_t distance = (int32_t)bytes_32(tables->ips + index * IP_SIZE);
 
-	return tables->address + index * IP_SIZE + (uint64_t)(int64_t)(int32_t)distance;
+	return tables->address + index * IP_SIZE + (uint64_t)(int64_t)distance;
 }
 
 /* Fills the rows, and sorts them. False: the addresses are further apart than in any kernel. */
@@ -165,8 +161,8 @@ static struct orc_entry unpack(const uint8_t *packed, enum orc_format format)
 	struct orc_entry entry = {
 		.sp = (enum orc_register)sp,
 		.bp = (enum orc_register)bp,
-		.sp_offset = (int16_t)half_at(packed),
-		.bp_offset = (int16_t)half_at(packed + 2),
+		.sp_offset = (int16_t)bytes_16(packed),
+		.bp_offset = (int16_t)bytes_16(packed + 2),
 	};
 
 	if (format == ORC_6_4) {

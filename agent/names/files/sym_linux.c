@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "agent/names/linux/boot_image.h"
+#include "agent/names/linux/kallsyms.h"
+#include "agent/names/linux/kernel_bytes.h"
+#include "agent/names/linux/linux_kernel.h"
+#include "agent/names/linux/unpack.h"
+#include "sym_elf.h"
+#include "sym_linux.h"
+#include "symbol_table.h"
+
+/* Where the last one ends when nothing follows, in bytes. */
+enum { FUNCTION_MAX = 1 << 20 };
+
+/* A function ends where any other symbol begins, of data too. */
+static uint64_t end_of(const struct kallsyms *kallsyms, struct kallsyms_cursor *ahead, uint64_t address)
+{
+	while (ahead->address <= address || ahead->absolute) {
+		if (!kallsyms_next(kallsyms, ahead))
+			return address < UINT64_MAX - FUNCTION_MAX ? address + FUNCTION_MAX : UINT64_MAX;
+	}
+	return ahead->address;
+}
+
+static bool is_code(const struct kallsyms_cursor *symbol)
+{
+	return !symbol->absolute && symbol->type && strchr("TtWwi", symbol->type);
+}
+
+/* False: the table is full. */
+static bool add_symbols(const struct kallsyms *kallsyms, struct symbol_table *table)
+{
+	struct kallsyms_cursor symbol = { .index = 0 }, ahead = { .index = 0 };
+
+	while (kallsyms_next(kallsyms, &symbol)) {
+		struct symbol_entry entry = {
+			.address = symbol.address, .name = symbol.name, .name_size = symbol.size,
+			.global = symbol.type == 'T' || symbol.type == 'W',
+		};
+
+		if (!is_code(&symbol))
+			continue;
+		entry.limit = end_of(kallsyms, &ahead, symbol.address);
+		if (!symbol_table_add(table, &entry))
+			return false;
+	}
+	return true;
+}
+
+static bool read_kernel(const struct unpacked *image, struct symbol_table *table, struct linux_kernel **kernel,
+	struct budget *budget, const char **why)
+{
+	struct kernel_bytes bytes;
+	struct kallsyms kallsyms;
+
+	*why = "no table of symbols was found in it (a kernel without CONFIG_KALLSYMS, or no Linux)";
+	if (!kernel_bytes_set(&bytes, image->bytes, image->size) || !kallsyms_find(&bytes, &kallsyms))
+		return false;
+	*why = "it does not say where it was linked";
+	*kernel = linux_kernel_new(&bytes, &kallsyms, budget);
+	if (!*kernel)
+		return false;
+	*why = "there is no memory for its symbols (--memory gives more)";
+	if (add_symbols(&kallsyms, table))
+		return true;
+	linux_kernel_free(*kernel);
+	*kernel = NULL;
+	return false;
+}
+
+bool sym_linux_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
+	struct linux_kernel **kernel, struct budget *budget, char **error)
+{
+	struct unpacked image;
+	const char *why;
+	bool read;
+
+	if (!boot_image_read(fd, path, budget, &image, error))
+		return false;
+	read = read_kernel(&image, table, kernel, budget, &why);
+	unpack_free(&image, budget);
+	if (!read)
+		return util_fail(error, "cannot load symbols of %s: %s; give vmlinux by --kernel, or System.map by "
+			"--symbols", path, why);
+	build_id_set(id, (*kernel)->build_id, (*kernel)->build_id_size);
+	return true;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "boot_image.h"
+#include "bytes.h"
+#include "unpack.h"
+
+enum {
+	HEAD = 0x260,			/* bytes, that tell what it is and where its payload lies */
+	X86_SECTORS = 0x1f1, X86_MAGIC = 0x202, X86_VERSION = 0x206, X86_PAYLOAD = 0x248,
+	X86_PAYLOAD_SINCE = 0x208,	/* version 2.08 of the boot protocol */
+	SECTOR = 512, SECTORS_OF_OLD = 4,
+	ARM64_MAGIC = 0x38, RISCV_MAGIC = 0x38,
+	ZBOOT_MAGIC = 4, ZBOOT_PAYLOAD = 8,
+};
+
+static const char damaged[] = "it is damaged: its kernel lies beyond its end";
+
+enum kind { NO_BOOT_IMAGE, BZIMAGE, IMAGE, ZBOOT, PACKED };
+
+static enum kind kind_of(const uint8_t *head, size_t size)
+{
+	if (size < HEAD)
+		return NO_BOOT_IMAGE;
+	if (memcmp(head + X86_MAGIC, "HdrS", 4) == 0)
+		return BZIMAGE;
+	if (memcmp(head, "MZ", 2) == 0 && memcmp(head + ZBOOT_MAGIC, "zimg", 4) == 0)
+		return ZBOOT;
+	if (memcmp(head + ARM64_MAGIC, "ARM\x64", 4) == 0 || memcmp(head + RISCV_MAGIC, "RSC\x05", 4) == 0)
+		return IMAGE;
+	return unpack_knows(head, size) ? PACKED : NO_BOOT_IMAGE;
+}
+
+bool boot_image_is(int fd)
+{
+	uint8_t head[HEAD];
+
+	return pread(fd, head, HEAD, 0) == HEAD && kind_of(head, HEAD) != NO_BOOT_IMAGE;
+}
+
+static bool read_file(int fd, struct budget *budget, struct unpacked *file, const char **why)
+{
+	struct stat facts;
+
+	*why = "it is larger than any kernel";
+	if (fstat(fd, &facts) != 0 || facts.st_size > UNPACK_MOST)
+		return false;
+	*why = "there is no memory for it (--memory gives more)";
+	if ((size_t)facts.st_size > budget_left(budget))
+		return false;
+	file->bytes = budget_resize(budget, NULL, 0, (size_t)facts.st_size);
+	if (!file->bytes)
+		return false;
+	file->room = (size_t)facts.st_size;
+	while (file->size < file->room) {
+		ssize_t got = pread(fd, file->bytes + file->size, file->room - file->size, (off_t)file->size);
+
+		*why = got < 0 ? strerror(errno) : "it has become shorter meanwhile";
+		if (got == 0 || (got < 0 && errno != EINTR))
+			return false;
+		file->size += got > 0 ? (size_t)got : 0;
+	}
+	return true;
+}
+
+/* Where its payload lies. False: *why says why. */
+static bool find_payload(const struct unpacked *file, enum kind kind, size_t *at, size_t *size,
+	const char **why)
+{
+	const uint8_t *head = file->bytes, *payload = head + (kind == ZBOOT ? ZBOOT_PAYLOAD : X86_PAYLOAD);
+
+	*at = 0;
+	*size = file->size;
+	if (kind == PACKED)
+		return true;
+	*why = "it is older than Linux 2.6.26, whose header tells of no payload";
+	if (kind == BZIMAGE && bytes_16(head + X86_VERSION) < X86_PAYLOAD_SINCE)
+		return false;
+	if (kind == BZIMAGE)
+		*at = ((head[X86_SECTORS] ? head[X86_SECTORS] : SECTORS_OF_OLD) + 1) * SECTOR;
+	*at += bytes_32(payload);
+	*size = bytes_32(payload + 4);
+	*why = damaged;
+	return *at <= file->size && *size <= file->size - *at;
+}
+
+/* What is packed in the file takes its place; once more, what is in that. */
+static bool unwrap(struct unpacked *file, struct budget *budget, const char **why)
+{
+	enum kind kind = kind_of(file->bytes, file->size);
+	struct unpacked kernel;
+	size_t at, size;
+
+	if (kind == NO_BOOT_IMAGE || kind == IMAGE)
+		return true;
+	if (!find_payload(file, kind, &at, &size, why) ||
+			!unpack(file->bytes + at, size, budget, &kernel, why))
+		return false;
+	unpack_free(file, budget);
+	*file = kernel;
+	return true;
+}
+
+bool boot_image_read(int fd, const char *path, struct budget *budget, struct unpacked *kernel, char **error)
+{
+	const char *why;
+
+	*kernel = (struct unpacked) { .bytes = NULL };
+	if (read_file(fd, budget, kernel, &why) && unwrap(kernel, budget, &why) && unwrap(kernel, budget, &why))
+		return true;
+	unpack_free(kernel, budget);
+	return util_fail(error, "cannot read the kernel in %s: %s; give vmlinux by --kernel, or System.map by "
+		"--symbols", path, why);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "bytes.h"
+#include "kallsyms.h"
+#include "linux_kernel.h"
+#include "orc.h"
+
+enum {
+	NOTE_BUILD_ID = 3,		/* NT_GNU_BUILD_ID */
+	RELATIVE_ARM64 = 0x403, RELATIVE_RISCV64 = 3,	/* R_AARCH64_RELATIVE, R_RISCV_RELATIVE */
+	RELOCATION = 24,		/* bytes: offset, kind, addend */
+	PAGE = 4096, BASE_MOST = 2 << 20,	/* how far above the start the first symbol lies */
+};
+
+static const struct {
+	const char *name;
+	enum landmark landmark;
+} names[] = {
+	{ "_text", LANDMARK_TEXT },
+	{ "_stext", LANDMARK_CODE },
+	{ "_etext", LANDMARK_CODE_END },
+	{ "asm_exc_divide_error", LANDMARK_DIVIDE_ERROR },
+	{ "divide_error", LANDMARK_DIVIDE_ERROR },	/* before 5.8 */
+	{ "vectors", LANDMARK_VECTORS },
+	{ "linux_banner", LANDMARK_BANNER },
+	{ "modules", LANDMARK_MODULES },
+	{ "init_task", LANDMARK_INIT_TASK },
+	{ "current_task", LANDMARK_CURRENT_TASK },
+	{ "pcpu_hot", LANDMARK_PCPU_HOT },
+	{ "__per_cpu_offset", LANDMARK_PER_CPU_OFFSET },
+	{ "__start_notes", LANDMARK_NOTES },
+	{ "__stop_notes", LANDMARK_NOTES_END },
+	{ "__start_orc_unwind_ip", LANDMARK_ORC_IP },
+	{ "__stop_orc_unwind_ip", LANDMARK_ORC_IP_END },
+	{ "__start_orc_unwind", LANDMARK_ORC },
+	{ "__stop_orc_unwind", LANDMARK_ORC_END },
+};
+
+struct shared {				/* what is handed out, and who holds it */
+	struct linux_kernel kernel;
+	atomic_uint holders;
+};
+
+/* ---- where an Image was linked ---- */
+
+/* Is this the relocation that writes the base? Then it says where the Image starts. */
+static bool is_of_base(const struct kernel_bytes *bytes, const uint8_t *relocation, size_t base_at, uint64_t *start)
+{
+	uint64_t kind = bytes->machine == KERNEL_ARM64 ? RELATIVE_ARM64 : RELATIVE_RISCV64;
+	uint64_t base = bytes_64(relocation + 16);
+
+	*start = bytes_64(relocation) - base_at;
+	return bytes_64(relocation + 8) == kind && *start % PAGE == 0 && base % PAGE == 0 &&
+		base - *start < BASE_MOST && *start >> 63;
+}
+
+static bool find_relocation(const struct kernel_bytes *bytes, struct kallsyms *kallsyms, uint64_t *start)
+{
+	for (size_t at = 0; at + RELOCATION <= bytes->size; at += 8) {
+		if (is_of_base(bytes, bytes->bytes + at, kallsyms->base_at, start)) {
+			kallsyms->base = bytes_64(bytes->bytes + at + 16);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* By the base, if it is there already: that is where _text is, or so close that pages tell. */
+static bool place(struct kernel_bytes *bytes, struct kallsyms *kallsyms)
+{
+	uint64_t start = kallsyms->base / BASE_MOST * BASE_MOST;
+
+	if (bytes->count)
+		return true;
+	if (!kallsyms->base_at || (!kallsyms->base && !find_relocation(bytes, kallsyms, &start)))
+		return false;
+	kernel_bytes_place(bytes, start);
+	return true;
+}
+
+/* ---- what is found ---- */
+
+static void take_landmarks(struct linux_kernel *kernel, const struct kallsyms *kallsyms)
+{
+	struct kallsyms_cursor cursor = { .index = 0 };
+
+	while (kallsyms_next(kallsyms, &cursor)) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+			enum landmark landmark = names[i].landmark;
+
+			if (strcmp(cursor.name, names[i].name) != 0 || kernel->known >> landmark & 1)
+				continue;
+			kernel->landmarks[landmark] = cursor.address;
+			kernel->known |= 1u << landmark;
+		}
+	}
+}
+
+bool linux_kernel_landmark(const struct linux_kernel *kernel, enum landmark landmark, uint64_t *address)
+{
+	*address = kernel->landmarks[landmark];
+	return kernel->known >> landmark & 1;
+}
+
+/* The bytes between two landmarks, else of a section. */
+static bool find_part(const struct linux_kernel *kernel, const struct kernel_bytes *bytes, enum landmark first,
+	const char *section, struct kernel_part *part)
+{
+	uint64_t from, to;
+	const uint8_t *at;
+
+	if (!linux_kernel_landmark(kernel, first, &from) || !linux_kernel_landmark(kernel, first + 1, &to))
+		return kernel_bytes_section(bytes, section, part);
+	at = to > from ? kernel_bytes_at(bytes, from, to - from) : NULL;
+	if (!at)
+		return kernel_bytes_section(bytes, section, part);
+	*part = (struct kernel_part) { .address = from, .offset = (size_t)(at - bytes->bytes), .size = to - from };
+	return true;
+}
+
+static void take_orc(struct linux_kernel *kernel, const struct kernel_bytes *bytes, struct budget *budget)
+{
+	struct kernel_part ips, entries;
+	struct orc_tables tables;
+
+	if (!find_part(kernel, bytes, LANDMARK_ORC_IP, ".orc_unwind_ip", &ips) ||
+			!find_part(kernel, bytes, LANDMARK_ORC, ".orc_unwind", &entries))
+		return;
+	tables = (struct orc_tables) {
+		.ips = bytes->bytes + ips.offset, .ips_size = ips.size, .address = ips.address,
+		.entries = bytes->bytes + entries.offset, .entries_size = entries.size,
+	};
+	kernel->orc = orc_new(&tables, orc_format_of(&tables), budget);
+}
+
+/* Of notes, each a head of three words, a name and what it says, padded to words. */
+static void take_build_id(struct linux_kernel *kernel, const struct kernel_bytes *bytes)
+{
+	struct kernel_part notes;
+	const uint8_t *note;
+	size_t left;
+
+	if (!find_part(kernel, bytes, LANDMARK_NOTES, ".notes", &notes))
+		return;
+	note = bytes->bytes + notes.offset;
+	for (left = notes.size; left >= 16; ) {
+		uint64_t name = bytes_32(note), size = bytes_32(note + 4);
+		uint64_t text = 12 + (name + 3) / 4 * 4, whole = text + (size + 3) / 4 * 4;
+
+		if (text + size > left)
+			return;
+		if (bytes_32(note + 8) == NOTE_BUILD_ID && name == 4 && memcmp(note + 12, "GNU", 4) == 0 &&
+				size && size <= sizeof(kernel->build_id)) {
+			memcpy(kernel->build_id, note + text, size);
+			kernel->build_id_size = size;
+			return;
+		}
+		if (whole > left)
+			return;
+		note += whole;
+		left -= whole;
+	}
+}
+
+/* Where no symbol tells of it, it is the first text that begins like one and has a number in it. */
+static void take_banner(struct linux_kernel *kernel, const struct kernel_bytes *bytes)
+{
+	static const char begin[] = "Linux version ";
+	const uint8_t *at = bytes->bytes, *end = at + bytes->size, *hit;
+	uint64_t address;
+
+	for (; (hit = memmem(at, (size_t)(end - at), begin, strlen(begin))); at = hit + 1) {
+		size_t left = (size_t)(end - hit), size = left < LINUX_BANNER_MAX ? left : LINUX_BANNER_MAX;
+
+		if (size <= strlen(begin) || hit[strlen(begin)] < '0' || hit[strlen(begin)] > '9' ||
+				!kernel_bytes_address(bytes, (size_t)(hit - bytes->bytes), &address))
+			continue;
+		memcpy(kernel->banner, hit, size);
+		kernel->banner[size] = '\0';
+		kernel->landmarks[LANDMARK_BANNER] = address;
+		kernel->known |= 1u << LANDMARK_BANNER;
+		return;
+	}
+}
+
+struct linux_kernel *linux_kernel_new(struct kernel_bytes *bytes, struct kallsyms *kallsyms,
+	struct budget *budget)
+{
+	struct shared *shared;
+	struct linux_kernel *kernel;
+
+	if (!place(bytes, kallsyms))
+		return NULL;
+	shared = util_alloc(sizeof(*shared));
+	atomic_init(&shared->holders, 1);
+	kernel = &shared->kernel;
+	kernel->machine = bytes->machine;
+	kernel->start = bytes->parts[0].address;
+	kernel->base = kallsyms->base;
+	if (!kallsyms->base_at || !kernel_bytes_address(bytes, kallsyms->base_at, &kernel->base_place))
+		kernel->base_place = 0;
+	take_landmarks(kernel, kallsyms);
+	take_orc(kernel, bytes, budget);
+	take_build_id(kernel, bytes);
+	take_banner(kernel, bytes);
+	return kernel;
+}
+
+struct linux_kernel *linux_kernel_hold(struct linux_kernel *kernel)
+{
+	if (kernel)
+		atomic_fetch_add_explicit(&((struct shared *)kernel)->holders, 1, memory_order_relaxed);
+	return kernel;
+}
+
+void linux_kernel_free(struct linux_kernel *kernel)
+{
+	struct shared *shared = (struct shared *)kernel;
+
+	/* Released by each holder, acquired by the last, who frees what all of them have read. */
+	if (!shared || atomic_fetch_sub_explicit(&shared->holders, 1, memory_order_acq_rel) != 1)
+		return;
+	orc_free(kernel->orc);
+	free(shared);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of a Linux kernel beside the names of its code: where some of its data lies, its ORC
+ * tables, how it says that it is built. Addresses are link addresses. Made once from its bytes, then
+ * only read, by any thread.
+ */
+#ifndef LINUX_KERNEL_H
+#define LINUX_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel_bytes.h"
+
+struct budget;
+struct kallsyms;
+struct orc;
+
+enum landmark {				/* symbols that are looked for */
+	LANDMARK_TEXT,			/* where the kernel begins */
+	LANDMARK_CODE, LANDMARK_CODE_END,
+	LANDMARK_DIVIDE_ERROR,		/* x86: what gate 0 of the IDT leads to */
+	LANDMARK_VECTORS,		/* arm64 */
+	LANDMARK_BANNER,
+	LANDMARK_MODULES, LANDMARK_INIT_TASK,
+	LANDMARK_CURRENT_TASK, LANDMARK_PCPU_HOT, LANDMARK_PER_CPU_OFFSET,	/* the first two absolute */
+	LANDMARK_NOTES, LANDMARK_NOTES_END,
+	LANDMARK_ORC_IP, LANDMARK_ORC_IP_END, LANDMARK_ORC, LANDMARK_ORC_END,
+	LANDMARKS,
+};
+
+enum { LINUX_BANNER_MAX = 127, LINUX_BUILD_ID_MAX = 64 };
+
+struct linux_kernel {
+	enum kernel_machine machine;
+	uint64_t start;			/* of its first byte */
+	uint64_t base;			/* of its table of symbols: moves with it, and stands in it at */
+	uint64_t base_place;		/* this address; 0: nowhere */
+	uint32_t known;			/* bit i: landmarks[i] is known */
+	uint64_t landmarks[LANDMARKS];
+	char banner[LINUX_BANNER_MAX + 1];	/* "Linux version 6.1..."; any bytes, "" if it was not found */
+	size_t build_id_size;		/* 0: unknown */
+	uint8_t build_id[LINUX_BUILD_ID_MAX];
+	struct orc *orc;		/* NULL: it has none */
+};
+
+/*
+ * `kallsyms` was found in these bytes; an Image's are given their addresses here, and its base too, where
+ * the boot is to write it. NULL: an Image that does not say where it was linked.
+ */
+struct linux_kernel *linux_kernel_new(struct kernel_bytes *bytes, struct kallsyms *kallsyms,
+	struct budget *budget);
+
+struct linux_kernel *linux_kernel_hold(struct linux_kernel *kernel);
+void linux_kernel_free(struct linux_kernel *kernel);	/* goes with the last holder; NULL: nothing */
+
+/* False: it is not known. */
+bool linux_kernel_landmark(const struct linux_kernel *kernel, enum landmark landmark, uint64_t *address);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Boot images of each kind and packer, and names out of them. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/linux/boot_image.h"
+#include "agent/names/linux/unpack.h"
+#include "agent/names/symbols.h"
+#include "agent/wire/event.h"
+#include "tests/unit/fakes/fake_linux.h"
+#include "tests/unit/fakes/scratch.h"
+
+#define START UINT64_C(0xffffffff81000000)
+#define SLIDE UINT64_C(0x1c000000)
+
+static const struct fake_symbol symbols[] = {
+	{ 0x1f00, 'A', "current_task" }, { START, 'T', "_text" }, { START, 'T', "startup_64" },
+	{ START + 0x40, 't', "do_work_0123456789" }, { START + 0x80, 'T', "asm_exc_divide_error" },
+	{ START + 0x100, 'D', "linux_banner" }, { START + 0x180, 'T', "last_code" },
+};
+
+static const struct fake_linux model = {
+	.shape = FAKE_ELF64, .order = FAKE_6_4, .kind = KALLSYMS_OFFSETS_PERCPU, .start = START,
+	.symbols = symbols, .count = sizeof(symbols) / sizeof(*symbols),
+};
+
+static int file_of(const uint8_t *bytes, size_t size)
+{
+	int fd = memfd_create("image", MFD_CLOEXEC);
+
+	assert_true(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
+	return fd;
+}
+
+/* Is the model's kernel in this image? Frees it. */
+static void check_holds(uint8_t *image, size_t size, enum fake_shape shape)
+{
+	struct fake_linux fake = model;
+	struct unpacked kernel;
+	char *error = NULL;
+	size_t wanted_size;
+	uint8_t *wanted;
+	int fd = file_of(image, size);
+
+	fake.shape = shape;
+	wanted = fake_linux(&fake, &wanted_size);
+	assert_true(boot_image_is(fd));
+	if (!boot_image_read(fd, "image", NULL, &kernel, &error))
+		fail_msg("%s", error);
+	assert_int_equal(kernel.size, wanted_size);
+	assert_memory_equal(kernel.bytes, wanted, wanted_size);
+	unpack_free(&kernel, NULL);
+	free(wanted);
+	free(image);
+	close(fd);
+}
+
+static void check_refused(const uint8_t *image, size_t size, const char *why)
+{
+	struct unpacked kernel;
+	char *error = NULL;
+	int fd = file_of(image, size);
+
+	assert_false(boot_image_read(fd, "image", NULL, &kernel, &error));
+	assert_non_null(strstr(error, why));
+	assert_non_null(strstr(error, "; give vmlinux"));
+	free(error);
+	close(fd);
+}
+
+static uint8_t *packed_model(size_t *size, enum fake_packer packer, enum fake_shape shape)
+{
+	struct fake_linux fake = model;
+
+	fake.shape = shape;
+	return fake_pack(fake_linux(&fake, size), size, packer);
+}
+
+static void each_kind_is_unpacked(void **state)
+{
+	size_t size;
+	uint8_t *image;
+
+	(void)state;
+	for (int packer = FAKE_GZIP; packer <= FAKE_LZ4; packer++) {
+		image = packed_model(&size, (enum fake_packer)packer, FAKE_ELF64);
+		image = fake_bzimage(image, &size);
+		check_holds(image, size, FAKE_ELF64);
+		image = packed_model(&size, (enum fake_packer)packer, FAKE_IMAGE);
+		check_holds(image, size, FAKE_IMAGE);
+	}
+	image = packed_model(&size, FAKE_PLAIN, FAKE_IMAGE);
+	check_holds(image, size, FAKE_IMAGE);
+	image = fake_bzimage(packed_model(&size, FAKE_ZSTD, FAKE_ELF64), &size);
+	image = fake_pack(image, &size, FAKE_GZIP);
+	check_holds(image, size, FAKE_ELF64);
+}
+
+static void other_files_are_none(void **state)
+{
+	size_t size;
+	uint8_t *elf = packed_model(&size, FAKE_PLAIN, FAKE_ELF64);
+	int fd = file_of(elf, size), empty = file_of(elf, 0);
+
+	(void)state;
+	assert_false(boot_image_is(fd));
+	assert_false(boot_image_is(empty));
+	close(fd);
+	close(empty);
+	free(elf);
+}
+
+static void what_lies_is_refused(void **state)
+{
+	size_t size;
+	uint8_t *image;
+
+	(void)state;
+	for (int packer = FAKE_GZIP; packer <= FAKE_LZ4; packer++) {
+		image = packed_model(&size, (enum fake_packer)packer, FAKE_ELF64);
+		memset(image + size - 4, 0xff, 4);	/* 4 GB, it says */
+		check_refused(image, size, "larger than any kernel");
+		memset(image + size - 4, 0, 4);
+		check_refused(image, size, "or empty");
+		image[size - 3] = 2;			/* fewer than there are */
+		check_refused(image, size, "damaged");
+		free(image);
+		image = packed_model(&size, (enum fake_packer)packer, FAKE_ELF64);
+		memmove(image + size - 104, image + size - 4, 4);
+		check_refused(image, size - 100, "damaged");
+		free(image);
+	}
+	image = fake_bzimage(packed_model(&size, FAKE_XZ, FAKE_ELF64), &size);
+	check_refused(image, size - 200, "beyond its end");
+	image[0x248 + 3] = 0xff;
+	check_refused(image, size, "beyond its end");
+	image[0x248 + 3] = 0;
+	image[0x248]++;
+	check_refused(image, size, "a way that ktop does not know");
+	free(image);
+}
+
+/* The budget has 64 MB, of which the program itself takes some. */
+static void memory_is_asked_for(void **state)
+{
+	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
+	size_t size, left = budget_left(budget);
+	uint8_t *image = packed_model(&size, FAKE_XZ, FAKE_ELF64);
+	struct unpacked kernel;
+	char *error = NULL;
+	int fd;
+
+	(void)state;
+	image[size - 1] = 4;				/* 64 MB */
+	fd = file_of(image, size);
+	assert_false(boot_image_read(fd, "image", budget, &kernel, &error));
+	assert_non_null(strstr(error, "--memory gives more"));
+	assert_int_equal(budget_left(budget), left);
+	assert_int_equal(budget_refused(budget), 0);	/* nobody is to try again and again */
+	free(error);
+	free(image);
+	close(fd);
+	budget_release(budget);
+}
+
+static const char *name_at(struct symbols *all, uint64_t address)
+{
+	return symbols_get(all, symbols_function(all, EVENT_KERNEL, address))->name;
+}
+
+static void names_come_once_it_is_placed(void **state)
+{
+	size_t size;
+	uint8_t *image = fake_bzimage(packed_model(&size, FAKE_XZ, FAKE_ELF64), &size);
+	struct symbols *all = symbols_new(NULL);
+	char *error = NULL;
+
+	(void)state;
+	if (!symbols_load_kernel(all, scratch_write("vmlinuz", image, size), &error))
+		fail_msg("%s", error);
+	free(image);
+	assert_string_equal(name_at(all, START + 0x44), "[unknown]");
+	assert_true(symbols_set_anchor(all, "asm_exc_divide_error", START + SLIDE + 0x80));
+	assert_string_equal(name_at(all, START + 0x44), "[unknown]");
+	assert_string_equal(name_at(all, START + SLIDE), "startup_64");
+	assert_string_equal(name_at(all, START + SLIDE + 0x44), "do_work_0123456789");
+	assert_string_equal(name_at(all, START + SLIDE + 0xff), "asm_exc_divide_error");
+	assert_string_equal(name_at(all, START + SLIDE + 0x100), "[unknown]");
+	assert_string_equal(name_at(all, START + SLIDE + 0x181), "last_code");
+	assert_true(symbols_set_anchor(all, "_text", START));
+	assert_string_equal(name_at(all, START + 0x44), "do_work_0123456789");
+	assert_false(symbols_wrong_build(all, "", 0));
+	assert_true(symbols_wrong_build(all, "another one", 11));
+	symbols_free(all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind_is_unpacked),
+		cmocka_unit_test(other_files_are_none),
+		cmocka_unit_test(what_lies_is_refused),
+		cmocka_unit_test(memory_is_asked_for),
+		cmocka_unit_test(names_come_once_it_is_placed),
+	};
+
+	return cmocka_run_group_tests_name("boot_image", tests, NULL, NULL);
+}
