@@ -29,19 +29,24 @@ static bool is_code(const struct kallsyms_cursor *symbol)
 	return !symbol->absolute && symbol->type && strchr("TtWwi", symbol->type);
 }
 
-/* False: the table is full. */
+/*
+ * Of aliases the first one answers, as it does where the kernel itself names an address. False: the table
+ * is full.
+ */
 static bool add_symbols(const struct kallsyms *kallsyms, struct symbol_table *table)
 {
 	struct kallsyms_cursor symbol = { .index = 0 }, ahead = { .index = 0 };
+	uint64_t before = UINT64_MAX;
 
 	while (kallsyms_next(kallsyms, &symbol)) {
 		struct symbol_entry entry = {
 			.address = symbol.address, .name = symbol.name, .name_size = symbol.size,
-			.global = symbol.type == 'T' || symbol.type == 'W',
+			.global = symbol.address != before,
 		};
 
 		if (!is_code(&symbol))
 			continue;
+		before = symbol.address;
 		entry.limit = end_of(kallsyms, &ahead, symbol.address);
 		if (!symbol_table_add(table, &entry))
 			return false;

@@ -165,7 +165,7 @@ static bool do_rise(const struct kallsyms *kallsyms)
 	uint32_t distinct = 0;
 
 	while (kallsyms_next(&all, &cursor)) {
-		uint64_t address = kallsyms->kind == KALLSYMS_OFFSETS ? cursor.address - kallsyms->base : cursor.address;
+		uint64_t address = cursor.address - (kallsyms->kind == KALLSYMS_OFFSETS ? kallsyms->base : 0);
 
 		if (address < before)
 			return false;

@@ -23,7 +23,6 @@ struct orc {
 	enum orc_format format;
 };
 
-
 /* The bits after both registers. 5.x: type:2 end:1. 6.3: type:2 signal:1 end:1. 6.4: type:3 signal:1. */
 static unsigned kind_of(const uint8_t *packed)
 {

@@ -46,7 +46,7 @@ struct fake_linux {
 	size_t parts_count;
 };
 
-/* In fresh memory of just that size. Sections: .notes; of parts: .orc_unwind_ip, .orc_unwind and .BTF, in this order. */
+/* In fresh memory of just that size. Its sections are .notes, and of parts .orc_unwind_ip, .orc_unwind, .BTF. */
 uint8_t *fake_linux(const struct fake_linux *fake, size_t *size);
 
 /* What lies at its start, without ELF around it: the memory of a kernel that runs there. */

@@ -27,8 +27,8 @@
 #define SLIDE UINT64_C(0x1c000000)
 
 static const struct fake_symbol symbols[] = {
-	{ 0x1f00, 'A', "current_task" }, { START, 'T', "_text" }, { START, 'T', "startup_64" },
-	{ START + 0x40, 't', "do_work_0123456789" }, { START + 0x80, 'T', "asm_exc_divide_error" },
+	{ 0x1f00, 'A', "current_task" }, { START, 't', "__startup_64" }, { START, 'T', "_text" },
+	{ START + 0x40, 't', "do_work_0123456789" }, { START + 0x40, 'T', "an_alias" }, { START + 0x80, 'T', "asm_exc_divide_error" },
 	{ START + 0x100, 'D', "linux_banner" }, { START + 0x180, 'T', "last_code" },
 };
 
@@ -195,7 +195,7 @@ static void names_come_once_it_is_placed(void **state)
 	assert_string_equal(name_at(all, START + 0x44), "[unknown]");
 	assert_true(symbols_set_anchor(all, "asm_exc_divide_error", START + SLIDE + 0x80));
 	assert_string_equal(name_at(all, START + 0x44), "[unknown]");
-	assert_string_equal(name_at(all, START + SLIDE), "startup_64");
+	assert_string_equal(name_at(all, START + SLIDE), "__startup_64");
 	assert_string_equal(name_at(all, START + SLIDE + 0x44), "do_work_0123456789");
 	assert_string_equal(name_at(all, START + SLIDE + 0xff), "asm_exc_divide_error");
 	assert_string_equal(name_at(all, START + SLIDE + 0x100), "[unknown]");
