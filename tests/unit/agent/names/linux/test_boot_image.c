@@ -28,7 +28,8 @@
 
 static const struct fake_symbol symbols[] = {
 	{ 0x1f00, 'A', "current_task" }, { START, 't', "__startup_64" }, { START, 'T', "_text" },
-	{ START + 0x40, 't', "do_work_0123456789" }, { START + 0x40, 'T', "an_alias" }, { START + 0x80, 'T', "asm_exc_divide_error" },
+	{ START + 0x40, 't', "do_work_0123456789" }, { START + 0x40, 'T', "an_alias" },
+	{ START + 0x80, 'T', "asm_exc_divide_error" },
 	{ START + 0x100, 'D', "linux_banner" }, { START + 0x180, 'T', "last_code" },
 };
 
