@@ -73,7 +73,7 @@ struct digest {
 	uint32_t edge_count, edge_room;
 	struct hash by_pair;
 	uint64_t edges_refused;		/* calls that found no memory for their edge */
-	uint64_t stamp;	/* of the stack that is being counted */
+	uint64_t stamp;			/* of the stack that is being counted */
 };
 
 enum { DIGEST_WORDS_MAX = 16 };	/* as many CPUs as a row of query.h distinguishes */

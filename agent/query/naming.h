@@ -14,7 +14,7 @@ enum { NAMING_READERS = 8 };		/* as many as a query has */
 
 struct naming {
 	uint32_t *functions;		/* by node; the tree has paid for the memory (stacks.c) */
-	uint32_t count;	/* of nodes with a function */
+	uint32_t count;			/* of nodes with a function */
 	uint64_t generation;		/* of the symbols that they are from */
 	uint32_t changed[NAMING_READERS];	/* for each reader, what naming_update will return to it */
 };

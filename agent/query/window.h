@@ -34,7 +34,7 @@ struct window {
 	uint64_t given_up;		/* store_given_up() when `past` was begun */
 
 	uint64_t serial;		/* of the digest that has changed last */
-	struct digest **recent;	/* of one slice each, the last of them before span.end */
+	struct digest **recent;		/* of one slice each, the last of them before span.end */
 	size_t recent_count;
 	struct digest *past;		/* slices from span.first to the first recent one; NULL: none */
 	bool digested;			/* `recent` and `past` are of this question */

@@ -5,9 +5,9 @@
  *
  * Frames are not compared. A print of 128 bits stands for them, made by NH (Black and others, UMAC, 1999)
  * under secret random keys. Two different samples have the same print with a probability of at most 2^-64.
- * Another key chooses the set, so a look-up compares six prints that are independent of that choice. A
- * guest that sends ten million samples a second for ten years, of whatever words, gets a single one charged
- * to a wrong stack with a chance of about 1 in 1,000. Comparing the frames would read as many words from
+ * Another key chooses the set, so a look-up compares six prints that are independent of that choice. Take a
+ * guest that sends ten million samples a second for ten years, of whatever words: the chance that a single
+ * one is charged to a wrong stack is about 1 in 1,000. Comparing the frames would read as many words from
  * memory as stacks have frames, and avoiding that is most of what the cache saves.
  */
 #ifndef STACK_CACHE_H

@@ -27,7 +27,7 @@ struct node {
 struct stacks *stacks_new(struct budget *budget);
 void stacks_free(struct stacks *stacks);
 
-/* Asks for the stack of a sample; valid as long as the sample. */
+/* What the stack of a sample is found by; valid as long as the sample. */
 struct stack_key {
 	const struct sample *sample;
 	struct stack_print print;

@@ -19,7 +19,7 @@
 
 enum {
 	ENDING_MS = 3000,		/* for each of the ways to end it */
-	LOOK_MS = 20,	/* between two checks */
+	LOOK_MS = 20,			/* between two checks */
 	LAST_WORDS = 2000,		/* bytes at the end of its output that are searched */
 };
 

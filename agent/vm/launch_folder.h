@@ -10,7 +10,7 @@
 
 struct launch_folder {			/* starts as { .lock = -1 } */
 	char *path;			/* NULL: there is no folder */
-	int lock;	/* the folder's descriptor, which holds the lock */
+	int lock;			/* the folder's descriptor, which holds the lock */
 };
 
 #define LAUNCH_QMP "qmp"

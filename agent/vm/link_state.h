@@ -53,7 +53,7 @@ struct link {
 
 	/* Silence: the VM should run, but nothing comes. */
 	uint64_t heard_at;		/* the last byte, or the connection, or the end of a pause */
-	uint64_t look_at;	/* when to look for the cause again */
+	uint64_t look_at;		/* when to look for the cause again */
 	struct errand *look;		/* the errand that looks for it; NULL: none is under way */
 	bool looked;			/* that errand has ended once in this silence */
 	bool silent, hangs;		/* the port is; QEMU does not answer */

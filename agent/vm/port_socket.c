@@ -16,7 +16,7 @@ enum { QUEUE_SIZE = 65536 };
 struct port_socket {
 	int fd;				/* owned by the reader */
 	struct stand_in *reader;
-	bool gone;	/* sending has failed */
+	bool gone;			/* sending has failed */
 	size_t queued;	/* bytes that wait in `queue` */
 	char queue[QUEUE_SIZE];
 };

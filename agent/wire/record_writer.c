@@ -51,9 +51,9 @@ struct record_writer {
 	pthread_mutex_t lock;		/* guards what follows; never held during a wait for the disk */
 	struct order *first, **last;
 	size_t waiting;			/* bytes of packets that are not written yet */
-	bool working;	/* there is a worker */
+	bool working;			/* there is a worker */
 	char *error;			/* the first failure; nothing is recorded after it */
-	unsigned holders;	/* the owner, and each worker: the last one frees */
+	unsigned holders;		/* the owner, and each worker: the last one frees */
 
 	struct errand *errand;		/* the last worker, for the owner alone; NULL: none yet */
 };
