@@ -53,11 +53,11 @@ COMMANDS = $(call in,tui/commands/,beside command command_config command_ctl com
 BENCH = ingest names screen memory first perfdata bytes folded cost replay
 BENCH_PARTS = world traffic setup intake guest terminal
 
-all: build/ktop demo-kernel
+all: build/ktop build/ktop-plugin.so demo-kernel
 
 # $(call libraries,FOLDER)
 libraries = $(foreach name,fakes tui agent hook,build/$1/lib$(name).a)
-include kernel-hook/ports/ports.mk tests/tests.mk
+include kernel-hook/ports/ports.mk kernel-hook/plugin/plugin.mk tests/tests.mk
 
 # ---- objects and libraries: a folder in build/ for each kind ----
 
@@ -77,6 +77,7 @@ build/$1/%.a:
 endef
 $(eval $(call kind,host,$(CC),-O2))
 $(eval $(call kind,check,$(CC),-O1 $(SANITIZE)))
+$(eval $(call kind,plugin,$(CC),-O2 -fPIC -fvisibility=hidden))
 $(eval $(call kind,tsan,$(CC),-O1 -fsanitize=thread -Wno-tsan))
 $(eval $(call kind,fuzz,$(CLANG),-O1 -fsanitize=fuzzer-no-link $(SANITIZE)))
 
@@ -92,7 +93,7 @@ build/ktop: $(COMMANDS:%=build/host/%.o) build/host/libtui.a build/host/libagent
 	$(call link,$(CC),,$(LIBS))
 
 # clang reads every file too, with the same warnings.
-LINT = $(patsubst %,%.c,$(HOOK) $(AGENT) $(TUI) $(COMMANDS) $(BENCH:%=bench/%) $(BENCH_PARTS:%=bench/%))
+LINT = $(patsubst %,%.c,$(HOOK) $(PLUGIN) $(AGENT) $(TUI) $(COMMANDS) $(BENCH:%=bench/%) $(BENCH_PARTS:%=bench/%))
 build/lint: $(LINT) $(LINT_GUEST)
 	$(call say,LINT)$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(LINT)
 	@$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(LINT_GUEST)

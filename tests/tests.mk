@@ -30,7 +30,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZ
 TOOLS = pty liar harmless odd_qemu refuse.so slow_disk.so	# of tests/e2e
 CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones last, so that none is left alone for long.
-E2E = tiny port books events linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
+E2E = tiny port books events plugin linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
 	faults_port faults_files ctl record machines suspend demo config
 ALONE = oracle unread	# of tests/e2e as well: they compare times of the host

@@ -14,7 +14,7 @@ mkdir -p build
 build() { flock build/linux.lock make -s "$@"; }	# one test of them at a time
 build build/linux/vmlinuz >"$dir/packages" 2>&1 || skip "its kernel cannot be had: $(tail -1 "$dir/packages")"
 echo "1..$1"
-if ! build build/ktop build/linux/initramfs >"$dir/make" 2>&1; then
+if ! build build/ktop build/ktop-plugin.so build/linux/initramfs >"$dir/make" 2>&1; then
 	sed 's/^/# /' "$dir/make"
 	exit 1
 fi

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../hook.h"
+#include "../ktop.h"
+#include "../port.h"
+#include "boot.h"
+#include "clock.h"
+#include "memory.h"
+#include "raw.h"
+#include "socket.h"
+#include "target.h"
+#include "thread.h"
+#include "vcpus.h"
+
+enum {
+	RING = 1 << 20,			/* bytes a CPU: 0.4 s of the largest samples at the usual rate */
+	NS_PER_MS = 1000000,
+	STACK_SIZE = 16384,		/* where a kernel's stack ends, at a multiple of this */
+};
+
+static struct {
+	/* fixed after boot_prepare */
+	struct boot_machine machine;
+	struct vcpus *vcpus;
+	struct ktop_settings settings;
+	size_t size;
+	struct ktop *ktop;
+	int wake;			/* eventfd: for the drainer */
+
+	bool reset, ended;		/* atomic */
+	bool has_thread;		/* of who begins and ends it */
+	pthread_t thread;
+
+	/* a call on a CPU's thread, or the beginning of a boot: one at a time */
+	pthread_mutex_t lock;
+	struct qemu_cpu *cpu;		/* the one that is being sampled */
+	uint32_t index;
+} boot = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1 };
+
+/* ---- what is written of a CPU ---- */
+
+/* The stack, from its pointer to its end, as far as it is memory. */
+static uint32_t read_stack(const struct target_state *state, uint8_t *to)
+{
+	uint64_t left = STACK_SIZE - state->sp % STACK_SIZE;
+
+	if (!state->flat)
+		return 0;
+	return memory_read(boot.machine.qemu, boot.cpu, state->sp, to,
+		left < KTOP_STACK_MAX ? (uint32_t)left : KTOP_STACK_MAX);
+}
+
+static uint8_t *put_count(uint8_t *to, uint32_t count)
+{
+	uint16_t size = (uint16_t)count;
+
+	memcpy(to, &size, sizeof(size));
+	return to + sizeof(size);
+}
+
+/*
+ * A CPU whose registers cannot be read has none: its time counts all the same. How one came to idle is not worth
+ * its stack.
+ */
+uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
+{
+	struct target_state state = { .count = 0 };
+	bool known = target_read(boot.machine.target, boot.cpu, &state);
+	bool idle = boot.machine.qemu->cpu_thread_is_idle(boot.cpu);
+	uint32_t count = known ? state.count : 0, size;
+	const struct ktop_wire_raw_sample fixed = {
+		.weight = weight,
+		.mode = idle ? KTOP_MODE_IDLE : state.mode,
+		.arch = state.arch,
+		.space = state.space,
+		.base = state.base,
+		.valid = ((uint64_t)1 << count) - 1,
+		.stack_address = state.sp,
+	};
+	uint8_t *at = payload + sizeof(fixed);
+
+	memcpy(payload, &fixed, sizeof(fixed));
+	at = put_count(at, count);
+	memcpy(at, state.registers, count * sizeof(state.registers[0]));
+	at += count * sizeof(state.registers[0]);
+	size = known && !idle ? read_stack(&state, at + sizeof(uint16_t)) : 0;
+	return (uint32_t)(put_count(at, size) + size - payload);
+}
+
+/* On the CPU's thread. */
+static void call(struct qemu_cpu *cpu, uint32_t index)
+{
+	pthread_mutex_lock(&boot.lock);
+	boot.cpu = cpu;
+	boot.index = index;
+	if (!boot.ended)
+		ktop_tick(boot.ktop, &(struct ktop_regs) { .pc = 0 });
+	pthread_mutex_unlock(&boot.lock);
+}
+
+/* ---- what the hook asks of its kernel (port.h) ---- */
+
+uint32_t ktop_port_cpu(void)
+{
+	return boot.index;
+}
+
+uint64_t ktop_port_clock(void)
+{
+	return clock_now(boot.machine.qemu);
+}
+
+unsigned long ktop_port_irq_save(void)
+{
+	return 0;
+}
+
+void ktop_port_irq_restore(unsigned long state)
+{
+	(void)state;
+}
+
+/* Of what it tells, nothing is looked at where samples are raw. */
+const struct ktop_current *ktop_port_current(uint64_t pc)
+{
+	static const struct ktop_current nobody = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
+
+	(void)pc;
+	return &nobody;
+}
+
+void ktop_port_timer(uint64_t deadline)
+{
+	vcpus_wish(boot.vcpus, boot.index, deadline);
+}
+
+void ktop_port_kick(uint32_t cpu)
+{
+	vcpus_wish(boot.vcpus, cpu, 0);
+	vcpus_wake(boot.vcpus);
+}
+
+bool ktop_port_nmi(uint32_t cpu)
+{
+	(void)cpu;
+	return false;
+}
+
+/* ---- boots ---- */
+
+static bool is_set(const bool *flag)
+{
+	return __atomic_load_n(flag, __ATOMIC_RELAXED);
+}
+
+/* Unix time at clock 0. */
+static uint64_t epoch_of(uint64_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec - clock;
+}
+
+static bool begin(void)
+{
+	struct ktop_facts facts = {
+		.kernel = "guest", .arch = boot.machine.arch, .cpus = boot.machine.cpus, .clock_hz = 1000000000,
+		.epoch_ns = epoch_of(ktop_port_clock()),
+	};
+
+	if (getrandom(facts.boot_id, sizeof(facts.boot_id), 0) != (ssize_t)sizeof(facts.boot_id))
+		return false;
+	return ktop_init(&facts, &boot.settings, &boot.machine.socket->transport, boot.ktop, boot.size) != NULL;
+}
+
+/* The machine was reset: its hook is as it was told to be. What lay in the rings is of the boot before. */
+static void begin_anew(void)
+{
+	pthread_mutex_lock(&boot.lock);
+	boot.settings.rate = boot.ktop->control.rate;
+	boot.settings.start = ktop_running(boot.ktop);
+	begin();
+	pthread_mutex_unlock(&boot.lock);
+}
+
+struct vcpus *boot_prepare(const struct boot_machine *machine)
+{
+	void *memory;
+
+	boot.machine = *machine;
+	boot.settings = (struct ktop_settings) { .ring_size = RING, .processes = 1, .threads = 1, .objects = 1 };
+	boot.size = ktop_memory_size(machine->cpus, &boot.settings);
+	boot.vcpus = vcpus_prepare(machine->qemu, machine->cpus, call);
+	boot.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	/* What is not written is not there: a machine may have room for many CPUs. */
+	memory = boot.size ? mmap(NULL, boot.size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+	if (boot.vcpus == NULL || boot.wake < 0 || memory == MAP_FAILED)
+		return NULL;
+	boot.ktop = memory;
+	return begin() ? boot.vcpus : NULL;
+}
+
+/* ---- the drainer ---- */
+
+static void wake(void)
+{
+	uint64_t one = 1;
+
+	if (write(boot.wake, &one, sizeof(one)) != (ssize_t)sizeof(one))
+		return;			/* it is awake already */
+}
+
+static void wait_until(uint64_t due)
+{
+	uint64_t now = ktop_port_clock(), woken;
+	struct pollfd fds[2] = { plugin_socket_wait(boot.machine.socket), { .fd = boot.wake, .events = POLLIN } };
+
+	poll(fds, 2, due > now ? (int)((due - now + NS_PER_MS - 1) / NS_PER_MS) : 0);
+	if (fds[1].revents && read(boot.wake, &woken, sizeof(woken)) != (ssize_t)sizeof(woken))
+		return;
+}
+
+static void *drain(void *context)
+{
+	(void)context;
+	while (!is_set(&boot.ended)) {
+		if (__atomic_exchange_n(&boot.reset, false, __ATOMIC_RELAXED))
+			begin_anew();
+		wait_until(ktop_drain(boot.ktop) ? 0 : ktop_drain_by(boot.ktop));
+	}
+	return NULL;
+}
+
+bool boot_begin(void)
+{
+	boot.has_thread = thread_start(&boot.thread, drain, NULL);
+	return boot.has_thread;
+}
+
+void boot_end(void)
+{
+	__atomic_store_n(&boot.ended, true, __ATOMIC_RELAXED);
+	wake();
+	if (boot.has_thread)
+		thread_join(boot.thread);
+	boot.has_thread = false;
+}
+
+void boot_anew(void)
+{
+	__atomic_store_n(&boot.reset, true, __ATOMIC_RELAXED);
+	wake();
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plugin for QEMU that samples the guest's CPUs from outside: the guest needs nothing. Loaded by
+ * `-plugin ktop-plugin.so,socket=PATH`; the host connects to that socket as to the port of a guest that has the hook.
+ */
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "qemu.h"
+#include "qemu_plugin.h"
+#include "self_test.h"
+#include "socket.h"
+#include "target.h"
+#include "vcpus.h"
+
+/*
+ * QEMU looks at it once we are loaded. 7.2 takes version 1, 9.0 and later want 2 at least: it is the one that brought
+ * this function. What we call is in each.
+ */
+int qemu_plugin_version = 1;
+
+static __attribute__((constructor)) void choose_version(void)
+{
+	if (qemu_function_of("qemu_plugin_num_vcpus"))
+		qemu_plugin_version = 2;
+}
+
+static struct {
+	struct qemu qemu;
+	const struct target *target;
+	struct plugin_socket socket;
+	struct vcpus *vcpus;
+
+	pthread_mutex_t lock;		/* for those below */
+	pid_t drained_by;		/* 0: nobody drains; or the process that does: QEMU may have forked before */
+	struct self_test test;
+	enum self_test_result result;
+} plugin = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void complain(const char *what, const char *why, const char *remedy)
+{
+	fprintf(stderr, "ktop: plugin: %s: %s; %s\n", what, why, remedy);
+}
+
+/* ---- what QEMU calls ---- */
+
+static void register_all(qemu_plugin_id_t id);
+
+/* When the first CPU is built, QEMU is the process that it will be. */
+static void cpu_begins(qemu_plugin_id_t id, unsigned index)
+{
+	(void)id;
+	pthread_mutex_lock(&plugin.lock);
+	if (plugin.drained_by == 0 && boot_begin())
+		plugin.drained_by = getpid();
+	pthread_mutex_unlock(&plugin.lock);
+	vcpus_add(plugin.vcpus, index);
+}
+
+static void cpu_ends(qemu_plugin_id_t id, unsigned index)
+{
+	(void)id;
+	vcpus_remove(plugin.vcpus, index);
+}
+
+static void end(qemu_plugin_id_t id, void *data)
+{
+	(void)id, (void)data;
+	if (plugin.drained_by != getpid())
+		return;
+	vcpus_end(plugin.vcpus);
+	boot_end();
+	plugin_socket_remove(&plugin.socket);
+}
+
+/* Blocks are no longer looked at: from here on QEMU translates them as if we were not there. */
+static void test_is_over(qemu_plugin_id_t id)
+{
+	register_all(id);
+	if (plugin.result == SELF_TEST_BAD)
+		complain("not sampling", "this QEMU's registers or memory are not where they should be",
+			"use another source, or the QEMU of Debian");
+	else if (!vcpus_begin(plugin.vcpus))
+		complain("not sampling", "no thread could be started", "raise the limit of processes");
+}
+
+static void block_is_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	enum self_test_result result = SELF_TEST_GOES_ON;
+
+	pthread_mutex_lock(&plugin.lock);
+	if (plugin.result == SELF_TEST_GOES_ON)
+		result = plugin.result = self_test_block(&plugin.test, tb);
+	pthread_mutex_unlock(&plugin.lock);
+	if (result != SELF_TEST_GOES_ON)
+		qemu_plugin_reset(id, test_is_over);
+}
+
+static void machine_is_reset(void *data)
+{
+	(void)data;
+	boot_anew();
+}
+
+static void register_all(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_init_cb(id, cpu_begins);
+	qemu_plugin_register_vcpu_exit_cb(id, cpu_ends);
+	qemu_plugin_register_atexit_cb(id, end, NULL);
+}
+
+/* ---- the beginning ---- */
+
+/* QMP tells it: so a host that knows the machine finds us. */
+static char *tell_socket(void *object, void **error)
+{
+	(void)object, (void)error;
+	return plugin.qemu.strdup(plugin.socket.path);
+}
+
+static bool find_functions(const struct qemu_plugin_info *info)
+{
+	const char *missing = qemu_find(&plugin.qemu);
+
+	plugin.target = target_find(info->target_name);
+	if (plugin.target == NULL) {
+		complain(info->target_name, "no CPU that is known here",
+			"x86_64, i386, riscv64 and aarch64 are; leave the plugin out");
+		return false;
+	}
+	if (missing == NULL)
+		missing = target_prepare(plugin.target, &plugin.qemu);
+	if (missing)
+		complain("this QEMU", missing, "it does not show this function of its own, as Debian's does; "
+			"leave the plugin out");
+	return missing == NULL;
+}
+
+/* QEMU may change its folder later. */
+static bool listen_at(const char *path)
+{
+	char folder[PATH_MAX], whole[2 * PATH_MAX];
+	const char *why;
+
+	if (path[0] == '/' || getcwd(folder, sizeof(folder)) == NULL)
+		snprintf(whole, sizeof(whole), "%s", path);
+	else
+		snprintf(whole, sizeof(whole), "%s/%s", folder, path);
+	why = plugin_socket_listen(&plugin.socket, whole);
+	if (why)
+		complain(whole, why, "give another socket=PATH");
+	return why == NULL;
+}
+
+static const char *socket_of(int count, char **words)
+{
+	static const char key[] = "socket=";
+
+	if (count == 1 && strncmp(words[0], key, strlen(key)) == 0 && words[0][strlen(key)])
+		return words[0] + strlen(key);
+	complain("arguments", "there is one, socket=PATH", "give -plugin ktop-plugin.so,socket=PATH");
+	return NULL;
+}
+
+static bool prepare(const struct qemu_plugin_info *info)
+{
+	struct boot_machine machine = {
+		.qemu = &plugin.qemu, .target = plugin.target, .socket = &plugin.socket,
+		.arch = info->target_name, .cpus = (uint32_t)info->system.max_vcpus,
+	};
+
+	plugin.test = (struct self_test) {
+		.qemu = &plugin.qemu, .target = plugin.target, .api = info->version.cur,
+	};
+	plugin.vcpus = boot_prepare(&machine);
+	if (plugin.vcpus == NULL)
+		complain("this machine", "no memory for its CPUs", "give it fewer by -smp");
+	return plugin.vcpus != NULL;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int count, char **words)
+{
+	const char *path = socket_of(count, words);
+
+	if (path == NULL)
+		return -1;
+	if (!info->system_emulation) {
+		complain("this QEMU", "it runs a program, no machine", "leave the plugin out");
+		return -1;
+	}
+	if (!find_functions(info) || !listen_at(path) || !prepare(info))
+		return -1;
+	plugin.qemu.register_reset(machine_is_reset, NULL);
+	plugin.qemu.object_property_add_str(plugin.qemu.object_get_root(), "ktop-plugin", tell_socket, NULL);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, block_is_translated);
+	register_all(id);
+	return 0;
+}

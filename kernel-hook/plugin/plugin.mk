@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# The plugin for QEMU: the hook's own files, and a port of them to QEMU. The Makefile at the top includes this.
+
+PLUGIN = $(call in,kernel-hook/plugin/,boot clock memory plugin qemu self_test socket target thread vcpus)
+PLUGIN_HOOK = $(filter-out kernel-hook/virtio/% %/unwind %/unwind_user,$(HOOK))
+
+# Its samples take the place of the hook's.
+$(call in,build/plugin/kernel-hook/,sample.o drain.o): OWN = -include kernel-hook/plugin/raw.h
+
+build/ktop-plugin.so: $(patsubst %,build/plugin/%.o,$(PLUGIN) $(PLUGIN_HOOK))
+	$(call say,LD)$(CC) $(CFLAGS) -shared -o $@ $^

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * QEMU's own functions, found by name in the program that has loaded us. They are no interface: the declarations are
+ * those of QEMU 7.2 and 10.0, and self_test.h compares what they say with what the interface for plugins says.
+ */
+#ifndef PLUGIN_QEMU_H
+#define PLUGIN_QEMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct qemu_cpu;			/* QEMU's CPUState */
+
+union qemu_work_data {			/* run_on_cpu_data, include/hw/core/cpu.h */
+	int number;
+	unsigned long target;
+	void *pointer;
+};
+
+typedef void qemu_work(struct qemu_cpu *cpu, union qemu_work_data data);
+
+struct qemu_bytes {			/* GByteArray, glib/garray.h */
+	uint8_t *data;
+	unsigned size;
+};
+
+enum { QEMU_CLOCK_VIRTUAL = 1 };	/* include/qemu/timer.h: stands while the machine does */
+
+struct qemu {
+	/* cpus-common.c: the CPU's thread calls `work` between two blocks of guest code, with QEMU's lock held. */
+	void (*async_run_on_cpu)(struct qemu_cpu *cpu, qemu_work *work, union qemu_work_data data);
+	struct qemu_cpu *(*get_cpu)(int index);			/* cpus-common.c */
+	bool (*cpu_thread_is_idle)(struct qemu_cpu *cpu);	/* softmmu/cpus.c */
+	int64_t (*clock_get_ns)(int clock);			/* util/qemu-timer.c */
+
+	/* cpu.c, exec.c: the physical address of a page, or UINT64_MAX; is that a device?; RAM and ROM */
+	uint64_t (*cpu_get_phys_page_debug)(struct qemu_cpu *cpu, uint64_t page);
+	bool (*cpu_physical_memory_is_io)(uint64_t address);
+	void (*cpu_physical_memory_rw)(uint64_t address, void *bytes, uint64_t size, bool write);
+
+	void (*register_reset)(void (*handler)(void *data), void *data);	/* hw/core/reset.c */
+
+	/* qom/object.c: a text that QMP's qom-get reads */
+	void *(*object_get_root)(void);
+	void *(*object_property_add_str)(void *object, const char *name, char *(*get)(void *object, void **error),
+		void (*set)(void *object, const char *value, void **error));
+
+	/* glib */
+	struct qemu_bytes *(*byte_array_new)(void);
+	struct qemu_bytes *(*byte_array_set_size)(struct qemu_bytes *bytes, unsigned size);
+	char *(*strdup)(const char *text);
+};
+
+/* NULL, or the name that is missing. */
+const char *qemu_find(struct qemu *qemu);
+
+/* A function of the target's own; NULL: it is missing. */
+typedef void qemu_function(void);
+qemu_function *qemu_function_of(const char *name);
+
+/* The CPU of the calling thread; NULL: it is none's, or QEMU does not tell. */
+struct qemu_cpu *qemu_this_cpu(void);
+
+#endif

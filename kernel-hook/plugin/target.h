@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What is read of a CPU of the guest, by the CPU's architecture. Called where nothing else runs on that CPU. */
+#ifndef PLUGIN_TARGET_H
+#define PLUGIN_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "qemu.h"
+
+enum { TARGET_REGISTERS = 33 };
+
+struct target_state {
+	uint8_t mode;			/* enum ktop_mode but idle; KTOP_MODES: unknown */
+	uint8_t arch;			/* enum ktop_arch */
+	uint64_t space, base;		/* as a raw sample has them */
+	uint64_t pc;			/* as an address in the guest's memory, whatever segment it is in */
+	uint64_t sp;
+	bool flat;			/* sp is an address as well */
+	uint32_t count;			/* of registers */
+	uint64_t registers[TARGET_REGISTERS];
+};
+
+struct target;
+
+/* By QEMU's name of it; NULL: not one that is known here. */
+const struct target *target_find(const char *name);
+
+/* NULL, or the name of the function of QEMU that is missing. */
+const char *target_prepare(const struct target *target, const struct qemu *qemu);
+
+/* False: QEMU does not give its registers as is known here. */
+bool target_read(const struct target *target, struct qemu_cpu *cpu, struct target_state *state);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <time.h>
+
+#include "thread.h"
+
+enum { JOIN_SECONDS = 2 };
+
+bool thread_start(pthread_t *thread, void *(*run)(void *context), void *context)
+{
+	sigset_t all, before;
+	bool good;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	good = pthread_create(thread, NULL, run, context) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return good;
+}
+
+void thread_join(pthread_t thread)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += JOIN_SECONDS;
+	pthread_timedjoin_np(thread, NULL, &until);
+}
