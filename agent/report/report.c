@@ -86,6 +86,8 @@ void report_free(struct report *report)
 		return;
 	session_forget(report->session, report);
 	report_give_back(report);
+	if (report->table)
+		query_reader_free(report->epoch->query, report->question.reader);
 	table_free(report->table);
 	epoch_release(report->epoch);
 	errand_leave(report->file);		/* a file that is being written is still finished */

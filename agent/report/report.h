@@ -14,6 +14,7 @@
 
 #include "agent/base/options.h"
 #include "agent/query/query.h"
+#include "agent/session/share.h"
 #include "agent/wire/event.h"
 
 struct epoch;
@@ -81,7 +82,8 @@ struct report {
 	/* the answer, with REPORT_DONE */
 	char *unwritten;		/* why there is no folded file; NULL: it is written, or none was wanted */
 	struct status status;		/* at the end of the window; without its note */
-	struct question question;
+	struct question question;	/* as a reader of its own, while there is a table */
+	struct share share;		/* of the ingest thread's time, while names are waited for */
 	struct table *table;		/* sorted */
 	double seconds;			/* guest time profiled */
 	double missed;			/* share of the time, 0 to 1, for which the host did not run the CPUs */

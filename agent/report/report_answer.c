@@ -8,9 +8,12 @@
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
+#include "agent/session/share.h"
 #include "report.h"
 #include "report_file.h"
 #include "report_parts.h"
+
+enum { LOOK_MS = 20 };			/* between two looks whether names are known */
 
 /* The guest is still sending its names: functions may be [unknown] until it is done. */
 static bool names_come(const struct report *report)
@@ -162,19 +165,37 @@ static void note_nothing(struct report *report)
 	free(options);
 }
 
+/* As a reader of its own, so that it does not undo what the query keeps for others. */
+static void make_table(struct report *report)
+{
+	put_filter(report);
+	report->question.reader = query_reader_new(report->epoch->query);
+	report->missed = missed_share(report);
+	report->table = query_table(report->epoch->query, &report->question);
+	report->seconds = seconds_of(report);
+}
+
+/* Beside others, looking again takes no more than a share of the time, as their answers do. */
+static bool is_due(const struct report *report)
+{
+	return report_is_late(report) ||
+		util_now() >= share_due(&report->share, (uint64_t)LOOK_MS * NS_PER_MS);
+}
+
 static void find_names(struct report *report)
 {
+	uint64_t begin = util_now();
 	uint32_t left;
 
 	if (!report->table) {
 		if (awaits_names(report))
 			return;
-		put_filter(report);
-		report->table = query_table(report->epoch->query, &report->question);
-		report->seconds = seconds_of(report);
-		report->missed = missed_share(report);
+		make_table(report);
+	} else if (!is_due(report)) {
+		return;
 	}
 	left = unread(report);
+	share_answered(&report->share, begin, util_now());
 	if ((lines_known(report) && left == 0) || report_is_late(report)) {
 		note_unread(report, left);
 		note_nothing(report);

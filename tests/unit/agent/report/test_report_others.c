@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "agent/guest/epoch.h"
+#include "agent/query/query.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/fake_guest.h"
@@ -170,6 +172,31 @@ static void test_report_behind_another(void **state)
 	end_pack(&pack);
 }
 
+/* A report's questions are those of a reader of its own, which goes with it. */
+static void test_a_report_undoes_no_work_of_others(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct report *report = report_fixture_run(&fixture);
+	struct epoch *epoch = epoch_hold(session_epoch(fixture.session));
+	const struct question all = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+	uint64_t walked;
+
+	(void)state;
+	report->request.cpu = 1;
+	table_free(query_table(epoch->query, &all));
+	walked = query_walked(epoch->query, QUERY_ANYBODY);
+	assert_true(walked > 0);
+	report_cut(report, "interrupted", report_fixture_late());
+	report_fixture_finish(&fixture, report);
+	assert_true(report->table->samples > 0);
+	assert_int_equal(query_walked(epoch->query, QUERY_ANYBODY), walked);
+	assert_int_equal(query_reader_new(epoch->query), QUERY_ANYBODY + 2);
+	report_free(report);
+	assert_int_equal(query_reader_new(epoch->query), QUERY_ANYBODY + 1);
+	epoch_release(epoch);
+	fixture_end(&fixture);
+}
+
 /* Two that want different rates cannot both have theirs: the second is told so. */
 static void test_reports_of_different_rates(void **state)
 {
@@ -208,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_a_rate_that_a_person_sets_stays),
 		cmocka_unit_test(test_reports_at_once_share_the_profiler),
 		cmocka_unit_test(test_report_behind_another),
+		cmocka_unit_test(test_a_report_undoes_no_work_of_others),
 		cmocka_unit_test(test_reports_of_different_rates),
 	};
 
