@@ -14,6 +14,7 @@
 #include "agent/base/util_file.h"
 #include "decode.h"
 #include "record_writer.h"
+#include "recording_lane.h"
 
 enum {
 	OPEN_MAX = 64,			/* files open at a time; more are closed and opened again */
@@ -215,7 +216,6 @@ static struct file *find_slot(struct record_writer *writer, enum stream stream, 
 
 static struct file *open_file(struct record_writer *writer, enum stream stream, uint32_t cpu)
 {
-	static const char *const names[STREAMS] = { "meta", "samples", "trace" };
 	struct file *file = find_slot(writer, stream, cpu);
 	char *path;
 
@@ -227,7 +227,7 @@ static struct file *open_file(struct record_writer *writer, enum stream stream, 
 		fail(writer, writer->partial, errno);
 		return NULL;
 	}
-	path = util_format("%s/%s_%u", writer->partial, names[stream], cpu);
+	path = lane_path(writer->partial, stream, cpu);
 	file->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file->fd >= 0) {
 		file->stream = stream;

@@ -116,16 +116,16 @@ static void look_for_facts(struct scan *scan, const struct recording_lane *lane)
 /* ---- one part ---- */
 
 static void take_lane(struct scan *scan, struct recording_part *part, int folder,
-	enum stream stream, uint32_t cpu)
+	struct lane_name name)
 {
-	struct recording_lane lane = { .stream = stream, .cpu = cpu, .fd = -1 };
-	uint64_t *end = &scan->part_ends[stream][cpu];
+	struct recording_lane lane = { .stream = name.stream, .cpu = name.cpu, .fd = -1 };
+	uint64_t *end = &scan->part_ends[name.stream][name.cpu];
 
 	if (!lane_open(&lane, folder))
 		return;
 	lane_begin(&lane, scan->empty ? NULL : scan->found.boot_id);
 	if (lane.packet.size)
-		scan->goes_back |= lane.packet.begin < scan->ends[stream][cpu];
+		scan->goes_back |= lane.packet.begin < scan->ends[name.stream][name.cpu];
 	for (; lane.packet.size; lane_next(&lane)) {
 		struct recording_boot *found = &scan->found;
 
@@ -237,10 +237,9 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 {
 	struct recording *recording = scan->recording;
 	struct recording_part part = { .partial = ends_in(name, PARTIAL) };
-	DIR *entries = opendir(path);
-	struct dirent *entry;
-	enum stream stream;
-	uint32_t cpu;
+	DIR *entries = lane_folder(path);
+	struct lane_name *lanes;
+	size_t count;
 
 	if (!entries)
 		return;
@@ -248,9 +247,10 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 	scan->empty = true;
 	scan->goes_back = false;
 	memset(scan->part_ends, 0, sizeof(scan->part_ends));
-	while ((entry = readdir(entries)))
-		if (lane_named(entry->d_name, &stream, &cpu))
-			take_lane(scan, &part, dirfd(entries), stream, cpu);
+	count = lane_list(entries, &lanes);
+	for (size_t i = 0; i < count; i++)
+		take_lane(scan, &part, dirfd(entries), lanes[i]);
+	free(lanes);
 	if (!scan->empty) {
 		take_metadata(scan, dirfd(entries));
 		part.path = util_copy(path, strlen(path));
@@ -282,7 +282,7 @@ static bool is_folder(const char *folder, const char *name)
 /* The names of the folders in `folder`, sorted. */
 static size_t list(const char *folder, char ***names)
 {
-	DIR *entries = opendir(folder);
+	DIR *entries = lane_folder(folder);
 	struct dirent *entry;
 	size_t count = 0;
 
@@ -328,7 +328,7 @@ static void scan_all(struct recording *recording, const char *folder)
 
 struct recording *recording_new(const char *folder, char **error)
 {
-	DIR *opened = opendir(folder);
+	DIR *opened = lane_folder(folder);
 	struct recording *recording;
 
 	if (!opened) {

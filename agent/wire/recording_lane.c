@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/base/util.h"
 #include "kernel-hook/wire.h"
 #include "recording_lane.h"
 
@@ -17,7 +18,7 @@ enum {
 
 static const char *const names[STREAMS] = { "meta", "samples", "trace" };
 
-bool lane_named(const char *name, enum stream *stream, uint32_t *cpu)
+static bool read_name(const char *name, struct lane_name *read)
 {
 	for (int i = 0; i < STREAMS; i++) {
 		size_t size = strlen(names[i]);
@@ -29,11 +30,50 @@ bool lane_named(const char *name, enum stream *stream, uint32_t *cpu)
 				digits[0] > '9' || (digits[0] == '0' && digits[1]))
 			continue;
 		number = strtoul(digits, &end, 10);
-		*stream = (enum stream)i;
-		*cpu = (uint32_t)number;
+		*read = (struct lane_name) { .stream = (enum stream)i, .cpu = (uint32_t)number };
 		return !*end && strlen(digits) < 6 && number < EVENT_CPUS;
 	}
 	return false;
+}
+
+char *lane_path(const char *folder, enum stream stream, uint32_t cpu)
+{
+	return util_format("%s/%s_%u", folder, names[stream], cpu);
+}
+
+static int compare_names(const void *one, const void *other)
+{
+	const struct lane_name *a = one, *b = other;
+
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
+}
+
+size_t lane_list(DIR *folder, struct lane_name **list)
+{
+	struct dirent *entry;
+	struct lane_name name;
+	size_t count = 0;
+
+	*list = NULL;
+	while ((entry = readdir(folder)))
+		if (read_name(entry->d_name, &name)) {
+			*list = util_grow(*list, count + 1, sizeof(name));
+			(*list)[count++] = name;
+		}
+	if (count)
+		qsort(*list, count, sizeof(name), compare_names);
+	return count;
+}
+
+DIR *lane_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+
+	if (!folder && errno == ENOMEM)
+		util_no_memory();
+	return folder;
 }
 
 bool lane_open(struct recording_lane *lane, int folder)

@@ -6,6 +6,7 @@
 #ifndef RECORDING_LANE_H
 #define RECORDING_LANE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,8 +33,19 @@ struct recording_lane {			/* the caller sets stream, cpu and fd -1; the calls be
 	struct lane_packet packet;	/* the next packet; size 0: there is none */
 };
 
-/* True if that is the name of such a file; says which one. */
-bool lane_named(const char *name, enum stream *stream, uint32_t *cpu);
+/* As opendir; but when memory is out the program ends, for else what is in the folder would be missing in silence. */
+DIR *lane_folder(const char *path);
+
+struct lane_name {
+	enum stream stream;
+	uint32_t cpu;
+};
+
+/* The path of such a file, in fresh memory. */
+char *lane_path(const char *folder, enum stream stream, uint32_t cpu);
+
+/* Such files in the folder, in an order that does not depend on the file system; the caller frees `list`. */
+size_t lane_list(DIR *folder, struct lane_name **list);
 
 /* Opens the file in that folder. False: it is missing, or no regular file. */
 bool lane_open(struct recording_lane *lane, int folder);

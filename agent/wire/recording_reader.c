@@ -104,9 +104,9 @@ static void advance_top(struct reader *reader)
 
 /* ---- parts ---- */
 
-static void add_lane(struct reader *reader, enum stream stream, uint32_t cpu)
+static void add_lane(struct reader *reader, struct lane_name name)
 {
-	struct recording_lane lane = { .stream = stream, .cpu = cpu, .fd = -1 };
+	struct recording_lane lane = { .stream = name.stream, .cpu = name.cpu, .fd = -1 };
 
 	if (!open_lane(reader, &lane))
 		return;
@@ -134,15 +134,17 @@ static void close_part(struct reader *reader)
 
 static void open_part(struct reader *reader, const char *path)
 {
-	struct dirent *entry;
-	enum stream stream;
-	uint32_t cpu;
+	struct lane_name *names;
+	size_t count;
 
 	close_part(reader);
-	reader->folder = opendir(path);
-	while (reader->folder && (entry = readdir(reader->folder)))
-		if (lane_named(entry->d_name, &stream, &cpu))
-			add_lane(reader, stream, cpu);
+	reader->folder = lane_folder(path);
+	if (!reader->folder)
+		return;
+	count = lane_list(reader->folder, &names);
+	for (size_t i = 0; i < count; i++)
+		add_lane(reader, names[i]);
+	free(names);
 	for (size_t i = reader->count / 2; i-- > 0;)
 		sink(reader, i);
 }

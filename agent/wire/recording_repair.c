@@ -44,39 +44,40 @@ static bool is_damaged(struct recording_lane *lane)
 	return lane->skipped > 0;
 }
 
-static bool repair_file(const char *path, struct recording_lane *lane, int folder,
-	struct recording_repaired *done, char **error)
+static bool repair_file(const char *folder, struct recording_lane *lane, struct recording_repaired *done,
+	char **error)
 {
+	char *path = lane_path(folder, lane->stream, lane->cpu);
 	bool good = true;
 
-	if (!lane_open(lane, folder))
-		return true;
 	if (is_damaged(lane)) {
 		done->files++;
 		done->bytes += lane->skipped;
 		good = write_anew(lane, path, error);
 	}
-	lane_close(lane);
+	free(path);
 	return good;
 }
 
 static bool repair_files(const struct recording_part *part, struct recording_repaired *done, char **error)
 {
-	DIR *entries = opendir(part->path);
-	struct dirent *entry;
-	bool good = entries || util_fail(error, "%s: not repaired: %s; record again", part->path,
-		strerror(errno));
+	DIR *folder = lane_folder(part->path);
+	struct lane_name *names;
+	bool good = true;
+	size_t count;
 
-	while (good && (entry = readdir(entries))) {
-		struct recording_lane lane = { .fd = -1 };
-		char *path = util_format("%s/%s", part->path, entry->d_name);
+	if (!folder)
+		return util_fail(error, "%s: not repaired: %s; record again", part->path, strerror(errno));
+	count = lane_list(folder, &names);
+	for (size_t i = 0; good && i < count; i++) {
+		struct recording_lane lane = { .stream = names[i].stream, .cpu = names[i].cpu, .fd = -1 };
 
-		if (lane_named(entry->d_name, &lane.stream, &lane.cpu))
-			good = repair_file(path, &lane, dirfd(entries), done, error);
-		free(path);
+		if (lane_open(&lane, dirfd(folder)))
+			good = repair_file(part->path, &lane, done, error);
+		lane_close(&lane);
 	}
-	if (entries)
-		closedir(entries);
+	free(names);
+	closedir(folder);
 	return good;
 }
 
