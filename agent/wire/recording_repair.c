@@ -23,43 +23,44 @@
 /* ---- packets ---- */
 
 /* Writes the whole packets to a new file, which takes the place of this one. */
-static bool write_anew(struct recording_lane *lane, const char *path, char **error)
+static bool write_anew(struct recording_lane *lane, const uint8_t *boot_id, const char *path, char **error)
 {
 	uint8_t packet[KTOP_PACKET_MAX];
 	struct util_file *file = util_file_open(path, error);
 
 	if (!file)
 		return false;
-	for (lane_begin(lane, NULL); lane->packet.size; lane_next(lane))
+	for (lane_begin(lane, boot_id); lane->packet.size; lane_next(lane))
 		if (lane_read(lane, packet))
 			fwrite(packet, 1, lane->packet.size, util_file_stream(file));
 	return util_file_commit(file, error);
 }
 
-static bool is_damaged(struct recording_lane *lane)
+static bool is_damaged(struct recording_lane *lane, const uint8_t *boot_id)
 {
-	lane_begin(lane, NULL);
+	lane_begin(lane, boot_id);
 	while (lane->packet.size)
 		lane_next(lane);
 	return lane->skipped > 0;
 }
 
-static bool repair_file(const char *folder, struct recording_lane *lane, struct recording_repaired *done,
-	char **error)
+static bool repair_file(const char *folder, struct recording_lane *lane, const uint8_t *boot_id,
+	struct recording_repaired *done, char **error)
 {
 	char *path = lane_path(folder, lane->stream, lane->cpu);
 	bool good = true;
 
-	if (is_damaged(lane)) {
+	if (is_damaged(lane, boot_id)) {
 		done->files++;
 		done->bytes += lane->skipped;
-		good = write_anew(lane, path, error);
+		good = write_anew(lane, boot_id, path, error);
 	}
 	free(path);
 	return good;
 }
 
-static bool repair_files(const struct recording_part *part, struct recording_repaired *done, char **error)
+static bool repair_files(const struct recording_part *part, const uint8_t *boot_id,
+	struct recording_repaired *done, char **error)
 {
 	DIR *folder = lane_folder(part->path);
 	struct lane_name *names;
@@ -73,7 +74,7 @@ static bool repair_files(const struct recording_part *part, struct recording_rep
 		struct recording_lane lane = { .stream = names[i].stream, .cpu = names[i].cpu, .fd = -1 };
 
 		if (lane_open(&lane, dirfd(folder)))
-			good = repair_file(part->path, &lane, done, error);
+			good = repair_file(part->path, &lane, boot_id, done, error);
 		lane_close(&lane);
 	}
 	free(names);
@@ -198,19 +199,28 @@ static bool end_part(const struct recording_part *part, struct recording_repaire
 	return good;
 }
 
+static bool repair_boot(const struct recording *recording, size_t boot, struct recording_repaired *done,
+	char **error)
+{
+	const struct recording_boot *is = &recording->boots[boot];
+	bool good = repair_metadata(recording, boot, done, error);
+
+	for (size_t i = is->first; good && i < is->first + is->parts; i++) {
+		const struct recording_part *part = &recording->parts[i];
+
+		good = repair_files(part, is->boot_id, done, error);
+		if (good && part->partial)
+			good = end_part(part, done, error);
+	}
+	return good;
+}
+
 bool recording_repair(const struct recording *recording, struct recording_repaired *done, char **error)
 {
 	bool good = true;
 
 	*done = (struct recording_repaired){ 0 };
 	for (size_t i = 0; good && i < recording->boot_count; i++)
-		good = repair_metadata(recording, i, done, error);
-	for (size_t i = 0; good && i < recording->part_count; i++) {
-		const struct recording_part *part = &recording->parts[i];
-
-		good = repair_files(part, done, error);
-		if (good && part->partial)
-			good = end_part(part, done, error);
-	}
+		good = repair_boot(recording, i, done, error);
 	return good;
 }
