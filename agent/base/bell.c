@@ -7,7 +7,7 @@
 #include "util.h"
 
 struct bell {
-	int fd;				/* an event counter; fixed */
+	int fd;				/* of an event counter (eventfd) */
 };
 
 struct bell *bell_new(void)

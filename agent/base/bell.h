@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wakes one thread: it polls the bell's descriptor, which is readable from a ring until the bell is quieted. Any
- * thread may ring; rings that come before it is quieted are one.
+ * Wakes one thread, which polls the bell's descriptor. A ring makes it readable until bell_quiet. Any
+ * thread may ring; several rings before bell_quiet are one.
  */
 #ifndef BELL_H
 #define BELL_H
@@ -9,11 +9,11 @@
 struct bell;
 
 struct bell *bell_new(void);
-void bell_free(struct bell *bell);	/* NULL: nothing */
+void bell_free(struct bell *bell);	/* NULL is allowed */
 
 void bell_ring(struct bell *bell);	/* any thread */
 
-/* By the thread that is woken: quiet it first, then take what was brought. A ring in between is not missed. */
+/* Called by the thread that was woken, before it looks for what is new: so it misses no ring in between. */
 void bell_quiet(struct bell *bell);
 int bell_fd(const struct bell *bell);
 

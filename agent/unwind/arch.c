@@ -4,9 +4,9 @@
 #include "arch.h"
 
 /*
- * A frame on x86 is {fp, pc} at the frame pointer, under the caller's stack. aarch64 has the same pair
- * anywhere in the frame (AAPCS64, section 6.4.6), so its end is only an estimate. riscv64 has it under
- * the frame pointer, which is the caller's stack pointer.
+ * On x86, a frame is {fp, pc} at the frame pointer, just below the caller's stack. aarch64 has the same
+ * pair anywhere in the frame (AAPCS64, section 6.4.6), so the frame's end is only an estimate. riscv64 has
+ * the pair below the frame pointer, which is the caller's stack pointer.
  */
 static const struct arch archs[ARCHS] = {
 	[ARCH_X86_64] = {
@@ -32,7 +32,7 @@ const struct arch *arch_get(unsigned id)
 	return id < ARCHS ? &archs[id] : NULL;
 }
 
-/* The bits above the address are a signature; bit 55 tells which half the address is in (Arm ARM, D8.10). */
+/* The bits above the address are a signature. Bit 55 tells in which half the address lies (Arm ARM, D8.10). */
 uint64_t arch_code_address(const struct arch *arch, uint64_t value)
 {
 	uint64_t top = UINT64_C(0xffff) << 48;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What unwinding has to know of a CPU: which register is which, and where a frame keeps its caller.
- * Registers are numbered as DWARF numbers them: System V ABI, AMD64 supplement, figure 3.36; i386
- * supplement, table 2.14; RISC-V ELF psABI, "DWARF register numbers"; Arm's AADWARF64, section 4.1.
- * The program counter, where DWARF gives it no number, has the one behind the last.
+ * What unwinding must know of a CPU: which register is which, and where a frame keeps its caller's.
+ * Registers have DWARF's numbers: System V ABI, AMD64 supplement, figure 3.36; i386 supplement, table 2.14;
+ * RISC-V ELF psABI, "DWARF register numbers"; Arm's AADWARF64, section 4.1. If DWARF has no number for the
+ * program counter, it gets the one after the last.
  */
 #ifndef ARCH_H
 #define ARCH_H

@@ -4,7 +4,7 @@
 #include "agent/base/memory_reader.h"
 #include "stack_memory.h"
 
-/* The wire is little-endian, and so are all guests: their words are read as the host reads its own. */
+/* The wire is little-endian, and so is each guest; so words are read as the host's own. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a stack's words are little-endian");
 
 static const uint8_t *find(const struct stack_memory *memory, uint64_t address, size_t size)

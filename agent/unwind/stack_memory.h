@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory that a walk may read: the bytes of stacks that came with a sample, and nothing else,
- * unless the source can read the guest's memory as it was at that instant.
+ * The memory that a walk may read: the bytes of stacks in the sample; and the guest's memory, if the source
+ * can read it as it was at that instant.
  */
 #ifndef STACK_MEMORY_H
 #define STACK_MEMORY_H
@@ -24,12 +24,12 @@ struct stack_memory {
 	size_t count;
 	struct stack_piece pieces[STACK_MEMORY_PIECES];
 
-	/* What lies elsewhere, by the source, at most STACK_MEMORY_READS times a walk. NULL: it cannot. */
+	/* Reads other memory, STACK_MEMORY_READS times a walk at most. NULL: the source cannot. */
 	const struct memory_reader *elsewhere;
-	unsigned reads;			/* how often it was asked */
+	unsigned reads;			/* reads of `elsewhere` so far */
 };
 
-/* A word of `size` bytes, 4 or 8, at any address. False: it is not known. */
+/* Reads a word of `size` bytes, 4 or 8, at any address. False: the walk cannot read it. */
 bool stack_memory_word(struct stack_memory *memory, uint64_t address, size_t size, uint64_t *word);
 
 #endif

@@ -3,8 +3,8 @@
 #include "step.h"
 
 /*
- * Linux on x86 with frame pointers leaves, where an interrupt came in, the address of struct pt_regs in
- * the frame pointer, told apart by a bit: set on x86-64 (bit 0), clear on i386 (bit 31). See
+ * Where an interrupt came in, Linux on x86 with frame pointers leaves the address of a struct pt_regs in
+ * the frame pointer. A bit distinguishes it: set on x86-64 (bit 0), clear on i386 (bit 31). See
  * ENCODE_FRAME_POINTER in arch/x86/include/asm/frame.h and arch/x86/entry/entry_32.S of Linux.
  */
 static bool is_pt_regs(const struct arch *arch, uint64_t fp, uint64_t *address)
@@ -22,7 +22,10 @@ static bool is_pt_regs(const struct arch *arch, uint64_t fp, uint64_t *address)
 	return false;
 }
 
-/* The frame pointer is still the program's, whose half of the addresses it is in: this is the kernel's entry. */
+/*
+ * The stack is the kernel's, but the frame pointer still lies in the program's half of the addresses: this
+ * is the kernel's entry.
+ */
 static bool left_kernel(const struct registers *registers)
 {
 	const struct arch *arch = registers->arch;

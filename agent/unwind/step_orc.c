@@ -3,7 +3,7 @@
 #include "stack_memory.h"
 #include "step.h"
 
-/* x86-64's registers that a table names, as DWARF numbers them. */
+/* DWARF's numbers of the x86-64 registers that a table may name. */
 enum { DX = 1, DI = 5, BP = 6, SP = 7, R10 = 10, R13 = 13, PC = 16 };
 
 static bool value_of(const struct registers *registers, unsigned number, uint64_t *value)
@@ -12,7 +12,7 @@ static bool value_of(const struct registers *registers, unsigned number, uint64_
 	return registers_has(registers, number);
 }
 
-/* The caller's stack pointer, or where a pt_regs lies. */
+/* Finds the caller's stack pointer, or the address of a pt_regs. */
 static bool find_sp(const struct registers *registers, const struct orc_entry *entry, struct stack_memory *memory,
 	uint64_t *sp)
 {
@@ -43,7 +43,7 @@ static bool find_sp(const struct registers *registers, const struct orc_entry *e
 	}
 }
 
-/* The caller's frame pointer is where it was, or was saved; what cannot be read is not known from here on. */
+/* The caller's frame pointer is unchanged, or was saved. If it cannot be read, it is unknown from here on. */
 static void find_bp(struct registers *caller, const struct orc_entry *entry, uint64_t sp, struct stack_memory *memory)
 {
 	uint64_t offset = (uint64_t)(int64_t)entry->bp_offset, base = sp, bp;
@@ -57,7 +57,7 @@ static void find_bp(struct registers *caller, const struct orc_entry *entry, uin
 		registers_set(caller, BP, bp);
 }
 
-/* What a function may change without saving it is not known in its caller. */
+/* Registers that a function may change without saving them are not known in its caller. */
 static void forget_scratch(struct registers *registers)
 {
 	/* rbx, rbp, r12 to r15 */

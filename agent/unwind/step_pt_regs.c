@@ -5,8 +5,8 @@
 enum { WORDS = 21 };
 
 /*
- * Where Linux keeps which register in struct pt_regs, in words, as numbers of DWARF
- * (arch/x86/include/asm/ptrace.h of Linux). NONE: what no walk needs.
+ * The order of the registers in Linux's struct pt_regs, word by word, as DWARF's numbers
+ * (arch/x86/include/asm/ptrace.h of Linux). NONE: no walk needs the word.
  */
 enum { NONE = ARCH_NO_REGISTER };
 
@@ -14,7 +14,7 @@ static const uint8_t x86_64_order[WORDS] = {
 	15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5, NONE, 16, NONE, NONE, 7, NONE,
 };
 
-/* Behind ip on i386: cs, flags, and, only when a program was interrupted, sp and ss. */
+/* On i386, ip is followed by cs and flags; then by sp and ss, but only if a program was interrupted. */
 static const uint8_t i386_order[] = {
 	3, 1, 2, 6, 7, 5, 0, NONE, NONE, NONE, NONE, NONE, 8, NONE, NONE, 4, NONE,
 };
@@ -25,7 +25,7 @@ static enum step read_order(struct registers *registers, uint64_t address, const
 	size_t count, struct stack_memory *memory)
 {
 	const struct arch *arch = registers->arch;
-	struct registers found = *registers;	/* what is not written has not changed since */
+	struct registers found = *registers;	/* registers that are not stored have not changed since */
 	uint64_t word;
 
 	for (size_t i = from; i < count; i++) {
@@ -39,7 +39,7 @@ static enum step read_order(struct registers *registers, uint64_t address, const
 	return STEP_INTERRUPTED;
 }
 
-/* Without a change of privilege an i386 does not write sp: the stack goes on behind what it wrote. */
+/* Without a change of privilege, an i386 does not store sp: the stack continues behind the stored words. */
 static enum step read_i386(struct registers *registers, uint64_t address, struct stack_memory *memory)
 {
 	uint64_t cs;

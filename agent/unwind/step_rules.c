@@ -45,7 +45,7 @@ static bool caller_value(const struct frame *frame, unsigned number, uint64_t *v
 	}
 }
 
-/* A rule that says "unknown" of the return address is how the first function of a thread is marked. */
+/* If the rule for the return address is "unknown", this is the first function of a thread. */
 enum step step_rules(struct registers *registers, const struct frame_rules *rules, struct stack_memory *memory)
 {
 	const struct arch *arch = registers->arch;

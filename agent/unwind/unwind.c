@@ -10,8 +10,8 @@ struct walk {
 	const struct unwind_code *code;
 	struct stack_memory *memory;
 	struct registers *registers;
-	bool exact;			/* the pc is where code was interrupted */
-	bool leaf;			/* and nothing of this walk was called from it: its link register counts */
+	bool exact;			/* the pc is interrupted code, not a return address */
+	bool leaf;			/* no frame of this walk was called from here, so the link register counts */
 };
 
 static uint64_t pc_of(const struct walk *walk)
@@ -19,7 +19,7 @@ static uint64_t pc_of(const struct walk *walk)
 	return walk->registers->values[walk->registers->arch->pc];
 }
 
-/* A return address may be the first of the next function: the call is before it. */
+/* A return address may be the first address of the next function: the call stands before it. */
 static uint64_t place_of(const struct walk *walk)
 {
 	return walk->exact ? pc_of(walk) : pc_of(walk) - 1;
@@ -48,9 +48,9 @@ static bool add(struct unwound_frames *frames, const struct walk *walk)
 }
 
 /*
- * Where calls leave the return address in a register, the interrupted function may not have stored it
- * yet, and its frame pointer is still its caller's. An address in this same function was left by a call
- * that has returned; the one that the frame has was stored.
+ * For CPUs whose calls leave the return address in a register. The interrupted function may not have stored
+ * it yet; then the frame pointer is still its caller's. An address inside the same function was left by a
+ * call that has returned. An address that the frame also has was stored.
  */
 static bool step_link(const struct walk *walk, struct registers *caller)
 {
@@ -72,7 +72,7 @@ static bool step_link(const struct walk *walk, struct registers *caller)
 	return true;
 }
 
-/* The surest way that is there. */
+/* Takes the most reliable way that there is for this address. */
 static enum step step(struct walk *walk)
 {
 	struct orc_entry entry;
@@ -114,7 +114,7 @@ static bool go_on(struct walk *walk, struct unwound_frames *frames)
 	return false;
 }
 
-/* In the kernel a frame of a program ends the walk of the kernel's frames: it was entered from there. */
+/* The walk of the kernel's frames ends at a frame of a program: the kernel was entered from there. */
 void unwind(struct registers *registers, const struct unwind_code *code, struct stack_memory *memory,
 	struct unwound *result)
 {
@@ -128,7 +128,7 @@ void unwind(struct registers *registers, const struct unwind_code *code, struct 
 	while (is_kernel(&walk))
 		if (!go_on(&walk, &result->kernel))
 			return;
-	/* A return address outside of the kernel was no return address. */
+	/* A return address outside the kernel cannot be right. */
 	if (result->kernel.count && !walk.exact) {
 		result->kernel.cut = true;
 		return;

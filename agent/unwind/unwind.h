@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the registers and the stack of one sample to its frames. All of it comes from outside and is
- * hostile: a walk ends after UNWIND_FRAMES frames, and reads nothing but what stack_memory.h gives.
- * Nothing is guessed: where the next frame is not certain, the stack is cut.
+ * Turns the registers and the stack of one sample into its frames. All input comes from outside and is
+ * hostile: a walk ends after UNWIND_FRAMES frames, and reads only what stack_memory.h gives. Nothing is
+ * guessed: where the next frame is not certain, the stack is cut.
  */
 #ifndef UNWIND_H
 #define UNWIND_H
@@ -18,7 +18,7 @@ enum { UNWIND_FRAMES = 64 };		/* in each of the two stacks, as in a sample on th
 struct frame_rules;
 struct orc_entry;
 
-/* What is known of the code at an address; each may be NULL: it is known of none. */
+/* What is known of the code at an address. Each function may be NULL: nothing is known. */
 struct unwind_code {
 	void *context;
 	bool (*is_kernel)(void *context, uint64_t pc);
@@ -33,7 +33,7 @@ struct unwind_code {
 /* The frames of one mode, the interrupted one first. */
 struct unwound_frames {
 	uint32_t count;
-	uint64_t exact;			/* bit i: frames[i] is where code was interrupted, no return address */
+	uint64_t exact;			/* bit i: frames[i] is an interrupted PC, not a return address */
 	bool cut;			/* callers are missing */
 	uint64_t frames[UNWIND_FRAMES];
 };
@@ -42,7 +42,7 @@ struct unwound {
 	struct unwound_frames kernel, user;
 };
 
-/* `registers` are those of the sample; they are changed. The walk begins in the mode of their pc. */
+/* Changes `registers`, which are those of the sample. The walk begins in the mode of their pc. */
 void unwind(struct registers *registers, const struct unwind_code *code, struct stack_memory *memory,
 	struct unwound *result);
 

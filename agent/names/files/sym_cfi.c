@@ -17,7 +17,7 @@ struct sym_cfi {
 	Dwarf_CFI *sources[SOURCES];	/* .eh_frame, .debug_frame; NULL: the file has none */
 };
 
-/* libdw gives the section's own information back with the Dwarf; that of .eh_frame is ours. */
+/* dwarf_end also frees the information of .debug_frame. That of .eh_frame must be freed here. */
 void sym_cfi_close(struct sym_cfi *cfi)
 {
 	if (!cfi)
@@ -53,7 +53,10 @@ static bool is_register(Dwarf_Word number)
 	return number < FRAME_RULES_REGISTERS;
 }
 
-/* DW_OP_bregN or DW_OP_bregx, and nothing more or DW_OP_plus_uconst, and at the end perhaps DW_OP_deref. */
+/*
+ * Reads the frame's address: DW_OP_bregN or DW_OP_bregx, then perhaps DW_OP_plus_uconst, then perhaps
+ * DW_OP_deref. False: another form.
+ */
 static bool read_base(const Dwarf_Op *ops, size_t count, struct frame_rules *rules)
 {
 	Dwarf_Word number;
@@ -79,7 +82,7 @@ static bool read_base(const Dwarf_Op *ops, size_t count, struct frame_rules *rul
 	return is_register(number) && (count == 0 || rules->indirect);
 }
 
-/* A constant as libdw writes offsets. */
+/* Reads a constant, in any form in which libdw writes an offset. */
 static bool read_constant(const Dwarf_Op *op, int64_t *constant)
 {
 	switch (op->atom) {
@@ -92,7 +95,7 @@ static bool read_constant(const Dwarf_Op *op, int64_t *constant)
 	}
 }
 
-/* DW_OP_call_frame_cfa, and an offset to it, and DW_OP_stack_value where the sum is the value. */
+/* Reads DW_OP_call_frame_cfa, and perhaps an offset. DW_OP_stack_value at the end: the sum itself is the value. */
 static enum frame_rule read_offset(const Dwarf_Op *ops, size_t count, int64_t *offset)
 {
 	enum frame_rule rule = FRAME_SAVED;

@@ -11,10 +11,10 @@
 #include "sym_linux.h"
 #include "symbol_table.h"
 
-/* Where the last one ends when nothing follows, in bytes. */
+/* The most bytes of the last function, which has no symbol behind it. */
 enum { FUNCTION_MAX = 1 << 20 };
 
-/* A function ends where any other symbol begins, of data too. */
+/* A function ends where any other symbol begins, even one of data. */
 static uint64_t end_of(const struct kallsyms *kallsyms, struct kallsyms_cursor *ahead, uint64_t address)
 {
 	while (ahead->address <= address || ahead->absolute) {
@@ -30,8 +30,8 @@ static bool is_code(const struct kallsyms_cursor *symbol)
 }
 
 /*
- * Of aliases the first one answers, as it does where the kernel itself names an address. False: the table
- * is full.
+ * Marks the first of several aliases as global, so that it answers for all: the kernel itself does the
+ * same. False: the table is full.
  */
 static bool add_symbols(const struct kallsyms *kallsyms, struct symbol_table *table)
 {

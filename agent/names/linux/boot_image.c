@@ -11,7 +11,7 @@
 #include "unpack.h"
 
 enum {
-	HEAD = 0x260,			/* bytes, that tell what it is and where its payload lies */
+	HEAD = 0x260,			/* bytes that tell the kind of image, and where its payload is */
 	X86_SECTORS = 0x1f1, X86_MAGIC = 0x202, X86_VERSION = 0x206, X86_PAYLOAD = 0x248,
 	X86_PAYLOAD_SINCE = 0x208,	/* version 2.08 of the boot protocol */
 	SECTOR = 512, SECTORS_OF_OLD = 4,
@@ -68,7 +68,7 @@ static bool read_file(int fd, struct budget *budget, struct unpacked *file, cons
 	return true;
 }
 
-/* Where its payload lies. False: *why says why. */
+/* Finds the payload. False with `*why`. */
 static bool find_payload(const struct unpacked *file, enum kind kind, size_t *at, size_t *size,
 	const char **why)
 {
@@ -89,7 +89,7 @@ static bool find_payload(const struct unpacked *file, enum kind kind, size_t *at
 	return *at <= file->size && *size <= file->size - *at;
 }
 
-/* What is packed in the file takes its place; once more, what is in that. */
+/* Replaces the file by what is packed in it; again, if that is packed, too. */
 static bool unwrap(struct unpacked *file, struct budget *budget, const char **why)
 {
 	enum kind kind = kind_of(file->bytes, file->size);

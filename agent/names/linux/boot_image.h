@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file that a boot loader is given: a bzImage (linux/Documentation/arch/x86/boot.rst), an Image of
- * arm64 (arch/arm64/booting.rst) or riscv64, one packed as Image.gz, or in an EFI zboot image. What
- * comes out is the kernel as it was linked: ELF, or, out of an Image, its bytes from its start on.
+ * The file that a boot loader loads: a bzImage (linux/Documentation/arch/x86/boot.rst), an Image of arm64
+ * (arch/arm64/booting.rst) or riscv64, an Image.gz, or an EFI zboot image. Unpacking gives the kernel as it
+ * was linked: an ELF file; or, from an Image, its bytes from the start on.
  */
 #ifndef BOOT_IMAGE_H
 #define BOOT_IMAGE_H
@@ -12,10 +12,10 @@
 struct budget;
 struct unpacked;
 
-/* Does the file begin like one? No ELF file does. */
+/* Does the file begin like such an image? No ELF file does. */
 bool boot_image_is(int fd);
 
-/* False with `error` set; `path` is for that. */
+/* False with `error` set. `path` is for the error. */
 bool boot_image_read(int fd, const char *path, struct budget *budget, struct unpacked *kernel, char **error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers out of bytes, little-endian, at any alignment. The caller knows that they are there. */
+/* Reads little-endian numbers from bytes, at any alignment. The caller has checked that the bytes are there. */
 #ifndef BYTES_H
 #define BYTES_H
 

@@ -6,7 +6,7 @@
 
 enum { TOKENS = 256 };
 
-/* A name's length is one byte, or two of seven bits each, the lower ones first. */
+/* The length of a name takes one byte, or two of seven bits each with the lower bits first. Returns how many. */
 static size_t length_at(const uint8_t *at, const uint8_t *end, size_t *length)
 {
 	if (at == end)
@@ -20,7 +20,7 @@ static size_t length_at(const uint8_t *at, const uint8_t *end, size_t *length)
 	return 2;
 }
 
-/* The text with its type in front, or what there is room for. */
+/* Writes the name with its type in front, as far as there is room. */
 static size_t expand(const struct kallsyms *kallsyms, const uint8_t *codes, size_t count, char *text, size_t room)
 {
 	size_t size = 0;

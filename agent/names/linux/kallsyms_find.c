@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Its parts, as the kernel's linker puts them behind each other, each at a multiple of a word:
+ * The parts of the table, in the order in which the kernel's linker puts them; each is aligned to a word:
  *
  *	up to 6.3:	offsets, base, count, names, markers, [sequence], tokens, token index
  *	since 6.4:	count, names, markers, tokens, token index, offsets, base, [sequence]
  *
- * Markers: where each 256th name begins. Sequence: the order by name, three bytes each. The tokens for
- * '0' to '9' are these characters, so that they are found anywhere; all else is measured from there.
+ * Markers: where each 256th name begins. Sequence: the order by name, three bytes each. The tokens for '0' to '9'
+ * are these characters themselves, so a search can find them; it finds all other parts from there.
  */
 #include <ctype.h>
 #include <string.h>
@@ -17,12 +17,12 @@
 
 enum {
 	TOKENS = 256, INDEX_SIZE = 2 * TOKENS, TOKENS_SIZE_MAX = 1 << 16,
-	COUNT_MAX = 4 << 20, SPAN_MAX = 64 << 20,	/* symbols; bytes from their count to the tokens */
-	NAME_LEAST = 2, NAME_AVERAGE_MAX = 160,		/* bytes of a name, as it is packed */
+	COUNT_MAX = 4 << 20, SPAN_MAX = 64 << 20,	/* symbols; bytes between the count and the tokens */
+	NAME_LEAST = 2, NAME_AVERAGE_MAX = 160,		/* bytes of a packed name */
 	MARKED = 256,
-	STEPS_MAX = 1 << 26,				/* names that are looked at in all */
-	FIRST = 16,					/* names that are read to see what they are */
-	HITS_MAX = 4096, TABLES_MAX = 16,		/* places with digits; of those, with tokens */
+	STEPS_MAX = 1 << 26,				/* names that are looked at, in the whole search */
+	FIRST = 16,					/* names that are read for a first check */
+	HITS_MAX = 4096, TABLES_MAX = 16,		/* places with digits; those of them that have tokens */
 };
 
 static const char digits[20] = "0\0001\0002\0003\0004\0005\0006\0007\0008\0009";
@@ -39,7 +39,7 @@ static size_t up(size_t at, size_t word)
 	return (at + word - 1) / word * word;
 }
 
-/* The place behind so many zero-terminated texts; 0: that is too far. */
+/* The offset behind `count` zero-terminated texts; 0: that is too far. */
 static size_t skip_texts(const struct search *search, size_t at, size_t count)
 {
 	size_t limit = at + TOKENS_SIZE_MAX < search->size ? at + TOKENS_SIZE_MAX : search->size;
@@ -54,7 +54,7 @@ static size_t skip_texts(const struct search *search, size_t at, size_t count)
 	return at;
 }
 
-/* Are these digits those of a table of tokens, with its index behind? */
+/* Do these digits belong to a table of tokens with its index behind it? */
 static bool are_tokens(struct search *search, size_t at)
 {
 	size_t end = skip_texts(search, at, TOKENS - '0'), index, start;
@@ -77,7 +77,7 @@ static bool are_tokens(struct search *search, size_t at)
 	return at == end;
 }
 
-/* The names begin here. Do the markers stand behind the last one, and the tokens behind those? */
+/* If names begin here: do the markers follow the last one, and the tokens the markers? */
 static bool are_names(struct search *search, size_t names, uint32_t count, size_t *names_end)
 {
 	size_t marks = (count + MARKED - 1) / MARKED, at = names, markers, gap;
@@ -109,7 +109,7 @@ static bool are_names(struct search *search, size_t names, uint32_t count, size_
 	return true;
 }
 
-/* Are the first ones symbols, by their types? */
+/* Are the first names symbols, judged by their types? */
 static bool are_symbols(const struct kallsyms *kallsyms)
 {
 	struct kallsyms shape = *kallsyms;
@@ -127,7 +127,7 @@ static bool are_symbols(const struct kallsyms *kallsyms)
 	return cursor.index == shape.count;
 }
 
-/* Where the count stands, in front of the names; 0: nowhere. */
+/* The offset of the count, which stands before the names; 0: not found. */
 static size_t find_count(struct search *search, struct kallsyms *kallsyms)
 {
 	size_t lowest = search->tokens > SPAN_MAX ? search->tokens - SPAN_MAX : 0;
@@ -156,7 +156,7 @@ static size_t find_count(struct search *search, struct kallsyms *kallsyms)
 	return 0;
 }
 
-/* Do the addresses rise, and are they not all the same? */
+/* Do the addresses grow, and are they not all equal? */
 static bool do_rise(const struct kallsyms *kallsyms)
 {
 	struct kallsyms all = *kallsyms;
@@ -175,7 +175,7 @@ static bool do_rise(const struct kallsyms *kallsyms)
 	return cursor.index == all.count && distinct >= all.count / 4;
 }
 
-/* One that is negative tells of absolute ones: no kernel is 2 GB large. */
+/* A negative offset means that there are absolute symbols, too: no kernel is as large as 2 GB. */
 static enum kallsyms_addresses kind_of(const struct kallsyms *kallsyms)
 {
 	for (uint32_t i = 0; i < kallsyms->count; i++) {

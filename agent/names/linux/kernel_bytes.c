@@ -7,7 +7,7 @@
 
 enum { IMAGE_MAGIC = 0x38, SECTIONS_MAX = 4096 };
 
-/* Where the fields of ELF32 and ELF64 lie (ELF gABI 4.1, chapters 4 and 5). */
+/* The offsets of fields in ELF32 and ELF64 (ELF gABI 4.1, chapters 4 and 5). */
 struct shape {
 	size_t header, phoff, shoff, phentsize;		/* phnum, shentsize, shnum, shstrndx follow that */
 	size_t program, p_offset, p_vaddr, p_filesz;
@@ -42,7 +42,7 @@ static uint64_t word_at(const struct kernel_bytes *kernel, size_t at)
 	return kernel->bytes[EI_CLASS] == ELFCLASS64 ? bytes_64(kernel->bytes + at) : bytes_32(kernel->bytes + at);
 }
 
-/* Row `index` of a table of headers. SIZE_MAX: it lies beyond the end. */
+/* The offset of row `index` in a table of headers. SIZE_MAX: it lies beyond the end. */
 static size_t row_at(const struct kernel_bytes *kernel, size_t table, size_t row, size_t index)
 {
 	uint64_t start = word_at(kernel, table), at = start + index * row;
@@ -61,7 +61,7 @@ static enum kernel_machine machine_of(unsigned elf)
 	}
 }
 
-/* What of a part the file holds, if it is any of it. */
+/* Sets the part to what the file has of it. False: it has nothing. */
 static bool hold(const struct kernel_bytes *kernel, struct kernel_part *part, uint64_t offset, uint64_t size)
 {
 	if (offset >= kernel->size || !size)

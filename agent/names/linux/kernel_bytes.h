@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Linux kernel's bytes, and which addresses they have: of its image, by the program headers of ELF;
- * of one that is only bytes, or was read out of memory, from one address on. Nothing is owned.
+ * The bytes of a Linux kernel, and their addresses. An ELF file tells the addresses in its program headers.
+ * Bytes of an Image, or read from memory, lie one after another from a single address on. Nothing is owned.
  */
 #ifndef KERNEL_BYTES_H
 #define KERNEL_BYTES_H
@@ -28,21 +28,21 @@ struct kernel_bytes {
 	struct kernel_part parts[KERNEL_PARTS];
 };
 
-/* By what the bytes are. False: neither ELF, little-endian, nor an Image. */
+/* Finds out what the bytes are. False: neither a little-endian ELF file nor an Image. */
 bool kernel_bytes_set(struct kernel_bytes *kernel, const uint8_t *bytes, size_t size);
 
-/* One that is only bytes: where the first one lies. */
+/* Sets the address of the first byte, if the bytes are no ELF file. */
 void kernel_bytes_place(struct kernel_bytes *kernel, uint64_t address);
 
-size_t kernel_bytes_word(const struct kernel_bytes *kernel);	/* of an address: 4 or 8 */
+size_t kernel_bytes_word(const struct kernel_bytes *kernel);	/* bytes of an address: 4 or 8 */
 
-/* The bytes at an address; NULL: not all of them are there. */
+/* The bytes at an address. NULL: some of them are missing. */
 const uint8_t *kernel_bytes_at(const struct kernel_bytes *kernel, uint64_t address, size_t size);
 
-/* Of some of the bytes: their address. False: they have none. */
+/* The address of the byte at `offset`. False: it has none. */
 bool kernel_bytes_address(const struct kernel_bytes *kernel, size_t offset, uint64_t *address);
 
-/* A section of an ELF file that lies in it as it is. False: there is none of that name. */
+/* A section of an ELF file that is stored in it uncompressed. False: there is none of that name. */
 bool kernel_bytes_section(const struct kernel_bytes *kernel, const char *name, struct kernel_part *section);
 
 #endif

@@ -13,7 +13,7 @@ enum {
 	NOTE_BUILD_ID = 3,		/* NT_GNU_BUILD_ID */
 	RELATIVE_ARM64 = 0x403, RELATIVE_RISCV64 = 3,	/* R_AARCH64_RELATIVE, R_RISCV_RELATIVE */
 	RELOCATION = 24,		/* bytes: offset, kind, addend */
-	PAGE = 4096, BASE_MOST = 2 << 20,	/* how far above the start the first symbol lies */
+	PAGE = 4096, BASE_MOST = 2 << 20,	/* the most that the first symbol lies above the start */
 };
 
 static const struct {
@@ -47,7 +47,7 @@ struct shared {				/* what is handed out, and who holds it */
 
 /* ---- where an Image was linked ---- */
 
-/* Is this the relocation that writes the base? Then it says where the Image starts. */
+/* Is this the relocation that writes the base? If so, it also tells where the Image starts. */
 static bool is_of_base(const struct kernel_bytes *bytes, const uint8_t *relocation, size_t base_at, uint64_t *start)
 {
 	uint64_t kind = bytes->machine == KERNEL_ARM64 ? RELATIVE_ARM64 : RELATIVE_RISCV64;
@@ -69,7 +69,7 @@ static bool find_relocation(const struct kernel_bytes *bytes, struct kallsyms *k
 	return false;
 }
 
-/* By the base, if it is there already: that is where _text is, or so close that pages tell. */
+/* Places an Image by its base, if that is written already: _text is there, or nearby. */
 static bool place(struct kernel_bytes *bytes, struct kallsyms *kallsyms)
 {
 	uint64_t start = kallsyms->base / BASE_MOST * BASE_MOST;
@@ -106,7 +106,7 @@ bool linux_kernel_landmark(const struct linux_kernel *kernel, enum landmark land
 	return kernel->known >> landmark & 1;
 }
 
-/* The bytes between two landmarks, else of a section. */
+/* The bytes between two landmarks; if these are not known, the bytes of a section. */
 static bool find_part(const struct linux_kernel *kernel, const struct kernel_bytes *bytes, enum landmark first,
 	const char *section, struct kernel_part *part)
 {
@@ -137,7 +137,7 @@ static void take_orc(struct linux_kernel *kernel, const struct kernel_bytes *byt
 	kernel->orc = orc_new(&tables, orc_format_of(&tables), budget);
 }
 
-/* Of notes, each a head of three words, a name and what it says, padded to words. */
+/* A note is a head of three words, a name and a description; both are padded to words. */
 static void take_build_id(struct linux_kernel *kernel, const struct kernel_bytes *bytes)
 {
 	struct kernel_part notes;
@@ -166,7 +166,7 @@ static void take_build_id(struct linux_kernel *kernel, const struct kernel_bytes
 	}
 }
 
-/* Where no symbol tells of it, it is the first text that begins like one and has a number in it. */
+/* If no symbol leads to it, the banner is the first text with such a beginning and a number in it. */
 static void take_banner(struct linux_kernel *kernel, const struct kernel_bytes *bytes)
 {
 	static const char begin[] = "Linux version ";
@@ -221,7 +221,7 @@ void linux_kernel_free(struct linux_kernel *kernel)
 {
 	struct shared *shared = (struct shared *)kernel;
 
-	/* Released by each holder, acquired by the last, who frees what all of them have read. */
+	/* Released by each holder, acquired by the last one, who frees what all of them have read. */
 	if (!shared || atomic_fetch_sub_explicit(&shared->holders, 1, memory_order_acq_rel) != 1)
 		return;
 	orc_free(kernel->orc);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of a Linux kernel beside the names of its code: where some of its data lies, its ORC
- * tables, how it says that it is built. Addresses are link addresses. Made once from its bytes, then
- * only read, by any thread.
+ * What is known of a Linux kernel besides the names of its code: where some of its data lies, its ORC
+ * tables, its version and build. Addresses are link addresses. Made once from the kernel's bytes, then only
+ * read, by any thread.
  */
 #ifndef LINUX_KERNEL_H
 #define LINUX_KERNEL_H
@@ -17,14 +17,14 @@ struct budget;
 struct kallsyms;
 struct orc;
 
-enum landmark {				/* symbols that are looked for */
+enum landmark {				/* symbols that ktop looks for */
 	LANDMARK_TEXT,			/* where the kernel begins */
 	LANDMARK_CODE, LANDMARK_CODE_END,
-	LANDMARK_DIVIDE_ERROR,		/* x86: what gate 0 of the IDT leads to */
+	LANDMARK_DIVIDE_ERROR,		/* x86: the handler of gate 0 of the IDT */
 	LANDMARK_VECTORS,		/* arm64 */
 	LANDMARK_BANNER,
 	LANDMARK_MODULES, LANDMARK_INIT_TASK,
-	LANDMARK_CURRENT_TASK, LANDMARK_PCPU_HOT, LANDMARK_PER_CPU_OFFSET,	/* the first two absolute */
+	LANDMARK_CURRENT_TASK, LANDMARK_PCPU_HOT, LANDMARK_PER_CPU_OFFSET,	/* the first two are absolute */
 	LANDMARK_NOTES, LANDMARK_NOTES_END,
 	LANDMARK_ORC_IP, LANDMARK_ORC_IP_END, LANDMARK_ORC, LANDMARK_ORC_END,
 	LANDMARKS,
@@ -34,28 +34,28 @@ enum { LINUX_BANNER_MAX = 127, LINUX_BUILD_ID_MAX = 64 };
 
 struct linux_kernel {
 	enum kernel_machine machine;
-	uint64_t start;			/* of its first byte */
-	uint64_t base;			/* of its table of symbols: moves with it, and stands in it at */
-	uint64_t base_place;		/* this address; 0: nowhere */
+	uint64_t start;			/* address of its first byte */
+	uint64_t base;			/* of its table of symbols; moves with the kernel */
+	uint64_t base_place;		/* the address where the kernel stores `base`; 0: nowhere */
 	uint32_t known;			/* bit i: landmarks[i] is known */
 	uint64_t landmarks[LANDMARKS];
 	char banner[LINUX_BANNER_MAX + 1];	/* "Linux version 6.1..."; any bytes, "" if it was not found */
 	size_t build_id_size;		/* 0: unknown */
 	uint8_t build_id[LINUX_BUILD_ID_MAX];
-	struct orc *orc;		/* NULL: it has none */
+	struct orc *orc;		/* NULL: it has no ORC tables */
 };
 
 /*
- * `kallsyms` was found in these bytes; an Image's are given their addresses here, and its base too, where
- * the boot is to write it. NULL: an Image that does not say where it was linked.
+ * `kallsyms` was found in these bytes. If they are an Image, this sets their addresses; and it sets the
+ * base of `kallsyms`, if the boot would write it. NULL: an Image that does not say where it was linked.
  */
 struct linux_kernel *linux_kernel_new(struct kernel_bytes *bytes, struct kallsyms *kallsyms,
 	struct budget *budget);
 
 struct linux_kernel *linux_kernel_hold(struct linux_kernel *kernel);
-void linux_kernel_free(struct linux_kernel *kernel);	/* goes with the last holder; NULL: nothing */
+void linux_kernel_free(struct linux_kernel *kernel);	/* the last holder frees it; NULL is allowed */
 
-/* False: it is not known. */
+/* False: that address is not known. */
 bool linux_kernel_landmark(const struct linux_kernel *kernel, enum landmark landmark, uint64_t *address);
 
 #endif

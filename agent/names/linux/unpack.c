@@ -53,7 +53,7 @@ static lzma_ret decode_xz(const struct packed *packed, struct unpacked *to, uint
 		&to->size, to->room);
 }
 
-/* Asked with next to none, it says how much memory it needs. */
+/* First tries with almost no memory: xz then tells how much it needs. */
 static const char *unpack_xz(const struct packed *packed, struct unpacked *to)
 {
 	uint64_t memory = 1;
@@ -83,7 +83,7 @@ static const char *unpack_zstd(const struct packed *packed, struct unpacked *to)
 	return NULL;
 }
 
-/* Blocks, each behind its size; none of another kind is between them. */
+/* Reads blocks, each with its size in front of it. Other kinds of blocks do not occur. */
 static const char *unpack_lz4(const struct packed *packed, struct unpacked *to)
 {
 	size_t at = 4, left = packed->size - TRAILER;

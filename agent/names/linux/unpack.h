@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What gzip, xz, zstd or lz4 has packed, as boot images hold it. The only file that knows their libraries. */
+/* Unpacks gzip, xz, zstd and lz4, as boot images contain them. The only file that uses their libraries. */
 #ifndef UNPACK_H
 #define UNPACK_H
 
@@ -9,20 +9,20 @@
 
 struct budget;
 
-enum { UNPACK_MOST = 256 << 20 };	/* bytes: no kernel is larger */
+enum { UNPACK_MOST = 256 << 20 };	/* bytes; no kernel is larger */
 
-struct unpacked {			/* as free as its budget_free */
+struct unpacked {			/* unpack_free frees it */
 	uint8_t *bytes;
-	size_t size;			/* how many there are; `room` is paid for */
+	size_t size;			/* bytes in use; the budget is charged for `room` */
 	size_t room;
 };
 
-/* Begins like something that unpack knows? */
+/* Does it begin like a format that unpack knows? */
 bool unpack_knows(const uint8_t *packed, size_t size);
 
 /*
- * The last four bytes say how large it is unpacked: Linux puts them behind every payload, and gzip has
- * them itself. It takes that much memory and no more, and ends with the input. False: *why says why.
+ * The last four bytes tell the size once unpacked: Linux puts them behind each payload, and gzip does, too. This
+ * takes that much memory and no more, and ends with the input. False with `*why`.
  */
 bool unpack(const uint8_t *packed, size_t size, struct budget *budget, struct unpacked *unpacked,
 	const char **why);
