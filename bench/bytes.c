@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `bytes FILE name=value...`: what such a guest sends, as a file. */
+/* `bytes FILE name=value...` writes what such a guest sends into a file. */
 #include <stdio.h>
 
 #include "tests/unit/fakes/packets.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `cost name=value...`: what one sample costs to take in, and one picture to make, a tenth of a
- * second of the guest's time after the one before, of the last ten seconds. Prints ns, ms and the
- * table's rows.
+ * `cost name=value...` prints what it costs to take in one sample (ns) and to make one answer (ms), and the number of
+ * rows of the last answer. An answer is the table of the last ten seconds; one is made for each tenth of a second of
+ * guest time.
  */
 #include <stdio.h>
 
@@ -12,12 +12,12 @@
 #include "intake.h"
 #include "setup.h"
 
-enum { TURNS_PER_PICTURE = 100 / TRAFFIC_TURN_MS };
+enum { TURNS_PER_ANSWER = 100 / TRAFFIC_TURN_MS };
 
 struct cost {
-	uint64_t taking, picturing;	/* ns of processor time */
-	double pictures;
-	double rows;			/* of the last one */
+	uint64_t taking, answering;	/* ns of processor time */
+	double answers;
+	double rows;			/* of the last answer */
 };
 
 static void take(struct cost *cost, struct intake *intake, struct packets *packets)
@@ -29,7 +29,7 @@ static void take(struct cost *cost, struct intake *intake, struct packets *packe
 	packets->size = 0;
 }
 
-static void picture(struct cost *cost, const struct epoch *epoch)
+static void answer(struct cost *cost, const struct epoch *epoch)
 {
 	const uint64_t now = epoch_now(epoch), window = 10000000000u;
 	const struct question question = {
@@ -38,8 +38,8 @@ static void picture(struct cost *cost, const struct epoch *epoch)
 	struct table *table = query_table(epoch->query, &question);
 
 	table_sort(table, epoch->inputs.symbols, COLUMN_SELF, false);
-	cost->picturing += setup_spent() - begin;
-	cost->pictures++;
+	cost->answering += setup_spent() - begin;
+	cost->answers++;
 	cost->rows = (double)table->count;
 	table_free(table);
 }
@@ -56,12 +56,12 @@ int main(int argc, char **argv)
 	for (uint32_t turn = 1; traffic_samples(traffic) < setup.samples; turn++) {
 		traffic_turn(traffic);
 		take(&cost, intake, traffic_bytes(traffic));
-		if (turn % TURNS_PER_PICTURE == 0)
-			picture(&cost, intake_epoch(intake));
+		if (turn % TURNS_PER_ANSWER == 0)
+			answer(&cost, intake_epoch(intake));
 	}
 	intake_check(intake, traffic_samples(traffic));
 	printf("%.0f\t%.2f\t%.0f\n", (double)cost.taking / (double)traffic_samples(traffic),
-		(double)cost.picturing / cost.pictures / 1e6, cost.rows);
+		(double)cost.answering / cost.answers / 1e6, cost.rows);
 	intake_free(intake);
 	traffic_free(traffic);
 	world_free(world);

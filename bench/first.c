@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `first KTOP NAMES RUNS`: milliseconds from the start of the live screen to its first table, the
- * median; on a guest that sends at once.
+ * `first KTOP NAMES RUNS` prints the median time from the start of the live screen to its first table, in milliseconds.
+ * The guest sends at once.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `folded BYTES NAMES FILE`: a guest's bytes to folded stacks, as ktop does it. */
+/* `folded BYTES NAMES FILE` turns a guest's bytes into folded stacks, by the stages of ktop. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -37,7 +37,7 @@ static int listen_at(const char *path)
 	return fd;
 }
 
-/* Sends all that there is. False: the host has gone. */
+/* Sends all that is there. False: the host has gone. */
 static bool flush(struct serving *serving)
 {
 	struct packets *packets = traffic_bytes(serving->traffic);
@@ -57,7 +57,7 @@ static bool flush(struct serving *serving)
 	return true;
 }
 
-/* Each line is answered; what `hello` asks for was said. False: the host has gone. */
+/* Answers each control line; the facts that `hello` asks for were sent already. False: the host has gone. */
 static bool answer(struct serving *serving)
 {
 	char lines[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A made-up guest behind a socket, in a process of its own: takes one host after the other. */
+/* A made-up guest behind a socket, in a process of its own. It serves one host after the other. */
 #ifndef GUEST_H
 #define GUEST_H
 
@@ -16,8 +16,8 @@ struct guest {
 };
 
 /*
- * `hurry`: guest time goes on as fast as the host reads; else as time does, and what the host does
- * not read in time is not made up for.
+ * With `hurry`, guest time runs as fast as the host reads. Without, it runs like the clock; what the host does not read
+ * in time is then not sent later.
  */
 struct guest guest_start(const char *socket, const struct setup *setup, bool hurry);
 void guest_end(struct guest *guest);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes from a unix socket to the store on one core, against reading them and doing nothing; what
- * writes them has the other core. Rounds of both in turn, the median of each: by the reader's
- * processor time, which is what one core can do, and by the clock, in which it waits as well.
+ * Compares two readers of a unix socket on one core: one takes the bytes into the store, the other does nothing with
+ * them. A writer has the other core. Both run by turns. Prints the median of each, by the reader's processor time,
+ * which is what one core can do, and by the clock, which includes the reader's waiting.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -28,7 +28,7 @@ static struct packets *all_bytes(struct traffic *traffic, uint64_t samples)
 	return traffic_bytes(traffic);
 }
 
-/* As QEMU does: a guest's buffer at a time. */
+/* Writes as QEMU does: one buffer of the guest at a time. */
 static void write_all(int fd, const struct packets *packets)
 {
 	for (size_t at = 0; at < packets->size; ) {
@@ -50,7 +50,7 @@ static void *read_nothing(int fd, uint8_t *buffer)
 	return NULL;
 }
 
-/* The session's way: waits, then reads until there is nothing, or others had to have a turn. */
+/* Reads as a session does: waits, then reads until nothing is left, or until others had to have a turn. */
 static void *read_ktop(int fd, uint8_t *buffer)
 {
 	struct intake *intake = intake_new(NULL);
@@ -67,7 +67,7 @@ static void *read_ktop(int fd, uint8_t *buffer)
 	return intake;
 }
 
-/* Seconds from the first byte's coming to the last one's end. */
+/* Seconds from the arrival of the first byte until the last one is handled. */
 struct seconds {
 	double processor, wall;
 };
@@ -103,7 +103,7 @@ static struct seconds time_reader(const struct packets *packets, void *(*reader)
 	return seconds;
 }
 
-/* The medians of some rounds of the two in turn, of one of their times. */
+/* Prints the medians of one of the two times, for both readers. */
 struct medians {
 	double ktop, nothing;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes to a store, as the session does it: decoder and epoch, without a screen. */
+/* From bytes to a store, as a session does it: decoder and epoch, without a screen. */
 #ifndef INTAKE_H
 #define INTAKE_H
 
@@ -15,7 +15,7 @@ void intake_free(struct intake *intake);
 void intake_feed(struct intake *intake, const void *bytes, size_t size);
 struct epoch *intake_epoch(const struct intake *intake);
 
-/* Ends the program when not all of so many samples are in the store. */
+/* Ends the program unless the store has exactly so many samples. */
 void intake_check(const struct intake *intake, uint64_t samples);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `memory KTOP NAMES [MILLIONS]`: the most memory that the live screen had after so many million
- * samples (100) in an hour of the guest's time, and what a further hour adds.
+ * `memory KTOP NAMES [MILLIONS]` prints the most memory that the live screen had after so many million samples (100 if
+ * not given) in an hour of guest time, and what a further hour adds.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `names COUNT nm|elf FILE`: the symbols of a made-up kernel. Symbol i is function i of the world,
- * and names are as long as Linux's are.
+ * `names COUNT nm|elf FILE` writes the symbols of a made-up kernel. Symbol i is function i of the world (world.h).
+ * Names are as long as those of Linux.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void write_nm(FILE *file, uint32_t count)
 			(unsigned long)(WORLD_TEXT + (uint64_t)i * WORLD_FUNCTION), name_of(i, name));
 }
 
-/* The texts, one after the other from offset 1 on; each symbol learns where its name is. */
+/* Writes the names one after the other, from offset 1 on, and sets each symbol's offset. */
 static size_t make_strings(char *strings, Elf64_Sym *symbols, uint32_t count)
 {
 	size_t size = 1;

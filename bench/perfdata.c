@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `perfdata FILE SAMPLES`: a perf.data with the samples of the traffic, as perf record would have
- * written them for such a kernel, for `perf report` to read.
+ * `perfdata FILE SAMPLES` writes a perf.data for `perf report`, with the samples of the traffic as `perf record` would
+ * have written them for such a kernel.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>

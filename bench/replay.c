@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `replay KTOP [MB] [name=value...]`: makes a recording of so many MB (1000) of a made-up guest in
- * build/bench/recording, has `KTOP report` read it, and prints how many times faster than the guest's time that
- * was, and the most memory that it took.
+ * `replay KTOP [MB] [name=value...]` makes a recording of so many MB (1000 if not given) of a made-up guest in
+ * build/bench/recording. `KTOP report` reads it. Prints how many times faster than guest time that was, and the most
+ * memory that it took.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void end_files(struct files *files)
 				fclose(files->files[stream][cpu]);
 }
 
-/* Returns the guest's time in it, s. */
+/* Returns the guest time in the recording, in seconds. */
 static double make(const struct setup *setup, uint64_t bytes)
 {
 	struct world *world = world_new(&setup->world);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `screen KTOP NAMES`: what the live screen costs and how soon it answers, in a terminal, on a
- * guest that sends at three rates.
+ * `screen KTOP NAMES` prints what the live screen costs in a terminal, and how soon it answers a key, on a guest that
+ * sends at three rates.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +18,13 @@ struct load {
 	double rate;
 };
 
-/* Into the help and back: what comes is on no other screen. */
+/* Goes into the help and back. Each awaited text is on no other screen. */
 static void press_keys(struct terminal *terminal, const char *name)
 {
 	double times[KEYS];
 
 	for (int i = 0; i < KEYS; i++) {
-		/* At no fixed moment between two frames. */
+		/* Types at a random moment between two frames. */
 		terminal_run(terminal, 0.1 + 0.0137 * (i % 10));
 		terminal_type(terminal, "?");
 		times[i] = i % 2 ? terminal_await(terminal, "FUNCTION", "HITS") :

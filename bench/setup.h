@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program of the bench is to do: `name=value` words; without any, a million samples of
- * 100,000 stacks.
+ * What a program of the bench is to do, from its `name=value` words. Without words: a million samples of 100,000
+ * stacks.
  */
 #ifndef SETUP_H
 #define SETUP_H
@@ -19,16 +19,16 @@ struct setup {
 	const char *names;		/* the kernel's file; NULL: none */
 };
 
-/* Ends the program, with the words that there are, when one is not understood. */
+/* When a word is not understood, ends the program and prints the words that there are. */
 struct setup setup_parse(int argc, char **argv);
 
-/* This process, and what it starts, on one core; the last one stands for all that are not there. */
+/* Binds this process, and those that it starts, to one core. A core that does not exist means the last one. */
 void setup_pin(int core);
 
-/* Processor time of this thread, ns. */
+/* Processor time of this thread, in ns. */
 uint64_t setup_spent(void);
 
-/* Sorts. */
+/* Sorts the values. */
 double setup_median(double *values, uint32_t count);
 
 #endif

@@ -38,7 +38,7 @@ void terminal_end(struct terminal *terminal)
 	free(terminal);
 }
 
-/* A whole tail loses its older half. */
+/* A tail that is full loses its older half. */
 static void keep(struct terminal *terminal, const char *bytes, size_t size)
 {
 	if (terminal->size + size >= TERMINAL_TAIL) {
@@ -50,7 +50,7 @@ static void keep(struct terminal *terminal, const char *bytes, size_t size)
 	terminal->tail[terminal->size] = '\0';
 }
 
-/* What comes until then, or one piece of it. */
+/* Reads one piece of output; waits for it until then at most. */
 static void take(struct terminal *terminal, uint64_t until)
 {
 	struct pollfd ready = { .fd = terminal->fd, .events = POLLIN };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program in a terminal of its own, and what it costs and shows there. */
+/* Runs a program in a terminal of its own, and measures what it costs and shows there. */
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
@@ -13,10 +13,10 @@ enum { TERMINAL_COLUMNS = 120, TERMINAL_ROWS = 40, TERMINAL_TAIL = 65536 };
 struct terminal {
 	pid_t pid;
 	int fd;
-	uint64_t bytes, frames;		/* written so far; a frame ends where nothing comes for a while */
-	uint64_t last;			/* when something came, host ns */
+	uint64_t bytes, frames;		/* written so far; a frame ends when nothing comes for a while */
+	uint64_t last;			/* when output came last, ns of the host's clock */
 	size_t size;
-	char tail[TERMINAL_TAIL];		/* what came since terminal_type, its end at least */
+	char tail[TERMINAL_TAIL];		/* the output since terminal_type, or its end */
 };
 
 struct terminal *terminal_start(char *const *words);
@@ -24,13 +24,13 @@ void terminal_end(struct terminal *terminal);		/* kills what still runs */
 
 void terminal_type(struct terminal *terminal, const char *keys);
 
-/* Reads what comes for so long. */
+/* Reads output for so long. */
 void terminal_run(struct terminal *terminal, double seconds);
 
-/* Seconds until one of these texts came, since terminal_type or the start; < 0: not in 10 s. */
+/* Waits for one of these texts. Seconds that it took since terminal_type or the start; < 0: neither came in 10 s. */
 double terminal_await(struct terminal *terminal, const char *text, const char *other);
 
-double terminal_cpu(const struct terminal *terminal);	/* seconds of all its threads */
-double terminal_peak(const struct terminal *terminal);	/* MiB: the most that it had in memory */
+double terminal_cpu(const struct terminal *terminal);	/* processor time of all its threads, in seconds */
+double terminal_peak(const struct terminal *terminal);	/* the most resident memory that it had, in MiB */
 
 #endif

@@ -184,7 +184,7 @@ static void make_sample(struct traffic *traffic, struct body *body)
 	body_list(body, NULL, 0, 8);
 }
 
-/* The samples of one CPU in this turn, in as many packets as they need; one at least at a beat. */
+/* Sends the samples of one CPU in this turn, in as many packets as needed; with a heartbeat due, at least one. */
 static void put_samples(struct traffic *traffic, uint32_t cpu, struct body *body, bool beat)
 {
 	struct packets *packets = traffic->packets;

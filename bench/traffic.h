@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a hook on a made-up guest sends: samples of a world, in the packets of wire.h, with facts,
- * names, status and heartbeats. Guest time goes on by turns, as fast as they are asked for.
+ * What a hook on a made-up guest sends: samples of a world (world.h), in the packets of wire.h, with facts, names,
+ * status and heartbeats. Guest time passes in turns, as fast as the caller asks for them.
  */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 
 #include <stdint.h>
 
-enum { TRAFFIC_TURN_MS = 20 };		/* of guest time: how often the rings are drained */
+enum { TRAFFIC_TURN_MS = 20 };		/* guest time of a turn: how often the rings are drained */
 
 struct packets;
 struct traffic;
@@ -23,8 +23,8 @@ struct traffic *traffic_new(const struct world *world, const struct traffic_shap
 void traffic_free(struct traffic *traffic);
 
 /*
- * Each adds to traffic_bytes: all that the guest is, as a new host hears it; the answer to a
- * control line; one turn. Whoever has taken the bytes sets their size back to 0.
+ * Each appends to traffic_bytes: all facts and names, as for a new host; the answer to a control line; the packets of
+ * one turn. Whoever has taken the bytes sets their size back to 0.
  */
 void traffic_hello(struct traffic *traffic);
 void traffic_reply(struct traffic *traffic);

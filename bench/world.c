@@ -9,24 +9,24 @@
 struct world {
 	struct world_shape shape;
 	uint64_t *frames;		/* depth of each stack */
-	uint32_t *alias;		/* Walker's method: with which stack each shares its place, */
-	uint32_t *share;		/* and its own part of that, of 2^32 */
+	uint32_t *alias;		/* Walker's alias method: the stack that shares this one's place, */
+	uint32_t *share;		/* and this one's own part of the place, in units of 2^-32 */
 };
 
 /* ---- the call tree ---- */
 
-/* A place in the middle of some function: no two numbers below `functions` * 512 have the same. */
+/* An address in the middle of some function. Numbers below `functions` * 512 have different addresses. */
 static uint64_t call_site(const struct world_shape *shape, uint64_t number)
 {
 	uint64_t sites = (uint64_t)shape->functions * (WORLD_FUNCTION / 2);
-	uint64_t site = number * 1000000007u % sites;	/* prime: each is met once */
+	uint64_t site = number * 1000000007u % sites;	/* prime, so each is met once */
 
 	assert(number < sites);
 	return WORLD_TEXT + site % shape->functions * WORLD_FUNCTION + 1 +
 		site / shape->functions;
 }
 
-/* How many frames at its leaf a stack does not share with the one made before it: 2 on average. */
+/* How many frames from its leaf on a stack does not share with the one before it: 2 on average. */
 static uint32_t new_frames(uint64_t *seed, uint32_t depth)
 {
 	uint32_t count = 1 + (uint32_t)__builtin_ctzll(random_next(seed));
@@ -34,7 +34,7 @@ static uint32_t new_frames(uint64_t *seed, uint32_t depth)
 	return count < depth ? count : depth;
 }
 
-/* Each stack has a call site in it that no stack before had, so all are distinct. */
+/* Each stack has a call site that no stack before it had, so all are distinct. */
 static void grow_tree(struct world *world)
 {
 	const struct world_shape *shape = &world->shape;
@@ -52,7 +52,7 @@ static void grow_tree(struct world *world)
 
 /* ---- the draw ---- */
 
-/* What each stack has, in units of an even share; ranks are dealt at random over the tree. */
+/* Each stack's share, in units of an even share. Ranks are spread at random over the tree. */
 static double *make_shares(const struct world_shape *shape)
 {
 	double *shares = util_alloc(shape->stacks * sizeof(*shares)), sum = 0;
@@ -70,7 +70,7 @@ static double *make_shares(const struct world_shape *shape)
 	return shares;
 }
 
-/* What a small one leaves of its place is filled from a large one, until none is small. */
+/* A stack with a small share leaves room in its place, which is filled from a large one, until none is small. */
 static void make_draw(struct world *world)
 {
 	uint32_t stacks = world->shape.stacks, low = 0, high = 0;

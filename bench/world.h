@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a made-up guest may be found doing: distinct stacks of one depth out of one call tree, drawn
- * evenly or by Zipf's law. The same shape is the same world.
+ * What samples of a made-up guest may find: distinct stacks of one depth out of one call tree, drawn evenly or by
+ * Zipf's law. The same shape always gives the same world.
  */
 #ifndef WORLD_H
 #define WORLD_H
@@ -17,8 +17,8 @@ struct world;
 
 struct world_shape {
 	uint32_t stacks, depth;
-	uint32_t functions;		/* that their frames are in */
-	bool zipf;			/* the stack of rank k 1/k as often as the first; else evenly */
+	uint32_t functions;		/* how many functions the frames are in */
+	bool zipf;			/* the stack of rank k is drawn 1/k as often as the first; else all evenly */
 };
 
 struct world *world_new(const struct world_shape *shape);
@@ -28,7 +28,7 @@ const struct world_shape *world_shape(const struct world *world);
 /* Leaf first, as on the wire: an interrupted PC, then return addresses. */
 const uint64_t *world_stack(const struct world *world, uint32_t stack);
 
-/* A stack at random; the seed must not be 0. */
+/* Draws a stack at random. The seed must not be 0. */
 uint32_t world_draw(const struct world *world, uint64_t *seed);
 
 #endif
