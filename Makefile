@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# ktop. `make` builds build/ktop; `make demo` and `make check` also install what they need.
-# Everything that is made goes to build/. A short line is printed for each file; V=1 prints the commands.
+# `make` builds build/ktop and the demo kernel. `make demo` and `make check` also install the packages that they need.
+# Everything that is made goes to build/. Make prints a short line for each file; V=1 prints the commands.
 
 CC = gcc
 CLANG = clang
@@ -13,7 +13,7 @@ comma = ,
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
 say = $(if $(V),,@$(if $(quiet),,echo '$1 $@';))
 
-# ---- what there is, room by room (docs/architecture.md) ----
+# ---- the source files, room by room (docs/architecture.md) ----
 
 in = $(addprefix $1,$2)
 HOOK = $(call in,kernel-hook/,control drain events hook hotkeys init meta pace sample sampler trace unwind unwind_user) \
@@ -59,7 +59,7 @@ all: build/ktop build/ktop-plugin.so demo-kernel
 libraries = $(foreach name,fakes tui agent hook,build/$1/lib$(name).a)
 include kernel-hook/ports/ports.mk kernel-hook/plugin/plugin.mk tests/tests.mk
 
-# ---- objects and libraries: a folder in build/ for each kind ----
+# ---- objects and libraries: each kind of build has its folder in build/ ----
 
 # $(call kind,FOLDER,COMPILER,FLAGS)
 define kind
@@ -81,7 +81,7 @@ $(eval $(call kind,plugin,$(CC),-O2 -fPIC -fvisibility=hidden))
 $(eval $(call kind,tsan,$(CC),-O1 -fsanitize=thread -Wno-tsan))
 $(eval $(call kind,fuzz,$(CLANG),-O1 -fsanitize=fuzzer-no-link $(SANITIZE)))
 
-# $(call link,COMPILER,FLAGS,LIBRARIES): of the prerequisites' objects and libraries.
+# $(call link,COMPILER,FLAGS,LIBRARIES): links the objects and libraries among the prerequisites.
 link = @mkdir -p $(@D)$(newline)	$(call say,LD)$1 $(CFLAGS) $2 -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $3
 define newline
@@ -92,14 +92,14 @@ endef
 build/ktop: $(COMMANDS:%=build/host/%.o) build/host/libtui.a build/host/libagent.a
 	$(call link,$(CC),,$(LIBS))
 
-# clang reads every file too, with the same warnings.
+# clang also reads every file, with the same warnings.
 LINT = $(patsubst %,%.c,$(HOOK) $(PLUGIN) $(AGENT) $(TUI) $(COMMANDS) $(BENCH:%=bench/%) $(BENCH_PARTS:%=bench/%))
 build/lint: $(LINT) $(LINT_GUEST)
 	$(call say,LINT)$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(LINT)
 	@$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(LINT_GUEST)
 	@touch $@
 
-# ---- what it costs: programs of bench/, each of one measurement ----
+# ---- speed: programs of bench/, one for each measurement ----
 
 $(BENCH:%=build/bench/%): build/bench/%: build/host/bench/%.o build/host/libbench.a build/host/libagent.a
 	$(call link,$(CC),,$(LIBS))
@@ -109,7 +109,7 @@ bench: packages
 	$(MAKE) build/ktop demo-kernel $(BENCH:%=build/bench/%)
 	bench/run
 
-# A recording of 1 GB: how many times faster than its guest's time it is read, and in how much memory.
+# Reads a recording of 1 GB, and prints how many times faster than guest time that was, and the memory that it took.
 bench-replay: build/ktop build/bench/replay
 	build/bench/replay build/ktop 1000 rate=4000
 
@@ -119,14 +119,14 @@ bench-linux: packages
 	$(MAKE) build/linux/initramfs
 	bench/linux
 
-# ---- the two commands ----
+# ---- the demos ----
 
 packages:
 	./packages
 
 DURATION = 5
-REPORT =	# more options for the table of a demo without a terminal
-# $(call show,OPTIONS,GUEST): the screen, or a table where there is no terminal.
+REPORT =	# more options for the table that a demo prints without a terminal
+# $(call show,OPTIONS,GUEST): shows the screen, or prints a table where there is no terminal.
 show = @if [ -t 0 ] && [ -t 1 ] && tput cup 0 0 >/dev/null 2>&1; then build/ktop run $1 -- $2; \
 	else build/ktop run --headless --wait 120 --seconds $(DURATION) $(REPORT) $1 -- $2; fi
 
@@ -143,7 +143,7 @@ demo-linux: packages
 	@$(MAKE) build/ktop build/linux/initramfs
 	$(call show,--sysroot build/linux/root,$(LINUX_GUEST))
 
-# ---- for those who use it ----
+# ---- screenshots, installation, packages ----
 
 screenshots: packages
 	./packages screenshots

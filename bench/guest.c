@@ -21,7 +21,7 @@ struct serving {
 	int fd;
 	bool hurry;
 	struct traffic *traffic;
-	uint64_t next;			/* turn, in host time */
+	uint64_t next;			/* when the next turn begins, ns of the host's clock */
 	_Atomic uint64_t *sent;
 };
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Completion for bash. What there is to complete, the program says itself: by its --help.
+# Completion for bash. Commands, options and values come from the program's own --help.
 
 _ktop_help() {
 	"${COMP_WORDS[0]/#\~/$HOME}" "$@" --help 2>/dev/null
 }
 
-# The words that the hook takes after those that are there.
+# The words that the hook takes after those that were typed.
 _ktop_control() {
 	case $* in
 	'') echo 'start stop rate mode cpu events keys status hello echo help' ;;
@@ -17,7 +17,7 @@ _ktop_control() {
 	esac
 }
 
-# A value, by what the help calls it.
+# Completes a value. Its kind is the word that stands for it in the help.
 _ktop_value() {
 	case $1 in
 	*'|'*) mapfile -t COMPREPLY < <(compgen -W "${1//|/ }" -- "$2") ;;
@@ -28,7 +28,7 @@ _ktop_value() {
 	esac
 }
 
-# QEMU's own command line, from word $1 on.
+# Completes QEMU's own command line, from word $1 on.
 _ktop_other() {
 	if declare -F _command_offset >/dev/null; then
 		_command_offset "$1"
@@ -54,7 +54,7 @@ _ktop() {
 		command=top at=1 more='--help --version'
 	fi
 	help=$(_ktop_help "$command")
-	# bash makes words of their own of the = in --name=VALUE
+	# bash makes the = in --name=VALUE a word of its own
 	while [ "$at" -lt "$COMP_CWORD" ]; do
 		name=${COMP_WORDS[at]}
 		case $name in

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What tests ktop: lists, and how each kind is built and run. The Makefile at the top includes this.
+# The tests: their lists, and how each kind is built and run. The Makefile includes this file.
 
-# Unit tests: one program each, in tests/unit/, in the room of what it tests.
+# Unit tests: each is a program in tests/unit/, in the room of the module that it tests.
 UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample trace unwind wire) \
 	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug virtio_serial virtq) \
 	$(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
@@ -24,27 +24,28 @@ WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers)
 FAKES = ansi call_model canvas_dump counts decode_log fake_guest fake_host fake_linux fake_machine fake_port fake_qmp fake_serial fake_smp golden \
 	hand_picture no_waits packets picture query_world recordings report_fixture safe_canvas session_fixture sheet stage
+# The same targets with each allocation refused in turn. fuzz_control tests the hook, which allocates nothing;
+# fuzz_session would take too long.
 FUZZ = $(addprefix fuzz_,decode recording qmp elf dwarf cfi nm demangle unwind control service screen session)
-# The same, each allocation refused in turn; the hook allocates nothing, floods take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))
 TOOLS = pty liar harmless odd_qemu refuse.so slow_disk.so	# of tests/e2e
 CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
-# The short ones last, so that none is left alone for long.
+# The short ones come last, so that at the end no long one runs alone.
 E2E = tiny port books events plugin linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
 	faults_port faults_files ctl record machines suspend demo config
-ALONE = oracle unread	# of tests/e2e as well: they compare times of the host
+ALONE = oracle unread	# in tests/e2e too; they run alone, since they compare times of the host
 
 UNIT_PROGRAMS = $(UNIT:%=build/check/tests/unit/%)
 FUZZ_PROGRAMS = $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%)
 TSAN_PROGRAMS = $(THREADED:%=build/tsan/tests/unit/%) $(WEAK:%=build/tsan/tests/unit/%)
 
-# ---- tests: the same files under sanitizers, the hook's as host code ----
+# ---- test programs: the sources under sanitizers, those of the hook as host code ----
 
-# Every test is linked alike. Some want a stand-in in place of the real session or symbols, or calls that they watch.
+# All tests are linked in the same way. Some need a stand-in for the real session or symbols, or watch some calls.
 $(UNIT_PROGRAMS): %: %.o $(call libraries,check)
 	$(call link,$(CC),$(SANITIZE) $(WATCHED:%=-Wl$(comma)--wrap=%),-lcmocka $(LIBS))
-# A fuzz target on the committed corpus alone; and again, each allocation refused in turn.
+# A fuzz target on the committed corpus, without libFuzzer; and the same with each allocation refused in turn.
 $(FUZZ:%=build/check/%): build/check/%: $(call in,build/check/tests/fuzz/,%.o replay.o) $(call libraries,check)
 	$(call link,$(CC),$(SANITIZE),$(LIBS))
 $(SCARCE:%=build/check/%): build/check/scarce_%: $(call in,build/check/tests/fuzz/,fuzz_%.o scarcely.o) \
@@ -86,11 +87,11 @@ build/fuzz/fuzz_session: $(call in,build/fuzz/tests/fuzz/,flood.o judge.o)
 
 unit: build/ktop $(TOOLS:%=build/check/%) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS)
 
-# What was changed since this was last run without a fault, and the unit tests that it touches.
+# Builds and runs the unit tests that are touched by changes since this last passed.
 unit-quick:
 	@tests/quick $(UNIT_PROGRAMS)
 
-# The tests of Linux are left out where its packages cannot be had.
+# The tests of Linux are skipped where its packages cannot be had.
 check: packages
 	$(MAKE) -j$(shell nproc) build/ktop demo-kernel unit build/lint
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
@@ -98,7 +99,7 @@ check: packages
 	@tests/run $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) \
 		-- $(ALONE:%=tests/e2e/%)
 
-# Each allocation refused; all attacks on the memory at once; the books, for SOAK_MINUTES.
+# First each allocation is refused; then comes everything that costs memory, at once; then the books, for SOAK_MINUTES.
 SCARCE_ALL = $(SCARCE:%=build/check/%) $(call test,scarce)
 soak: packages
 	$(MAKE) build/ktop demo-kernel $(SCARCE_ALL) $(call test,memory) $(TOOLS:%=build/check/%)
@@ -106,7 +107,7 @@ soak: packages
 	$(call test,memory) soak
 	tests/soak
 
-# The tests of Linux on the kernel of Debian's backports.
+# Runs the tests of Linux on the kernel of Debian's backports.
 check-linux-newer: packages
 	./packages linux
 	tests/linux-newer
