@@ -5,12 +5,12 @@
 #include "pci.h"
 
 enum {
-	HEADER = 0x0c,			/* type << 16 */
-	BUSES = 0x18,			/* of a bridge: last bus behind it << 16 */
+	HEADER = 0x0c,			/* type of the header << 16 */
+	BUSES = 0x18,			/* in a bridge: the last bus behind it << 16 */
 	CAPABILITIES = 0x34,
-	BRIDGE = 0x10000, TYPE = 0x7f0000,	/* of HEADER */
-	MANY_FUNCTIONS = 0x800000,	/* of HEADER */
-	HAS_CAPABILITIES = 0x100000,	/* of KTOP_PCI_COMMAND */
+	BRIDGE = 0x10000, TYPE = 0x7f0000,	/* in HEADER */
+	MANY_FUNCTIONS = 0x800000,	/* in HEADER */
+	HAS_CAPABILITIES = 0x100000,	/* in KTOP_PCI_COMMAND */
 };
 
 bool ktop_pci_present(uint32_t function)
@@ -18,7 +18,7 @@ bool ktop_pci_present(uint32_t function)
 	return (ktop_pci_read(function, KTOP_PCI_ID) & 0xffff) != 0xffff;
 }
 
-/* Functions 1 to 7 exist only beside a function 0 that says so. */
+/* Functions 1 to 7 of a device exist only if its function 0 says so. */
 static bool single(uint32_t function)
 {
 	uint32_t first = function & ~7u;
@@ -50,7 +50,7 @@ uint32_t ktop_pci_last_bus(uint32_t function)
 
 void ktop_pci_enable(uint32_t function, uint32_t bits)
 {
-	/* The status half is cleared by ones, so zeros leave it. */
+	/* A one clears a bit of the status half, so zeros are written there. */
 	uint32_t command = ktop_pci_read(function, KTOP_PCI_COMMAND) & 0xffff;
 
 	ktop_pci_write(function, KTOP_PCI_COMMAND, command | bits);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Configuration space by I/O ports. A kernel without them has two functions of its own in place of this file. */
 #include <stdint.h>
 
 #include "../arch.h"

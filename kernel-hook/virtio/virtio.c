@@ -6,7 +6,7 @@
 #include "virtio.h"
 #include "virtq.h"
 
-enum { RESET_READS = 10000 };
+enum { RESET_READS = 10000 };		/* of the status, before a reset counts as failed */
 
 static void add_status(struct ktop_virtio *device, uint8_t bits)
 {
@@ -36,7 +36,7 @@ bool ktop_virtio_start(struct ktop_virtio *device, uint64_t features)
 	offered = device->ops->features(device);
 	if (features & ~offered)
 		return false;
-	/* Legacy devices offer neither, and have no FEATURES_OK (3.1.2). */
+	/* Legacy devices offer neither of these, and have no FEATURES_OK (3.1.2). */
 	features |= offered & (KTOP_VIRTIO_VERSION_1 | KTOP_VIRTIO_ACCESS_PLATFORM);
 	device->ops->accept(device, features);
 	if (!(features & KTOP_VIRTIO_VERSION_1))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface from before version 1: registers in I/O ports (4.1.4.10). */
+/* The legacy interface, from before version 1: registers in I/O ports (4.1.4.10). */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -8,6 +8,7 @@
 #include "virtio_pci.h"
 #include "virtq.h"
 
+/* Offsets of the registers. */
 enum {
 	DEVICE_FEATURES = 0,		/* 32 bits */
 	DRIVER_FEATURES = 4,		/* 32 bits */
@@ -16,7 +17,7 @@ enum {
 	QUEUE_SELECT = 14,		/* 16 bits */
 	QUEUE_NOTIFY = 16,		/* 16 bits */
 	STATUS = 18,			/* 8 bits */
-	CONFIG = 20,			/* while MSI-X is off */
+	CONFIG = 20,			/* here while MSI-X is off, as it always is */
 };
 
 static uint16_t port(const struct ktop_virtio *self, uint32_t at)
@@ -51,7 +52,7 @@ static uint32_t config(struct ktop_virtio *self, uint32_t offset)
 	return ktop_in32(port(self, CONFIG + offset));
 }
 
-/* The device alone says how long its queues are. */
+/* The driver cannot choose the size of a legacy queue. */
 static uint16_t queue_size(struct ktop_virtio *self, uint16_t index)
 {
 	uint16_t size;

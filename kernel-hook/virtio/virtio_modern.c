@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface of version 1: registers in memory, found by PCI capabilities (4.1.4). Where memory
- * cannot be had, the same registers are reached one at a time through a window in configuration
- * space (4.1.4.9): slow, but it wants no address.
+ * The interface of version 1: registers in memory, which PCI capabilities describe (4.1.4). If that memory cannot be
+ * mapped, the same registers are reached one at a time through a window in configuration space (4.1.4.9). That is
+ * slow, but needs no address.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "virtio_pci.h"
 #include "virtq.h"
 
-/* 4.1.4.3. Each 64-bit field is two of 32 (4.1.3.1). */
+/* 4.1.4.3. Each 64-bit field is written as two of 32 bits (4.1.3.1). */
 struct common {
 	uint32_t device_feature_select, device_feature;
 	uint32_t driver_feature_select, driver_feature;
@@ -23,12 +23,12 @@ struct common {
 };
 _Static_assert(sizeof(struct common) == 56, "as the specification has it");
 
-/* In a capability: id, next, length, kind; bar; offset; length; NOTIFY: step; WINDOW: data */
+/* Offsets in a capability: id, next, length, kind; bar; offset; length; in NOTIFY the step, in WINDOW the data. */
 enum { BAR = 4, OFFSET = 8, LENGTH = 12, STEP = 16, DATA = 16 };
 
 /* ---- registers, of 1, 2 or 4 bytes ---- */
 
-/* The window shows `size` bytes of a BAR; then its data are they. */
+/* Points the window at `size` bytes of a BAR: its data field then reads and writes them. */
 static void aim(const struct ktop_virtio_pci *pci, const struct ktop_virtio_region *region,
 	uint32_t at, uint32_t size)
 {
@@ -137,7 +137,7 @@ static void set_address(const struct ktop_virtio_pci *pci, uint32_t at, uint64_t
 	put(pci, &pci->common, at + sizeof(uint32_t), sizeof(uint32_t), (uint32_t)(physical >> 32));
 }
 
-/* 4.1.5.1.3; the queue's place to be notified at: 4.1.4.4 */
+/* 4.1.5.1.3. A queue is notified at queue_notify_off * notify_step in the NOTIFY structure (4.1.4.4). */
 static bool queue_start(struct ktop_virtio *self, struct ktop_virtq *queue)
 {
 	const struct ktop_virtio_pci *pci = pci_of(self);
@@ -158,7 +158,7 @@ static bool queue_start(struct ktop_virtio *self, struct ktop_virtq *queue)
 	return true;
 }
 
-/* The caller's ktop_barrier has put the ring before this (4.1.5.2). */
+/* The barrier in ktop_virtq_wants_notify() orders the ring's stores before this (4.1.5.2). */
 static void notify(struct ktop_virtio *self, const struct ktop_virtq *queue)
 {
 	put(pci_of(self), &pci_of(self)->notify, queue->door, sizeof(uint16_t), queue->index);
@@ -180,7 +180,7 @@ static const struct ktop_virtio_ops modern_ops = {
 enum { VENDOR_CAPABILITY = 9 };
 enum { COMMON = 1, NOTIFY = 2, CONFIG = 4, WINDOW = 5 };	/* kinds of structure */
 
-/* The capability of this kind from `at` on; 0: none. */
+/* The first capability of this kind, from the one at `at` on; 0: there is none. */
 static uint32_t find_capability(uint32_t function, uint32_t kind, uint32_t at)
 {
 	for (uint32_t i = 0; at && i < KTOP_PCI_CAPABILITIES; i++) {
@@ -194,7 +194,7 @@ static uint32_t find_capability(uint32_t function, uint32_t kind, uint32_t at)
 	return 0;
 }
 
-/* False: there is none, or it was to be mapped and cannot be. */
+/* Describes the registers of a capability, and maps them unless `map` is NULL. False: `at` is 0, or they cannot be. */
 static bool map_region(struct ktop_virtio_region *region, uint32_t function, uint32_t at,
 	void *(*map)(uint64_t physical, size_t size))
 {
@@ -217,7 +217,7 @@ static bool map_region(struct ktop_virtio_region *region, uint32_t function, uin
 	return region->at != NULL;
 }
 
-/* The first of its kind that can be had: the driver takes what it can (4.1.4.1). Its capability. */
+/* Finds the first structure of this kind that can be had (4.1.4.1). Returns its capability; 0: there is none. */
 static uint32_t find_region(struct ktop_virtio_region *region, uint32_t function, uint32_t kind,
 	void *(*map)(uint64_t physical, size_t size))
 {

@@ -8,7 +8,7 @@
 
 enum { CONSOLE = 0x10031af4, CONSOLE_MODERN = 0x10431af4 };	/* 4.1.2.1 */
 
-/* Nothing comes up behind the last bus that anything is on, or a bridge leads to. */
+/* Notes the end of the known buses: behind the last bus that has a function, or to which a bridge leads. */
 static void learn_buses(struct ktop_virtio_search *search)
 {
 	uint32_t own = search->at >> 8, behind = ktop_pci_last_bus(search->at);
@@ -31,8 +31,8 @@ bool ktop_virtio_pci_next(struct ktop_virtio_search *search, uint32_t limit)
 }
 
 /*
- * A function that has both interfaces is driven by the modern one. What was plugged in late may have
- * no address, for it is firmware that gives them: then there is the window in its configuration.
+ * A function that has both interfaces is driven by the modern one. A function that was plugged in late may have no
+ * addresses, since firmware gives them at boot: it is driven by the window in its configuration.
  */
 bool ktop_virtio_pci_init(struct ktop_virtio_pci *self, uint32_t function,
 	const struct ktop_virtio_search *search)
@@ -41,7 +41,7 @@ bool ktop_virtio_pci_init(struct ktop_virtio_pci *self, uint32_t function,
 			!ktop_virtio_legacy_init(self, function) &&
 			!(search->late && ktop_virtio_modern_init(self, function, NULL)))
 		return false;
-	/* Polled queues still have configuration interrupts, on a line that others may share. */
+	/* Queues are polled, but the device would still interrupt when its configuration changes, on a shared line. */
 	ktop_pci_enable(function, KTOP_PCI_MASTER | KTOP_PCI_NO_INTERRUPT);
 	self->function = function;
 	return true;

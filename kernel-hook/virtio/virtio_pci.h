@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* virtio devices on PCI (Virtual I/O Device 1.2, section 4.1), by either of two interfaces. */
+/* virtio devices on PCI (Virtual I/O Device 1.2, section 4.1), by the modern or the legacy interface. */
 #ifndef KTOP_VIRTIO_PCI_H
 #define KTOP_VIRTIO_PCI_H
 
@@ -9,10 +9,10 @@
 
 #include "virtio.h"
 
-/* Registers: where they are mapped, or where in the BAR they are. */
+/* A structure of registers: where it is mapped, and where it lies in a BAR. */
 struct ktop_virtio_region {
-	volatile uint8_t *at;		/* NULL: reached by the window */
-	uint32_t bar, offset;
+	volatile uint8_t *at;		/* NULL: reached through the window */
+	uint32_t bar, offset;		/* which BAR, and bytes from its beginning */
 	uint32_t size;			/* bytes */
 };
 
@@ -26,33 +26,33 @@ struct ktop_virtio_pci {
 	/* modern */
 	struct ktop_virtio_region common, notify, config;
 	uint32_t notify_step;		/* bytes between the doors of two queues */
-	uint32_t window;		/* its capability; 0: all is mapped */
+	uint32_t window;		/* the window's capability; 0: all is mapped */
 };
 
 #define KTOP_NO_FUNCTION 0xffffffffu
 
-/* All zero to begin with, but for the last two. */
+/* A search over all PCI functions. It begins with `at` and `end` zero; the caller sets the last two fields. */
 struct ktop_virtio_search {
 	uint32_t at;			/* the function to look at next */
-	uint32_t end;			/* of those on buses that are known of */
-	bool late;			/* devices without addresses are driven by the window */
-	void *(*map)(uint64_t physical, size_t size);
+	uint32_t end;			/* behind the last function on a known bus */
+	bool late;			/* devices without addresses are driven through the window */
+	void *(*map)(uint64_t physical, size_t size);	/* as in virtio_serial.h */
 };
 
 /*
- * thread, while nobody else uses PCI configuration. The next virtio-serial controller is the function
- * search->at, which the caller passes over; false: there is none among so many functions.
+ * thread, while nobody else uses PCI configuration. Moves search->at to the next virtio-serial controller; the caller
+ * counts it up before the next call. False: there is none among the next `limit` functions.
  */
 bool ktop_virtio_pci_next(struct ktop_virtio_search *search, uint32_t limit);
 
-/* The device there, by the best interface that can be had; false: by none. */
+/* Takes the device of this function, by the best interface that can be had. False: there is none. */
 bool ktop_virtio_pci_init(struct ktop_virtio_pci *self, uint32_t function,
 	const struct ktop_virtio_search *search);
 
 /*
- * The interfaces. False: this PCI function lacks it, or firmware gave it no addresses. `map` makes
- * device registers addressable, or returns NULL; without it the modern one is driven by the window
- * in the function's configuration (4.1.4.9), for as long as the device is used.
+ * The two interfaces. False: this function does not have it, or firmware gave it no addresses. `map` makes device
+ * registers addressable, or returns NULL. If `map` is NULL, the modern interface is driven through the window in the
+ * function's configuration (4.1.4.9).
  */
 bool ktop_virtio_modern_init(struct ktop_virtio_pci *self, uint32_t function,
 	void *(*map)(uint64_t physical, size_t size));

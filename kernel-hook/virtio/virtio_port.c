@@ -11,7 +11,7 @@ enum {
 	SENDS = KTOP_VIRTIO_SENDS,
 	RECEIVES = KTOP_VIRTIO_RECEIVES,
 	RECEIVE_SIZE = KTOP_VIRTIO_RECEIVE_SIZE,
-	MAX_PORTS = 4,			/* in the device's configuration, 5.3.4 */
+	MAX_PORTS = 4,			/* offset in the device's configuration, 5.3.4 */
 };
 
 void ktop_virtio_port_stop(struct ktop_virtio_port *port)
@@ -53,7 +53,7 @@ bool ktop_virtio_port_broken(const struct ktop_virtio_port *port)
 
 /* ---- out ---- */
 
-/* What the device has done with, since. */
+/* Takes back the buffers that the device has finished with. */
 static void take_back(struct ktop_virtio_port *port)
 {
 	uint32_t buffer, size;
@@ -80,7 +80,7 @@ void *ktop_virtio_port_buffer(struct ktop_virtio_port *port)
 	return port->sends[port->sending];
 }
 
-/* The queues may have gone since the buffer was handed out; then it has gone too. */
+/* The queues may have been stopped since the buffer was handed out; the buffer is then gone, too. */
 void ktop_virtio_port_send(struct ktop_virtio_port *port, uint32_t size)
 {
 	if (!port->device || port->sending == SENDS || size == 0 || size > KTOP_PACKET_MAX)
@@ -92,12 +92,12 @@ void ktop_virtio_port_send(struct ktop_virtio_port *port, uint32_t size)
 
 /* ---- in ---- */
 
-/* Up to `size` bytes; the buffers go back to the device, which is still to be notified. */
+/* Copies up to `size` bytes, and returns how many. Empty buffers go back to the device; the caller notifies it. */
 static uint32_t read_queue(struct ktop_virtio_port *port, uint8_t *to, uint32_t size)
 {
 	uint32_t got = 0;
 
-	/* Each buffer once, empty ones too, so that this ends whatever the device does. */
+	/* Each buffer at most once, empty ones too: this ends whatever the device does. */
 	for (uint32_t i = 0; i <= RECEIVES && got < size; i++) {
 		uint32_t part = size - got;
 
@@ -119,6 +119,7 @@ static uint32_t read_queue(struct ktop_virtio_port *port, uint8_t *to, uint32_t 
 	return got;
 }
 
+/* The bytes that were kept over a reset come before all others. */
 static uint32_t read_saved(struct ktop_virtio_port *port, void *to, uint32_t size)
 {
 	uint32_t part = port->saved_end - port->saved_at;

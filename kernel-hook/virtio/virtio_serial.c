@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The drainer alone calls in here, and what is shared with the device is the rings and buffers of
- * four queues: two of control, by which device and driver tell each other of ports, and two of the
- * port. What the device says is copied first and believed never: a message can at most name another
- * port, a broken ring at most begins everything anew.
+ * The drainer alone calls in here. With the device it shares the rings and buffers of four queues: two control queues,
+ * in which device and driver talk about ports, and two of the port. Messages from the device are copied before they
+ * are read, and never trusted: the worst message names another port, and the worst ring causes a new start.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,25 +17,25 @@
 #include "virtq.h"
 
 enum {
-	MULTIPORT = 1 << 1,		/* 5.3.3 */
+	MULTIPORT = 1 << 1,		/* the feature bit: the device has control queues, 5.3.3 */
 	CONTROL_IN = 2, CONTROL_OUT = 3,	/* queues, 5.3.2 */
 
-	PORTS = 64,
+	PORTS = 64,			/* ports with these numbers can be found */
 	NO_PORT = PORTS,
 
 	CONTROLLERS = KTOP_VIRTIO_SERIAL_CONTROLLERS,
 	/*
-	 * The device drops a message for which it finds no buffer. It sends one for each port at
-	 * the beginning, and then up to three in answer to each of ours.
+	 * Buffers for messages from the device (hears) and to it (says). The device drops a message for which it
+	 * finds no buffer. It sends one for each port at the beginning, then up to three for each of ours.
 	 */
 	HEARS = 32, HEAR_SIZE = 128,
 	SAYS = 8,
-	HEAR_AT_ONCE = 2 * HEARS,	/* bound of one call */
-	LOOK_AT_ONCE = 8,		/* the same, of PCI functions: in some 4 calls, a bus */
+	HEAR_AT_ONCE = 2 * HEARS,	/* messages in one call, at most */
+	LOOK_AT_ONCE = 8,		/* PCI functions in one call, at most: some 4 calls for a bus */
 	GONE = 0xff,			/* the status of a device that was unplugged */
 };
 
-/* 5.3.6.2 */
+/* A control message, 5.3.6.2. */
 struct message {
 	uint32_t port;
 	uint16_t event;
@@ -48,10 +47,10 @@ enum {
 };
 
 struct controller {
-	struct ktop_virtio *device;	/* NULL: none yet, gone, or given up */
-	struct ktop_virtq in, out;	/* control */
-	bool greeted;			/* DEVICE_READY is said */
-	uint64_t ask;			/* bit i: port i has come, and is to be made ready */
+	struct ktop_virtio *device;	/* NULL: there is none, or it was given up */
+	struct ktop_virtq in, out;	/* the control queues */
+	bool greeted;			/* DEVICE_READY was sent */
+	uint64_t ask;			/* bit i: port i was added, and PORT_READY is to be sent for it */
 
 	struct ktop_virtq_memory in_memory, out_memory;
 	uint8_t hears[HEARS][HEAR_SIZE];
@@ -63,16 +62,16 @@ struct serial {
 	const char *name;
 	uint64_t (*physical)(const void *address);
 
-	struct controller *home;	/* whose port it is; NULL: none yet */
-	uint32_t number;		/* of that port */
-	bool named;			/* it bears our name */
-	bool open;			/* PORT_OPEN is said */
-	bool host;			/* somebody is connected */
-	uint32_t connections;
+	struct controller *home;	/* the controller that has the port; NULL: it is not found yet */
+	uint32_t number;		/* of the port on that controller */
+	bool named;			/* the device has said that this port has our name */
+	bool open;			/* PORT_OPEN was sent */
+	bool host;			/* a host is connected */
+	uint32_t connections;		/* of hosts, so far */
 	bool hotplug;
 	struct ktop_virtio_search search;
 	struct controller controllers[CONTROLLERS];
-	struct ktop_virtio_pci pci[CONTROLLERS];
+	struct ktop_virtio_pci pci[CONTROLLERS];	/* of the controller with the same index */
 	struct ktop_virtio_port port;
 };
 
@@ -83,6 +82,7 @@ static struct serial *serial_of(struct ktop_transport *transport)
 
 /* ---- setting up ---- */
 
+/* The port is to be found anew. */
 static void forget_port(struct serial *self)
 {
 	self->home = NULL;
@@ -90,6 +90,7 @@ static void forget_port(struct serial *self)
 	ktop_virtio_port_stop(&self->port);
 }
 
+/* The controller is not used any more. */
 static void let_go(struct serial *self, struct controller *controller)
 {
 	controller->device = NULL;
@@ -126,9 +127,9 @@ static bool set_up_port(struct serial *self, struct controller *controller, uint
 }
 
 /*
- * Begins anew with a controller. Queues are set up before a device is live (3.1.1), but which of
- * them are ours is known only when a live device has told the names of its ports: so this is done
- * once with NO_PORT, and again with the port that was found. A failure gives the controller up.
+ * Resets a controller and starts it. Queues are set up before a device is live (3.1.1), but only a live device tells
+ * the names of its ports. So this is called first with NO_PORT, and again with the port that was found. If it fails,
+ * the controller is given up.
  */
 static void start(struct serial *self, struct controller *controller, uint32_t number)
 {
@@ -148,7 +149,7 @@ static void start(struct serial *self, struct controller *controller, uint32_t n
 		ktop_virtio_notify(device, &self->port.in);
 }
 
-/* The same port anew. What the host has sent by then it will not send again. */
+/* Starts the controller again with the same port. Bytes that the host has sent are kept: it will not repeat them. */
 static void restart(struct serial *self)
 {
 	self->home->device->ops->set_status(self->home->device, 0);
@@ -159,8 +160,8 @@ static void restart(struct serial *self)
 /* ---- the control queues (5.3.6.2) ---- */
 
 /*
- * A port bears our name. Only one is used at a time; the memory of its queues is that of the port
- * before, whose controller therefore lets go of it first.
+ * A port has our name. Only one port is used at a time, and there is memory for the queues of one. The controller of
+ * the port before is therefore started again without a port first.
  */
 static void on_name(struct serial *self, struct controller *controller, uint32_t number)
 {
@@ -176,8 +177,8 @@ static void on_name(struct serial *self, struct controller *controller, uint32_t
 }
 
 /*
- * QEMU returns what a host that goes has not read, then says that it went; but the buffer that it
- * was just writing it keeps for ever, unless it is reset. No harm is done when there was none.
+ * When a host disconnects, QEMU returns the buffers that the host has not read, then says that it went. But QEMU keeps
+ * the buffer that it was just writing until a reset. A reset does no harm if there was no such buffer.
  */
 static void on_open(struct serial *self, bool host)
 {
@@ -189,7 +190,7 @@ static void on_open(struct serial *self, bool host)
 	self->host = host;
 }
 
-/* The device may end the name with a zero, or not. */
+/* Are the names equal? The device may end its name with a zero, or not. */
 static bool same(const char *name, const uint8_t *text, uint32_t size)
 {
 	uint32_t i;
@@ -200,6 +201,7 @@ static bool same(const char *name, const uint8_t *text, uint32_t size)
 	return name[i] == 0;
 }
 
+/* Handles a message from the device. */
 static void hear(struct serial *self, struct controller *controller, const uint8_t *bytes,
 	uint32_t size)
 {
@@ -226,13 +228,14 @@ static void hear(struct serial *self, struct controller *controller, const uint8
 			on_name(self, controller, message.port);
 		break;
 	case PORT_OPEN:
-		/* Before the name it may be an old one, and is said again after it. */
+		/* Before the name it may be out of date; the device repeats it after the name. */
 		if (ours && self->named)
 			on_open(self, message.value);
 		break;
 	}
 }
 
+/* Takes a bounded number of messages from the device. */
 static void listen(struct serial *self, struct controller *controller)
 {
 	uint8_t copy[HEAR_SIZE];	/* the device may change the original meanwhile */
@@ -248,6 +251,7 @@ static void listen(struct serial *self, struct controller *controller)
 		ktop_virtio_notify(controller->device, &controller->in);
 }
 
+/* The number of the lowest bit that is set; there is one. */
 static uint32_t lowest(uint64_t bits)
 {
 	uint32_t i = 0;
@@ -257,7 +261,7 @@ static uint32_t lowest(uint64_t bits)
 	return i;
 }
 
-/* What is to be said next; it counts as said. */
+/* The next message to the device, which counts as sent. False: there is none. */
 static bool next_message(struct serial *self, struct controller *controller,
 	struct message *message)
 {
@@ -279,6 +283,7 @@ static bool next_message(struct serial *self, struct controller *controller,
 	return true;
 }
 
+/* Sends the device as many messages as there are buffers for. */
 static void speak(struct serial *self, struct controller *controller)
 {
 	struct message message;
@@ -308,12 +313,12 @@ static void attend(struct serial *self, struct controller *controller)
 	uint8_t status = controller->device->ops->status(controller->device);
 
 	if (!(status & KTOP_VIRTIO_DRIVER_OK)) {
-		/* Somebody else has reset it, and has it now. */
+		/* Another driver has reset it and uses it now. */
 		let_go(self, controller);
 		return;
 	}
 	if (status == GONE) {
-		/* Another one may come into its place. */
+		/* It was unplugged: its place is free for another one. */
 		let_go(self, controller);
 		self->pci[controller - self->controllers].function = KTOP_NO_FUNCTION;
 		return;
@@ -326,9 +331,9 @@ static void attend(struct serial *self, struct controller *controller)
 		speak(self, controller);
 }
 
-/* ---- which controllers there are ---- */
+/* ---- finding controllers ---- */
 
-/* A place for one more; NULL: all are taken. */
+/* A place for one more controller; NULL: all are taken. */
 static struct ktop_virtio_pci *free_place(struct serial *self)
 {
 	for (uint32_t i = 0; i < CONTROLLERS; i++)
@@ -345,7 +350,7 @@ static bool known(const struct serial *self, uint32_t function)
 	return false;
 }
 
-/* One that cannot be driven, or was given up, keeps its place while it is there, and is not tried again. */
+/* A controller that cannot be driven, or was given up, keeps its place while it is there: it is not tried again. */
 static void take(struct serial *self, struct ktop_virtio_pci *place, uint32_t function)
 {
 	struct controller *controller = &self->controllers[place - self->pci];
@@ -357,7 +362,7 @@ static void take(struct serial *self, struct ktop_virtio_pci *place, uint32_t fu
 	place->function = function;
 }
 
-/* Among so many PCI functions. True: there may be more. */
+/* Looks for a controller among the next `limit` PCI functions. True: one was found, and there may be more. */
 static bool look(struct serial *self, uint32_t limit)
 {
 	struct ktop_virtio_pci *place = free_place(self);
@@ -370,7 +375,7 @@ static bool look(struct serial *self, uint32_t limit)
 	return true;
 }
 
-/* The places of those that were given up, and are not there any more, are free. */
+/* Frees the places of controllers that were given up and are not there any more. */
 static void forget_unplugged(struct serial *self)
 {
 	for (uint32_t i = 0; i < CONTROLLERS; i++)
@@ -380,8 +385,8 @@ static void forget_unplugged(struct serial *self)
 }
 
 /*
- * Until the port is found: some functions a call, over and over. A controller that comes late may be
- * the one that has it.
+ * Called until the port is found: looks at a few functions in each call, round and round. A controller that is plugged
+ * in late may have the port.
  */
 static void look_again(struct serial *self)
 {
@@ -393,7 +398,7 @@ static void look_again(struct serial *self)
 
 /* ---- the transport ---- */
 
-/* The handshake goes on here, where each round of the drainer begins. */
+/* Each round of the drainer begins with this call, so the handshake is taken further here. */
 static bool connected(struct ktop_transport *transport, uint32_t *connections)
 {
 	struct serial *self = serial_of(transport);
@@ -429,7 +434,7 @@ static uint32_t receive(struct ktop_transport *transport, void *to, uint32_t siz
 	return self->open ? ktop_virtio_port_receive(&self->port, to, size) : 0;
 }
 
-/* ---- making ---- */
+/* ---- start ---- */
 
 size_t ktop_virtio_serial_memory_size(void)
 {

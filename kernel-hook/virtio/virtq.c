@@ -40,7 +40,7 @@ uint32_t ktop_virtq_available_at(uint16_t size)
 
 uint32_t ktop_virtq_used_at(uint16_t size)
 {
-	/* The ring ends with a field of event-index use, whether used or not. */
+	/* The available ring ends with a field for event indices (2.7.6), even if these are not used. */
 	uint32_t end = ktop_virtq_available_at(size) +
 		(uint32_t)sizeof(struct ktop_virtq_available) + 2u * size + 2;
 
@@ -113,7 +113,7 @@ bool ktop_virtq_take(struct ktop_virtq *queue, uint32_t *buffer, uint32_t *writt
 		queue->broken = true;
 	if (queue->broken || index == queue->taken)
 		return false;
-	/* Loaded once: the device may change them at any time. */
+	/* Each is loaded once: the device may change it at any time. */
 	id = __atomic_load_n(&queue->used->ring[slot].id, __ATOMIC_RELAXED);
 	length = __atomic_load_n(&queue->used->ring[slot].length, __ATOMIC_RELAXED);
 	if (id >= queue->buffers.count || !(queue->in_flight & 1u << id)) {

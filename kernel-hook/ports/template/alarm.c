@@ -4,8 +4,8 @@
 #include "alarm.h"
 
 /*
- * ratio is 2^32 * timer / clock, rounded up, so that a shot is never short. Without a division of
- * 128 bits: whole units of a tick first, then the fraction, bit by bit.
+ * 2^32 * timer / clock, rounded up, so that a shot is never too short. To do without a division of 128 bits, it takes
+ * the whole units of a tick first, then the fraction bit by bit.
  */
 static uint64_t ratio_of(uint64_t clock_hz, uint64_t timer_hz)
 {
@@ -23,7 +23,7 @@ void ktop_alarm_init(struct ktop_alarm *alarm, uint64_t clock_hz, uint32_t timer
 {
 	uint64_t reach = most;
 
-	/* most * clock_hz / timer_hz, in parts that 64 bits hold */
+	/* most * clock_hz / timer_hz, in parts that fit in 64 bits */
 	reach = reach / timer_hz * clock_hz + reach % timer_hz * (clock_hz / timer_hz) +
 		reach % timer_hz * (clock_hz % timer_hz) / timer_hz;
 	*alarm = (struct ktop_alarm) {
@@ -47,7 +47,7 @@ uint32_t ktop_alarm_met(struct ktop_alarm *alarm, uint64_t now)
 	return met;
 }
 
-/* wait * ratio / 2^32, rounded up; wait is reach at most, so that the sum fits 64 bits. */
+/* wait * ratio / 2^32, rounded up. `wait` is at most alarm.reach, so the sum fits in 64 bits. */
 static uint64_t units_of(uint64_t wait, uint64_t ratio)
 {
 	uint64_t low = (wait & 0xffffffff) * (ratio & 0xffffffff);

@@ -8,11 +8,12 @@
 #include "template.h"
 
 /*
- * Written by each CPU for itself, with interrupts off, and by one store, so that an NMI sees either
- * thread whole. NULL: this CPU runs no thread yet.
+ * The thread that each CPU runs. NULL: no thread yet. Each CPU writes its own entry, with interrupts off, by one store:
+ * an NMI sees either the old thread or the new one.
  */
 static struct ktop_current *running[KTOP_TEMPLATE_CPUS];
 
+/* What a CPU without a thread does: no stack bounds, so samples have one frame. */
 static const struct ktop_current nobody = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
 
 static struct ktop_current **here(void)
@@ -22,7 +23,7 @@ static struct ktop_current **here(void)
 	return &running[cpu < KTOP_TEMPLATE_CPUS ? cpu : 0];
 }
 
-/* The longer part of the text that has no stub in it is text for sure, and is not asked about. */
+/* The known text is the longer part of the code beside the stubs. */
 static void set_text(struct ktop_current *current)
 {
 	uint64_t low = (uintptr_t)ktop_text_begin, high = (uintptr_t)ktop_text_end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for the hook and the port, and how devices see it. Who replaces all of it leaves this out. */
+/* Memory for the hook and the port, and how devices see it. A kernel that has all these functions leaves this out. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 enum { PAGE = 4096 };
 #define HIGH 0xffffffff80000000
 
-/* In .bss: in one piece wherever the kernel is, and mapped at all times. */
+/* Memory in .bss is physically in one piece if the kernel is, and is always mapped. */
 static _Alignas(PAGE) uint8_t pool[KTOP_TEMPLATE_MEMORY];
 static size_t used;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ten functions of port.h, each weak, as template.h lists them; ktop_port_current: current.c. */
+/* The defaults of port.h, each weak; template.h lists them. ktop_port_current() is in current.c. */
 #include <stdbool.h>
 #include <stdint.h>
 

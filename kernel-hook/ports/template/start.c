@@ -9,9 +9,9 @@
 #include "../../wire.h"
 #include "template.h"
 
-static uint64_t clock_hz;		/* of ktop_port_clock(), from ktop_start() on */
+static uint64_t clock_hz;		/* of ktop_port_clock(); set by ktop_start() */
 
-/* New at each boot as far as the clock is. */
+/* The id is new at each boot if the clock's values are. The factor is 2^64 divided by the golden ratio. */
 static void make_boot_id(uint8_t id[KTOP_BOOT_ID])
 {
 	uint64_t mix = 0;
@@ -31,6 +31,7 @@ static bool is_zero(const uint8_t id[KTOP_BOOT_ID])
 	return any == 0;
 }
 
+/* Gives the facts that are 0 a value, if one can be known. */
 static struct ktop_facts complete(const struct ktop_facts *facts)
 {
 	struct ktop_facts all = *facts;
@@ -48,6 +49,7 @@ static struct ktop_facts complete(const struct ktop_facts *facts)
 	return all;
 }
 
+/* NULL: there is no memory, or no virtio-serial controller. */
 static struct ktop_transport *find_port(void)
 {
 	struct ktop_virtio_serial_config config = {
@@ -66,7 +68,7 @@ struct ktop *ktop_start(const struct ktop_facts *facts, const struct ktop_settin
 	void *memory = size && all.cpus <= KTOP_TEMPLATE_CPUS ? ktop_pages(size) : NULL;
 	struct ktop *ktop = memory ? ktop_init(&all, settings, find_port(), memory, size) : NULL;
 
-	clock_hz = all.clock_hz ? all.clock_hz : 1000000000;	/* as the hook has it */
+	clock_hz = all.clock_hz ? all.clock_hz : 1000000000;	/* as the hook takes an unknown one */
 	if (ktop)
 		ktop_object(ktop, &(struct ktop_object) {
 			.process = KTOP_KERNEL, .name = all.kernel,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What compilers call, for a kernel that has none of its own. */
+/* memcpy and memset, which compilers call, for a kernel that has none of its own. */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "template.h"
 
-/* Keeps the compiler from seeing what these are, and calling them. */
+/* Keeps the compiler from recognizing such a loop, and replacing it by a call of the function itself. */
 #define OPAQUE() __asm__ volatile("" ::: "memory")
 
 __attribute__((weak)) void *memcpy(void *to, const void *from, size_t size)
