@@ -4,13 +4,13 @@
 #include "agent/names/linux/orc.h"
 #include "call_model.h"
 
-/* x86-64's registers, as DWARF numbers them. */
+/* DWARF's numbers of x86-64 registers. */
 enum { RBP = 6, RSP = 7 };
 
-/* Functions from here on are entry code, which lies under a pt_regs; the first one is the root. */
+/* The functions from here on are entry code, which runs on a pt_regs. The first of them is the root. */
 enum { ENTRY_CODE = CALL_MODEL_FUNCTIONS - 4 };
 
-/* What a function does with the frame pointer, where it is not kept for frames. */
+/* What a function does with the frame pointer if it is not used for frames. */
 enum shape { LEAVES_IT, SAVES_IT, FRAMES_BY_IT, SHAPES };
 
 static uint64_t get(const struct call_model *model, unsigned number)
@@ -39,7 +39,7 @@ static bool is_x86(const struct call_model *model)
 	return model->arch->link == ARCH_NO_REGISTER;
 }
 
-/* In front of those that are there. */
+/* Puts a frame in front of those that are expected already. */
 static void expect(struct call_model *model, uint64_t pc, bool exact)
 {
 	struct unwound_frames *frames = &model->expected;
@@ -50,7 +50,7 @@ static void expect(struct call_model *model, uint64_t pc, bool exact)
 	frames->count++;
 }
 
-/* Some place in a function, behind what lays its frame and before its end. */
+/* A random place in a function, behind the code that makes its frame and before its end. */
 static uint64_t place_in(struct call_model *model, uint64_t function)
 {
 	return model->text + function * CALL_MODEL_FUNCTION_SIZE + 32 + random_below(&model->random, 48) * 4;
@@ -74,7 +74,7 @@ static uint64_t locals_of(uint64_t function)
 	return function % 7 * 8;
 }
 
-/* What is done to the registers is undone by nothing but the table. */
+/* Only the table tells how to undo what this does to the registers. */
 static void lay_orc_frame(struct call_model *model, uint64_t function)
 {
 	if (shape_of(function) != LEAVES_IT)
@@ -232,7 +232,7 @@ void call_model_interrupt(struct call_model *model)
 			push(model, get(model, i386_order[i]));
 		set(model, arch->fp, get(model, arch->sp) & ~(UINT64_C(1) << 31));
 	}
-	/* The entry's own frame: it calls the handler. */
+	/* The entry code's own frame, from which it calls the handler. */
 	set(model, arch->pc, place_in(model, function));
 	call_model_call(model, true);
 }

@@ -18,7 +18,7 @@ enum {
 
 static const char *const merged[MERGED] = { "exc_", "_de" };
 
-struct memory {				/* that grows behind `size` */
+struct memory {				/* grows as bytes are put behind `size` */
 	uint8_t *bytes;
 	size_t size, room;
 	size_t word;
@@ -76,7 +76,7 @@ static void put_tokens(struct memory *memory)
 		put_number(memory, places[i], 2);
 }
 
-/* Type and name as codes; returns how many. */
+/* Writes type and name as codes. Returns how many. */
 static size_t pack_name(const struct fake_symbol *symbol, uint8_t *codes)
 {
 	const char *at = symbol->name;
@@ -126,7 +126,7 @@ static uint64_t offset_of(const struct fake_linux *fake, uint64_t address, uint6
 	return address - base;
 }
 
-/* An Image's base is written by its own start: here stands nothing, and a relocation says it. */
+/* In an Image, the base is 0: the kernel's own start writes it, and a relocation tells it. */
 static void put_addresses(struct memory *memory, const struct fake_linux *fake)
 {
 	uint64_t base = fake->start;
@@ -276,7 +276,7 @@ static struct memory make_elf(const struct fake_linux *fake, const struct memory
 	return elf;
 }
 
-/* In memory of just its size, so that a look beyond the end is seen. */
+/* Returns the bytes in memory of the exact size, so that reading on is caught. */
 static uint8_t *trim(struct memory *memory, size_t *size)
 {
 	*size = memory->size;
@@ -312,7 +312,7 @@ static size_t pack_gzip(const uint8_t *bytes, size_t size, uint8_t *to, size_t r
 	deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
 	deflate(&stream, Z_FINISH);
 	deflateEnd(&stream);
-	return stream.total_out - 4;	/* its own size, which fake_pack puts there */
+	return stream.total_out - 4;	/* without its own size, which fake_pack appends */
 }
 
 static size_t pack_lz4(const uint8_t *bytes, size_t size, uint8_t *to, size_t room)
@@ -358,7 +358,7 @@ uint8_t *fake_pack(uint8_t *bytes, size_t *size, enum fake_packer packer)
 
 uint8_t *fake_bzimage(uint8_t *packed, size_t *size)
 {
-	enum { SETUP = 2, PAYLOAD = 0x180 };	/* sectors of it, and what lies between it and the payload */
+	enum { SETUP = 2, PAYLOAD = 0x180 };	/* sectors of setup code; bytes between it and the payload */
 	struct memory memory = { .word = 1 };
 
 	fill_to(&memory, 0x1f1);

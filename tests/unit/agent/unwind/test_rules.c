@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* This very program is unwound by the call frame information of its own file, beside the C library's unwinder. */
+/*
+ * This very program is unwound by its own call frame information. The C library's unwinder must find the
+ * same frames.
+ */
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
@@ -47,7 +50,7 @@ static bool find_rules(void *context, uint64_t pc, struct frame_rules *rules)
 }
 
 struct seen {
-	int count;			/* of the C library's */
+	int count;			/* of the frames that the C library finds */
 	void *frames[UNWIND_FRAMES];
 	struct unwound unwound;
 };
@@ -64,7 +67,7 @@ static void take_registers(struct registers *registers, const ucontext_t *contex
 		registers_set(registers, i, (uint64_t)context->uc_mcontext.gregs[order[i]]);
 }
 
-/* The stack is read from where it is: it is this function's own, and it stays until it returns. */
+/* Reads the stack in place: it is this function's own, and stays valid until it returns. */
 static __attribute__((noinline, no_sanitize("address"))) void look(struct self *self, struct seen *seen)
 {
 	struct registers registers = { .known = 0 };
@@ -81,7 +84,7 @@ static __attribute__((noinline, no_sanitize("address"))) void look(struct self *
 	unwind(&registers, &code, &memory, &seen->unwound);
 }
 
-/* Frames of different shapes: with a size that is known when it runs alone, the frame pointer is needed. */
+/* Frames of different forms. A frame whose size is known only at run time needs the frame pointer. */
 static __attribute__((noinline)) int descend(struct self *self, struct seen *seen, int depth)
 {
 	char *room = __builtin_alloca((size_t)depth * 16 + 1);
@@ -107,7 +110,7 @@ static void a_program_is_unwound_like_its_own_unwinder_does(void **state)
 	descend(&self, &seen, DEPTH);
 	sym_cfi_close(self.cfi);
 	assert_int_equal(seen.unwound.kernel.count, 0);
-	/* A sanitizer's own frame may come before look()'s, where both were asked at different places. */
+	/* A sanitizer's frame may come before look()'s, since the two unwinders were called at different places. */
 	while (look_at < seen.count && !is_own(&self, seen.frames[look_at]))
 		look_at++;
 	for (int i = 1; look_at + i < seen.count && i < (int)seen.unwound.user.count; i++) {

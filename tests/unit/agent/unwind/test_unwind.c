@@ -30,7 +30,7 @@ static struct unwound walk(struct call_model *model)
 	return result;
 }
 
-/* `leaf`: the last function has no frame (yet); `interrupts`: some calls are interrupts. */
+/* `leaf`: the last function has no frame yet. `interrupts`: some of the calls are interrupts. */
 static void check_chain(struct call_model *model, uint32_t depth, bool leaf, bool interrupts)
 {
 	struct unwound found;
@@ -147,7 +147,7 @@ static void bytes_that_are_missing_come_from_the_source(void **state)
 	assert_in_range(later.reads, 1, 40);
 }
 
-/* A frame that is its own caller, and one of each above the other: the walk is bounded. */
+/* A frame that is its own caller, and two frames that are each other's: the walk ends. */
 static void a_loop_of_frames_ends(void **state)
 {
 	static struct call_model model;

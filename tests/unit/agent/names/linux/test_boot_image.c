@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Boot images of each kind and packer, and names out of them. */
+/* Boot images of each kind and format, and the names that come out of them. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static int file_of(const uint8_t *bytes, size_t size)
 	return fd;
 }
 
-/* Is the model's kernel in this image? Frees it. */
+/* The model's kernel must be in this image. Frees the image. */
 static void check_holds(uint8_t *image, size_t size, enum fake_shape shape)
 {
 	struct fake_linux fake = model;
@@ -132,11 +132,11 @@ static void what_lies_is_refused(void **state)
 	(void)state;
 	for (int packer = FAKE_GZIP; packer <= FAKE_LZ4; packer++) {
 		image = packed_model(&size, (enum fake_packer)packer, FAKE_ELF64);
-		memset(image + size - 4, 0xff, 4);	/* 4 GB, it says */
+		memset(image + size - 4, 0xff, 4);	/* it claims 4 GB */
 		check_refused(image, size, "larger than any kernel");
 		memset(image + size - 4, 0, 4);
 		check_refused(image, size, "or empty");
-		image[size - 3] = 2;			/* fewer than there are */
+		image[size - 3] = 2;			/* fewer bytes than there are */
 		check_refused(image, size, "damaged");
 		free(image);
 		image = packed_model(&size, (enum fake_packer)packer, FAKE_ELF64);
@@ -154,7 +154,7 @@ static void what_lies_is_refused(void **state)
 	free(image);
 }
 
-/* The budget has 64 MB, of which the program itself takes some. */
+/* The budget has 64 MB, and the program itself takes some of them. */
 static void memory_is_asked_for(void **state)
 {
 	struct budget *budget = budget_new(BUDGET_LEAST_MIB);
@@ -170,7 +170,7 @@ static void memory_is_asked_for(void **state)
 	assert_false(boot_image_read(fd, "image", budget, &kernel, &error));
 	assert_non_null(strstr(error, "--memory gives more"));
 	assert_int_equal(budget_left(budget), left);
-	assert_int_equal(budget_refused(budget), 0);	/* nobody is to try again and again */
+	assert_int_equal(budget_refused(budget), 0);	/* so that nobody tries again and again */
 	free(error);
 	free(image);
 	close(fd);

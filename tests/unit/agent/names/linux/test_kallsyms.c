@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Linux's table of symbols in each of its forms: what fake_linux puts in comes out. */
+/* Linux's table of symbols in each of its forms: the names that fake_linux puts in must come out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ struct world {
 	struct kallsyms kallsyms;
 };
 
-/* Names short and long, of letters and digits, some with tokens of more than one letter; aliases, too. */
+/* Makes short and long names, of letters and digits, some with tokens of more than one letter, and aliases. */
 static void make(struct world *world, enum fake_shape shape, enum fake_order order, enum kallsyms_addresses kind)
 {
 	static const char types[] = "TtDdRrBbWwA";
@@ -94,7 +94,7 @@ static void each_form_is_read(void **state)
 			struct linux_kernel *kernel;
 
 			if (order == FAKE_6_4 && forms[i].kind == KALLSYMS_WORDS)
-				continue;	/* there was none */
+				continue;	/* there was no such form */
 			make(world, forms[i].shape, (enum fake_order)order, forms[i].kind);
 			assert_true(kallsyms_find(&world->kernel, &world->kallsyms));
 			assert_int_equal(world->kallsyms.count, COUNT);
@@ -110,7 +110,7 @@ static void each_form_is_read(void **state)
 	free(world);
 }
 
-/* What it says of itself beside its symbols. */
+/* What a kernel tells of itself besides its symbols. */
 static void a_kernel_tells_what_it_is(void **state)
 {
 	static const struct fake_symbol symbols[] = {
@@ -149,7 +149,7 @@ static void a_kernel_tells_what_it_is(void **state)
 	linux_kernel_free(NULL);
 }
 
-/* Each bit of the table may be wrong: it is read to its end or refused, and the time is bounded. */
+/* Each bit of the table may be wrong: the table is read to its end or refused, in bounded time. */
 static void damage_is_survived(void **state)
 {
 	struct world *world = util_alloc(sizeof(*world));
