@@ -27,7 +27,7 @@ AGENT = \
 	$(call in,agent/vm/,launch launch_folder link link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
-	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_cfi sym_dwarf \
+	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_cfi sym_cfi_check sym_dwarf \
 		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_linux sym_text symbol_table sysroot) \
 	$(call in,agent/names/linux/,boot_image kallsyms kallsyms_find kernel_bytes linux_kernel orc unpack) \
 	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts objects \

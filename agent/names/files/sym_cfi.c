@@ -3,12 +3,17 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "agent/base/util.h"
 #include "sym_cfi.h"
+#include "sym_cfi_check.h"
 
-enum { SOURCES = 2 };
+enum {
+	SOURCES = 2,
+	DEBUG_MAX = 64 << 20,		/* bytes: a larger file's .debug_frame is not read */
+};
 
 struct sym_cfi {
 	int fd;
@@ -30,6 +35,48 @@ void sym_cfi_close(struct sym_cfi *cfi)
 	free(cfi);
 }
 
+/* How much libdw would read of a file to get at .debug_frame: all that is not loaded. */
+static uint64_t debug_size(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	uint64_t size = 0;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS || header.sh_flags & SHF_ALLOC)
+			continue;
+		if (header.sh_flags & SHF_COMPRESSED || header.sh_size > DEBUG_MAX)
+			return UINT64_MAX;
+		size += header.sh_size;
+	}
+	return size;
+}
+
+/* Every section of that name is fit for libdw, and there is one. */
+static bool is_fit(Elf *elf, const char *name, bool eh_frame)
+{
+	const unsigned char *ident = (const unsigned char *)elf_getident(elf, NULL);
+	Elf_Scn *section = NULL;
+	bool found = false;
+	GElf_Shdr header;
+	size_t names;
+
+	if (!ident || elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *own = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		Elf_Data *data;
+
+		if (!own || strcmp(own, name) != 0)
+			continue;
+		data = header.sh_flags & SHF_COMPRESSED ? NULL : elf_rawdata(section, NULL);
+		if (!data || !data->d_buf || !sym_cfi_check(ident, data, eh_frame))
+			return false;
+		found = true;
+	}
+	return found;
+}
+
 struct sym_cfi *sym_cfi_open(int fd)
 {
 	struct sym_cfi *cfi = util_alloc(sizeof(*cfi));
@@ -38,8 +85,10 @@ struct sym_cfi *sym_cfi_open(int fd)
 	elf_version(EV_CURRENT);
 	cfi->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (cfi->elf && elf_kind(cfi->elf) == ELF_K_ELF) {
-		cfi->sources[0] = dwarf_getcfi_elf(cfi->elf);
-		cfi->dwarf = dwarf_begin_elf(cfi->elf, DWARF_C_READ, NULL);
+		if (is_fit(cfi->elf, ".eh_frame", true))
+			cfi->sources[0] = dwarf_getcfi_elf(cfi->elf);
+		if (debug_size(cfi->elf) <= DEBUG_MAX && is_fit(cfi->elf, ".debug_frame", false))
+			cfi->dwarf = dwarf_begin_elf(cfi->elf, DWARF_C_READ, NULL);
 		cfi->sources[1] = cfi->dwarf ? dwarf_getcfi(cfi->dwarf) : NULL;
 	}
 	if (cfi->sources[0] || cfi->sources[1])
