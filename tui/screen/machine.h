@@ -42,7 +42,10 @@ struct machine {
 	bool marks_asked;		/* they are asked for: no reader asks for the vitals */
 };
 
-/* `number`: of its tab, from 1. The bell is rung when an answer waits. Session, label and bell must outlive the machine. */
+/*
+ * `number`: of its tab, from 1. The bell is rung when an answer waits. Session, label and bell must outlive the
+ * machine.
+ */
 void machine_init(struct machine *machine, struct session *session, unsigned number,
 	const char *label, struct bell *bell);
 void machine_clear(struct machine *machine);

@@ -9,11 +9,15 @@
 
 #include <cmocka.h>
 
+#include "agent/answers/answer.h"
+#include "agent/answers/function_table.h"
+#include "agent/answers/vitals.h"
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/report_fixture.h"
 #include "tests/unit/fakes/session_fixture.h"
 
@@ -197,6 +201,114 @@ static void test_a_report_undoes_no_work_of_others(void **state)
 	fixture_end(&fixture);
 }
 
+/* ---- a screen, All and reports of one machine ---- */
+
+enum { READERS = 4, ROUNDS = 40, LEAST_REPORTS = 5 };
+
+struct crowd {
+	struct fixture fixture;
+	struct subscription *readers[READERS];	/* header and table of each screen */
+	struct report *report;		/* NULL: none now */
+	uint32_t reports;		/* ended so far */
+};
+
+/* The last ten seconds, as a screen asks at first; and everything, of one CPU. */
+static void ask_both(struct crowd *crowd)
+{
+	for (int i = 0; i < READERS; i++) {
+		struct vitals_request vitals = picture_vitals_request();
+		struct function_request functions = picture_function_request();
+		struct request *request = i % 2 ? &functions.request : &vitals.request;
+
+		request->excerpt.window_ns = i < 2 ? 10000000000 : 0;
+		request->excerpt.filter.cpu = i < 2 ? EVENT_NONE : 1;
+		request->pause_ms = 1;
+		crowd->readers[i] = session_subscribe(crowd->fixture.session, NULL);
+		session_request(crowd->readers[i], request);
+	}
+}
+
+static void step_report(struct crowd *crowd)
+{
+	struct report_request request = report_default;
+	const struct table *table;
+
+	if (!crowd->report) {
+		request.duration_ns = 500000000;
+		request.cpu = crowd->reports % 2;
+		crowd->report = report_new(crowd->fixture.session, &request);
+	}
+	if (report_step(crowd->report) < REPORT_DONE)
+		return;
+	assert_int_equal(crowd->report->state, REPORT_DONE);
+	table = crowd->report->table;
+	assert_true(table->samples > 0);
+	for (size_t i = 0; i < table->count; i++)
+		assert_true(!table->rows[i].self || table->rows[i].cpus[0] == 1u << crowd->reports % 2);
+	report_free(crowd->report);
+	crowd->report = NULL;
+	crowd->reports++;
+}
+
+/* A quarter of a second of the guest comes, and each reader takes an answer to it. */
+static void serve_all(struct crowd *crowd, bool reports)
+{
+	bool got[READERS] = { false };
+	int count = 0;
+
+	for (int i = 0; i < 10; i++)
+		report_fixture_live(crowd->fixture.guest);
+	for (int i = 0; i < FIXTURE_STEPS && count < READERS; i++) {
+		fixture_step(&crowd->fixture);
+		for (int k = 0; k < READERS; k++) {
+			struct answer *answer = session_answer(crowd->readers[k]);
+
+			count += answer && !got[k];
+			got[k] = got[k] || answer;
+			answer_free(answer);
+		}
+		if (reports)
+			step_report(crowd);
+	}
+	assert_int_equal(count, READERS);
+}
+
+/* Returns what the query has done for the readers of the screens, after so many rounds more. */
+static uint64_t work_after(struct crowd *crowd, bool reports)
+{
+	uint64_t work = 0;
+
+	for (int i = 0; i < ROUNDS; i++)
+		serve_all(crowd, reports);
+	for (uint32_t i = 1; i <= READERS / 2; i++)	/* the tables': a header keeps nothing */
+		work += query_walked(session_epoch(crowd->fixture.session)->query, QUERY_ANYBODY + i);
+	return work;
+}
+
+/* Each is served, and an answer takes no more work for the others. */
+static void test_many_readers_of_one_machine(void **state)
+{
+	struct crowd crowd = { .fixture = fixture_begin(NULL) };
+	uint64_t kept, alone, together;
+
+	(void)state;
+	fixture_bring_up(&crowd.fixture);
+	fake_guest_status(crowd.fixture.guest, true);
+	ask_both(&crowd);
+	kept = work_after(&crowd, false);	/* from here on an answer is what is kept, and what is new */
+	alone = work_after(&crowd, false) - kept;
+	together = work_after(&crowd, true) - kept - alone;
+	assert_true(alone > 0);
+	assert_in_range(together, 1, alone + alone / 4);
+	assert_true(crowd.reports >= LEAST_REPORTS);
+	report_free(crowd.report);
+	for (int i = 0; i < READERS; i++)
+		session_unsubscribe(crowd.readers[i]);
+	fixture_end(&crowd.fixture);
+}
+
+/* ---- different rates ---- */
+
 /* Two that want different rates cannot both have theirs: the second is told so. */
 static void test_reports_of_different_rates(void **state)
 {
@@ -236,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_reports_at_once_share_the_profiler),
 		cmocka_unit_test(test_report_behind_another),
 		cmocka_unit_test(test_a_report_undoes_no_work_of_others),
+		cmocka_unit_test(test_many_readers_of_one_machine),
 		cmocka_unit_test(test_reports_of_different_rates),
 	};
 
