@@ -147,7 +147,7 @@ static void bytes_that_are_missing_come_from_the_source(void **state)
 	assert_in_range(later.reads, 1, 40);
 }
 
-/* A frame that is its own caller, and two frames that are each other's: the walk ends. */
+/* A frame that is its own caller: the walk ends after UNWIND_FRAMES frames. */
 static void a_loop_of_frames_ends(void **state)
 {
 	static struct call_model model;
