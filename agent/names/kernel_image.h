@@ -38,8 +38,8 @@ bool kernel_image_set_anchor(struct kernel_image *kernel, const char *name, uint
 void kernel_image_set_bias(struct kernel_image *kernel, uint64_t bias);
 
 /*
- * Is there a file whose link addresses say what runs? Linux places itself anew in each boot: the names in
- * its boot image belong to no address until the slide is known.
+ * True if there is a file, and its names can be used. Linux chooses a new slide in each boot, so the names in its boot
+ * image belong to no address until the slide is known.
  */
 bool kernel_image_is_placed(const struct kernel_image *kernel);
 

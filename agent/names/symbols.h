@@ -105,15 +105,15 @@ uint32_t symbols_function(struct symbols *symbols, uint32_t space, uint64_t addr
 uint32_t symbols_special(struct symbols *symbols, const char *name);
 
 /*
- * Of a run address in the kernel's own code: where its function begins, as a run address. False: no
- * symbol is known there.
+ * Finds where the kernel's function at a run address begins, also as a run address. False: no symbol is
+ * known there.
  */
 bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, uint64_t *start);
 
 /* Run address minus link address of the kernel; 0 if it is not known. */
 uint64_t symbols_kernel_slide(const struct symbols *symbols);
 
-/* The descriptor of the kernel's ELF file, which the symbols own; -1: no file is read, or it is a list. */
+/* The descriptor of the kernel's ELF file; the symbols own it. -1: no file was read, or it is not ELF. */
 int symbols_kernel_descriptor(const struct symbols *symbols);
 
 /*

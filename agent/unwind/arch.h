@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The numbers are the wire's. */
+/* Numbered as on the wire. */
 enum arch_id { ARCH_X86_64, ARCH_I386, ARCH_RISCV64, ARCH_AARCH64, ARCHS };
 
 enum { ARCH_REGISTERS = 33, ARCH_NO_REGISTER = 0xff };
@@ -21,13 +21,13 @@ struct arch {
 	uint8_t word;			/* bytes of an address */
 	uint8_t registers;		/* how many there are */
 	uint8_t pc, sp, fp;		/* their numbers */
-	uint8_t link;			/* the one that a call leaves its return address in, or ARCH_NO_REGISTER */
+	uint8_t link;			/* the register in which a call leaves its return address; or ARCH_NO_REGISTER */
 	int8_t saved_fp, saved_pc;	/* where a frame keeps its caller's, in bytes from the frame pointer */
-	uint8_t caller_sp;		/* where the caller's stack ends, likewise */
+	uint8_t caller_sp;		/* the caller's stack pointer, in bytes from the frame pointer */
 	uint8_t step;			/* addresses of instructions are multiples of this */
 };
 
-/* NULL: not one that is known here. */
+/* NULL: ktop does not know the CPU. */
 const struct arch *arch_get(unsigned id);
 
 /* One CPU's registers at one instant. */
@@ -48,7 +48,7 @@ static inline void registers_set(struct registers *registers, unsigned number, u
 	registers->known |= UINT64_C(1) << number;
 }
 
-/* An address of code without what else a CPU keeps in it: aarch64 signs those that it saves. */
+/* Removes from a saved address what is not address: aarch64 signs return addresses. */
 uint64_t arch_code_address(const struct arch *arch, uint64_t value);
 
 #endif

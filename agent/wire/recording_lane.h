@@ -33,7 +33,7 @@ struct recording_lane {			/* the caller sets stream, cpu and fd -1; the calls be
 	struct lane_packet packet;	/* the next packet; size 0: there is none */
 };
 
-/* As opendir; but when memory is out the program ends, for else what is in the folder would be missing in silence. */
+/* Like opendir. But without memory the program ends: else the folder's files would be missing without a word. */
 DIR *lane_folder(const char *path);
 
 struct lane_name {
@@ -41,10 +41,10 @@ struct lane_name {
 	uint32_t cpu;
 };
 
-/* The path of such a file, in fresh memory. */
+/* The path of a lane's file, in fresh memory. */
 char *lane_path(const char *folder, enum stream stream, uint32_t cpu);
 
-/* Such files in the folder, in an order that does not depend on the file system; the caller frees `list`. */
+/* Lists the lanes in the folder, in an order that does not depend on the file system. The caller frees `list`. */
 size_t lane_list(DIR *folder, struct lane_name **list);
 
 /* Opens the file in that folder. False: it is missing, or no regular file. */

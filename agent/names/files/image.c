@@ -82,7 +82,7 @@ static bool read_text(struct image *image, char **error)
 	return done;
 }
 
-/* It has no lines: who asks for some is not shown it. */
+/* Closes a file without lines, so that nobody looks for lines in it. Returns `read`. */
 static bool close_after(struct image *image, bool read)
 {
 	close(image->fd);

@@ -35,7 +35,7 @@ void sym_cfi_close(struct sym_cfi *cfi)
 	free(cfi);
 }
 
-/* How much libdw would read of a file to get at .debug_frame: all that is not loaded. */
+/* The bytes that libdw would read for .debug_frame: all sections that are not loaded. */
 static uint64_t debug_size(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -52,7 +52,7 @@ static uint64_t debug_size(Elf *elf)
 	return size;
 }
 
-/* Every section of that name is fit for libdw, and there is one. */
+/* True if there is a section of that name, and each of them is safe for libdw. */
 static bool is_fit(Elf *elf, const char *name, bool eh_frame)
 {
 	const unsigned char *ident = (const unsigned char *)elf_getident(elf, NULL);

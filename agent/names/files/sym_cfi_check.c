@@ -7,12 +7,12 @@
 
 enum { REGISTERS_MAX = 256, REMEMBERED_MAX = 64 };
 
-struct program {			/* of one entry, what is left of it */
+struct program {			/* the instructions of one entry that are not read yet */
 	const uint8_t *at, *end;
 	unsigned remembered;		/* states that libdw keeps a copy of */
 };
 
-/* LEB128, DWARF 5, section 7.6. */
+/* Reads a number in LEB128: DWARF 5, section 7.6. */
 static bool take_number(struct program *program, uint64_t *number)
 {
 	*number = 0;
@@ -56,7 +56,7 @@ static bool skip_block(struct program *program)
 	return take_number(program, &size) && skip_bytes(program, size);
 }
 
-/* DWARF 5, section 7.24; the GNU ones as binutils knows them. Nobody writes DW_CFA_set_loc: it is refused. */
+/* DWARF 5, section 7.24, and GNU's own as in binutils. No compiler writes DW_CFA_set_loc, so it is refused. */
 static bool check_instruction(struct program *program)
 {
 	uint8_t opcode = *program->at++;
@@ -106,7 +106,7 @@ static bool check_program(const uint8_t *begin, const uint8_t *end)
 	return true;
 }
 
-/* A pointer in one of the encodings of .eh_frame (Linux Standard Base 5.0, Core, section 10.5). */
+/* Skips a pointer in one of .eh_frame's encodings (Linux Standard Base 5.0, Core, section 10.5). */
 static bool skip_pointer(struct program *program, uint8_t encoding, unsigned word)
 {
 	switch (encoding & 0x0f) {
@@ -125,7 +125,7 @@ static bool skip_pointer(struct program *program, uint8_t encoding, unsigned wor
 	}
 }
 
-/* How an entry's addresses are encoded, as its CIE says. False: an augmentation that is not known here. */
+/* Finds how an entry's addresses are encoded, from its CIE. False: the CIE has an unknown augmentation. */
 static bool find_encoding(const Dwarf_CIE *cie, unsigned word, uint8_t *encoding)
 {
 	struct program data = { .at = cie->augmentation_data };
@@ -181,7 +181,7 @@ static bool check_entry(const struct section *section, const Dwarf_CFI_Entry *en
 		check_program(entry->cie.initial_instructions, entry->cie.initial_instructions_end);
 }
 
-/* An entry that libdw itself calls bad is passed over here as there. */
+/* An entry that libdw calls bad is skipped here, too, since libdw will skip it. */
 bool sym_cfi_check(const unsigned char *e_ident, Elf_Data *section, bool eh_frame)
 {
 	const struct section known = {

@@ -30,8 +30,8 @@ static const char digits[20] = "0\0001\0002\0003\0004\0005\0006\0007\0008\0009";
 struct search {
 	const uint8_t *bytes;
 	size_t size, word;
-	size_t tokens, tokens_end, index;	/* where they are */
-	size_t steps;				/* that are left */
+	size_t tokens, tokens_end, index;	/* offsets of the tokens and of their index */
+	size_t steps;				/* names that may still be looked at */
 };
 
 static size_t up(size_t at, size_t word)
@@ -115,7 +115,7 @@ static bool are_symbols(const struct kallsyms *kallsyms)
 	struct kallsyms shape = *kallsyms;
 	struct kallsyms_cursor cursor = { .index = 0 };
 
-	shape.addresses = shape.names;		/* not looked at: they are somewhere */
+	shape.addresses = shape.names;		/* any valid place: the addresses are not used here */
 	shape.kind = KALLSYMS_OFFSETS;
 	shape.count = shape.count < FIRST ? shape.count : FIRST;
 	if ((size_t)(shape.names_end - shape.names) < 4 * (size_t)shape.count)

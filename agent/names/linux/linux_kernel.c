@@ -40,7 +40,7 @@ static const struct {
 	{ "__stop_orc_unwind", LANDMARK_ORC_END },
 };
 
-struct shared {				/* what is handed out, and who holds it */
+struct shared {				/* a kernel, and how many hold it */
 	struct linux_kernel kernel;
 	atomic_uint holders;
 };

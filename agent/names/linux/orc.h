@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linux's ORC tables: for each address of x86-64 code, where the caller's stack pointer and frame
- * pointer are (linux/Documentation/arch/x86/orc-unwinder.rst). The formats of 5.x to 6.12 come out as
- * one. Made once, then only read: any thread.
+ * Linux's ORC tables. For each address of x86-64 code they tell where the caller's stack pointer and frame
+ * pointer are (linux/Documentation/arch/x86/orc-unwinder.rst). The formats of 5.x to 6.12 are all read into
+ * the same entries. Made once, then only read, by any thread.
  */
 #ifndef ORC_H
 #define ORC_H

@@ -18,7 +18,7 @@
 #define MS 1000000ull
 #define SECOND 1000000000ull
 
-enum { COUNTS_MAX = 1 << 18 };		/* fewer than ktop has: its limit is reached in a second */
+enum { COUNTS_MAX = 1 << 18 };		/* fewer than ktop's own limit, so that a test reaches it in a second */
 
 static const struct store_key plain = { .stack = 1, .who = {
 	.thread = 2, .process = 3, .cpu = 1, .mode = MODE_USER,

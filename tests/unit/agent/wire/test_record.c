@@ -428,7 +428,7 @@ enum {
 
 struct rotation {
 	struct record *record;
-	bool tells;			/* a part has begun */
+	bool tells;			/* a part has begun, so the kernel tells its names again */
 	unsigned parts;
 };
 
@@ -460,7 +460,10 @@ static void add_names(struct packets *packets, uint64_t time, int count, bool la
 	packets_end(packets, time);
 }
 
-/* Names for `packs` packets are told once asked, a packet between two of samples. Returns how many parts began. */
+/*
+ * After each beginning of a part, the kernel tells its names in `packs` packets, each before a packet of samples.
+ * Returns how many parts began.
+ */
 static unsigned record_parts(const char *folder, int packs, int rounds)
 {
 	struct rotation rotation = { .tells = true };
@@ -494,7 +497,7 @@ static unsigned record_parts(const char *folder, int packs, int rounds)
 	return rotation.parts;
 }
 
-/* Lines of the shell's answer: of each part, but the last, its bytes and its bytes of names. */
+/* The shell prints a line for each part but the last: the part's bytes, and those of its names. */
 static void check_parts(const char *folder, uint64_t names)
 {
 	char *command = util_format("cd '%s' && for part in $(ls | sed '$d'); do "
@@ -514,7 +517,7 @@ static void check_parts(const char *folder, uint64_t names)
 	free(command);
 }
 
-/* Bytes of such packets, on the wire. */
+/* The bytes of so many packets of names. */
 static uint64_t names_size(int packs)
 {
 	struct packets *packets = packets_new(3);
@@ -527,7 +530,7 @@ static uint64_t names_size(int packs)
 	return size;
 }
 
-/* Each part has all names that the kernel tells, be they more than a part was to have. */
+/* Each part has all names that the kernel tells, even if they are larger than part_bytes. */
 static void test_parts_stand_alone(void **state)
 {
 	(void)state;
