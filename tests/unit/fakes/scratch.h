@@ -3,6 +3,7 @@
 #ifndef SCRATCH_H
 #define SCRATCH_H
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -81,6 +82,24 @@ static inline char *scratch_read(const char *path, size_t *size)
 	assert_int_equal(*size, end);
 	fclose(file);
 	return bytes;
+}
+
+/* The path of what is alone in a folder, in fresh memory. Names that begin with a dot do not count. */
+static inline char *scratch_only(const char *folder)
+{
+	DIR *opened = opendir(folder);
+	struct dirent *entry;
+	char *path = NULL;
+
+	assert_non_null(opened);
+	while ((entry = readdir(opened)))
+		if (entry->d_name[0] != '.') {
+			assert_null(path);
+			path = util_format("%s/%s", folder, entry->d_name);
+		}
+	closedir(opened);
+	assert_non_null(path);
+	return path;
 }
 
 /* Runs a shell command in the folder. It must succeed. */

@@ -191,24 +191,6 @@ static size_t count_events(const char *text, const char *name, uint32_t cpu)
 	return count;
 }
 
-/* The only folder in the recording. */
-static char *only_folder(const char *recording)
-{
-	DIR *opened = opendir(recording);
-	struct dirent *entry;
-	char *path = NULL;
-
-	assert_non_null(opened);
-	while ((entry = readdir(opened)))
-		if (entry->d_name[0] != '.') {
-			assert_null(path);
-			path = util_format("%s/%s", recording, entry->d_name);
-		}
-	closedir(opened);
-	assert_non_null(path);
-	return path;
-}
-
 static size_t count_folders(const char *recording)
 {
 	DIR *opened = opendir(recording);
@@ -556,10 +538,10 @@ static void test_partial_until_closed(void **state)
 	record_bytes(record, packets);
 	for (int i = 0; i < 10000 && count_folders(scratch_path("partial")) == 0; i++)
 		usleep(1000);
-	before = only_folder(scratch_path("partial"));
+	before = scratch_only(scratch_path("partial"));
 	assert_string_equal(before + strlen(before) - 8, ".partial");
 	assert_true(record_close(record, &error));
-	after = only_folder(scratch_path("partial"));
+	after = scratch_only(scratch_path("partial"));
 	assert_int_equal(strlen(after), strlen(before) - 8);
 	free(before);
 	free(after);
@@ -592,7 +574,7 @@ static void test_no_room(void **state)
 	assert_non_null(strstr(error, "File too large"));
 	free(error);
 
-	folder = only_folder(scratch_path("room"));
+	folder = scratch_only(scratch_path("room"));
 	assert_non_null(strstr(folder, ".partial"));
 	text = util_format("%s/samples_0", folder);
 	assert_int_equal(stat(text, &file), 0);

@@ -4,7 +4,6 @@
  * has the books of the whole packets before the cut. Damage anywhere costs one packet, and a repair removes
  * it.
  */
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -59,24 +58,6 @@ static struct packets *some_packets(uint8_t boot)
 			recordings_missed(packets, cpu, round * 100 + 10 * cpu + 1, EVENTS);
 	}
 	return packets;
-}
-
-/* The only part of a recording, in fresh memory. */
-static char *only_part(const char *folder)
-{
-	DIR *opened = opendir(folder);
-	struct dirent *entry;
-	char *path = NULL;
-
-	assert_non_null(opened);
-	while ((entry = readdir(opened)))
-		if (entry->d_name[0] != '.') {
-			assert_null(path);
-			path = util_format("%s/%s", folder, entry->d_name);
-		}
-	closedir(opened);
-	assert_non_null(path);
-	return path;
 }
 
 /* ---- reading it ---- */
@@ -191,7 +172,7 @@ static void test_cut_at_each_byte(void **state)
 
 	(void)state;
 	recordings_write(scratch_path("cut"), packets);
-	part = only_part(scratch_path("cut"));
+	part = scratch_only(scratch_path("cut"));
 	file = util_format("%s/samples_0", part);
 	size = size_of(file);
 	packet = size / ROUNDS;
@@ -215,7 +196,7 @@ static void test_damage_at_each_byte(void **state)
 
 	(void)state;
 	recordings_write(scratch_path("damage"), packets);
-	part = only_part(scratch_path("damage"));
+	part = scratch_only(scratch_path("damage"));
 	file = util_format("%s/samples_0", part);
 	size = size_of(file);
 	packet = size / ROUNDS;
@@ -255,7 +236,7 @@ static void test_repaired(void **state)
 
 	(void)state;
 	recordings_write(scratch_path("repair"), packets);
-	part = only_part(scratch_path("repair"));
+	part = scratch_only(scratch_path("repair"));
 	partial = util_format("%s.partial", part);
 	file = util_format("%s/samples_0", part);
 	packet = size_of(file) / ROUNDS;
@@ -353,7 +334,7 @@ static void test_metadata_made_anew(void **state)
 	recordings_descriptor(packets, ROUNDS * 100);
 	recordings_own_event(packets, ROUNDS * 100);
 	recordings_write(scratch_path("metadata"), packets);
-	part = only_part(scratch_path("metadata"));
+	part = scratch_only(scratch_path("metadata"));
 	file = util_format("%s/metadata", part);
 	whole = scratch_read(file, &size);
 	assert_non_null(strstr(whole, "mail_put"));
@@ -392,7 +373,7 @@ static void test_metadata_of_damaged_packets(void **state)
 
 	(void)state;
 	recordings_write(scratch_path("inside"), packets);
-	part = only_part(scratch_path("inside"));
+	part = scratch_only(scratch_path("inside"));
 	file = util_format("%s/meta_0", part);
 	size = size_of(file);
 	opened = fopen(file, "r+");
