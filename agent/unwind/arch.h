@@ -21,7 +21,7 @@ struct arch {
 	uint8_t word;			/* bytes of an address */
 	uint8_t registers;		/* how many there are */
 	uint8_t pc, sp, fp;		/* their numbers */
-	uint8_t link;			/* the register in which a call leaves its return address; or ARCH_NO_REGISTER */
+	uint8_t link;			/* the register that takes a call's return address; or ARCH_NO_REGISTER */
 	int8_t saved_fp, saved_pc;	/* where a frame keeps its caller's, in bytes from the frame pointer */
 	uint8_t caller_sp;		/* the caller's stack pointer, in bytes from the frame pointer */
 	uint8_t step;			/* addresses of instructions are multiples of this */
