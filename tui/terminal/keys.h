@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A key is a Unicode code point (1 to 26: Ctrl and a letter), or one of these; from KEYS_UP on they are above Unicode. */
+/* A key is a Unicode code point (1 to 26: Ctrl and a letter), or one of these. KEYS_UP and later are above Unicode. */
 enum {
 	KEYS_TAB = '\t', KEYS_ENTER = '\r', KEYS_ESCAPE = 27, KEYS_BACKSPACE = 127,
 	KEYS_UP = 0x110000, KEYS_DOWN, KEYS_LEFT, KEYS_RIGHT, KEYS_PAGE_UP, KEYS_PAGE_DOWN,
