@@ -47,12 +47,12 @@ void session_unsubscribe(struct subscription *subscription)
 	free(subscription);
 }
 
-static void keep_excerpt(struct fake_wish *wish, const struct excerpt *excerpt)
+static void keep_excerpt(struct fake_wanted *wanted, const struct excerpt *excerpt)
 {
-	wish->window_ns = excerpt->window_ns;
-	wish->zero_ns = excerpt->zero_ns;
-	wish->until_ns = excerpt->until_ns;
-	wish->filter = excerpt->filter;
+	wanted->window_ns = excerpt->window_ns;
+	wanted->zero_ns = excerpt->zero_ns;
+	wanted->until_ns = excerpt->until_ns;
+	wanted->filter = excerpt->filter;
 }
 
 static bool is_marks(const struct request *request)
@@ -61,20 +61,20 @@ static bool is_marks(const struct request *request)
 		((const struct vitals_request *)request)->cpus == VITALS_NO_CPUS;
 }
 
-void fake_keep(struct fake_wish *wish, const struct request *request)
+void fake_keep(struct fake_wanted *wanted, const struct request *request)
 {
 	const struct function_request *functions = (const struct function_request *)request;
 
 	if (request->kind == &vitals_kind)
-		wish->cpus = ((const struct vitals_request *)request)->cpus;
+		wanted->cpus = ((const struct vitals_request *)request)->cpus;
 	if (!is_marks(request))
-		keep_excerpt(wish, &request->excerpt);
+		keep_excerpt(wanted, &request->excerpt);
 	if (request->kind == &vitals_kind)
 		return;
-	wish->selected = functions->selected;
-	wish->callers = functions->callers;
-	wish->visible_count = functions->visible_count;
-	memcpy(wish->visible, functions->visible, sizeof(functions->visible));
+	wanted->selected = functions->selected;
+	wanted->callers = functions->callers;
+	wanted->visible_count = functions->visible_count;
+	memcpy(wanted->visible, functions->visible, sizeof(functions->visible));
 }
 
 /* A real session does not make an answer that nobody has asked for: removes it. */
@@ -96,7 +96,7 @@ void session_request(struct subscription *subscription, const struct request *re
 	struct session *session = subscription->session;
 
 	stop(subscription);
-	session->wishes++;
+	session->wants++;
 	if (!request)
 		return;
 	if (!*asking(session, request->kind))
@@ -104,7 +104,7 @@ void session_request(struct subscription *subscription, const struct request *re
 	subscription->kind = request->kind;
 	subscription->marks = is_marks(request);
 	++*asking(session, request->kind);
-	fake_keep(&session->wish, request);
+	fake_keep(&session->wanted, request);
 }
 
 /* The answer of this kind, from the next picture. Who asks first gets it. */
@@ -255,10 +255,10 @@ void fake_end(struct session *session)
 
 struct excerpt fake_excerpt(const struct session *session)
 {
-	const struct fake_wish *wish = &session->wish;
+	const struct fake_wanted *wanted = &session->wanted;
 
 	return (struct excerpt) {
-		.window_ns = wish->window_ns, .zero_ns = wish->zero_ns, .until_ns = wish->until_ns,
-		.filter = wish->filter,
+		.window_ns = wanted->window_ns, .zero_ns = wanted->zero_ns, .until_ns = wanted->until_ns,
+		.filter = wanted->filter,
 	};
 }

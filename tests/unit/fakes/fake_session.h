@@ -10,7 +10,7 @@
 #include "tui/screen/feed.h"
 #include "tui/screen/snapshot.h"
 
-struct fake_wish {			/* of both questions */
+struct fake_wanted {			/* of both questions */
 	uint64_t window_ns, zero_ns, until_ns;
 	struct filter filter;
 	enum vitals_cpus cpus;
@@ -23,8 +23,8 @@ struct fake_wish {			/* of both questions */
 struct session {
 	struct picture *next;		/* what of it was taken is NULL */
 	struct session_message message;
-	struct fake_wish wish, snapped;	/* the newest; that of the newest snapshot */
-	int wishes, runs, snapshots;
+	struct fake_wanted wanted, snapped;	/* the newest; that of the newest snapshot */
+	int wants, runs, snapshots;
 	int subscriptions;		/* how many there are; of these, how many ask now: */
 	int asking_vitals, asking_functions;
 	bool ran_on, marked;
@@ -40,7 +40,7 @@ struct session {
 	struct function_request asked[FEED_QUESTIONS];	/* likewise; of the larger kind */
 };
 
-void fake_keep(struct fake_wish *wish, const struct request *request);	/* what it asks */
+void fake_keep(struct fake_wanted *wanted, const struct request *request);	/* what it asks */
 struct feed fake_feed(struct session *session);		/* of it alone */
 struct excerpt fake_excerpt(const struct session *session);	/* as a screen has asked for it last */
 void fake_end(struct session *session);			/* what it was given, and its feed */

@@ -59,7 +59,7 @@ struct work {
 	uint32_t thread, process, weight;
 	uint32_t kernel_count, user_count;
 	uint64_t kernel[8], user[8];
-	uint64_t inside;		/* of each kernel function: where it was */
+	uint64_t inside;		/* how far each address is inside its kernel function */
 };
 
 static void take(struct world *world, const struct work *work)
@@ -138,7 +138,7 @@ static void a_stack_is_a_line_from_the_root(void **state)
 	world_free(&world);
 }
 
-/* Frames of their own, once they are read; the weights are as before. */
+/* Once they are read, inlined functions are frames of their own. The weights stay. */
 static void what_is_inlined_is_marked(void **state)
 {
 	struct world world = world_new();
@@ -203,7 +203,7 @@ static void lines_that_read_the_same_are_one(void **state)
 	world_free(&world);
 }
 
-/* Bytes order lines: the end before '(', that before ';', and a longer name behind. */
+/* Lines are sorted by bytes: the end of a frame comes before '(', that before ';', and a longer name last. */
 static void names_are_harmless_and_sorted_by_bytes(void **state)
 {
 	static const char *const names[] = { "f", "f(int, long)", "f;g", "f\ng h", "f\xc3\xa9",
@@ -246,7 +246,7 @@ static void check_lines(char *text, const struct export_result *result)
 		assert_int_equal(*end, '\0');
 		assert_true(end > space + 1);
 		*space = '\0';
-		/* Equal stacks would stand side by side. What ends before the other ends in ' '. */
+		/* Equal stacks would be neighbours. The shorter of two lines ends with ' '. */
 		assert_true(!before || strcmp(before, line) < 0);
 		before = line;
 		lines++;
@@ -333,7 +333,7 @@ static void only_the_named_file_is_left(void **state)
 	world_free(&world);
 }
 
-/* Each format has what its users take for granted; a name and an ending are one format's. */
+/* Each format has all that its callers need. No two formats share a name or an ending. */
 static void the_table_of_formats(void **state)
 {
 	size_t count = 0;
@@ -351,7 +351,7 @@ static void the_table_of_formats(void **state)
 	assert_int_equal(count, 2);
 }
 
-/* Facts of the asker's, then the table's rows; of one who gives up no more rows. */
+/* The asker's facts come first, and then the table's rows. There are no rows for an asker who gives up. */
 static void put_fact(const void *context, struct json_writer *writer)
 {
 	json_member_text(writer, "fact", context);

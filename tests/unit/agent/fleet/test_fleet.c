@@ -21,7 +21,7 @@ enum { MACHINES = 3 };
 static const uint64_t second = 1000000000;
 static const char *const names[MACHINES] = { "1 web", "2 db", "3 mail" };
 
-/* A machine with functions of its own, as its session tells of it. */
+/* A machine with functions of its own, and the answers that its session would make. */
 struct world {
 	struct symbols *symbols;
 	uint32_t functions[HAND_FUNCTIONS];
@@ -49,7 +49,7 @@ static struct picture *all_of(struct fleet *fleet)
 	return picture_new(&fleet_vitals(fleet, now)->answer, &fleet_functions(fleet, now)->answer);
 }
 
-/* As a screen asks both of its questions. */
+/* Asks both questions, as a screen does. */
 static void ask(struct fleet *fleet, const struct function_request *functions)
 {
 	struct vitals_request vitals = picture_vitals_request();
@@ -89,7 +89,7 @@ static const struct row *find(const struct picture *picture, const char *name, c
 	return found;
 }
 
-/* The sum of a row's self time, and of all rows'. */
+/* The sum of all rows' self time. */
 static uint64_t all_self(const struct picture *picture)
 {
 	uint64_t sum = 0;
@@ -99,7 +99,7 @@ static uint64_t all_self(const struct picture *picture)
 	return sum;
 }
 
-/* Weights of machines with different rates are different times. */
+/* The same weight is more time on a machine with a lower rate. */
 static void test_sums_are_exact(void **state)
 {
 	struct world web = new_world(), db = new_world();
@@ -153,7 +153,7 @@ static void test_kernels_are_told_apart(void **state)
 	symbols_free(mail.symbols);
 }
 
-/* A line for each machine: all its CPUs; states and losses of all. */
+/* Each machine has a line with all its CPUs. States and losses are those of all machines. */
 static void test_header(void **state)
 {
 	struct world web = new_world(), db = new_world();
@@ -196,7 +196,7 @@ static void test_header(void **state)
 	symbols_free(db.symbols);
 }
 
-/* Of the links the best is shown, whichever machine has it; and profiled is what can say so. */
+/* The best link of any machine is shown. Only machines whose link is up count as profiled. */
 static void test_states_of_many(void **state)
 {
 	const enum link_state better[] = { LINK_NO_PORT, LINK_LOST, LINK_CONNECTING, LINK_TAKEN,
@@ -226,7 +226,7 @@ static void test_states_of_many(void **state)
 	symbols_free(db.symbols);
 }
 
-/* A machine's rate is what it is from now on: what was sampled before keeps its time. */
+/* A new rate counts from now on: what was sampled before keeps its time. */
 static void test_another_rate_moves_no_past(void **state)
 {
 	struct world web = new_world(), db = new_world();
@@ -242,7 +242,7 @@ static void test_another_rate_moves_no_past(void **state)
 	weight = picture->functions->table->weight;
 	picture_free(picture);
 
-	one = part(&web, "Linux", 100, 51 * second);		/* ctl rate 100, and nothing since */
+	one = part(&web, "Linux", 100, 51 * second);		/* the rate is 100 now, and no sample has come since */
 	one->functions->table->time = one->functions->table->weight * 1000000;
 	take(fleet, 0, one);
 	picture = all_of(fleet);
@@ -255,13 +255,13 @@ static void test_another_rate_moves_no_past(void **state)
 	symbols_free(db.symbols);
 }
 
-/* Rows that are looked at: each machine is asked for its own functions, trends are added up. */
+/* For the visible rows, each machine is asked for its own functions, and their trends are added up. */
 static void test_visible_rows(void **state)
 {
 	struct world web = new_world(), db = new_world();
 	struct fleet *fleet = fleet_new(names, 2, NULL);
 	struct picture *picture, *before;
-	struct function_request wish = picture_function_request(), asked;
+	struct function_request wanted = picture_function_request(), asked;
 	const struct row *row;
 
 	(void)state;
@@ -269,11 +269,11 @@ static void test_visible_rows(void **state)
 	take(fleet, 1, part(&db, "Linux", 500, 50 * second));
 	before = all_of(fleet);
 	row = find(before, "spin_lock", "Linux");
-	wish.request.excerpt.window_ns = 10 * second;
-	wish.request.excerpt.filter.cpu = 1;
-	wish.visible[0] = wish.selected = row->function;
-	wish.visible_count = 1;
-	ask(fleet, &wish);
+	wanted.request.excerpt.window_ns = 10 * second;
+	wanted.request.excerpt.filter.cpu = 1;
+	wanted.visible[0] = wanted.selected = row->function;
+	wanted.visible_count = 1;
+	ask(fleet, &wanted);
 	asked = fleet_function_request(fleet, 1);
 	assert_int_equal(asked.visible_count, 1);
 	assert_int_equal(asked.visible[0], db.functions[1]);
@@ -292,26 +292,26 @@ static void test_visible_rows(void **state)
 	symbols_free(db.symbols);
 }
 
-/* Zero and freeze are where each machine's clock stands; a new boot has its own beginning. */
+/* Zero and freeze are set where each machine's own clock stands. A new boot counts from its beginning. */
 static void test_clocks_are_never_mixed(void **state)
 {
 	struct world web = new_world(), db = new_world(), again = new_world();
 	struct fleet *fleet = fleet_new(names, 3, NULL);
-	struct function_request wish = picture_function_request();
+	struct function_request wanted = picture_function_request();
 
 	(void)state;
 	take(fleet, 0, part(&web, "Linux", 1000, 50 * second));
 	take(fleet, 1, part(&db, "Linux", 1000, 900 * second));
-	wish.request.excerpt.zero_ns = 7;
-	ask(fleet, &wish);
+	wanted.request.excerpt.zero_ns = 7;
+	ask(fleet, &wanted);
 	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * second);
 	assert_int_equal(fleet_excerpt(fleet, 1).zero_ns, 900 * second);
 	assert_int_equal(fleet_excerpt(fleet, 2).zero_ns, 0);
 	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
 
 	take(fleet, 0, part(&web, "Linux", 1000, 60 * second));
-	wish.request.excerpt.until_ns = 9;
-	ask(fleet, &wish);
+	wanted.request.excerpt.until_ns = 9;
+	ask(fleet, &wanted);
 	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * second);
 	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 60 * second);
 	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 900 * second);
@@ -320,8 +320,8 @@ static void test_clocks_are_never_mixed(void **state)
 	take(fleet, 1, part(&again, "Linux", 1000, 1000 * second));
 	assert_int_equal(fleet_excerpt(fleet, 1).zero_ns, 0);
 	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 1);
-	wish.request.excerpt.until_ns = 0;
-	ask(fleet, &wish);
+	wanted.request.excerpt.until_ns = 0;
+	ask(fleet, &wanted);
 	assert_int_equal(fleet_excerpt(fleet, 0).until_ns, 0);
 	assert_int_equal(fleet_excerpt(fleet, 1).until_ns, 0);
 	assert_int_equal(fleet_excerpt(fleet, 0).zero_ns, 50 * second);
@@ -331,7 +331,7 @@ static void test_clocks_are_never_mixed(void **state)
 	symbols_free(again.symbols);
 }
 
-/* Functions of a new boot have other numbers, and are found again by their names. */
+/* The functions of a new boot have other ids, and are found again by their names. */
 static void test_new_boot(void **state)
 {
 	static const char *const list[] = { "other", "memcpy" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which answer belongs to which line, when the guest stood still and others had asked before. */
+/* Which answer belongs to which line, if the guest stood still or another ktop has asked before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void refuse(struct world *world, const char *text)
 	commands_reply(world->commands, false, text, strlen(text));
 }
 
-/* What the guest got so far, and the echo in it, without its newline. */
+/* Reads what the guest got so far, and takes the echo line from it, without its newline. */
 static void read_echo(struct world *world, char echo[64])
 {
 	char lines[256] = "";
@@ -98,7 +98,7 @@ static void check_last(const struct world *world, const char *part)
 	assert_non_null(strstr(world->answers[world->count - 1], part));
 }
 
-/* It reads the lines of an earlier ktop, and then ours, long after nobody waits any more. */
+/* The guest reads the lines of an earlier ktop and then ours, long after all of them have expired. */
 static void test_guest_that_stood_still(void **state)
 {
 	struct world world = begin();
@@ -113,7 +113,7 @@ static void test_guest_that_stood_still(void **state)
 	reply(&world, "rate 997");
 	reply(&world, "stopped");
 	reply(&world, "echo 1");
-	reply(&world, "hello");			/* that one's own */
+	reply(&world, "hello");			/* to the earlier ktop's hello */
 	reply(&world, "on, mode timer");
 	assert_int_equal(world.count, 1);
 	reply(&world, echo);
@@ -125,7 +125,7 @@ static void test_guest_that_stood_still(void **state)
 	end(&world);
 }
 
-/* Its hook is older than the echo, and refuses that. */
+/* The hook is too old to know the echo, and refuses it. */
 static void test_hook_that_knows_no_echo(void **state)
 {
 	struct world world = begin();
@@ -143,7 +143,7 @@ static void test_hook_that_knows_no_echo(void **state)
 	end(&world);
 }
 
-/* Two that are told apart by nothing else: each has an echo of its own. */
+/* Two ktops begin with different echoes: nothing else tells their answers apart. */
 static void test_no_two_begin_alike(void **state)
 {
 	struct world one = begin(), other = begin();
@@ -162,7 +162,7 @@ static void test_no_two_begin_alike(void **state)
 	end(&other);
 }
 
-/* A guest that answers all but hello is heard all the same, in time. */
+/* The guest answers every line but the hello. After a while its answers count all the same. */
 static void test_hello_that_was_lost(void **state)
 {
 	struct world world = begin();

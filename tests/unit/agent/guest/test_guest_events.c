@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kinds of events: their names, which are on, how many came from each CPU. */
+/* Kinds of events: their names, which of them are traced, how many came from each CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void what_it_is_called_first_stays_and_is_printable(void **state)
 	guest_events_free(events);
 }
 
-/* A hook that has more ids than the 32 of its status says so; then the status is not asked. */
+/* A hook that traces more than 32 ids sends a mask of its own. Then the status' mask is ignored. */
 static void a_mask_of_any_length(void **state)
 {
 	static const uint32_t mask[] = { 0, 0, 0, 1u << 4 };

@@ -104,7 +104,7 @@ static void test_already(void **state)
 	assert_string_equal(profiler.text, "profiling on (already)");
 }
 
-/* Before the first status nothing is confirmed, not even "off". */
+/* Before the first status, nothing is confirmed, not even that the profiler is off. */
 static void test_no_status(void **state)
 {
 	struct profiler profiler = { 0 };
@@ -133,7 +133,7 @@ static void test_silence(void **state)
 	assert_int_equal(step(&profiler, facts), PROFILER_WAIT);
 }
 
-/* What is sent now would be obeyed much later: nothing is. */
+/* The guest cannot hear. A line that is sent now would be obeyed much later, so none is sent. */
 static void test_hindered(void **state)
 {
 	struct profiler profiler = { 0 };
@@ -188,7 +188,7 @@ static struct profiler_facts silent(uint64_t ms, bool running)
 	return facts;
 }
 
-/* Nothing goes out while it cannot be heard, and it is said once. */
+/* Nothing is sent while the guest cannot hear, and that the wish is kept is told once. */
 static void test_kept_while_hindered(void **state)
 {
 	struct profiler profiler = { 0 };
@@ -220,14 +220,14 @@ static void test_kept_while_silent(void **state)
 	assert_string_equal(profiler.text, "profiling starts when the guest answers: it is silent");
 	assert_int_equal(step(&profiler, silent(40000, false)), PROFILER_WAIT);
 
-	/* It was booted anew, and knows nothing: it is asked again. */
+	/* The guest has booted anew, and knows nothing of the wish: it is sent again. */
 	assert_int_equal(step(&profiler, off(40001, false)), PROFILER_SEND_LINE);
-	assert_int_equal(step(&profiler, silent(43001, false)), PROFILER_WAIT);	/* that was said */
+	assert_int_equal(step(&profiler, silent(43001, false)), PROFILER_WAIT);	/* it was told before */
 	assert_int_equal(step(&profiler, on(44000, false)), PROFILER_DONE);
 	assert_string_equal(profiler.text, "profiling on (the guest answers again)");
 }
 
-/* A guest that answers, and does not do it, fails. */
+/* The wish fails if the guest answers but does not obey. */
 static void test_kept_is_not_for_ever(void **state)
 {
 	struct profiler profiler = { 0 };
@@ -241,7 +241,7 @@ static void test_kept_is_not_for_ever(void **state)
 	assert_string_equal(profiler.text, "profiling not turned on: no CPU is enabled");
 }
 
-/* What was sent may be obeyed later: the guest has to take it back, too. */
+/* A line that was sent may be obeyed later, so the contrary has to be sent, too. */
 static void test_taken_back(void **state)
 {
 	struct profiler profiler = { 0 };
@@ -258,7 +258,7 @@ static void test_taken_back(void **state)
 	profiler_obeyed(&profiler);
 	assert_int_equal(step(&profiler, off(6003, false)), PROFILER_DONE);
 
-	/* Of what never went out nothing is left. */
+	/* A wish that was never sent leaves no doubt. */
 	profiler_want(&profiler, true, true);
 	assert_int_equal(step(&profiler, hindered(7000)), PROFILER_KEEP);
 	profiler_want(&profiler, false, true);

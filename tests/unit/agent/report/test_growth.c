@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a session is asked costs as much more as there is more of it, not the square of that: each question, of a
- * guest with so many functions and stacks, and of one with eight times as many. By processor time.
+ * The cost of a question grows in proportion to the guest, and not with its square. Each question is asked of a guest
+ * with so many functions and stacks, and of one with eight times as many. Processor time counts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +33,8 @@
 #include "tests/unit/fakes/session_fixture.h"
 
 enum {
-	FUNCTIONS = 750, STACKS = 10 * FUNCTIONS, DEPTH = 6,	/* of the smaller guest */
-	TIMES = 8, MOST = 24,		/* a square would be 64 */
+	FUNCTIONS = 750, STACKS = 10 * FUNCTIONS, DEPTH = 6,	/* the smaller guest has so many */
+	TIMES = 8, MOST = 24,		/* the larger guest; the largest growth of the cost (the square would be 64) */
 	PACKET = 100, ROUNDS = 3,
 };
 static const uint64_t first_address = 0x1000;
@@ -69,7 +69,7 @@ static const char *write_names(unsigned count)
 	return path;
 }
 
-/* The stack of this number: its last frames are anywhere, the first ones common to many. */
+/* Makes a stack. Its last frames are random; many stacks have its first ones. */
 static void put_stack(struct body *body, uint64_t number, unsigned functions)
 {
 	uint64_t frames[DEPTH], seed = number * 2654435761u + 88172645463325252u;
@@ -82,7 +82,7 @@ static void put_stack(struct body *body, uint64_t number, unsigned functions)
 
 static void put_packet(struct fake_guest *guest, uint64_t from, unsigned times)
 {
-	guest->clock += 40 * FAKE_GUEST_TICKS_PER_MS / times;	/* as many slices */
+	guest->clock += 40 * FAKE_GUEST_TICKS_PER_MS / times;	/* both guests get as many slices */
 	packets_begin(guest->packets, KTOP_SAMPLES, 0, guest->clock);
 	for (uint64_t i = from; i < from + PACKET; i++) {
 		const struct ktop_wire_sample sample = { .process = KTOP_KERNEL, .weight = 1,
@@ -114,7 +114,7 @@ static void grow(struct grown *grown, unsigned times)
 	assert_in_range(store_counts(grown->epoch->inputs.store), times * STACKS / 2, times * STACKS);
 }
 
-/* ---- what is asked; each round asks what was not asked before ---- */
+/* ---- questions; no round asks what an earlier one asked ---- */
 
 static struct question asked(const struct grown *grown, enum kept_callers callers)
 {
@@ -186,7 +186,7 @@ static void ask_stacks(struct grown *grown)
 	export_free(export);
 }
 
-/* The machine is two in a fleet: their pictures are merged by name. */
+/* The machine is in a fleet twice, so that its answers are merged by name. */
 static void ask_fleet(struct grown *grown)
 {
 	static const char *const names[] = { "1 a", "2 b" };
@@ -220,7 +220,7 @@ static void leap(struct grown *grown)
 	assert_int_equal(store_slices(store), 1);
 }
 
-/* The cheapest of some rounds: what else the processor does takes its caches. */
+/* The cost of the cheapest of some rounds: other programs disturb the processor's caches. */
 static uint64_t cost_of(struct grown *grown, void (*ask)(struct grown *grown))
 {
 	uint64_t least = UINT64_MAX;

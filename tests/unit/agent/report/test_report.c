@@ -20,7 +20,7 @@
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
-/* Written piece by piece, it is one whole. */
+/* The JSON is written piece by piece, and parses as one object. */
 static void check_json(const char *text, const struct report *report)
 {
 	cJSON *root = cJSON_Parse(text);
@@ -35,7 +35,7 @@ static void check_json(const char *text, const struct report *report)
 	cJSON_Delete(root);
 }
 
-/* Names stand by columns, not by bytes, in the C locale too. */
+/* Names are aligned by columns and not by bytes, in the C locale, too. */
 static void test_text_is_aligned(void **state)
 {
 	static const char name[] = "gr\xc3\xb6\xc3\x9f" "e_\xe5\x90\x8d\xe5\x89\x8d";	/* 10 columns */
@@ -131,7 +131,7 @@ static void test_report_is_exact(void **state)
 	fixture_end(&fixture);
 }
 
-/* A window into a profile that runs: rates are right although it is cut by whole slices. */
+/* In a window into a running profile, rates are right although it is cut at whole slices. */
 static void test_report_beside_a_running_profiler(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -155,7 +155,7 @@ static void test_report_beside_a_running_profiler(void **state)
 	fixture_end(&fixture);
 }
 
-/* How much of the time nobody knows of is told; of which rows are asked for does not matter. */
+/* The report tells the share of missed periods, whichever rows are asked for. */
 static void test_report_tells_its_gaps(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -184,7 +184,7 @@ static void test_report_tells_its_gaps(void **state)
 	fixture_end(&fixture);
 }
 
-/* The guest has begun to tell of its functions, and the one that was sampled comes late. */
+/* The guest has begun to send the names of its functions; that of the sampled function comes late. */
 static void test_report_waits_for_the_guests_names(void **state)
 {
 	const struct session_options other = {
@@ -227,7 +227,7 @@ static void fails_at_once(struct fixture *fixture, const struct report_request *
 	report_free(report);
 }
 
-/* What can be known before is no window's time lost, nor cut in silence. */
+/* Mistakes that can be known before the window are told before it. */
 static void test_what_is_wrong_is_said_before_the_window(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -258,13 +258,13 @@ static void test_a_filter_that_nothing_passes_is_told(void **state)
 	text = report_fixture_text(report);
 	assert_non_null(strstr(text, "no sample passes --thread"));
 	assert_non_null(strstr(text, "CPUs not run 0 (0.0%)"));
-	assert_null(strstr(text, "kernel 0.0%"));	/* no share of nothing */
+	assert_null(strstr(text, "kernel 0.0%"));	/* without samples there are no shares */
 	free(text);
 	report_free(report);
 	fixture_end(&fixture);
 }
 
-/* Nobody reads the report: the stacks that it was asked for are written all the same. */
+/* The stacks are written even if nobody reads the report. */
 static void test_stacks_are_written_whoever_reads(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);

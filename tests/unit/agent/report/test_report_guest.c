@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report, and what its guest and VM do meanwhile. */
+/* What a report does when its guest or VM stops, restarts, or falls silent meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,9 +20,9 @@
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
-static const uint64_t soon = 200000000;		/* ns, for who waits */
+static const uint64_t soon = 200000000;		/* ns until the deadline of a report that is cut */
 
-/* What was sampled is not lost because the guest does not stop. */
+/* The guest does not stop its profiler. The samples are shown all the same. */
 static void test_report_survives_a_guest_that_does_not_stop(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -41,7 +41,7 @@ static void test_report_survives_a_guest_that_does_not_stop(void **state)
 	fixture_end(&fixture);
 }
 
-/* Somebody waits: a guest that says nothing more is left, and told to go on as before. */
+/* Somebody waits for the end. The report leaves a guest that is silent, and sends it its old settings. */
 static void test_report_that_is_cut_leaves_a_silent_guest(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -60,7 +60,7 @@ static void test_report_that_is_cut_leaves_a_silent_guest(void **state)
 	fixture_end(&fixture);
 }
 
-/* Nor is one waited for that goes on and on, but does not what it is told. */
+/* The same with a guest that sends samples, but does not obey. */
 static void test_report_that_is_cut_leaves_a_deaf_guest(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -71,7 +71,7 @@ static void test_report_that_is_cut_leaves_a_deaf_guest(void **state)
 	(void)state;
 	report_cut(report, "interrupted", late);
 	while (report_step(report) < REPORT_DONE && steps < 3) {
-		steps += util_now() >= late;		/* to leave it, to name, and to be done */
+		steps += util_now() >= late;		/* one to leave the guest, one for names, one to be done */
 		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
 		fixture_step(&fixture);
 	}
@@ -98,7 +98,7 @@ static void test_report_of_a_profiler_that_somebody_stops(void **state)
 	fixture_end(&fixture);
 }
 
-/* What the books of the next boot say is not said of this one. */
+/* The report does not show the books of the next boot as its own. */
 static void test_report_of_a_guest_that_restarts(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -112,7 +112,7 @@ static void test_report_of_a_guest_that_restarts(void **state)
 	fake_guest_facts(fixture.guest, NULL, 0);
 	fake_guest_status(fixture.guest, false);
 	report_fixture_finish(&fixture, report);
-	/* The new boot is as it is: nothing of it was borrowed. */
+	/* The report has borrowed nothing from the new boot, and leaves it as it is. */
 	fake_guest_step(fixture.guest);
 	assert_string_equal(fixture.guest->lines, "hello\n");
 	assert_true(report_write(report, out, &error));
@@ -126,7 +126,7 @@ static void test_report_of_a_guest_that_restarts(void **state)
 	fixture_end(&fixture);
 }
 
-/* Nobody drives the session after it: the guest has its line all the same. */
+/* The report is freed in its window, and no step follows. The line that stops the guest was sent. */
 static void test_report_that_is_given_up_stops_the_guest(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -139,7 +139,7 @@ static void test_report_that_is_given_up_stops_the_guest(void **state)
 	fixture_end(&fixture);
 }
 
-/* Nobody drives the session after it: the guest has its lines all the same. */
+/* The same for the lines that set back rate and sampler. */
 static void test_report_that_is_given_up_gives_back(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -173,7 +173,7 @@ static void await_failure(struct fixture *fixture, const char *why)
 	report_free(report);
 }
 
-/* A guest that never speaks, and one that never says who it is: a bounded wait, and the reason. */
+/* A guest sends nothing, or never its facts: the wait is bounded, and the error tells the reason. */
 static void test_report_of_a_silent_guest_says_why(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -186,7 +186,7 @@ static void test_report_of_a_silent_guest_says_why(void **state)
 	fixture_end(&fixture);
 }
 
-/* What came before its clock stood still is shown, and that it did is an error. */
+/* The guest's clock stands still. The report shows what came before, and is an error. */
 static void test_report_of_a_guest_that_stands_still(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -205,7 +205,7 @@ static void test_report_of_a_guest_that_stands_still(void **state)
 	fixture_end(&fixture);
 }
 
-/* A guest that stands still hears later that its rate is as before; the report says so. */
+/* A guest that stands still will get its old rate later. The report says so. */
 static void test_report_tells_what_a_still_guest_keeps(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -226,7 +226,7 @@ static void test_report_tells_what_a_still_guest_keeps(void **state)
 	fixture_end(&fixture);
 }
 
-/* It goes on where the port comes back; what was on the way is lost, and in the books. */
+/* The report goes on when the port comes back. What was on its way is lost, and counted in the books. */
 static void test_report_outlives_its_connection(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -274,7 +274,7 @@ static void test_report_of_a_lost_port_ends(void **state)
 	fixture_end(&fixture);
 }
 
-/* What the guest could not be told is not forgotten: it goes off when it is there again. */
+/* The guest could not be told to stop. It is stopped when it is there again. */
 static void test_profiling_goes_off_when_the_guest_is_back(void **state)
 {
 	(void)state;
@@ -307,7 +307,7 @@ static void test_profiling_goes_off_when_the_guest_is_back(void **state)
 	}
 }
 
-/* Though its guest has told of itself before. */
+/* It fails at once even if the guest has told of itself before. */
 static void test_report_of_a_paused_vm_fails_at_once(void **state)
 {
 	static const struct fake_answer machine[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report, and who else profiles the guest: a person, other reports. */
+/* A report beside others who profile the same guest: a person, other reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #include "tests/unit/fakes/report_fixture.h"
 #include "tests/unit/fakes/session_fixture.h"
 
-/* What a person does meanwhile, by a line or by the key of the screen, is not undone at the end. */
+/* What a person sets meanwhile, by a control line or by a key, is not undone at the end. */
 static void test_what_a_person_sets_stays(void **state)
 {
 	(void)state;
@@ -80,7 +80,7 @@ enum { TOGETHER = 3 };
 struct pack {
 	struct fixture fixture;
 	struct report *reports[TOGETHER];
-	int starts, stops;		/* lines that the guest got */
+	int starts, stops;		/* how many of these lines the guest got */
 };
 
 static int lines_of(const struct fake_guest *guest, const char *line)
@@ -123,7 +123,7 @@ static void end_pack(struct pack *pack)
 	fixture_end(&pack->fixture);
 }
 
-/* Beside a profiler that was off: it goes off when the last has ended, and each has its rows. */
+/* The profiler was off. It goes off when the last report has ended, and each report has its rows. */
 static void test_reports_at_once_share_the_profiler(void **state)
 {
 	struct pack pack = { .fixture = fixture_begin(NULL) };
@@ -149,7 +149,7 @@ static void test_reports_at_once_share_the_profiler(void **state)
 	end_pack(&pack);
 }
 
-/* One that comes while another's books are being closed has a profile of its own. */
+/* A report that comes while another one's books are being closed has a profile of its own. */
 static void test_report_behind_another(void **state)
 {
 	struct pack pack = { .fixture = fixture_begin(NULL) };
@@ -309,7 +309,7 @@ static void test_many_readers_of_one_machine(void **state)
 
 /* ---- different rates ---- */
 
-/* Two that want different rates cannot both have theirs: the second is told so. */
+/* Two reports want different rates: the second one fails, and says why. */
 static void test_reports_of_different_rates(void **state)
 {
 	struct pack pack = { .fixture = fixture_begin(NULL) };

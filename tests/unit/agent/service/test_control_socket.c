@@ -49,7 +49,7 @@ static uint64_t now = 1;
 
 static const struct control_sink sink = { .request = on_request };
 
-/* The control socket of a VM of this name; its folder is this test's own. */
+/* The path of the control socket for a VM with this name; its folder is the test's own. */
 static char *path_of(const char *vm)
 {
 	char *error = NULL, *path = control_socket_path(scratch_text(vm, ""), &error);
@@ -69,7 +69,7 @@ static int bound(const char *path)
 	return fd;
 }
 
-/* What a killed ktop leaves: a socket that nobody listens at. */
+/* Leaves what a killed ktop leaves: a socket at which nobody listens. */
 static void leave_dead(const char *path)
 {
 	close(bound(path));
@@ -114,14 +114,14 @@ static void test_the_living_are_left_alone(void **state)
 	found = control_client_find(scratch_path("mine"));
 	assert_string_equal(found, mine);
 	free(found);
-	assert_null(control_client_find(NULL));		/* which of the two? */
+	assert_null(control_client_find(NULL));		/* there are two: which is meant is not known */
 	control_socket_free(control);
 	control_socket_free(beside);
 	free(mine);
 	free(other);
 }
 
-/* What one hears of a live ktop that sends these bytes and ends. NULL: an error that says so. */
+/* The answer that a client gets from a live ktop that sends these bytes and ends. NULL: an error, which is checked. */
 static char *hear(const char *sent, bool *ok)
 {
 	const char *path = scratch_path("speaker");
@@ -178,7 +178,7 @@ static int asks(struct control_socket *control)
 	return fd;
 }
 
-/* Who closes one side wants its answer now, and gets it; who closes both wants none. */
+/* A client that closes its side for writing gets its answer now. A client that closes altogether gets none. */
 static void test_a_hurry_is_no_end(void **state)
 {
 	char *mine = path_of("mine"), *error = NULL, text[16] = "";
@@ -218,7 +218,7 @@ static void answer_one(void *context, unsigned client, char *const *words, size_
 		strlen(words[0]));
 }
 
-/* They come while the live ktop is busy elsewhere: none is refused, each has its answer. */
+/* Many clients come while the live ktop is busy. None is refused, and each gets its answer. */
 static void test_many_at_once(void **state)
 {
 	enum { MANY = 200 };
@@ -253,7 +253,7 @@ static void test_many_at_once(void **state)
 	free(mine);
 }
 
-/* As many as there are places: they lose them in a while, are told, and the next one is answered. */
+/* Silent clients take all places. After a while they are told, and lose them, and the next client is answered. */
 static void test_the_silent_lose_their_places(void **state)
 {
 	char *mine = path_of("mine"), *error = NULL, text[256] = "";
@@ -282,7 +282,7 @@ static void test_the_silent_lose_their_places(void **state)
 	assert_int_equal(recv(silent[1], text, sizeof(text) - 1, MSG_DONTWAIT), 0);
 	assert_int_equal(recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT), 9);
 	assert_memory_equal(text, "ok 4\nword", 9);
-	assert_int_equal(send(silent[0], "d\n", 2, 0), 2);	/* it was not silent all the time */
+	assert_int_equal(send(silent[0], "d\n", 2, 0), 2);	/* this client completes its request in time */
 	control_socket_step(control, now);
 	assert_int_equal(recv(silent[0], text, sizeof(text) - 1, MSG_DONTWAIT), 9);
 	assert_true(control_socket_idle(control));
@@ -301,7 +301,7 @@ static void answer_much(void *context, unsigned client, char *const *words, size
 	control_socket_answer(*(struct control_socket **)context, client, true, much, sizeof(much));
 }
 
-/* Likewise one that asks, and does not take the answer; while that is made it waits as long as it likes. */
+/* The same with a client that does not take its answer. While its answer is being made, a client keeps its place. */
 static void test_who_does_not_listen_loses_its_place(void **state)
 {
 	char *mine = path_of("mine"), *error = NULL;
@@ -336,7 +336,7 @@ static void test_who_does_not_listen_loses_its_place(void **state)
 	free(mine);
 }
 
-/* A VM that was started anew at the same path has another socket: the service is found by it. */
+/* A VM that was started anew has another socket at the same path. The service is found by the new one. */
 static void test_service_follows_its_vm(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -347,7 +347,7 @@ static void test_service_follows_its_vm(void **state)
 	if (!service)
 		fail_msg("%s", error);
 	before = path_of("vm");
-	scratch_text("held", "");		/* lest the next file has the same number */
+	scratch_text("held", "");		/* takes the old inode, so that the next file has another */
 	assert_int_equal(rename(scratch_text("next", ""), vm), 0);
 	after = control_socket_path(vm, &error);
 	assert_string_not_equal(before, after);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a live ktop makes is its user's alone, whatever the umask; and no network hears of it. */
+/* Files and sockets of a live ktop are its user's alone, whatever the umask is. It listens on no network. */
 #include <dirent.h>
 #include <ftw.h>
 #include <sys/socket.h>
@@ -18,7 +18,7 @@
 
 static int visited;
 
-/* A socket is as private as its folder. */
+/* Sockets are not checked: a socket is as private as its folder. */
 static int check_mode(const char *path, const struct stat *is, int kind, struct FTW *place)
 {
 	(void)kind;
@@ -36,7 +36,7 @@ static void check_private(const char *path, int least)
 	assert_true(visited >= least);
 }
 
-/* Sockets of this process, of which that many listen. */
+/* All sockets of this process are local, and so many of them listen. */
 static void check_sockets(int listening)
 {
 	DIR *folder = opendir("/proc/self/fd");
@@ -78,7 +78,7 @@ static void test_live(void **state)
 	service_step(service);
 	session_snapshot(fixture.session, saved, &picture_all, &(struct export_choice) { .format = &export_folded });
 	fixture_await_message(&fixture, false, saved);
-	check_sockets(2);		/* ours, and the one that stands for QEMU's */
+	check_sockets(2);		/* the control socket, and the fake QEMU's */
 	check_private(scratch_path("runtime/ktop"), 2);
 	check_private(saved, 1);
 	assert_true(tape_close(tape, &error));
@@ -89,7 +89,7 @@ static void test_live(void **state)
 	free(raw);
 }
 
-/* The folder of the control sockets is refused where others have a say in it. */
+/* The folder of the control sockets is refused if others could write or read it. */
 static void test_folder_of_others(void **state)
 {
 	const char *vm = scratch_text("vm", "");

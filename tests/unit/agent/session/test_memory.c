@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program itself, without sanitizers, against a guest that sends what costs most: it stays
- * below its limit, and says what it gave up.
+ * The program itself, without sanitizers, with a guest that sends what costs the most memory. The program stays below
+ * its limit, and says what it gave up.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -18,20 +18,20 @@
 enum {
 	FUNCTIONS = 150000, FUNCTION_SIZE = 16,
 	WINDOW_S = 4000,
-	BATCH = 1 << 20,		/* bytes on their way */
-	WAIT_S = 600,			/* for the whole of one attack */
+	BATCH = 1 << 20,		/* bytes that are sent at once */
+	WAIT_S = 600,			/* the longest time for one attack */
 	LOOK_MS = 20,
-	COST_MOST = 20,			/* times what an honest guest's sample takes */
+	COST_MOST = 20,			/* the most that a sample may cost, in samples of an honest guest */
 	HZ_PER_MS = FAKE_GUEST_TICKS_PER_MS,
 };
 
 struct attack {
 	struct fake_guest *guest;
 	uint64_t seed;
-	uint32_t count;			/* of what is new each time */
-	uint64_t samples;		/* sent */
-	uint64_t begin;			/* of the window, guest clock */
-	struct body body;		/* of the event that is being made */
+	uint32_t count;			/* a number that is new for each event */
+	uint64_t samples;		/* how many were sent */
+	uint64_t begin;			/* of the window, by the guest's clock */
+	struct body body;		/* the event that is being made */
 };
 
 /* ---- what costs most ---- */
@@ -51,7 +51,7 @@ static void begin_packet(struct attack *attack, uint32_t stream, uint32_t cpu, u
 	packets_begin(attack->guest->packets, stream, cpu, clock);
 }
 
-/* One for all events: it is large, and a zeroed one each would cost more than ktop's reading it. */
+/* One body serves all events: it is large, and clearing it each time would cost more than ktop's reading. */
 static struct body *fresh_body(struct attack *attack)
 {
 	attack->body.size = 0;
@@ -83,7 +83,7 @@ static struct ktop_wire_sample any_sample(struct attack *attack)
 	};
 }
 
-/* Stacks of which no frame is known, none like another. */
+/* Stacks that are all different; none of their frames is known. */
 static void send_stacks(struct attack *attack)
 {
 	struct ktop_wire_sample sample;
@@ -101,7 +101,7 @@ static void send_stacks(struct attack *attack)
 	packets_end(attack->guest->packets, clock);
 }
 
-/* The same slice all the time. */
+/* Counts that are all in one slice. */
 static void send_counts(struct attack *attack)
 {
 	uint64_t clock = attack->begin;
@@ -115,7 +115,7 @@ static void send_counts(struct attack *attack)
 	packets_end(attack->guest->packets, clock);
 }
 
-/* Counts of which none is like another, all over the time. */
+/* Counts that are all different, spread over the whole time. */
 static void send_times(struct attack *attack)
 {
 	uint64_t clock = any_time(attack);
@@ -147,7 +147,7 @@ static void send_functions(struct attack *attack)
 	packets_end(attack->guest->packets, clock);
 }
 
-/* Eight letters of each random number: making them takes less time than reading them. */
+/* Takes eight letters from each random number, so that making a name costs less than reading it. */
 static void random_name(struct attack *attack, char *name, size_t size)
 {
 	uint64_t letters = 0;
@@ -176,7 +176,7 @@ static void send_names(struct attack *attack)
 	packets_end(attack->guest->packets, attack->begin);
 }
 
-/* One process maps more and more: each time another layout, of up to 512 mappings. */
+/* One process maps more and more files: each time it has another layout, of up to 512 mappings. */
 static void send_objects(struct attack *attack)
 {
 	begin_packet(attack, KTOP_META, 0, attack->begin);
@@ -195,7 +195,7 @@ static void send_objects(struct attack *attack)
 	packets_end(attack->guest->packets, attack->begin);
 }
 
-/* Names of the guest's own functions, in no order. */
+/* The names of the guest's functions, in no order. */
 static void send_symbols(struct attack *attack)
 {
 	begin_packet(attack, KTOP_META, 0, attack->begin);
@@ -247,8 +247,8 @@ static void send_benign(struct attack *attack)
 struct program {
 	pid_t pid;
 	const char *output;
-	size_t peak;			/* KiB of memory */
-	double cpu;			/* seconds, when it has ended */
+	size_t peak;			/* the most memory it had, in KiB */
+	double cpu;			/* seconds of processor time, once it has ended */
 };
 
 static struct program start(const char *port, const char *names, const char *memory)
@@ -285,7 +285,7 @@ static void look(struct program *program)
 	free(path);
 }
 
-/* True when it has ended; it must have ended well. */
+/* True if it has ended; fails if it did not end well. */
 static bool has_ended(struct program *program)
 {
 	struct rusage used;
@@ -311,7 +311,7 @@ static void tell_all(struct fake_guest *guest)
 	fake_guest_reply(guest, true, "hello");
 }
 
-/* Until the program takes more, or ends. */
+/* Waits until the program takes more, or ends. */
 static void wait_for(const struct fake_guest *guest)
 {
 	struct pollfd ready = { .fd = guest->fd < 0 ? guest->listener : guest->fd };
@@ -320,7 +320,7 @@ static void wait_for(const struct fake_guest *guest)
 	poll(&ready, 1, LOOK_MS);
 }
 
-/* Sends what is there, waiting for the program to take it. */
+/* Sends all packets that were made, as fast as the program takes them. */
 static void send_out(struct fake_guest *guest, struct program *program, uint64_t deadline)
 {
 	while (guest->fd < 0 || guest->sent < guest->packets->size) {
@@ -346,13 +346,13 @@ static const char *write_names(void)
 	return path;
 }
 
-/* What was sent, and what it was to the program. */
+/* What an attack cost the program. */
 struct outcome {
 	size_t peak;			/* KiB */
-	double cost;			/* CPU seconds per sample */
+	double cost;			/* seconds of processor time per sample */
 };
 
-/* `size` bytes of it; the answer has to have the remark. */
+/* Sends `size` bytes of the attack. The report has to have the remark. */
 static struct outcome run(const char *memory, size_t size, void (*send)(struct attack *attack),
 	const char *remark)
 {
@@ -373,7 +373,7 @@ static struct outcome run(const char *memory, size_t size, void (*send)(struct a
 			send(&attack);
 		send_out(attack.guest, &program, deadline);
 	}
-	fake_guest_beat(attack.guest, 1000ull * 1000 * WINDOW_S);	/* beyond all that came */
+	fake_guest_beat(attack.guest, 1000ull * 1000 * WINDOW_S);	/* the clock is past all that came */
 	fake_guest_status(attack.guest, true);
 	while (!has_ended(&program)) {
 		wait_for(attack.guest);
@@ -412,7 +412,7 @@ ATTACK(names, "names of threads and processes not kept: memory is full")
 ATTACK(objects, "functions in later ones have no names")
 ATTACK(symbols, "names of kernel functions not kept: memory is full")
 
-/* Whatever the times, a sample takes not much more than an honest one. */
+/* Whatever its time is, a sample costs not much more than one of an honest guest. */
 static void times(void **state)
 {
 	struct outcome benign = run("64", 64 << 20, send_benign, ", CPUs not run 0 ");
@@ -426,7 +426,7 @@ static void times(void **state)
 		fail_msg("%g us, an honest one %g us", 1e6 * attack.cost, 1e6 * benign.cost);
 }
 
-/* All of it at once, with the limit that is there when none is given: long. */
+/* All attacks at once, with the default limit. This takes long. */
 static void all_in_512_mib(void **state)
 {
 	(void)state;

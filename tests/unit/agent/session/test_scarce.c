@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A session from its start to its end, again and again, each time with another allocation refused:
- * RUNS of them, or all with `all`. What came while memory was short is there, or is counted; what
- * comes later is as if nothing had been. `test_scarce SCENE N` refuses number N of a scene, whose own
- * number is from 1. TAP.
+ * Plays a session from its start to its end again and again, and refuses another allocation each time: RUNS of them, or
+ * with `all` each. What came while memory was short is there, or is counted as lost. What comes later is as if nothing
+ * had happened. `test_scarce SCENE N` refuses allocation N in one scene; scenes count from 1. Writes TAP.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -34,7 +33,7 @@
 
 enum { RUNS = 8, SOON = 15, TOLD = 0x800, HOT = 0x1210, COLD = 0x1310, CALLER = 0x1120 };
 
-/* ---- a guest that tells of itself when it is asked ---- */
+/* ---- a guest that sends its meta events when it is asked ---- */
 
 static void tell_thread(struct fake_guest *guest, uint32_t number, const char *name)
 {
@@ -70,7 +69,7 @@ static void end_if_failed(const struct session *session)
 	_exit(1);
 }
 
-/* What the user gave, and cannot be read, ends the program: session_failure, of a patient one. */
+/* Steps until the guest is up, at least SOON times. If the user's file cannot be read, it ends as ktop does. */
 static void live_on(struct fixture *fixture)
 {
 	for (int i = 0; i < SOON || session_link(fixture->session) != LINK_UP; i++) {
@@ -81,7 +80,7 @@ static void live_on(struct fixture *fixture)
 	}
 }
 
-/* The file is written before, by main. */
+/* The kernel's file was written by main. */
 static struct fixture begin(void)
 {
 	return fixture_begin(&(struct session_options) { .symbols = scratch_path("names"),
@@ -103,7 +102,7 @@ static uint64_t self_of(const struct picture *picture, const char *name)
 	return self;
 }
 
-/* What is not in the table is counted, and what has no name is told of. */
+/* Samples that are not in the table are counted as lost, and remarks tell of names that are missing. */
 static void check_first(const struct picture *picture, uint64_t sent)
 {
 	const struct epoch *epoch = picture->functions->answer.epoch;
@@ -248,7 +247,7 @@ static void make_report(void *context)
 	request.duration_ns = 200000000;
 	request.folded = folded;
 	report = report_new(fixture.session, &request);
-	while (report_step(report) < REPORT_DONE) {	/* or the alarm of scarce.c rings */
+	while (report_step(report) < REPORT_DONE) {	/* the alarm of scarce.c bounds it */
 		obey(fixture.guest);
 		fixture_step(&fixture);
 	}
@@ -265,9 +264,9 @@ static void make_report(void *context)
 	free(folded);
 }
 
-/* ---- QMP: a machine that has a port, and one into which it is plugged ---- */
+/* ---- QMP: a machine that has the port, and one into which it is plugged ---- */
 
-/* In a process of its own, whose allocations are none of ours; it dies with this one. */
+/* Runs in a process of its own, so that its allocations do not count. It dies with this process. */
 static pid_t serve(const struct fake_script *script, const char *path)
 {
 	int ready[2];
@@ -306,7 +305,7 @@ static void begin_qmp(struct fixture *fixture, bool plug)
 		fail_msg("%s", error);
 }
 
-/* What fails is tried again, until the guest has told of itself. */
+/* Steps until the guest has told of itself; the session tries again what fails. */
 static void connect_by_qmp(void *context)
 {
 	char *port = util_format("%s", scratch_path("port")), *text = util_format("\"return\": "
@@ -345,7 +344,7 @@ static void connect_by_qmp(void *context)
 	free(text);
 }
 
-/* Into the machine, and out again. */
+/* Plugs the port into the machine, and takes it out again. */
 static void plug_in(void *context)
 {
 	struct machine machine = machine_pc;
@@ -372,7 +371,7 @@ static void plug_in(void *context)
 
 /* ---- many machines ---- */
 
-enum { MACHINES = 3, TICK_NS = 1000000 };	/* of a tick */
+enum { MACHINES = 3, TICK_NS = 1000000 };	/* TICK_NS: the period of a tick */
 
 static struct picture *part_of(struct fixture *fixture)
 {
@@ -404,7 +403,7 @@ static void sample_all(struct fixture *machines)
 	}
 }
 
-/* What has no name is in "[unknown]": the sum is what the machines have. */
+/* The weight of all rows. Functions without a name are in "[unknown]", so it is what the machines have. */
 static uint64_t all_of(const struct picture *picture)
 {
 	uint64_t self = 0;

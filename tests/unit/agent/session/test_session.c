@@ -64,7 +64,7 @@ static void keep_text(void *context, bool ok, const char *text)
 	*kept = strdup(text);
 }
 
-/* SPACE too early says what the empty screen says, and is kept; a report gives up. */
+/* The profiler is wanted before the guest is there. A screen's wish is kept, and says why; a report's fails. */
 static void test_profiler_of_a_silent_guest(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -137,7 +137,7 @@ static void test_picture_of_samples(void **state)
 	fixture_end(&fixture);
 }
 
-/* Who looks at marks alone gets those. */
+/* A reader who asks for the marks alone gets no more. */
 static void test_marks(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -166,10 +166,10 @@ static void test_marks(void **state)
 	assert_string_equal(vitals->kernel, "toy?[2J");
 	assert_null(vitals->cpus);
 	vitals_free(vitals);
-	fixture_end(&fixture);			/* with those who still read it */
+	fixture_end(&fixture);			/* while readers are still subscribed */
 }
 
-/* Three at once, each with its own filter and window; what they get is theirs. */
+/* Three readers at once, each with its own filter and window: each gets its own answer. */
 static void test_many_readers(void **state)
 {
 	enum { READERS_HERE = 3 };
@@ -264,7 +264,7 @@ static void test_profiler_by_key(void **state)
 	fake_guest_status(fixture.guest, true);
 	fixture_await_message(&fixture, false, "profiling on (by key)");
 
-	/* A key that nobody hears: the port follows. */
+	/* The guest hears no key, so a line on the port follows. */
 	session_run_profiler(fixture.session, false);
 	fixture_await_line(&fixture, "stop");
 	fake_guest_status(fixture.guest, false);
@@ -289,12 +289,12 @@ static void test_commands_are_answered_in_order(void **state)
 	fixture_await_message(&fixture, true, "second");
 	session_command(fixture.session, "two\nlines");
 	fixture_await_message(&fixture, true, "not a control line");
-	session_command(fixture.session, "  ");		/* the hook passes over it, without a word */
+	session_command(fixture.session, "  ");		/* the hook would ignore it, without an answer */
 	fixture_await_message(&fixture, true, "not a control line");
 	fixture_end(&fixture);
 }
 
-/* A ktop that was ended has left lines in the guest's port: their answers come to the next one. */
+/* A ktop that has ended left lines in the guest's port: the next ktop gets their answers. */
 static void test_answers_to_another_ktop(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -327,14 +327,14 @@ static void test_new_boot_is_a_new_epoch(void **state)
 	fresh = fixture_picture(&fixture);
 	assert_int_equal(fresh->functions->table->weight, 0);
 	assert_ptr_not_equal(fresh->functions->answer.epoch, old->functions->answer.epoch);
-	/* A frozen screen may still show the old one. */
+	/* A frozen screen may still show the old boot. */
 	assert_int_equal(find_row(old, "hot")->self, 1);
 	picture_free(fresh);
 	fixture_end(&fixture);
 	picture_free(old);
 }
 
-/* As many CPUs as there can be cost a boot a tenth of the least memory, pictures and all. */
+/* With the most CPUs, a boot and its answers take at most a tenth of the least budget. */
 static void test_all_cpus_are_cheap(void **state)
 {
 	static const uint8_t boot_id[16];
@@ -351,7 +351,7 @@ static void test_all_cpus_are_cheap(void **state)
 	budget_release(budget);
 }
 
-/* loadvm: number, clock and count of its packets are those of before; it does not know. */
+/* After loadvm the guest's packets have old numbers, clocks and counts. The guest does not know that. */
 static void test_put_back_guest_is_asked_again(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -391,7 +391,7 @@ static void test_connects_again(void **state)
 	fixture_end(&fixture);
 }
 
-/* Every loss that is counted is shown: beside the picture, and in the report. */
+/* Every loss that is counted is shown, in the vitals and in the report. */
 static void test_losses_are_shown(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -423,7 +423,7 @@ static void test_losses_are_shown(void **state)
 		"1 name lost: the tables of the guest's hook are full; give it larger ones");
 	picture_free(picture);
 
-	/* A hook that tells which: the table, what it holds, the remedy; until they are gone. */
+	/* A hook that tells which table is full: the remark has its name, size and remedy, until it has room. */
 	epoch = session_epoch(fixture.session);
 	epoch->untimed = epoch->status.meta_lost = 0;
 	epoch->tables_told = true;
@@ -435,7 +435,7 @@ static void test_losses_are_shown(void **state)
 	fixture_end(&fixture);
 }
 
-/* A loss is told while what is shown has the time in which it grew, and again when it grows. */
+/* A loss is told while the window has the time in which it grew, and again when it grows. */
 static void test_a_remark_goes_with_its_cause(void **state)
 {
 	struct epoch *epoch = epoch_new((const uint8_t[16]) { 0 }, NULL, NULL);
@@ -468,7 +468,7 @@ static void test_remarks_are_cut_to_their_room(void **state)
 	epoch_release(epoch);
 }
 
-/* A rate that was changed is reached within the window; two CPUs are on, and achieve the same. */
+/* The rate changes, and the measured rate follows within the window. Two CPUs are sampled at the same rate. */
 static void test_meter_follows_the_window(void **state)
 {
 	struct meter meter = { .used = 0 };
@@ -486,8 +486,8 @@ static void test_meter_follows_the_window(void **state)
 }
 
 /*
- * Somebody comes back to a profiler that ran on: a ring full of old samples comes at once, behind
- * it a gap, and the counts of all of it.
+ * A ktop comes back to a profiler that ran on. A ring full of old samples comes at once, then a gap, and then the
+ * counts of all.
  */
 static void test_backlog_is_no_rate(void **state)
 {
@@ -503,15 +503,15 @@ static void test_backlog_is_no_rate(void **state)
 	fake_guest_status(guest, true);
 	for (int i = 0; i < 2000; i++)
 		fake_guest_sample(guest, 0, 1, 0x1210, 0x1120);
-	guest->taken[0] -= 2000;			/* they were counted when they were taken */
+	guest->taken[0] -= 2000;			/* the guest counted them when it took them */
 	for (int i = 0; i < 40; i++) {
 		guest->taken[0] += 5;
-		fake_guest_beat(guest, 48);		/* and two ms for the counts */
+		fake_guest_beat(guest, 48);		/* the counts take 2 ms more */
 		fake_guest_counts(guest);
 		fixture_step(&fixture);
 	}
 	picture = fixture_picture(&fixture);
-	/* fake_guest_counts: a sample in 100000 ticks of a clock of two a nanosecond. */
+	/* fake_guest_counts: a sample each 100000 ticks, of a clock with two ticks per nanosecond. */
 	assert_float_equal(picture->vitals->achieved, 20000, 1);
 	assert_int_equal(picture->functions->table->samples, 2000);
 	assert_int_equal(picture->vitals->lost_guest + picture->vitals->lost_host, 0);
@@ -520,7 +520,7 @@ static void test_backlog_is_no_rate(void **state)
 	fixture_end(&fixture);
 }
 
-/* Valid packets of random contents, and garbage: it lives, and shows what there is. */
+/* Valid packets with random contents, and garbage: the session survives, and shows what there is. */
 static void test_hostile_guest(void **state)
 {
 	static const uint16_t ids[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32, 36, 99 };

@@ -24,7 +24,7 @@
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
 
-/* Self weight of a function in a picture. */
+/* The self weight of a function in the answer. */
 static uint64_t self_of(const struct picture *picture, const char *name)
 {
 	for (size_t i = 0; picture->functions->table && i < picture->functions->table->count; i++) {
@@ -49,7 +49,7 @@ static void test_snapshot_that_cannot_be_written(void **state)
 	fixture_end(&fixture);
 }
 
-/* Leaving right behind the order: the file is there, and whole. */
+/* The session is left right after the order. The file is written whole. */
 static void test_snapshot_outlives_the_session(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -72,7 +72,7 @@ static void test_snapshot_outlives_the_session(void **state)
 	free(path);
 }
 
-/* So many characters behind an "a"; to be freed. */
+/* An "a" and so many wide characters, in fresh memory. */
 static char *wide_name(size_t characters)
 {
 	static const char character[] = "\xe5\x90\x8d";
@@ -84,7 +84,7 @@ static char *wide_name(size_t characters)
 	return name;
 }
 
-/* Names of files and of the guest are any bytes, and are cut where they are too long. */
+/* Names of files and names from the guest may hold any bytes, and are cut if they are too long. */
 static void test_stacks_are_utf8_whatever_names_are(void **state)
 {
 	char *wide = wide_name(2000);
@@ -121,8 +121,8 @@ static void test_stacks_are_utf8_whatever_names_are(void **state)
 }
 
 /*
- * As many at once as somebody's finger on a key gives: each is a file of its own, or is counted in
- * what is said last.
+ * Somebody holds the snapshot key down. Each snapshot is a file of its own, or is counted as refused in the last
+ * message.
  */
 static void test_a_thousand_snapshots(void **state)
 {
@@ -140,7 +140,7 @@ static void test_a_thousand_snapshots(void **state)
 	for (int i = 0; i < ASKED; i++)
 		session_snapshot(fixture.session, path, &picture_all,
 			&(struct export_choice) { .format = &export_folded });
-	session_leave(fixture.session, 0);		/* all are taken */
+	session_leave(fixture.session, 0);		/* takes all orders */
 	for (int i = 0; i < FIXTURE_STEPS && !strstr(last.text, "many"); i++) {
 		session_step(fixture.session, 0);
 		while (session_message(fixture.session, &message))
@@ -158,7 +158,7 @@ static void test_a_thousand_snapshots(void **state)
 	free(path);
 }
 
-/* `--symbols <(nm kernel)`: a pipe, that both boots need. */
+/* `--symbols <(nm kernel)` is a pipe, which can be read once. Both boots need its names. */
 static void test_names_from_a_pipe(void **state)
 {
 	struct fixture fixture;
@@ -185,7 +185,7 @@ static void test_names_from_a_pipe(void **state)
 	free(path);
 }
 
-/* The first try fails for that reason. */
+/* Fails unless the first try fails for this reason. */
 static void check_failure(const struct session_options *options, const char *why)
 {
 	char *error = NULL;
@@ -199,7 +199,7 @@ static void check_failure(const struct session_options *options, const char *why
 	session_free(session);
 }
 
-/* A pipe that nobody writes into: a bounded wait, and the reason; likewise one that is no file. */
+/* Nobody writes into the pipe: the wait is bounded, and the error tells why. The same for a path that is no file. */
 static void test_names_that_do_not_come(void **state)
 {
 	struct spool spool = { .fd = -1 };
@@ -212,7 +212,7 @@ static void test_names_that_do_not_come(void **state)
 	assert_non_null(strstr(error, "nobody writes into this pipe"));
 	free(error);
 	spool_close(&spool);
-	writer = open(path, O_RDWR);		/* one that holds it, and is silent */
+	writer = open(path, O_RDWR);		/* a writer that is silent */
 	assert_false(spool_open(&spool, path, 20, NULL, &error));
 	free(error);
 	spool_close(&spool);
@@ -222,7 +222,7 @@ static void test_names_that_do_not_come(void **state)
 	free(path);
 }
 
-/* This program stands for the kernel: it has another build-id than the guest says. */
+/* This program is given as the kernel. Its build-id differs from the guest's. */
 static void test_wrong_kernel(void **state)
 {
 	struct fixture fixture = fixture_begin(&(struct session_options) { .kernel = "/proc/self/exe" });
@@ -241,7 +241,7 @@ static void test_wrong_kernel(void **state)
 	fixture_end(&fixture);
 }
 
-/* A program whose file cannot be read, and a line that names nothing: the screen tells of both. */
+/* A program's file cannot be read, and a line of the list has no name: remarks tell both. */
 static void test_names_that_are_left_out(void **state)
 {
 	char *kernel = util_format("%s", scratch_path("kernel"));
@@ -263,7 +263,7 @@ static void test_names_that_are_left_out(void **state)
 	packets_end(fixture.guest->packets, fixture.guest->clock);
 	picture = fixture_picture(&fixture);
 	for (int i = 0; i < FIXTURE_STEPS && !strstr(picture->vitals->note, "have no names"); i++) {
-		picture_free(picture);			/* the file is read beside */
+		picture_free(picture);			/* another thread reads the file */
 		picture = fixture_picture(&fixture);
 	}
 	assert_non_null(strstr(picture->vitals->note, "1 symbol left out: its line or name is damaged"));
@@ -274,7 +274,7 @@ static void test_names_that_are_left_out(void **state)
 	free(kernel);
 }
 
-/* When it happens, and once: not at the end alone. */
+/* The failure is told once, when it happens and not only at the end. */
 static void test_a_recording_that_fails_is_told(void **state)
 {
 	char *folder = util_format("%s", scratch_path("recording")), *error = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is answered, how often, and at whose cost: readers with questions of kinds that are made here. */
+/* Which readers are answered, how often, and what that costs the others. The kinds of questions are made up here. */
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ enum { READERS = 4, WAIT_MS = 20000 };
 
 struct costly_request {
 	struct request request;
-	uint32_t reader;		/* counted by it */
+	uint32_t reader;		/* the reader that the answer is for */
 	uint32_t cost_ms;
 };
 
@@ -34,7 +34,7 @@ struct costly_answer {
 };
 
 static uint32_t made[READERS];
-static atomic_int living;		/* readers free theirs in their threads */
+static atomic_int living;		/* answers that exist; atomic, for readers free them in their threads */
 
 static struct answer *make(const struct request *asked, const struct moment *moment)
 {
@@ -102,7 +102,7 @@ static void close_desk(struct desk *desk)
 	assert_int_equal(living, 0);
 }
 
-/* The ingest thread answers once, when somebody is due; there is always something new. */
+/* Acts as the ingest thread: answers once if a reader is due. There is always something new. */
 static void serve(struct desk *desk)
 {
 	struct moment moment = { .trouble = "" };
@@ -116,7 +116,7 @@ static void serve(struct desk *desk)
 	subscriptions_answer(desk->all, &moment, desk->news);
 }
 
-/* Each answer is for who takes it. */
+/* Takes an answer, and checks that it is this reader's. */
 static void take(struct desk *desk, uint32_t reader)
 {
 	struct answer *answer = subscription_take(desk->readers[reader]);
@@ -126,7 +126,7 @@ static void take(struct desk *desk, uint32_t reader)
 	answer_free(answer);
 }
 
-/* One asks and takes; one asks and does not take; one asks no more; one never did. */
+/* One reader asks and takes, one asks and does not take, one asks no more, and one never asked. */
 static void test_who_costs_something(void **state)
 {
 	struct desk desk = open_desk(4);
@@ -145,7 +145,7 @@ static void test_who_costs_something(void **state)
 	assert_int_equal(made[1], 1);
 	assert_int_equal(made[2], 1);
 	assert_int_equal(made[3], 0);
-	take(&desk, 1);				/* who comes back has what was there, and the next one soon */
+	take(&desk, 1);				/* a reader who comes back gets the old answer, and the next one soon */
 	take(&desk, 0);
 	serve(&desk);
 	assert_int_equal(made[1], 2);
@@ -167,7 +167,7 @@ static void test_nothing_new_is_not_answered(void **state)
 	close_desk(&desk);
 }
 
-/* What waits is of the last question: it goes when another is asked, and with its reader. */
+/* An answer that waits is dropped when its reader asks another question, or leaves. */
 static void test_what_waits_goes(void **state)
 {
 	struct desk desk = open_desk(2);
@@ -195,7 +195,7 @@ static bool is_rung(const struct desk *desk, uint32_t reader)
 	return poll(&ready, 1, 0) == 1;
 }
 
-/* Each reader is woken by its own answers alone, whatever the others have heard. */
+/* Each reader is woken by its own answers alone, whatever the other readers do. */
 static void test_each_has_its_bell(void **state)
 {
 	struct desk desk = open_desk(3);
@@ -210,7 +210,7 @@ static void test_each_has_its_bell(void **state)
 	take(&desk, 0);
 	assert_false(is_rung(&desk, 0));
 	assert_true(is_rung(&desk, 1));
-	serve(&desk);				/* the other one has not taken its answer: it has no new one */
+	serve(&desk);				/* the other reader has not taken its answer, so it gets no new one */
 	assert_true(is_rung(&desk, 0));
 	bell_quiet(desk.bells[1]);
 	ask(&desk, 1, 0);
@@ -232,7 +232,7 @@ struct thread {
 	pthread_t id;
 };
 
-/* Waits for its bell alone, and takes what it was woken for. */
+/* A reader's thread: waits until it is woken, and takes its answer. */
 static void *read_all(void *context)
 {
 	struct thread *thread = context;
@@ -279,7 +279,7 @@ static void test_readers_in_threads_are_each_woken(void **state)
 	close_desk(&desk);
 }
 
-/* So that many answers were made of all; returns those of the first. */
+/* Serves until so many answers were made for all readers. Returns how many the first one got. */
 static uint32_t run(struct desk *desk, uint32_t readers, uint32_t answers)
 {
 	uint32_t all = 0;
@@ -295,7 +295,7 @@ static uint32_t run(struct desk *desk, uint32_t readers, uint32_t answers)
 	return made[0];
 }
 
-/* Alike, each has its share: also where there is time for only one of them at once. */
+/* Equal readers get equal shares, even if there is time for only one answer at once. */
 static void test_each_has_its_share(void **state)
 {
 	static const uint32_t costs[] = { 0, TURN_MS + 5 };
@@ -313,7 +313,7 @@ static void test_each_has_its_share(void **state)
 	}
 }
 
-/* A cheap one does not wait for dear ones' turns, nor do those starve behind it. */
+/* A cheap question does not wait for expensive ones, and these do not starve behind it. */
 static void test_the_cheap_beside_the_dear(void **state)
 {
 	struct desk desk = open_desk(3);

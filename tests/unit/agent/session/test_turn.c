@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of what a guest sends is decoded at a time, and how often it may boot. */
+/* How long a guest's bytes are decoded at a time, and how often a guest may boot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 enum {
 	SYMBOLS = 100000,
 	BOOTS = 3 * TURN_BOOTS,
-	STEP_MOST_MS = 1000,		/* CPU time: a turn, a boot and a picture, under sanitizers */
+	STEP_MOST_MS = 1000,		/* processor time of a turn, a boot and an answer, under sanitizers */
 };
 
 /* ---- alone ---- */
@@ -83,7 +83,7 @@ static const char *many_names(void)
 	FILE *file = fopen(path, "w");
 
 	assert_non_null(file);
-	for (uint64_t i = 0; i < SYMBOLS; i++)		/* in no order, so that they are sorted */
+	for (uint64_t i = 0; i < SYMBOLS; i++)		/* in no order, so that ktop has to sort them */
 		fprintf(file, "%016llx T function_%llu\n",
 			(unsigned long long)(0x1000 + 16 * (i * 77777 % SYMBOLS)),
 			(unsigned long long)i);
@@ -91,7 +91,7 @@ static const char *many_names(void)
 	return path;
 }
 
-/* A boot takes two packets to be believed. */
+/* Sends two packets of a boot: a single one would not be believed. */
 static void boot(struct fake_guest *guest, uint8_t id)
 {
 	packets_boot(guest->packets, id);
@@ -99,7 +99,7 @@ static void boot(struct fake_guest *guest, uint8_t id)
 	fake_guest_beat(guest, 1);
 }
 
-/* The longest step, CPU time in ms. */
+/* Steps, and returns how many ms of processor time that took. */
 static uint64_t step(struct fixture *fixture)
 {
 	uint64_t before;
@@ -110,7 +110,7 @@ static uint64_t step(struct fixture *fixture)
 	return (cpu_now() - before) / MS;
 }
 
-/* Steps until this boot is there; returns how many others were on the way. */
+/* Steps until this boot is there. Returns how many other boots came before. */
 static unsigned await_boot(struct fixture *fixture, uint8_t id, uint64_t *longest)
 {
 	uint64_t deadline = util_now() + 100000 * MS, took;
@@ -130,7 +130,7 @@ static unsigned await_boot(struct fixture *fixture, uint8_t id, uint64_t *longes
 	return boots;
 }
 
-/* They come one after the other, in their time, and between them the session looks around. */
+/* Its boots are taken one after the other, each in its time. In between the session does its other work. */
 static void a_guest_that_boots_all_the_time_is_read_slowly(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -145,7 +145,7 @@ static void a_guest_that_boots_all_the_time_is_read_slowly(void **state)
 	fixture_end(&fixture);
 }
 
-/* What is read of the kernel's file is read once, however often the guest boots. */
+/* The kernel's file is read once, however often the guest boots. */
 static void a_boot_does_not_read_the_kernel_again(void **state)
 {
 	struct session_options options = { .symbols = many_names() };
@@ -175,7 +175,7 @@ static uint64_t thread_now(void)
 	return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
 }
 
-/* A finger on the key of snapshots: the port is read between them. */
+/* Somebody holds the snapshot key down. The port is read between the snapshots. */
 static void a_burst_of_orders_is_taken_in_turns(void **state)
 {
 	enum { STACKS = 4000, ORDERS = 200 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nothing in the thread that reads the port waits, whatever QEMU, the guest or the disk does. */
+/* The thread that reads the port never waits, whatever QEMU, the guest or the disk does. */
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,19 +42,19 @@ static void check_no_waits(const char *what, int number)
 		fail_msg("%s %d: %s may wait", what, number, no_waits_seen());
 }
 
-static const uint64_t PATIENCE_NS = 30000000000;	/* for what has to come */
+static const uint64_t PATIENCE_NS = 30000000000;	/* the bound of waits for what has to come */
 static const uint64_t LEAVE_NS = 30000000;
 
 /* ---- every answer of every dialogue ---- */
 
-struct watched {			/* a link whose clock the test moves */
+struct watched {			/* a link whose clock is moved by the test */
 	struct machine machine;
 	struct fake_qmp *fake;
 	struct link *link;
 	uint64_t later;
 };
 
-/* Time goes on where nothing else does: half a second of it for each millisecond. */
+/* If nothing else happens, the clock moves on: half a second for each millisecond. */
 static void step(struct watched *watched, uint64_t leap)
 {
 	no_waits_begin(0);
@@ -84,7 +84,7 @@ static void end(struct watched *watched)
 	free(watched->machine.text);
 }
 
-/* It is left, whatever is under way, in the time that is given. */
+/* Leaves the link. Whatever is under way, that takes no longer than the time that is given. */
 static void leave(struct watched *watched, const char *what, int number)
 {
 	uint64_t now = util_now() + watched->later, most = (uint64_t)HURRY_MS * NS_PER_MS;
@@ -101,7 +101,7 @@ static void leave(struct watched *watched, const char *what, int number)
 	check_no_waits(what, number);
 }
 
-/* How many answers a fair one gives until all is plugged in, and out again. */
+/* How many answers a correct QEMU gives until all is plugged in and taken out again. */
 static int count_answers(void)
 {
 	struct watched watched;
@@ -118,7 +118,7 @@ static int count_answers(void)
 	return count;
 }
 
-/* The try ends, with a reason or not; and until then it is said what it waits for. */
+/* The try ends, with or without an error. Until then the remark says what the link waits for. */
 static void check_try(enum fake_oddity odd, int from)
 {
 	static const char *const names[] = { "fair", "silent", "drips", "lies" };
@@ -150,7 +150,7 @@ static void test_every_answer(void **state)
 			check_try(odd, from);
 }
 
-/* Somebody quits while it is at any of them. */
+/* Somebody quits at each of the answers. */
 static void test_left_at_every_answer(void **state)
 {
 	int count = count_answers();
@@ -170,7 +170,7 @@ static void test_left_at_every_answer(void **state)
 
 /* ---- a session is left, whatever does not answer ---- */
 
-/* The port is plugged in, the guest is to be told something, and QEMU says nothing from that answer on. */
+/* The port is plugged in, a line for the guest waits, and QEMU is silent from that answer on. */
 static void leave_session(int from)
 {
 	struct machine pc = machine_pc;
@@ -201,7 +201,7 @@ static void leave_session(int from)
 	free(pc.text);
 }
 
-/* Nothing begins to wait for longer than until the end that all steps share. */
+/* All steps share one deadline: no wait goes beyond it. */
 static void test_all_share_one_end(void **state)
 {
 	int count = count_answers();
@@ -211,7 +211,7 @@ static void test_all_share_one_end(void **state)
 		leave_session(from);
 }
 
-/* ---- the port is read on ---- */
+/* ---- the port is read meanwhile ---- */
 
 static const struct fake_answer machine[] = {
 	{ "qmp_capabilities", "\"return\": {}" },
@@ -254,7 +254,7 @@ static void test_port_beside_an_odd_qmp(void **state)
 				fake_qmp_answered(fake) == 0;)
 			watched_step(&fixture);
 		assert_int_not_equal(fake_qmp_answered(fake), 0);
-		/* It is at it now, for seconds; what comes meanwhile is taken by the next steps. */
+		/* The dialogue with this QEMU takes seconds now. Each step reads what comes meanwhile. */
 		for (int i = 0; i < 20; i++) {
 			before = bytes_of(&fixture);
 			for (int k = 0; k < 10 && bytes_of(&fixture) == before; k++)
@@ -268,7 +268,7 @@ static void test_port_beside_an_odd_qmp(void **state)
 	}
 }
 
-/* What takes long in the thread itself: the guest goes on to send, and nothing of it is lost. */
+/* The thread itself is busy for long. The guest goes on sending, and nothing is lost. */
 static void test_port_beside_long_work(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -283,7 +283,7 @@ static void test_port_beside_long_work(void **state)
 	sent = fixture.guest->sent;
 	while (fixture.guest->packets->size - sent < STAND_IN_ROOM / 2)
 		fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
-	while (fixture.guest->sent < fixture.guest->packets->size) {	/* and no step is made */
+	while (fixture.guest->sent < fixture.guest->packets->size) {	/* without a step of the session */
 		fake_guest_step(fixture.guest);
 		poll(NULL, 0, 1);
 		assert_true(util_now() < late);
@@ -380,7 +380,7 @@ static struct symbols *symbols_of(const struct fixture *fixture)
 	return session_epoch(fixture->session)->inputs.symbols;
 }
 
-/* All has come, or as many as may be are at it and the disk does not answer. */
+/* Steps until as many errands as may run at once wait for the disk, or no file is left to read. */
 static void await_programs(struct fixture *fixture)
 {
 	uint64_t late = util_now() + PATIENCE_NS;
@@ -417,7 +417,7 @@ static void watched_report(struct fixture *fixture, const char *note)
 	check_no_waits("report", 0);
 }
 
-/* They are read beside, a few at a time; what was sampled before is named when they have come. */
+/* Programs' files are read by errands, a few at a time. Older samples get their names once the files are read. */
 static void test_programs_on_a_dead_disk(void **state)
 {
 	char *root = util_copy(scratch_path("root"), strlen(scratch_path("root")));
@@ -445,7 +445,7 @@ static void test_programs_on_a_dead_disk(void **state)
 	assert_int_equal(count_named(symbols_of(&fixture)), PROGRAMS);
 	watched_report(&fixture, "");
 
-	no_waits_hold(root);				/* and it is left while they are read */
+	no_waits_hold(root);				/* the session is left while they are being read */
 	packets_boot(fixture.guest->packets, 7);
 	fixture_tell_all(&fixture);
 	tell_programs(&fixture);
@@ -459,7 +459,7 @@ static void test_programs_on_a_dead_disk(void **state)
 	free(root);
 }
 
-/* A recording whose disk does not answer: the port is read on, and what does not fit is said. */
+/* The recording's disk does not answer: the port is read meanwhile, and what does not fit is told. */
 static void test_recording_on_a_dead_disk(void **state)
 {
 	static uint8_t bytes[1 << 16];
@@ -504,7 +504,7 @@ static void test_recording_on_a_dead_disk(void **state)
 	free(folder);
 }
 
-/* A silence is looked into: all sockets and processes of the host. */
+/* While the guest is silent, ktop searches the sockets and processes of the host for the cause. */
 static void test_a_silence(void **state)
 {
 	const char *path = scratch_path("silent.port");

@@ -80,7 +80,7 @@ static char *drawn_header(const struct picture *picture, const struct scope *sco
 	return text;
 }
 
-/* The rows below stay where they are, whatever comes and goes. */
+/* The header keeps its height, whatever comes and goes in it, so that the rows below do not move. */
 static void test_header_keeps_its_height(void **state)
 {
 	struct scope scope;
@@ -125,7 +125,7 @@ static void check_missed(const struct picture *picture, const char *filter, cons
 	free(text);
 }
 
-/* Of all time of the CPUs looked at: threads and modes were not missed apart. */
+/* The missed periods are a share of all time of the filter's CPU: they have no thread and no mode. */
 static void test_missed_is_a_share_of_all_time(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);
@@ -140,7 +140,7 @@ static void test_missed_is_a_share_of_all_time(void **state)
 	picture_free(picture);
 }
 
-/* Each is shown whole, on two lines if need be; hidden, it stays so until it says something else. */
+/* Each remark is shown whole, on two lines if needed. One that was put away stays away until its words change. */
 static void test_remarks_are_whole_and_can_be_put_away(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);
@@ -163,7 +163,7 @@ static void test_remarks_are_whole_and_can_be_put_away(void **state)
 	assert_non_null(strstr(text, " another remark, which is so long"));
 	assert_non_null(strstr(text, "but two of them do\n"));
 	assert_null(strstr(text, "12 samples"));
-	assert_int_equal(used, all);				/* nothing moves from turn to turn */
+	assert_int_equal(used, all);				/* each remark takes as many rows */
 	free(text);
 
 	assert_true(header_dismiss(picture->vitals, &scope, true, &keys_standard));
@@ -181,7 +181,7 @@ static void test_remarks_are_whole_and_can_be_put_away(void **state)
 	picture_free(picture);
 }
 
-/* However many remarks there are, each has its turn. */
+/* However many remarks there are, each is shown in turn. */
 static void test_no_remark_hides_another(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);
@@ -210,7 +210,7 @@ static void test_no_remark_hides_another(void **state)
 	picture_free(picture);
 }
 
-/* However many CPUs there are, two thirds of the screen are the view's. */
+/* However many CPUs there are, the view has two thirds of the screen. */
 static void test_many_cpus_fold(void **state)
 {
 	static const uint32_t counts[] = { 1, 2, 4, 8, 16, 64, 200, 1024, 4096 };
@@ -239,7 +239,7 @@ static void test_many_cpus_fold(void **state)
 	picture_free(picture);
 }
 
-/* The strip below the sum has every CPU in it: one that works is seen among 4,096. */
+/* The strip below the sum has every CPU in it: one busy CPU among 4,096 can be seen. */
 static void test_no_cpu_is_left_out(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);
@@ -303,7 +303,7 @@ static void test_remarks(void **state)
 	check_header(picture, scope, 24, 80, "header_note");
 }
 
-/* What the status line says of the limits can be put away, each, until it comes again. */
+/* Each remark of the status line can be put away, until it goes and comes again. */
 static void test_limits_can_be_put_away(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);
@@ -319,7 +319,7 @@ static void test_limits_can_be_put_away(void **state)
 	assert_string_equal(remark_of(picture, &scope, text), "");
 	assert_false(header_dismiss(vitals, &scope, true, &keys_standard));
 
-	vitals->cpus[1].series.missed = 30000;		/* the same, in other numbers */
+	vitals->cpus[1].series.missed = 30000;		/* the same remark with another number */
 	header_settle(vitals, &scope, &keys_standard);
 	assert_string_equal(remark_of(picture, &scope, text), "");
 	vitals->cpus[1].series.missed = 0;
@@ -327,7 +327,7 @@ static void test_limits_can_be_put_away(void **state)
 	vitals->cpus[1].series.missed = 20000;
 	header_settle(vitals, &scope, &keys_standard);
 	assert_non_null(strstr(remark_of(picture, &scope, text), "for 33 %"));
-	vitals->cpus[1].series.missed = 0;		/* what else is put away stays so */
+	vitals->cpus[1].series.missed = 0;		/* the other remarks stay away */
 	assert_string_equal(remark_of(picture, &scope, text), "");
 	vitals->sampler = SAMPLER_NMI;
 	header_settle(vitals, &scope, &keys_standard);
@@ -336,7 +336,7 @@ static void test_limits_can_be_put_away(void **state)
 	picture_free(picture);
 }
 
-/* A remark that has gone is a new one when it comes again. */
+/* A remark that was put away, goes and comes again is shown. */
 static void test_a_remark_that_comes_again_is_shown(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);

@@ -50,10 +50,10 @@ static void test_cursor_follows_its_row(void **state)
 	assert_string_equal(abc.text[list.cursor], "Beta");
 	list_update(&list, &after, 3);
 	assert_string_equal(cba.text[list.cursor], "Beta");
-	assert_int_equal(list.top, 1);		/* in sight, and no further than needed */
+	assert_int_equal(list.top, 1);		/* it scrolls no further than the cursor needs */
 	list_update(&list, &before, 3);
 	assert_string_equal(abc.text[list.cursor], "Beta");
-	assert_int_equal(list.top, 0);		/* back where the user had it */
+	assert_int_equal(list.top, 0);		/* back where the user left it */
 }
 
 static void test_cursor_stays_at_the_top_until_moved(void **state)
@@ -81,7 +81,7 @@ static void test_a_row_that_goes_and_comes_back(void **state)
 	list_update(&list, &all, 3);
 	list_select(&list, &all, 4);
 	list_update(&list, &some, 3);
-	assert_int_equal(list.cursor, 0);	/* its place is gone, too: not the end of the list */
+	assert_int_equal(list.cursor, 0);	/* its place is gone, too: the cursor is at the top, not at the end */
 	assert_int_equal(list.top, 0);
 	list_update(&list, &none, 3);
 	assert_int_equal(list.cursor, 0);
@@ -93,7 +93,7 @@ static void test_a_row_that_goes_and_comes_back(void **state)
 	assert_string_equal(abc.text[list.cursor], "epsilon");
 }
 
-/* Rows of something else are looked at from their beginning, be the cursor's row among them or not. */
+/* Rows of something else are shown from the top, even if the cursor's row is among them. */
 static void test_rewind(void **state)
 {
 	struct list_rows all = rows_of(&abc);
@@ -108,7 +108,7 @@ static void test_rewind(void **state)
 	assert_int_equal(list.cursor, 0);
 	assert_int_equal(list.top, 0);
 	list_update(&list, &all, 2);
-	assert_int_equal(list.cursor, 0);		/* it follows nothing */
+	assert_int_equal(list.cursor, 0);		/* it follows no row */
 }
 
 static void test_moves_stay_inside(void **state)
@@ -167,7 +167,7 @@ static void test_search(void **state)
 	assert_int_equal(list.cursor, 3);
 	assert_false(list_search(&list, &rows, "zeta", LIST_NEXT));
 	assert_int_equal(list.cursor, 3);
-	assert_true(list_search(&list, &rows, "beta", LIST_HERE));	/* lower case: any case */
+	assert_true(list_search(&list, &rows, "beta", LIST_HERE));	/* a pattern in lower case matches any case */
 	assert_false(list_search(&list, &rows, "BETA", LIST_HERE));
 	assert_null(list_match("alpha", ""));
 }

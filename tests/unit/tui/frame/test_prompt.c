@@ -28,7 +28,7 @@ static void test_typing(void **state)
 
 	(void)state;
 	prompt_open(&prompt, "Search:", "", "");
-	type(&prompt, "spin q");		/* keys that mean something else elsewhere */
+	type(&prompt, "spin q");		/* these keys have other meanings outside a prompt */
 	assert_int_equal(prompt_key(&prompt, 0xf6), PROMPT_CHANGED);
 	assert_string_equal(prompt.text, "spin qö");
 	assert_int_equal(prompt_key(&prompt, KEYS_BACKSPACE), PROMPT_CHANGED);
@@ -68,7 +68,7 @@ static void test_is_bounded(void **state)
 	prompt_draw(&prompt, canvas, (struct place) { 0, 0, 40 }, NULL);
 	text = canvas_dump(canvas);
 	assert_non_null(strstr(text, "Search: "));
-	/* its end is in sight */
+	/* the text's end can be seen */
 	assert_non_null(strstr(text, prompt.text + strlen(prompt.text) - 20));
 	free(text);
 	canvas_free(canvas);

@@ -49,7 +49,7 @@ static void test_says_what_it_needs(void **state)
 	stage_strike(&stage);
 }
 
-/* Where rows are few, what is said lies over the last of them, and goes away again. */
+/* With few rows, a message covers the view's last row until it goes. */
 static void test_few_rows(void **state)
 {
 	struct input on_last_row = { .kind = INPUT_CLICK, .row = 4, .column = 12 };
@@ -61,7 +61,7 @@ static void test_few_rows(void **state)
 	stage_holds(&stage, "spin_lock", true);
 	screen_input(stage.screen, &on_last_row, stage.now);
 	screen_draw(stage.screen, stage.canvas);
-	assert_int_equal(stage.session.wish.selected, functions[1]);	/* spin_lock */
+	assert_int_equal(stage.session.wanted.selected, functions[1]);	/* spin_lock */
 	stage_press(&stage, '/');
 	stage_holds(&stage, "Search:", true);
 	stage_holds(&stage, "spin_lock", false);
@@ -112,7 +112,7 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* Whatever comes, in whatever order, at whatever size: nothing breaks, the wish stays in bounds. */
+/* Random answers, keys and sizes, in random order: nothing breaks, and what is asked stays in bounds. */
 static void test_random_input(void **state)
 {
 	uint32_t seed = 42;
@@ -143,7 +143,7 @@ static void test_random_input(void **state)
 		screen_input(stage.screen, &input, stage.now += second / 10);
 		screen_step(stage.screen, stage.now);
 		screen_draw(stage.screen, stage.canvas);
-		assert_in_range(stage.session.wish.visible_count, 0, HAND_FUNCTIONS);
+		assert_in_range(stage.session.wanted.visible_count, 0, HAND_FUNCTIONS);
 	}
 	stage_strike(&stage);
 }
@@ -151,23 +151,23 @@ static void test_random_input(void **state)
 static void test_wishes(void **state)
 {
 	struct stage stage;
-	int wishes;
+	int wants;
 
 	(void)state;
 	raise_stage(&stage);
-	assert_int_equal(stage.session.wish.window_ns, 10 * second);
-	assert_int_equal(stage.session.wish.visible_count, HAND_FUNCTIONS);
-	assert_int_equal(stage.session.wish.selected, functions[7]);
-	wishes = stage.session.wishes;
+	assert_int_equal(stage.session.wanted.window_ns, 10 * second);
+	assert_int_equal(stage.session.wanted.visible_count, HAND_FUNCTIONS);
+	assert_int_equal(stage.session.wanted.selected, functions[7]);
+	wants = stage.session.wants;
 	screen_draw(stage.screen, stage.canvas);
-	assert_int_equal(stage.session.wishes, wishes);		/* nothing new to wish for */
+	assert_int_equal(stage.session.wants, wants);		/* the question has not changed */
 	stage_press(&stage, 'w');
-	assert_int_equal(stage.session.wish.window_ns, 60 * second);
+	assert_int_equal(stage.session.wanted.window_ns, 60 * second);
 	stage_press(&stage, KEYS_F(7));
-	assert_int_equal(stage.session.wish.window_ns, 0);
+	assert_int_equal(stage.session.wanted.window_ns, 0);
 	stage_holds(&stage, "all window", true);
 	stage_press(&stage, 'j');
-	assert_int_equal(stage.session.wish.selected, functions[6]);
+	assert_int_equal(stage.session.wanted.selected, functions[6]);
 	stage_strike(&stage);
 }
 
@@ -178,22 +178,22 @@ static void test_zero_and_freeze(void **state)
 	(void)state;
 	raise_stage(&stage);
 	stage_press(&stage, 'z');
-	assert_int_equal(stage.session.wish.zero_ns, 192 * second);
+	assert_int_equal(stage.session.wanted.zero_ns, 192 * second);
 	stage_holds(&stage, "since 00:03:12", true);
 	stage_press(&stage, 'Z');
-	assert_int_equal(stage.session.wish.until_ns, 192 * second);
+	assert_int_equal(stage.session.wanted.until_ns, 192 * second);
 	stage_holds(&stage, "FROZEN at 00:03:12", true);
 	stage_press(&stage, 'Z');
-	assert_int_equal(stage.session.wish.until_ns, 0);
+	assert_int_equal(stage.session.wanted.until_ns, 0);
 	stage_holds(&stage, "FROZEN", false);
 	stage_press(&stage, KEYS_ESCAPE);
-	assert_int_equal(stage.session.wish.zero_ns, 0);
+	assert_int_equal(stage.session.wanted.zero_ns, 0);
 	stage_holds(&stage, "since", false);
 
 	stage_press(&stage, 'Z');
 	picture_free(stage.session.next);
 	stage.session.next = hand_picture(symbols, functions);
-	stage.session.next->vitals->now = 5 * second;			/* the guest was started anew */
+	stage.session.next->vitals->now = 5 * second;			/* the guest has booted anew */
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "FROZEN", false);
 	stage_strike(&stage);
@@ -209,7 +209,7 @@ static void test_start_and_stop(void **state)
 	stage_press(&stage, ' ');
 	assert_int_equal(stage.session.runs, 1);
 	assert_false(stage.session.ran_on);
-	stage_holds(&stage, "● REC", true);			/* until the guest says otherwise */
+	stage_holds(&stage, "● REC", true);			/* until the guest's status says otherwise */
 	picture_free(stage.session.next);
 	stage.session.next = hand_picture(symbols, functions);
 	stage.session.next->vitals->running = false;
@@ -229,9 +229,9 @@ static void test_filter(void **state)
 	stage_press(&stage, '\\');
 	stage_type(&stage, "alloc cpu:");
 	stage_holds(&stage, "is not a CPU", true);
-	assert_string_equal(stage.session.wish.filter.pattern, "alloc cpu");
+	assert_string_equal(stage.session.wanted.filter.pattern, "alloc cpu");
 	stage_type(&stage, "2");
-	assert_int_equal(stage.session.wish.filter.cpu, 2);
+	assert_int_equal(stage.session.wanted.filter.cpu, 2);
 	stage_press(&stage, KEYS_ENTER);
 	stage_holds(&stage, "filter: alloc cpu:2", true);
 
@@ -240,10 +240,10 @@ static void test_filter(void **state)
 	stage_type(&stage, "x");
 	stage_press(&stage, KEYS_ENTER);
 	stage_holds(&stage, "the filter stays as it was: cpu:x", true);
-	assert_int_equal(stage.session.wish.filter.cpu, 2);
+	assert_int_equal(stage.session.wanted.filter.cpu, 2);
 	stage.now += 100 * second;
 	screen_step(stage.screen, stage.now);
-	stage_holds(&stage, "the filter stays as it was", true);		/* until a key */
+	stage_holds(&stage, "the filter stays as it was", true);		/* until a key is pressed */
 	stage_press(&stage, 'j');
 	stage_holds(&stage, "the filter stays as it was", false);
 
@@ -255,8 +255,8 @@ static void test_filter(void **state)
 	stage_press(&stage, '\\');
 	stage_press(&stage, KEYS_CTRL('U'));
 	stage_press(&stage, KEYS_ENTER);
-	assert_string_equal(stage.session.wish.filter.pattern, "");
-	assert_int_equal(stage.session.wish.filter.cpu, EVENT_NONE);
+	assert_string_equal(stage.session.wanted.filter.pattern, "");
+	assert_int_equal(stage.session.wanted.filter.cpu, EVENT_NONE);
 	stage_strike(&stage);
 }
 
@@ -269,18 +269,18 @@ static void test_search(void **state)
 	stage_press(&stage, '/');
 	stage_type(&stage, "l");
 	stage_type(&stage, "oc");
-	assert_int_equal(stage.session.wish.selected, functions[1]);		/* spin_lock */
+	assert_int_equal(stage.session.wanted.selected, functions[1]);		/* spin_lock */
 	stage_press(&stage, KEYS_F(3));
-	assert_int_equal(stage.session.wish.selected, functions[2]);		/* page_alloc */
+	assert_int_equal(stage.session.wanted.selected, functions[2]);		/* page_alloc */
 	stage_type(&stage, "zzz");
 	stage_holds(&stage, "not found", true);
 	for (int i = 0; i < 3; i++)
 		stage_press(&stage, KEYS_BACKSPACE);
 	stage_press(&stage, KEYS_ENTER);
 	stage_press(&stage, 'n');
-	assert_int_equal(stage.session.wish.selected, functions[1]);
+	assert_int_equal(stage.session.wanted.selected, functions[1]);
 	stage_press(&stage, 'N');
-	assert_int_equal(stage.session.wish.selected, functions[2]);
+	assert_int_equal(stage.session.wanted.selected, functions[2]);
 	stage_strike(&stage);
 }
 
@@ -319,12 +319,12 @@ static void test_help_and_back(void **state)
 	assert_int_equal(stage_press(&stage, KEYS_CTRL('Z')), SCREEN_SUSPEND);
 	assert_int_equal(stage_press(&stage, KEYS_F(10)), SCREEN_QUIT);
 	stage_press(&stage, '/');
-	assert_int_equal(stage_press(&stage, 'q'), SCREEN_NOTHING);	/* a letter to search */
+	assert_int_equal(stage_press(&stage, 'q'), SCREEN_NOTHING);	/* it is a letter of the pattern */
 	assert_int_equal(stage_press(&stage, KEYS_CTRL('C')), SCREEN_QUIT);
 	stage_strike(&stage);
 }
 
-/* A label leaves the prompt as Esc does, and is no way to keep what was only typed. */
+/* A click on a label leaves the prompt as Esc does: what was typed is dropped. */
 static void test_clicks_on_labels_in_a_prompt(void **state)
 {
 	struct stage stage;
@@ -337,7 +337,7 @@ static void test_clicks_on_labels_in_a_prompt(void **state)
 	stage_holds(&stage, "Filter: alloc", true);
 	stage_press(&stage, KEYS_ESCAPE);
 	stage_holds(&stage, "filter: ", false);
-	assert_string_equal(stage.session.wish.filter.pattern, "");
+	assert_string_equal(stage.session.wanted.filter.pattern, "");
 
 	stage_press(&stage, '\\');
 	stage_type(&stage, "alloc");
@@ -345,7 +345,7 @@ static void test_clicks_on_labels_in_a_prompt(void **state)
 	stage_holds(&stage, "Keys, the same", true);
 	stage_holds(&stage, "Filter:", false);
 	stage_holds(&stage, "filter: ", false);
-	stage_type(&stage, "?");			/* is a key again */
+	stage_type(&stage, "?");			/* it is a key again */
 	stage_holds(&stage, "Keys, the same", false);
 
 	stage_press(&stage, '\\');
@@ -355,10 +355,10 @@ static void test_clicks_on_labels_in_a_prompt(void **state)
 	stage_holds(&stage, "filter: ", false);
 	stage_type(&stage, "l");
 	stage_type(&stage, "oc");
-	assert_int_equal(stage.session.wish.selected, functions[1]);	/* spin_lock */
-	stage_click(&stage, "Search");			/* as F3 there: the next */
+	assert_int_equal(stage.session.wanted.selected, functions[1]);	/* spin_lock */
+	stage_click(&stage, "Search");			/* as F3 in the prompt: the next match */
 	screen_draw(stage.screen, stage.canvas);
-	assert_int_equal(stage.session.wish.selected, functions[2]);
+	assert_int_equal(stage.session.wanted.selected, functions[2]);
 	stage_click(&stage, "On/off");
 	assert_int_equal(stage.session.runs, 1);
 	stage_holds(&stage, "Search: ", false);
@@ -401,11 +401,11 @@ static void test_emptied_search(void **state)
 	stage_press(&stage, 'g');
 	stage_press(&stage, 'n');
 	stage_holds(&stage, "no name was given yet", true);
-	assert_int_equal(stage.session.wish.selected, functions[7]);
+	assert_int_equal(stage.session.wanted.selected, functions[7]);
 	stage_strike(&stage);
 }
 
-/* What a click did is said, whatever failed before. */
+/* The message of a click is shown, even if a failure was shown before. */
 static void test_clicks_are_heard_after_a_failure(void **state)
 {
 	struct stage stage;
@@ -421,7 +421,7 @@ static void test_clicks_are_heard_after_a_failure(void **state)
 	stage_strike(&stage);
 }
 
-/* That profiling could not be turned on is over when it is on. */
+/* "Profiling not turned on" goes when profiling is on. */
 static void test_a_failure_that_is_over(void **state)
 {
 	struct picture *off = hand_picture(symbols, functions);
@@ -439,7 +439,7 @@ static void test_a_failure_that_is_over(void **state)
 	stage_strike(&stage);
 }
 
-/* What is kept is said, and the next SPACE takes it back. */
+/* A remark tells of a kept wish, and the next SPACE takes the wish back. */
 static void test_kept_wish(void **state)
 {
 	struct picture *kept = hand_picture(symbols, functions);
@@ -472,7 +472,7 @@ static void test_nothing_to_hold(void **state)
 	stage_press(&stage, 'z');
 	stage_holds(&stage, "not zeroed", true);
 	stage_holds(&stage, "since", false);
-	assert_int_equal(stage.session.wish.zero_ns + stage.session.wish.until_ns, 0);
+	assert_int_equal(stage.session.wanted.zero_ns + stage.session.wanted.until_ns, 0);
 	stage_strike(&stage);
 
 	stage_raise(&stage, NULL);
@@ -481,7 +481,7 @@ static void test_nothing_to_hold(void **state)
 	stage_strike(&stage);
 }
 
-/* The session has the question before it has the order, drawn or not. */
+/* A snapshot has the filter that was just typed, even if that is not drawn yet. */
 static void test_snapshot_right_after_a_filter(void **state)
 {
 	const uint32_t codes[] = { '\\', 'l', KEYS_ENTER, 's' };
@@ -505,11 +505,11 @@ static void test_idle_is_hidden(void **state)
 
 	(void)state;
 	raise_stage(&stage);
-	assert_int_equal(stage.session.wish.selected, functions[7]);	/* [idle] */
+	assert_int_equal(stage.session.wanted.selected, functions[7]);	/* [idle] */
 	stage_press(&stage, 'i');
 	stage_holds(&stage, "[idle]", false);
 	stage_holds(&stage, "idle hidden", true);
-	stage_holds(&stage, ">   22.61", true);			/* shares stay */
+	stage_holds(&stage, ">   22.61", true);			/* shares do not change */
 	stage_show(&stage, hand_picture(symbols, functions));
 	stage_holds(&stage, "[idle]", false);
 	stage_press(&stage, '>');
@@ -521,7 +521,7 @@ static void test_idle_is_hidden(void **state)
 	stage_strike(&stage);
 }
 
-/* With the cursor low, the rows of a new filter, and of a new boot, begin at their top. */
+/* With the cursor far down, the rows of a new filter, or of a new boot, are shown from the top. */
 static void test_the_list_opens_at_its_beginning(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);
@@ -533,24 +533,24 @@ static void test_the_list_opens_at_its_beginning(void **state)
 	strcpy(picture->functions->filter.pattern, "c");
 	picture->functions->table->count = 4;			/* memcpy, spin_lock, page_alloc, a_function... */
 	stage_show(&stage, picture);
-	assert_int_equal(stage.session.wish.selected, functions[0]);
+	assert_int_equal(stage.session.wanted.selected, functions[0]);
 
-	/* Though the cursor's own row is there, further down. */
+	/* Even if the cursor's own row is among them, further down. */
 	stage_press(&stage, 'G');
 	picture = hand_picture(symbols, functions);
 	strcpy(picture->functions->filter.pattern, "cc");
 	stage_show(&stage, picture);
-	assert_int_equal(stage.session.wish.selected, functions[7]);
+	assert_int_equal(stage.session.wanted.selected, functions[7]);
 
 	stage_press(&stage, 'j');
 	picture = hand_picture(symbols, functions);
 	picture->functions->answer.boot = 2;
 	stage_show(&stage, picture);
-	assert_int_equal(stage.session.wish.selected, functions[7]);
+	assert_int_equal(stage.session.wanted.selected, functions[7]);
 	stage_strike(&stage);
 }
 
-/* With other keys, no text and no key of before is left. */
+/* With other keys in the settings, no text names the standard keys, and these do nothing. */
 static void test_other_keys(void **state)
 {
 	static const char *const settings[][3] = { { "quit", "x" }, { "profile", "F5" },
@@ -593,7 +593,7 @@ static void test_key_bar_and_wheel(void **state)
 	stage_click(&stage, "Help");
 	screen_input(stage.screen, &wheel, stage.now);
 	screen_draw(stage.screen, stage.canvas);
-	assert_int_equal(stage.session.wish.selected, functions[1]);	/* three rows down */
+	assert_int_equal(stage.session.wanted.selected, functions[1]);	/* three rows down */
 	stage_click(&stage, "On/off");
 	assert_int_equal(stage.session.runs, 1);
 	stage_strike(&stage);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The screen in every state that it can be in. Each is a golden file, tests/golden/state_NAME.txt. */
+/* The screen in each of its states. Each state has a golden file, tests/golden/state_NAME.txt. */
 #include <inttypes.h>
 #include <locale.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ enum { MANY = 100000, NAMED = 8 };
 static struct symbols *many_symbols, *long_symbols, *wide_symbols;
 static uint32_t many[MANY], long_names[NAMED], wide_names[NAMED];
 
-/* ---- what the guest, QEMU and the connection may be like ---- */
+/* ---- states of guest, QEMU and connection ---- */
 
 static void off(struct picture *picture)
 {
@@ -159,7 +159,7 @@ static void shut_down(struct picture *picture)
 	picture->vitals->vm = VM_SHUTDOWN;
 }
 
-/* Before the guest has said who it is, the answers hold this and no more. */
+/* The answers before the guest has told of itself: they hold no more than this. */
 static void unknown(struct picture *picture, enum link_state link)
 {
 	struct function_table *none = util_alloc(sizeof(*none));
@@ -203,7 +203,7 @@ static void no_hello(struct picture *picture)
 
 static void noted(struct picture *picture)
 {
-	picture->vitals->now = 180 * second;		/* long notes are told in turns: the first one */
+	picture->vitals->now = 180 * second;		/* remarks are shown in turn: at this time, the first one */
 	strcpy(picture->vitals->note, "1234567 sampling ticks not kept: memory is full\n89 samples without their "
 		"stack: memory is full\n3 programs have no names: their files are not beside the "
 		"kernel");
@@ -239,7 +239,7 @@ static void names_wide(struct picture *picture)
 static const struct state {
 	const char *name;
 	void (*make)(struct picture *picture);
-	const char *keys;		/* pressed when the picture is there; '\r' is Enter */
+	const char *keys;		/* pressed when the answers are there; '\r' is Enter */
 } states[] = {
 	{ "live", NULL, "" },
 	{ "selected", NULL, "jjjj" },
@@ -293,7 +293,7 @@ static void test_states(void **state)
 			states[i].make(picture);
 		stage_raise(&stage, picture);
 		stage_type(&stage, states[i].keys);
-		stage.now += 4 * second;		/* what was said has been read */
+		stage.now += 4 * second;		/* the message has gone */
 		screen_step(stage.screen, stage.now);
 		sheet_check(&stage, golden);
 		stage_strike(&stage);
@@ -301,7 +301,7 @@ static void test_states(void **state)
 	}
 }
 
-/* Keys of a recording are none without one; SPACE plays it, and asks no guest. */
+/* Without a recording, the keys of the player do nothing. With one, SPACE plays it and orders nothing from a guest. */
 static void test_keys_of_a_recording(void **state)
 {
 	static const struct { const char *keys; struct play play; } rows[] = {
@@ -352,7 +352,7 @@ static void test_reset(void **state)
 	stage_strike(&stage);
 }
 
-/* What is advised is of use: no longer window where there is nothing before this one. */
+/* Advice is of use: a longer window is not advised if nothing comes before this one. */
 static void test_advice_on_an_empty_table(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);
@@ -366,14 +366,14 @@ static void test_advice_on_an_empty_table(void **state)
 	stage_holds(&stage, "SPACE starts it; Esc counts all again.", true);
 	picture = hand_picture(symbols, functions);
 	off_and_empty(picture);
-	picture->vitals->now = 2 * second;			/* a reset: less than the window ago */
+	picture->vitals->now = 2 * second;			/* reset less than a window ago */
 	stage_show(&stage, picture);
 	stage_holds(&stage, "Profiling is off in the guest.", true);
 	stage_holds(&stage, "SPACE starts it.", true);
 	stage_holds(&stage, "longer window", false);
 	picture = hand_picture(symbols, functions);
 	off_and_empty(picture);
-	picture->vitals->unsampled = true;			/* long ago, and never profiled since */
+	picture->vitals->unsampled = true;			/* reset long ago, and never profiled since */
 	stage_show(&stage, picture);
 	stage_holds(&stage, "SPACE starts it.", true);
 	stage_holds(&stage, "longer window", false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A screen that moves is still to be read: what keeps its place, whatever the numbers do. */
+/* A screen that changes must stay readable: what has to keep its place, whatever the numbers do. */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,9 +26,9 @@ enum { FUNCTIONS = 60, MANY = 100000, ROUNDS = 400 };
 static struct symbols *symbols, *many_symbols;
 static uint32_t functions[FUNCTIONS], many[MANY];
 
-/* ---- pictures ---- */
+/* ---- answers ---- */
 
-/* Up to 10^9: 10 s of 4,096 CPUs at 20 kHz. */
+/* Up to 10^9, as in 10 s of 4,096 CPUs at 20 kHz; all sizes are equally likely. */
 static uint64_t of_any_size(struct random *random)
 {
 	return random_next(random) >> (34 + random_below(random, 30));
@@ -94,7 +94,7 @@ static struct picture *any_picture(struct random *random)
 	return picture;
 }
 
-/* ---- what is seen ---- */
+/* ---- what the screen shows ---- */
 
 static char *row_text(const struct stage *stage, int row)
 {
@@ -127,10 +127,10 @@ static bool in_table(const struct picture *picture, uint32_t function)
 	return false;
 }
 
-/* The row that is marked is that of the function whose callers are asked for. */
+/* The marked row has the function whose callers are asked for. */
 static void check_cursor(const struct stage *stage)
 {
-	const char *name = symbols_get(symbols, stage->session.wish.selected)->name;
+	const char *name = symbols_get(symbols, stage->session.wanted.selected)->name;
 	int row = row_with(stage, name);
 	char *text = row_text(stage, row);
 
@@ -158,13 +158,13 @@ static void test_the_cursor_keeps_its_function(void **state)
 			stage_press(&stage, moves[random_below(&random, 8)]);
 		if (i % 17 == 0)
 			stage_resize(&stage, (int)(10 + random_below(&random, 40)), 120, true);
-		stage_press(&stage, 'j');			/* chosen by hand, from here on */
+		stage_press(&stage, 'j');			/* from here on the user has chosen a row */
 		stage_press(&stage, 'k');
-		chosen = stage.session.wish.selected;
+		chosen = stage.session.wanted.selected;
 		stays = in_table(picture, chosen);
 		stage_show(&stage, picture);
 		if (stays) {
-			assert_int_equal(stage.session.wish.selected, chosen);
+			assert_int_equal(stage.session.wanted.selected, chosen);
 			check_cursor(&stage);
 			kept++;
 		}
@@ -182,15 +182,15 @@ static void test_untouched_it_stays_at_the_top(void **state)
 	stage_raise(&stage, any_picture(&random));
 	for (int i = 0; i < ROUNDS; i++) {
 		stage_show(&stage, any_picture(&random));
-		if (stage.session.wish.visible_count == 0)
+		if (stage.session.wanted.visible_count == 0)
 			continue;
-		assert_int_equal(stage.session.wish.selected, stage.session.wish.visible[0]);
+		assert_int_equal(stage.session.wanted.selected, stage.session.wanted.visible[0]);
 		check_cursor(&stage);
 	}
 	stage_strike(&stage);
 }
 
-/* Where a word begins in the row that has it. */
+/* The column at which a word begins, in the row that has it. */
 static int place_of(const struct stage *stage, const char *word)
 {
 	char *text = row_text(stage, row_with(stage, word));
@@ -202,12 +202,12 @@ static int place_of(const struct stage *stage, const char *word)
 	return place;
 }
 
-/* Each name begins below its head behind a blank; no number before it is cut. */
+/* Each name begins below its head, behind a space. No number before it is cut. */
 static void check_rows(const struct stage *stage)
 {
 	int head = row_with(stage, "FUNCTION"), left = place_of(stage, "FUNCTION") - head * 1000;
 
-	for (size_t i = 0; i < stage->session.wish.visible_count; i++) {
+	for (size_t i = 0; i < stage->session.wanted.visible_count; i++) {
 		int row = head + 1 + (int)i;
 
 		for (int column = 0; column < left; column++)
@@ -251,32 +251,32 @@ static void test_nothing_jumps(void **state)
 static void test_a_hundred_thousand_functions(void **state)
 {
 	struct picture *picture = hand_picture(symbols, functions);
-	const struct fake_wish *wish;
+	const struct fake_wanted *wanted;
 	struct stage stage;
 
 	(void)state;
 	hand_rows(picture, many_symbols, many, MANY);
 	stage_raise(&stage, picture);
-	wish = &stage.session.wish;
-	assert_int_equal(wish->selected, many[0]);
+	wanted = &stage.session.wanted;
+	assert_int_equal(wanted->selected, many[0]);
 	stage_press(&stage, 'G');
-	assert_int_not_equal(wish->selected, many[0]);
+	assert_int_not_equal(wanted->selected, many[0]);
 	stage_holds(&stage, ">", true);
 	for (int i = 0; i < 100; i++)
 		stage_press(&stage, KEYS_PAGE_UP);
 	stage_press(&stage, 'g');
-	assert_int_equal(wish->selected, many[0]);
+	assert_int_equal(wanted->selected, many[0]);
 	for (int i = 0; i < 100; i++)
 		stage_press(&stage, KEYS_PAGE_DOWN);
 	stage_press(&stage, '/');
 	stage_type(&stage, "function_098765");
-	assert_int_equal(wish->selected, many[98765]);
+	assert_int_equal(wanted->selected, many[98765]);
 	stage_press(&stage, KEYS_ENTER);
 	stage_type(&stage, "\\_09876");
-	assert_string_equal(wish->filter.pattern, "_09876");
-	assert_in_range(wish->visible_count, 1, 24);
-	stage_resize(&stage, 2000, 80, true);			/* more rows than can be wished for */
-	assert_int_equal(wish->visible_count, sizeof(wish->visible) / sizeof(*wish->visible));
+	assert_string_equal(wanted->filter.pattern, "_09876");
+	assert_in_range(wanted->visible_count, 1, 24);
+	stage_resize(&stage, 2000, 80, true);			/* more rows than a request can have */
+	assert_int_equal(wanted->visible_count, sizeof(wanted->visible) / sizeof(*wanted->visible));
 	stage_strike(&stage);
 }
 

@@ -28,7 +28,7 @@
 
 enum { MACHINES = 3 };
 
-/* Three machines before the tabs; what the overview shows is due when the clock has moved. */
+/* Three machines in tabs. Answers over all are due when the clock has moved. */
 struct theatre {
 	struct session sessions[MACHINES];
 	struct symbols *symbols[MACHINES];
@@ -79,7 +79,7 @@ static void close_theatre(struct theatre *theatre)
 	}
 }
 
-/* What the session answers next: to whom it is asked by, and to nobody else. */
+/* What this machine's session answers next, to the reader that asks. */
 static struct picture *give(struct theatre *theatre, int machine)
 {
 	struct session *session = &theatre->sessions[machine];
@@ -143,7 +143,7 @@ static void test_one_machine_has_no_tabs(void **state)
 	close_theatre(&theatre);
 }
 
-/* Is this one asked for all that a screen shows, and each other one for its marks alone? */
+/* True: this machine is asked for all that a screen shows, and each other one only for its mark. */
 static bool is_alone_in_view(const struct theatre *theatre, int machine)
 {
 	bool alone = true;
@@ -153,7 +153,7 @@ static bool is_alone_in_view(const struct theatre *theatre, int machine)
 
 		assert_int_equal(session->asking_vitals, 1);
 		alone = alone && session->asking_functions == (i == machine) &&
-			(session->wish.cpus == VITALS_NO_CPUS) == (i != machine);
+			(session->wanted.cpus == VITALS_NO_CPUS) == (i != machine);
 	}
 	return alone;
 }
@@ -165,12 +165,12 @@ static bool are_all_in_view(const struct theatre *theatre)
 	for (int i = 0; i < MACHINES; i++) {
 		assert_int_equal(theatre->sessions[i].asking_vitals, 1);
 		all = all && theatre->sessions[i].asking_functions == 1 &&
-			theatre->sessions[i].wish.cpus == VITALS_TRENDS;
+			theatre->sessions[i].wanted.cpus == VITALS_TRENDS;
 	}
 	return all;
 }
 
-/* Each is asked for what its reader sees; who is not looked at, for little. */
+/* Each machine is asked for what its screen shows. A machine that is not shown is asked for little. */
 static void test_who_is_asked_for_what(void **state)
 {
 	struct theatre theatre;
@@ -194,7 +194,7 @@ static void test_who_is_asked_for_what(void **state)
 	close_theatre(&theatre);
 }
 
-/* What is not seen is not asked: a table behind the help, all of a screen that is too small. */
+/* What cannot be seen is not asked for: a table behind the help, and all of a screen that is too small. */
 static void test_what_is_not_seen_is_not_asked(void **state)
 {
 	struct theatre theatre;
@@ -205,27 +205,27 @@ static void test_what_is_not_seen_is_not_asked(void **state)
 	give(&theatre, 0);
 	draw(&theatre);
 	assert_int_equal(session->asking_functions, 1);
-	assert_int_equal(session->wish.cpus, VITALS_TRENDS);
-	assert_int_equal(session->wish.selected, theatre.functions[0][7]);
-	assert_true(session->wish.callers);
-	assert_int_equal(session->wish.visible_count, HAND_FUNCTIONS);
+	assert_int_equal(session->wanted.cpus, VITALS_TRENDS);
+	assert_int_equal(session->wanted.selected, theatre.functions[0][7]);
+	assert_true(session->wanted.callers);
+	assert_int_equal(session->wanted.visible_count, HAND_FUNCTIONS);
 	press(&theatre, '?');
 	assert_int_equal(session->asking_functions, 0);
 	assert_int_equal(session->asking_vitals, 1);
 	press(&theatre, KEYS_ESCAPE);
 	assert_int_equal(session->asking_functions, 1);
 
-	resize(&theatre, 5, 80, true);			/* no room for CPUs, and for a line about a function */
-	assert_int_equal(session->wish.cpus, VITALS_CPUS);
-	assert_false(session->wish.callers);
+	resize(&theatre, 5, 80, true);			/* no room for CPUs and for the detail line */
+	assert_int_equal(session->wanted.cpus, VITALS_CPUS);
+	assert_false(session->wanted.callers);
 	resize(&theatre, 3, 80, true);
 	assert_int_equal(session->asking_functions, 0);
 	assert_int_equal(session->asking_vitals, 1);
-	assert_int_equal(session->wish.cpus, VITALS_NO_CPUS);	/* the marks */
+	assert_int_equal(session->wanted.cpus, VITALS_NO_CPUS);	/* the marks */
 	close_theatre(&theatre);
 }
 
-/* What was made for another reader is not for this one; marks are taken of each. */
+/* A screen takes only answers to its own question. Marks are taken from every answer. */
 static void test_answers_go_to_their_reader(void **state)
 {
 	struct theatre theatre;
@@ -262,23 +262,23 @@ static void test_each_keeps_its_own(void **state)
 	press(&theatre, KEYS_TAB);
 	give_all(&theatre);
 	press(&theatre, 'w');
-	assert_int_equal(theatre.sessions[0].wish.window_ns, 60000000000);
+	assert_int_equal(theatre.sessions[0].wanted.window_ns, 60000000000);
 	press(&theatre, 'z');
-	assert_int_equal(theatre.sessions[0].wish.zero_ns, 192000000000);
+	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 192000000000);
 	press(&theatre, KEYS_TAB);
-	assert_int_equal(theatre.sessions[1].wish.window_ns, 10000000000);
-	assert_int_equal(theatre.sessions[1].wish.zero_ns, 0);
+	assert_int_equal(theatre.sessions[1].wanted.window_ns, 10000000000);
+	assert_int_equal(theatre.sessions[1].wanted.zero_ns, 0);
 	press(&theatre, KEYS_BACK_TAB);
 	press(&theatre, KEYS_BACK_TAB);
-	assert_int_equal(theatre.sessions[0].wish.window_ns, 10000000000);
-	assert_int_equal(theatre.sessions[0].wish.zero_ns, 0);
+	assert_int_equal(theatre.sessions[0].wanted.window_ns, 10000000000);
+	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 0);
 	press(&theatre, KEYS_TAB);
-	assert_int_equal(theatre.sessions[0].wish.window_ns, 60000000000);
-	assert_int_equal(theatre.sessions[0].wish.zero_ns, 192000000000);
+	assert_int_equal(theatre.sessions[0].wanted.window_ns, 60000000000);
+	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 192000000000);
 	close_theatre(&theatre);
 }
 
-/* On the screen over all: each machine's own clock. */
+/* A zero on the screen over all is set by each machine's own clock. */
 static void test_zero_over_all(void **state)
 {
 	struct theatre theatre;
@@ -287,10 +287,10 @@ static void test_zero_over_all(void **state)
 	open_theatre(&theatre, MACHINES);
 	give_all(&theatre);
 	press(&theatre, 'z');
-	assert_int_equal(theatre.sessions[0].wish.zero_ns, 192000000000);
-	assert_int_equal(theatre.sessions[1].wish.zero_ns, 1192000000000);
+	assert_int_equal(theatre.sessions[0].wanted.zero_ns, 192000000000);
+	assert_int_equal(theatre.sessions[1].wanted.zero_ns, 1192000000000);
 	press(&theatre, KEYS_ESCAPE);
-	assert_int_equal(theatre.sessions[1].wish.zero_ns, 0);
+	assert_int_equal(theatre.sessions[1].wanted.zero_ns, 0);
 	close_theatre(&theatre);
 }
 
@@ -327,7 +327,7 @@ static void test_orders_to_one_and_to_all(void **state)
 	close_theatre(&theatre);
 }
 
-/* The root of a machine's stacks is its name, cut between two characters. */
+/* A machine's name is the root of its stacks. A long name is cut between two characters. */
 static void test_stacks_of_a_machine_with_a_long_name(void **state)
 {
 	struct theatre theatre;
@@ -351,7 +351,7 @@ static void test_stacks_of_a_machine_with_a_long_name(void **state)
 	close_theatre(&theatre);
 }
 
-/* What is on is known of the marks: a picture of a tab that was not looked at is old. */
+/* Orders go by the marks, which are new: the last answer of a tab that was not shown is old. */
 static void test_orders_do_not_rest_on_old_pictures(void **state)
 {
 	struct theatre theatre;
@@ -369,7 +369,7 @@ static void test_orders_do_not_rest_on_old_pictures(void **state)
 	close_theatre(&theatre);
 }
 
-/* The second SPACE takes the first back, though nothing is known of that yet; and so on. */
+/* A second SPACE takes the first one back, even if its outcome is not known yet; and so on. */
 static void test_asking_twice_is_off_again(void **state)
 {
 	static const struct session_message kept = { .profiler = true, .kept = true, .text = "later" };
@@ -398,7 +398,7 @@ static void test_asking_twice_is_off_again(void **state)
 	draw(&theatre);
 	press(&theatre, ' ');
 	assert_true(first->ran_on);
-	press(&theatre, KEYS_BACK_TAB);			/* over all: what runs there is to run */
+	press(&theatre, KEYS_BACK_TAB);			/* over all: what is to be on counts as on */
 	press(&theatre, ' ');
 	assert_false(first->ran_on);
 	press(&theatre, ' ');
@@ -407,7 +407,7 @@ static void test_asking_twice_is_off_again(void **state)
 	close_theatre(&theatre);
 }
 
-/* One that is not there is not asked, and does not keep the others from being stopped. */
+/* A machine whose link is down is not ordered anything, and does not keep the others from being stopped. */
 static void test_who_is_not_there_is_not_ordered(void **state)
 {
 	struct theatre theatre;
@@ -475,7 +475,7 @@ static void test_clicks(void **state)
 	assert_true(is_alone_in_view(&theatre, 0));
 	give_all(&theatre);
 	click(&theatre, 9, 20);		/* the third row of the table, below the row of tabs */
-	assert_int_equal(theatre.sessions[0].wish.selected, theatre.functions[0][6]);
+	assert_int_equal(theatre.sessions[0].wanted.selected, theatre.functions[0][6]);
 	click(&theatre, 0, 1);
 	assert_true(are_all_in_view(&theatre));
 	resize(&theatre, 7, 80, true);
@@ -519,7 +519,7 @@ static void test_golden_screens(void **state)
 	close_theatre(&theatre);
 }
 
-/* The row alone, in a terminal without colours: three tabs and sixteen, at all widths that matter. */
+/* The tab row alone, without colours: three and sixteen tabs, at all widths that matter. */
 static void test_golden_rows(void **state)
 {
 	static const int widths[] = { 160, 80, 60, 45, 30, 20 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 100,000 steps by chance, before one machine and before several; walk.h has what is held to what. */
+/* 100,000 random steps, with one machine and with several. walk.h says what is compared with what. */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,12 +21,12 @@
 
 enum { STEPS = 100000, NUMBERS_EVERY = 40 };
 
-/* At the base that walk_guest.c has. */
+/* Their addresses begin at BASE of walk_guest.c. */
 static const char *const names[WALK_FUNCTIONS] = { "alpha_spin", "beta_copy", "gamma_alloc",
 	"delta_free", "epsilon_read", "zeta_write", "eta_fault", "theta_hash", "iota_sort",
 	"kappa_tick", "lambda_idle", "mu_entry" };
 
-/* ---- in the place of a session: no books, and all is awaited ---- */
+/* ---- in place of a session: there are no books, and nobody gives up ---- */
 
 const struct decode *session_decode(const struct session *session)
 {
@@ -109,7 +109,7 @@ static void walk_free(struct walk *walk)
 	free(walk);
 }
 
-/* Two steps in three are looked at; a walk that has to look up its cursor does it at once. */
+/* Draws and checks after two steps in three. If the cursor's place is not known, it is looked up at once. */
 static void look(struct walk *walk)
 {
 	if (!walk_model(walk)->cursor.lost && random_below(&walk->random, 3) == 0)
@@ -119,7 +119,7 @@ static void look(struct walk *walk)
 	walk_check_orders(walk);
 }
 
-/* SEED=N repeats another walk than the usual one; STEPS=N makes it as long. */
+/* SEED=N takes another walk than the usual one; STEPS=N sets its length. */
 static void go(size_t machines, long share)
 {
 	uint64_t seed = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 10) : 1;

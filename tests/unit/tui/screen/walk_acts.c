@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens in a walk: what a person does, what guests do, and what the tabs take of it. */
+/* The steps of a walk: what the user does, what guests do, and what the tabs take. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ void walk_step(struct walk *walk)
 			model_told(walk, &walk->guests[i], &messages[i]);
 }
 
-/* What somebody asks for, and has not taken yet? */
+/* True: answers wait that were not taken yet. */
 static bool guest_has_more(const struct walk_guest *guest)
 {
 	return guest->session.next && guest->session.next->vitals;
@@ -55,7 +55,7 @@ static bool guest_has_more(const struct walk_guest *guest)
 
 void walk_show(struct walk *walk)
 {
-	size_t one = random_below(&walk->random, 3 * WALK_MACHINES);	/* beyond: all of them */
+	size_t one = random_below(&walk->random, 3 * WALK_MACHINES);	/* beyond the last: all machines */
 
 	for (size_t i = 0; i < walk->machines; i++)
 		if (!guest_has_more(&walk->guests[i]) && (i == one || one >= walk->machines))
@@ -68,7 +68,7 @@ void walk_show(struct walk *walk)
 static void say(struct walk *walk, struct session *session, bool failed)
 {
 	if (walk->gathered > 4)
-		return;				/* All's line is to be seen whole */
+		return;				/* or All's status line would not fit */
 	strcpy(session->message.text, failed ? "profiling not turned on: no; try again" : "it was done");
 	session->message.failed = failed;
 	session->message.profiler = failed || random_below(&walk->random, 2);
@@ -108,7 +108,7 @@ static void news(struct walk *walk)
 			guest_boot(walk, guest);
 		break;
 	case 14: case 15: case 16:
-		guest_give(walk, guest);		/* who looks then may not be who asked */
+		guest_give(walk, guest);		/* another page may be shown by the time they are taken */
 		break;
 	case 17: case 18:
 		say(walk, &guest->session, random_below(random, 2));
@@ -118,9 +118,9 @@ static void news(struct walk *walk)
 	}
 }
 
-/* ---- a person ---- */
+/* ---- the user ---- */
 
-/* For the screen of that model, which has acted already: the table is sorted by the screen. */
+/* Input for the screen of this model. The model has acted already, for the screen sorts the table itself. */
 static void input(struct walk *walk, struct model *model, struct input input, bool quits)
 {
 	if (quits != (tabs_input(walk->tabs, &input, walk->now) == SCREEN_QUIT))
@@ -157,7 +157,7 @@ static void scroll(struct walk *walk, bool up)
 	input(walk, model, (struct input) { .kind = up ? INPUT_SCROLL_UP : INPUT_SCROLL_DOWN }, false);
 }
 
-/* On a tab: another screen is there, as it was left. */
+/* A click on a tab shows another screen, as it was left. */
 static void click_tab(struct walk *walk)
 {
 	size_t page = random_below(&walk->random, walk->pages);
@@ -177,7 +177,7 @@ static void click_tab(struct walk *walk)
 	walk->page = page;
 }
 
-/* The head of a column, or a row. */
+/* A click on the head of a column, or on a row. */
 static void click_view(struct walk *walk, const struct input *at)
 {
 	struct model *model = walk_model(walk);
@@ -194,7 +194,7 @@ static void click_view(struct walk *walk, const struct input *at)
 		cursor_select(model, row);
 }
 
-/* Anywhere but on tabs; where no heads are, rows cannot be told: it is the key bar then. */
+/* A click anywhere but on tabs. Without heads it is not known where rows are: then it is on the key bar. */
 static void click(struct walk *walk)
 {
 	struct random *random = &walk->random;
@@ -238,7 +238,7 @@ static void resize(struct walk *walk)
 	walk->canvas = canvas_new(sizes[i].rows, sizes[i].columns, random_below(&walk->random, 4) != 0);
 }
 
-/* Keys of all actions, and what may be typed into a line. */
+/* A key of any action, or a character for a prompt. */
 static uint32_t any_key(struct walk *walk)
 {
 	static const char *const pieces[] = { "cpu:1", "cpu:0 ", "cpu:7", "mode:kernel", "mode:idle ",
@@ -247,7 +247,7 @@ static uint32_t any_key(struct walk *walk)
 	struct model *model = walk_model(walk);
 
 	if (model->open && strlen(model->text) > WALK_LINE)
-		return KEYS_CTRL('U');			/* all of it is to be seen */
+		return KEYS_CTRL('U');			/* the text would not fit on the screen any more */
 	if (model->open && *walk->piece)
 		return (unsigned char)*walk->piece++;
 	walk->piece = "";
@@ -266,7 +266,7 @@ static uint32_t any_key(struct walk *walk)
 	return walk->config.keys.rows[random_below(random, KEYS_ROWS)].codes[random_below(random, 2)];
 }
 
-/* How far a page goes is not known where nothing is drawn. */
+/* While nothing is drawn, it is not known how far a page goes. */
 static bool may_be_pressed(const struct walk *walk, uint32_t code)
 {
 	enum action action = keys_action(&walk->config.keys, code);
@@ -289,7 +289,7 @@ void walk_do_something(struct walk *walk)
 
 	switch (random_below(random, 24)) {
 	case 0:
-		walk_draw(walk);			/* what is clicked on is seen */
+		walk_draw(walk);			/* a user clicks on what is drawn */
 		click(walk);
 		break;
 	case 1:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the screen says and asks for, against the model. */
+/* Compares what the screen shows and asks with the model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ void walk_fault(const struct walk *walk, const char *what, const char *wanted)
 
 /* ---- the first rows ---- */
 
-/* "All", or its number and name, a mark, and the state in a word. */
+/* A tab has "All" or the machine's number and name, then a mark, and the state in a word. */
 static void check_tab(const struct walk *walk, const struct walk_guest *guest, size_t number)
 {
 	static const char *const links[] = {
@@ -134,7 +134,7 @@ static void check_header(struct walk *walk)
 
 /* ---- the last rows ---- */
 
-/* The last but one: a prompt, else a failure, until a key is pressed; a long text begins above. */
+/* The last row but one: the prompt, or a failure until a key is pressed. A long text begins further up. */
 static void check_bottom(struct walk *walk)
 {
 	const struct model *model = walk_model(walk);
@@ -159,31 +159,31 @@ static void check_help(struct walk *walk)
 {
 	char text[WALK_TEXT];
 
-	walk_row_text(walk, walk->canvas->rows - 3, text);	/* the last one of the view */
+	walk_row_text(walk, walk->canvas->rows - 3, text);	/* the view's last row */
 	if (!strstr(text, "more: ") == walk_model(walk)->help)
 		walk_fault(walk, "the help is there, or not", "");
 }
 
-/* ---- what is asked for ---- */
+/* ---- questions ---- */
 
-static void check_wish(struct walk *walk)
+static void check_wanted(struct walk *walk)
 {
 	const struct model *model = walk_model(walk);
-	const struct fake_wish *wish = &model->wish;
+	const struct fake_wanted *wanted = &model->wanted;
 	struct filter filter = { .cpu = EVENT_NONE };
 
 	assert_true(filter_parse(model->filter, &filter, NULL));
-	assert_int_equal(wish->window_ns, model->window * WALK_SECOND);
-	assert_int_equal(wish->zero_ns, model->zero);
-	assert_int_equal(wish->until_ns, model->until);
-	assert_int_equal(wish->filter.cpu, filter.cpu);
-	assert_int_equal(wish->filter.modes, filter.modes);
-	assert_string_equal(wish->filter.thread, filter.thread);
-	assert_string_equal(wish->filter.pattern, filter.pattern);
-	assert_in_range(wish->visible_count, 0, WALK_FUNCTIONS + 2);
+	assert_int_equal(wanted->window_ns, model->window * WALK_SECOND);
+	assert_int_equal(wanted->zero_ns, model->zero);
+	assert_int_equal(wanted->until_ns, model->until);
+	assert_int_equal(wanted->filter.cpu, filter.cpu);
+	assert_int_equal(wanted->filter.modes, filter.modes);
+	assert_string_equal(wanted->filter.thread, filter.thread);
+	assert_string_equal(wanted->filter.pattern, filter.pattern);
+	assert_in_range(wanted->visible_count, 0, WALK_FUNCTIONS + 2);
 }
 
-/* It is of what is asked for now, be it not drawn yet; All's times are another clock's. */
+/* A snapshot has what is asked now, even if it is not drawn yet. All's times are those of another clock. */
 void walk_check_snapshots(struct walk *walk, const struct model *model)
 {
 	struct filter filter = { .cpu = EVENT_NONE };
@@ -191,20 +191,20 @@ void walk_check_snapshots(struct walk *walk, const struct model *model)
 	assert_true(filter_parse(model->filter, &filter, NULL));
 	for (size_t i = 0; i < walk->machines; i++) {
 		const struct session *session = &walk->guests[i].session;
-		const struct fake_wish *wish = &session->snapped;
+		const struct fake_wanted *wanted = &session->snapped;
 
 		if (session->snapshots == walk->guests[i].snapshots_seen)
 			continue;
 		walk->guests[i].snapshots_seen = session->snapshots;
-		assert_int_equal(wish->window_ns, model->window * WALK_SECOND);
-		assert_int_equal(wish->filter.cpu, filter.cpu);
-		assert_int_equal(wish->filter.modes, filter.modes);
-		assert_string_equal(wish->filter.thread, filter.thread);
-		assert_string_equal(wish->filter.pattern, filter.pattern);
+		assert_int_equal(wanted->window_ns, model->window * WALK_SECOND);
+		assert_int_equal(wanted->filter.cpu, filter.cpu);
+		assert_int_equal(wanted->filter.modes, filter.modes);
+		assert_string_equal(wanted->filter.thread, filter.thread);
+		assert_string_equal(wanted->filter.pattern, filter.pattern);
 		if (walk_is_all(walk))
 			continue;
-		assert_int_equal(wish->zero_ns, model->zero);
-		assert_int_equal(wish->until_ns, model->until);
+		assert_int_equal(wanted->zero_ns, model->zero);
+		assert_int_equal(wanted->until_ns, model->until);
 	}
 }
 
@@ -224,15 +224,15 @@ void walk_check_orders(struct walk *walk)
 
 /* ---- the whole ---- */
 
-static const struct fake_wish *wish_of(struct walk *walk)
+static const struct fake_wanted *wanted_of(struct walk *walk)
 {
 	if (walk_is_all(walk))
-		return walk_fleet_wish();
+		return walk_fleet_wanted();
 	assert_int_equal(walk_guest(walk)->session.asking_functions, !walk_model(walk)->help);
-	return &walk_guest(walk)->session.wish;
+	return &walk_guest(walk)->session.wanted;
 }
 
-/* Rows of the table: between the heads and the line about one of them. */
+/* How many rows the table has between the heads and the detail line. */
 static size_t height_of(const struct walk *walk)
 {
 	int rows = walk->canvas->rows, below = rows - walk_has_tab_row(walk, rows);
@@ -246,7 +246,7 @@ static void find_cursor(struct model *model)
 	struct table_rows table = model_rows(model);
 
 	for (size_t i = 0; i < table.count; i++)
-		if (table.rows[i].function == model->wish.selected)
+		if (table.rows[i].function == model->wanted.selected)
 			cursor_select(model, i);
 	model->cursor.lost = false;
 }
@@ -259,7 +259,7 @@ void walk_draw(struct walk *walk)
 	tabs_draw(walk->tabs, walk->canvas);
 	if (canvas->rows < SCREEN_LEAST_ROWS)
 		return;
-	model->wish = *wish_of(walk);
+	model->wanted = *wanted_of(walk);
 	if (model->help)
 		return;
 	model->columns = canvas->columns;
@@ -276,7 +276,7 @@ void walk_check(struct walk *walk)
 		walk_fault(walk, "the canvas is not harmless", safe_canvas(canvas));
 	if (canvas->rows < SCREEN_LEAST_ROWS)
 		return;
-	check_wish(walk);
+	check_wanted(walk);
 	if (!walk_model(walk)->help)
 		walk_check_rows(walk);
 	if (canvas->rows != WALK_TALL)

@@ -8,7 +8,7 @@
 
 static const struct vitals *given_vitals;
 static const struct function_table *given_functions;
-static struct fake_wish asked;
+static struct fake_wanted asked;
 
 struct vitals *__real_fleet_vitals(struct fleet *fleet, uint64_t now);
 struct vitals *__wrap_fleet_vitals(struct fleet *fleet, uint64_t now);
@@ -55,7 +55,7 @@ const struct function_table *walk_fleet_functions(void)
 	return functions;
 }
 
-const struct fake_wish *walk_fleet_wish(void)
+const struct fake_wanted *walk_fleet_wanted(void)
 {
 	return &asked;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the screen over all asks of the fleet, and gets: the linker leads both past here. */
+/* What the screen over all asks the fleet, and gets. The linker's --wrap routes both through this file. */
 #ifndef WALK_FLEET_H
 #define WALK_FLEET_H
 
-struct fake_wish;
+struct fake_wanted;
 struct function_table;
 struct vitals;
 
-const struct vitals *walk_fleet_vitals(void);	/* since it was asked last; NULL: none */
+const struct vitals *walk_fleet_vitals(void);	/* new since the last call; NULL: none */
 const struct function_table *walk_fleet_functions(void);
-const struct fake_wish *walk_fleet_wish(void);	/* the newest */
+const struct fake_wanted *walk_fleet_wanted(void);	/* what was asked last */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The guests of a walk: what their hooks would send, and the answers that sessions make of it. */
+/* The guests of a walk: what their hooks would send, and the answers that their sessions would make. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "agent/wire/decode.h"
 #include "walk.h"
 
-#define BASE UINT64_C(0xffffffff80100000)	/* as test_walk.c lists the functions */
+#define BASE UINT64_C(0xffffffff80100000)	/* the functions are listed in test_walk.c */
 
 static void event(struct walk_guest *guest, struct event event)
 {
@@ -44,7 +44,7 @@ void guest_boot(struct walk *walk, struct walk_guest *guest)
 	symbols_load_kernel(guest->epoch->inputs.symbols, walk->symbols, NULL);
 	guest->clock = WALK_SECOND;
 	if (random_below(&walk->random, 4) == 0)
-		return;				/* it has said nothing yet */
+		return;				/* it has not told of itself yet */
 	event(guest, (struct event) { .kind = EVENT_GUEST, .guest = {
 		.cpus = WALK_CPUS, .clock_hz = WALK_SECOND, .kernel = text_of("walker"),
 		.version = text_of(guest->name), .arch = text_of("x86_64") } });
@@ -92,23 +92,23 @@ void guest_give(struct walk *walk, struct walk_guest *guest)
 		.link = guest->link, .vm = guest->vm, .kept = guest->kept, .boot = guest->boots,
 		.trouble = "",
 	};
-	const struct fake_wish *wish = &guest->session.wish;
+	const struct fake_wanted *wanted = &guest->session.wanted;
 	struct function_request functions = picture_function_request();
 	struct vitals_request vitals = picture_vitals_request();
 
 	(void)walk;
 	functions.request.excerpt = fake_excerpt(&guest->session);
 	vitals.request.excerpt = functions.request.excerpt;
-	memcpy(functions.visible, wish->visible, sizeof(wish->visible));
-	functions.visible_count = wish->visible_count;
-	functions.selected = wish->selected;
-	functions.callers = wish->callers;
+	memcpy(functions.visible, wanted->visible, sizeof(wanted->visible));
+	functions.visible_count = wanted->visible_count;
+	functions.selected = wanted->selected;
+	functions.callers = wanted->callers;
 	picture_free(guest->session.next);
 	guest->session.next = picture_new(answer_new(&vitals.request, &moment),
 		answer_new(&functions.request, &moment));
 }
 
-/* Whoever it was made for, it says how the guest is. */
+/* The vitals tell the guest's state, whichever reader they were made for. */
 void guest_told(struct walk_guest *guest)
 {
 	const struct vitals *vitals = guest->session.next ? guest->session.next->vitals : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of the table: its cursor, and the column that sorts it. */
+/* The model of the table: its cursor, and the column that it is sorted by. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,7 +23,7 @@ const char *model_name(const struct model *model, size_t row)
 	return symbols_get(model->functions->answer.symbols, model_rows(model).rows[row].function)->name;
 }
 
-/* Where the function of the cursor is; the count: nowhere. */
+/* The row of the cursor's function; the number of rows: it has none. */
 static size_t place_of(const struct model *model)
 {
 	struct table_rows table = model_rows(model);
@@ -34,7 +34,7 @@ static size_t place_of(const struct model *model)
 	return row;
 }
 
-/* It goes where its function goes; where that is gone, it stays in its place. */
+/* The cursor moves with its function. If that is gone, the cursor keeps its place. */
 void cursor_update(struct model *model)
 {
 	size_t count = model_rows(model).count, place = place_of(model);
@@ -54,7 +54,7 @@ static bool is_same(const struct filter *a, const struct filter *b)
 		strcmp(a->pattern, b->pattern) == 0;
 }
 
-/* Another boot; or another filter: from their beginning. */
+/* The rows of another boot or another filter are shown from the top. */
 void cursor_rewind(struct model *model)
 {
 	const struct function_table *functions = model->functions;
@@ -136,7 +136,7 @@ bool cursor_search(struct model *model, int step)
 	return false;
 }
 
-/* The table is sorted by the screen; that it is, walk_rows.c looks at. */
+/* The screen sorts the table; walk_rows.c checks that. */
 void sort_by(struct model *model, enum table_column column)
 {
 	model->invert = model->sort == column && !model->invert;

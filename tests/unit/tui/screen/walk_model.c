@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of a screen, and of the tabs: what a key, a click and an answer mean. */
+/* The model of a screen and of the tabs: what keys, clicks and answers do. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- the prompt ---- */
 
-/* Takes a filter when it is good; then it is as it was typed, but for blanks. */
+/* Takes a filter if it is valid. Its text is kept as typed, but for spaces. */
 static bool take_filter(struct model *model, const char *text)
 {
 	struct scope scope;
@@ -94,7 +94,7 @@ static void go_back(struct model *model)
 		model->zero = 0;
 }
 
-/* Has a guest told its time? */
+/* True: a guest has told its time. */
 static bool is_known(const struct model *model)
 {
 	const struct vitals *vitals = model->vitals;
@@ -110,7 +110,7 @@ static bool is_up(const struct walk_guest *guest)
 	return guest->known && guest->link_told == LINK_UP;
 }
 
-/* Or is about to: as it was asked to, or as a wish that is kept has it. */
+/* Whether the guest is profiled, or will be: by the last order, or by a wish that is kept. */
 static bool runs(const struct walk_guest *guest)
 {
 	enum kept_wish wish = guest->asked ? guest->asked : guest->kept_told;
@@ -118,7 +118,7 @@ static bool runs(const struct walk_guest *guest)
 	return wish ? wish == KEPT_ON : guest->running;
 }
 
-/* Who is up is asked, or all where nobody is; it is on when all that are up are. */
+/* The order goes to all guests that are up, or to all if none is. It says "off" if all that are up are on. */
 static void run(struct walk *walk)
 {
 	size_t up = 0, running = 0;
@@ -147,14 +147,14 @@ static void snapshot(struct walk *walk)
 			walk->guests[i].snapshots++;
 }
 
-/* What wants to know the machine, and most of it a guest that has told its time. */
+/* Actions that need the machine's vitals. Most of them need a guest that has told its time, too. */
 static void act_on_machine(struct walk *walk, enum action action)
 {
 	struct model *model = walk_model(walk);
 	const struct vitals *vitals = model->vitals;
 
 	if (vitals && walk_is_all(walk) && (action == ACTION_RUN || action == ACTION_SNAPSHOT)) {
-		walk->gathered_failed = false;		/* what they say next is of this */
+		walk->gathered_failed = false;		/* their next messages are about this order */
 		walk->gathered = 0;
 	}
 	if (!vitals) {
@@ -254,7 +254,7 @@ void model_paste(struct walk *walk, uint32_t code)
 		type(model, code);
 }
 
-/* A label of the key bar leaves a prompt, but for its own. */
+/* A click on a label of the key bar leaves the prompt, unless it is the prompt's own. */
 void model_click_bar(struct walk *walk, enum action action)
 {
 	struct model *model = walk_model(walk);
@@ -272,7 +272,7 @@ void model_click_bar(struct walk *walk, enum action action)
 
 /* ---- answers and messages ---- */
 
-/* What was known of times is over when they are of another boot. */
+/* Vitals of another boot end freeze and zero. */
 static void took_vitals(struct model *model, const struct vitals *vitals)
 {
 	uint64_t boot = model->boot;
@@ -302,7 +302,7 @@ void model_took(struct model *model, const struct vitals *vitals, const struct f
 	}
 }
 
-/* All's line has all that was said since its last order, and is a failure when one of them is. */
+/* All's status line has all messages since its last order. It is a failure if one of them is. */
 void model_told(struct walk *walk, struct walk_guest *guest, const struct session_message *message)
 {
 	struct model *model = walk_model(walk);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers on the screen, against `report --json` of the same questions. */
+/* Compares the numbers on the screen with `report --json` of the same questions. */
 #include <cjson/cJSON.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,11 +16,11 @@
 #include "tui/terminal/canvas.h"
 #include "walk.h"
 
-/* Of one machine, or of all that have said who they are: what is of one name is one. */
+/* The numbers of one machine, or of all that have told of themselves: functions of one name are one. */
 struct numbers {
-	cJSON *json[WALK_MACHINES];	/* NULL: it has said nothing */
+	cJSON *json[WALK_MACHINES];	/* NULL: it has not told of itself */
 	size_t count;
-	double weight;			/* of all: they are sampled at one rate */
+	double weight;			/* of all machines, which have the same rate */
 };
 
 static cJSON *json_of(struct walk_guest *guest)
@@ -83,7 +83,7 @@ static const cJSON *function_of(const cJSON *json, const char *name)
 	return NULL;
 }
 
-/* Its weight of a kind in all of them. */
+/* The function's weight of this kind, "self" or "total", on all machines. */
 static double weight_of(const struct numbers *numbers, const char *name, const char *kind)
 {
 	double sum = 0;
@@ -103,7 +103,7 @@ static bool is_near(double told, double share)
 	return told - share < 0.006 && share - told < 0.006;
 }
 
-/* The row of the screen that has this function; its numbers are the first two in it. */
+/* Checks the row of the screen with this function: its numbers are the first two in the row. */
 static void check_function(const struct walk *walk, const struct numbers *numbers, const char *text,
 	const char *name)
 {
@@ -116,7 +116,7 @@ static void check_function(const struct walk *walk, const struct numbers *number
 		walk_fault(walk, "another share than the report's", text);
 }
 
-/* Where it is shown; false: nowhere. */
+/* Checks the function's row on the screen. False: it is not on the screen. */
 static bool check_shown(const struct walk *walk, const struct numbers *numbers, const char *name)
 {
 	char text[WALK_TEXT];
@@ -134,7 +134,7 @@ static bool check_shown(const struct walk *walk, const struct numbers *numbers, 
 	return false;
 }
 
-/* Has one of those before this one the function, too? */
+/* True: a machine before this one has the function, too. */
 static bool is_told(const struct numbers *numbers, size_t before, const char *name)
 {
 	for (size_t i = 0; i < before; i++)
@@ -212,7 +212,7 @@ static void check_cpus(struct walk *walk, const cJSON *json, size_t machine)
 		check_line(walk, label, all);
 }
 
-/* Of answers that are of now, and of what is asked now: requests have their time to come through. */
+/* Checks answers to the present question only: a new request takes a while to come through. */
 void walk_check_numbers(struct walk *walk)
 {
 	struct numbers numbers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table's rows on the screen: their order, and the one that the cursor is on. */
+/* Checks the table's rows on the screen: their order, and the cursor's row. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "tui/terminal/canvas.h"
 #include "walk.h"
 
-enum { MESSAGE = 6 };			/* rows at the bottom that a message may lie over */
+enum { MESSAGE = 6 };			/* rows at the bottom that a message may cover */
 
 int walk_heads_row(const struct walk *walk)
 {
@@ -35,13 +35,13 @@ size_t walk_top(const struct walk *walk)
 	struct table_rows table = model_rows(model);
 	size_t row = 0;
 
-	while (model->wish.visible_count && row < table.count &&
-			table.rows[row].function != model->wish.visible[0])
+	while (model->wanted.visible_count && row < table.count &&
+			table.rows[row].function != model->wanted.visible[0])
 		row++;
 	return row < table.count ? row : 0;
 }
 
-/* Above 0: b belongs before a, by this column alone. */
+/* Above 0: by this column alone, b belongs before a. */
 static int misplaced(const struct model *model, const struct row *a, const struct row *b)
 {
 	const struct function *one = symbols_get(model->functions->answer.symbols, a->function);
@@ -67,7 +67,7 @@ static int misplaced(const struct model *model, const struct row *a, const struc
 	}
 }
 
-/* Of rows that are equal by the column that sorts, however that is turned. */
+/* True: a comes before b among rows that are equal in the sorted column, whatever its direction is. */
 static bool beats(const struct row *a, const struct row *b)
 {
 	return a->self != b->self ? a->self > b->self : a->total > b->total;
@@ -90,7 +90,7 @@ static void check_order(const struct walk *walk)
 	}
 }
 
-/* The column that sorts is marked; not where it has no room. */
+/* The head of the sorted column has the arrow, unless the column has no room. */
 static void check_mark(const struct walk *walk, int heads)
 {
 	static const char *const columns[TABLE_COLUMNS] = {
@@ -109,7 +109,7 @@ static void check_mark(const struct walk *walk, int heads)
 		walk_fault(walk, "it is not marked as sorting", wanted);
 }
 
-/* On the screen, too: one row has the mark, and names the function. */
+/* One row of the screen has the cursor's mark, and names its function. */
 static void check_cursor_row(const struct walk *walk, int heads)
 {
 	const struct model *model = model_of(walk);
@@ -138,7 +138,7 @@ void walk_check_rows(const struct walk *walk)
 	uint32_t function = table.count ? table.rows[model->cursor.row].function : FUNCTION_NONE;
 	int heads = walk_heads_row(walk);
 
-	if (model->wish.selected != function)
+	if (model->wanted.selected != function)
 		walk_fault(walk, "the cursor is not on",
 			table.count ? model_name(model, model->cursor.row) : "nothing");
 	if (!model->vitals || table.count == 0)

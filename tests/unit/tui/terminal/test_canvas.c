@@ -72,7 +72,7 @@ static void test_never_holds_what_a_terminal_would_obey(void **state)
 	check_text(20, 20, true, "a\xc2\x9b" "1m", "a?1m\n");		/* C1: CSI */
 	check_text(20, 20, true, "a\xe2\x80\xae" "b", "a?b\n");		/* right-to-left override */
 	check_text(20, 20, true, "a\xe2\x80\x8b" "b", "a?b\n");		/* zero width space */
-	check_text(20, 20, true, "a\xff\xc3+\xe2\x82", "a?" "?+?" "?\n");	/* no UTF-8 */
+	check_text(20, 20, true, "a\xff\xc3+\xe2\x82", "a?" "?+?" "?\n");	/* not UTF-8 */
 	/* overlong, surrogate */
 	check_text(20, 20, true, "\xc0\xafx\xed\xa0\x80y", "?" "?x?" "??y\n");
 	check_text(20, 20, false, "größe", "gr??e\n");
@@ -108,10 +108,10 @@ static void test_wide_characters_keep_columns(void **state)
 	canvas_text(canvas, (struct place) { 0, 0, 10 }, STYLE_TEXT, "名前|");
 	assert_int_equal(canvas_cell(canvas, 0, 1)->code, 0);
 	assert_int_equal(canvas_cell(canvas, 0, 4)->code, '|');
-	canvas_text(canvas, (struct place) { 1, 0, 4 }, STYLE_TEXT, "名前名前");	/* no half of one */
+	canvas_text(canvas, (struct place) { 1, 0, 4 }, STYLE_TEXT, "名前名前");	/* no wide character is halved */
 	canvas_put(canvas, (struct place) { 1, 4, 1 }, STYLE_TEXT, '|');
 	canvas_text(canvas, (struct place) { 2, 0, 4 }, STYLE_TEXT, "名前");
-	canvas_put(canvas, (struct place) { 2, 1, 1 }, STYLE_TEXT, 'x');	/* all of it goes */
+	canvas_put(canvas, (struct place) { 2, 1, 1 }, STYLE_TEXT, 'x');	/* both halves go */
 	check(canvas, "名前|\n名… |\n x前\n");
 	canvas_free(canvas);
 }

@@ -38,7 +38,7 @@ static void test_one_key_one_meaning(void **state)
 	}
 	assert_int_equal(keys_action(&keys_standard, 0), ACTION_NONE);
 	assert_int_equal(keys_action(&keys_standard, '@'), ACTION_NONE);
-	assert_int_equal(keys_action(&keys_standard, 'f'), ACTION_NONE);	/* there is no recording */
+	assert_int_equal(keys_action(&keys_standard, 'f'), ACTION_NONE);	/* there is no recording to play */
 }
 
 static void test_habits(void **state)
@@ -102,7 +102,7 @@ static void test_texts_name_the_keys(void **state)
 	assert_int_equal(strlen(keys_text(&keys, rambling, filled)), KEYS_TEXT - 1);
 }
 
-/* At any width: whatever stands on the bar does, when clicked, what its label says. */
+/* At any width, a click on a label of the key bar does what the label says. */
 static void test_bar(void **state)
 {
 	(void)state;
@@ -145,7 +145,7 @@ static void test_what_has_no_key_is_not_on_the_bar(void **state)
 	canvas_free(canvas);
 }
 
-/* What is of no use without tabs, or a recording, is there only where there are some. */
+/* Keys for tabs or for a recording are in the help only if there are tabs or a recording. */
 static void check_help(const char *golden, bool tabs, bool replay)
 {
 	struct canvas *canvas = canvas_new(60, 80, true);

@@ -13,7 +13,7 @@
 
 #include "tui/terminal/signals.h"
 
-/* Does a program that knows nothing of this signal end by it? */
+/* True: by default, this signal ends a program. */
 static bool ends_a_program(int number)
 {
 	pid_t child = fork();
@@ -41,7 +41,7 @@ static bool ends_a_program(int number)
 	return WIFSIGNALED(status) && WTERMSIG(status) == number;
 }
 
-/* SIGKILL cannot be known of; SIGPIPE and SIGXFSZ are errors of a write. */
+/* SIGKILL cannot be caught; SIGPIPE and SIGXFSZ are told as errors of a write. */
 static bool has_another_way(int number)
 {
 	return number == SIGKILL || number == SIGPIPE || number == SIGXFSZ;
@@ -59,7 +59,7 @@ static void test_all_that_end_a_program(void **state)
 		bool known = sigismember(&ending, number) > 0 || sigismember(&faults, number) > 0;
 
 		if ((number >= NSIG / 2 && number < SIGRTMIN) || has_another_way(number))
-			continue;		/* the former are the C library's own */
+			continue;		/* signals below SIGRTMIN belong to the C library */
 		if (known != ends_a_program(number))
 			fail_msg("signal %d: %s", number, known ? "ends nothing" : "not known");
 		found += known;

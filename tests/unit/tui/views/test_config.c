@@ -15,7 +15,7 @@
 #include "tui/views/config.h"
 #include "tui/views/config_file.h"
 
-/* Loads a file of this text; the error without its path, or NULL. Good until the next call. */
+/* Loads a file with this text. Returns the error without its path, or NULL; it lives until the next call. */
 static const char *load(struct config *config, const void *text, size_t size)
 {
 	static char why[1024];
@@ -50,7 +50,7 @@ static void takes(struct config *config, const char *text)
 		fail_msg("%s: %s", text, why);
 }
 
-/* To be freed. */
+/* What config_write writes, in fresh memory. */
 static char *written(const struct config *config)
 {
 	char *text = NULL;
@@ -90,7 +90,7 @@ static void test_each_setting(void **state)
 	assert_int_equal(config.window_ns, 0);
 }
 
-/* One look is for all depths, as far as they have its colours. */
+/* One look alone counts for all depths that have its colours. */
 static void test_one_look_alone(void **state)
 {
 	struct config config;
@@ -227,7 +227,7 @@ static void test_refusals(void **state)
 	refuses("colour.hot = 200 / red on 16", "16 colours");
 }
 
-/* What fails changes nothing. */
+/* A setting that fails changes nothing. */
 static void test_half_a_setting(void **state)
 {
 	static const char *const lines[] = { "columns = self hits", "key.zero = 1 2 none",
@@ -286,7 +286,7 @@ static void test_where_it_lies(void **state)
 	assert_int_equal(setenv("HOME", scratch_path("home"), 1), 0);
 	scratch_run("rm -f ktop/config && mkdir -p home/.config/ktop && "
 		"echo 'window = all' >home/.config/ktop/config");
-	assert_true(config_file_load(&config, &error));		/* there is none */
+	assert_true(config_file_load(&config, &error));		/* there is no file */
 	assert_int_equal(config.window_ns, 10000000000);
 	scratch_text("ktop/config", "window = 1s\n");
 	assert_true(config_file_load(&config, &error));
@@ -303,10 +303,10 @@ static void test_where_it_lies(void **state)
 	assert_non_null(strstr(error, "home/ktop/config: not read: Is a directory; put a file"));
 	free(error);
 	assert_int_equal(setenv("XDG_CONFIG_HOME", scratch_path("ktop/config"), 1), 0);
-	assert_true(config_file_load(&config, &error));		/* under a file, there is none */
+	assert_true(config_file_load(&config, &error));		/* its folder is a file, so there is no file */
 }
 
-/* Whatever is chosen, in whatever order: in its order, one behind the other, within the width. */
+/* Any columns in any order: they are shown in this order, do not overlap, and fit into the width. */
 static void test_columns_in_any_order(void **state)
 {
 	struct random random = { 7 };

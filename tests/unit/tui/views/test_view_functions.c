@@ -26,7 +26,7 @@ static struct config config;
 static struct symbols *symbols;
 static uint32_t functions[HAND_FUNCTIONS];
 
-struct stage {				/* a view with a picture on a canvas */
+struct stage {				/* a view, answers for it, and a canvas */
 	struct canvas *canvas;
 	struct picture *picture;
 	struct scope scope;
@@ -200,12 +200,12 @@ static void test_mouse(void **state)
 	(void)state;
 	draw(&stage);
 	view_functions.click(stage.view, 3, 30);
-	assert_int_equal(under_cursor(&stage), functions[0]);	/* the most self but two */
+	assert_int_equal(under_cursor(&stage), functions[0]);	/* the third by self */
 	view_functions.click(stage.view, 0, 12);
 	check_holds(&stage, "TOTAL%▼", true);
 	view_functions.click(stage.view, 0, 12);
 	check_holds(&stage, "TOTAL%▲", true);
-	view_functions.click(stage.view, 0, 28);		/* TREND shows self */
+	view_functions.click(stage.view, 0, 28);		/* the head of TREND sorts by self */
 	check_holds(&stage, "SELF%▼", true);
 	view_functions.click(stage.view, 11, 0);
 	view_functions.click(stage.view, 100, 100);
@@ -230,12 +230,12 @@ static void test_search(void **state)
 	assert_int_equal(view_functions.search(stage.view, "", LIST_HERE), VIEW_NOT_SEARCHED);
 	assert_int_equal(view_functions.search(stage.view, "", LIST_NEXT), VIEW_NOT_SEARCHED);
 	assert_int_equal(view_functions.search(stage.view, "alloc", LIST_HERE), VIEW_FOUND);
-	assert_true(view_functions.act(stage.view, ACTION_BACK));		/* marks no more */
+	assert_true(view_functions.act(stage.view, ACTION_BACK));		/* the match is no longer marked */
 	assert_false(view_functions.act(stage.view, ACTION_BACK));
 	strike(&stage);
 }
 
-/* In the detail line, of the function that the cursor is on alone. */
+/* The detail line has the inlined functions of the cursor's function alone. */
 static void test_inlined(void **state)
 {
 	struct stage stage = raise_stage(20, 300, true);
@@ -266,8 +266,8 @@ static void test_few_samples_are_marked(void **state)
 	check_holds(&stage, "~0.06", true);	/* 25 samples */
 	check_holds(&stage, "~0.01", true);	/* 4 samples */
 	check_holds(&stage, "~3.0", false);
-	stage.picture->functions->table->rows[0].samples = 30;		/* as docs/limits.md says */
-	check_holds(&stage, "  34.93   34.93", true);		/* the rows are sorted by now */
+	stage.picture->functions->table->rows[0].samples = 30;		/* no "~" from 30 on: docs/limits.md */
+	check_holds(&stage, "  34.93   34.93", true);		/* by now the rows are sorted */
 	stage.picture->functions->table->rows[0].samples = 29;
 	check_holds(&stage, " ~34.93   34.93", true);
 	strike(&stage);
@@ -295,7 +295,7 @@ static struct picture *without_rows(void)
 	return picture;
 }
 
-/* Where there is something, the filter is the cause, and not the length of the window. */
+/* If the window has samples, an empty table is told to be the filter's doing, not that of the window's length. */
 static void check_filtered_away(void)
 {
 	struct picture *picture;
