@@ -11,11 +11,11 @@
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
 #include "agent/wire/event.h"
+#include "object_names.h"
 #include "objects.h"
 #include "programs.h"
 
 enum {
-	NAME_MAX_SHOWN = 64,		/* bytes of an object's name */
 	PATH_MOST = 4096,		/* longer names have no file */
 	SEARCH_COST = 1024,		/* bytes of a program and its search, rounded up */
 };
@@ -34,9 +34,7 @@ struct objects {
 	struct image *images[PROGRAMS_MAX];	/* those found; one for each file, whatever its names */
 	size_t image_count;
 	uint32_t nameless;		/* programs whose file was refused, and that have none since */
-	char *names[OBJECTS_NAMES_MAX];
-	uint32_t name_count;
-	struct hash by_name;		/* of names; needs no budget, for there are OBJECTS_NAMES_MAX at most */
+	struct object_names names;
 	struct debug_folders folders;
 	char *version;			/* of the kernel; NULL: not told */
 	char note[256];
@@ -66,7 +64,7 @@ struct objects *objects_new(struct budget *budget)
 	objects->programs = programs_new(budget);
 	objects->boot = programs_boot(objects->programs);
 	hash_init(&objects->by_content, budget);
-	hash_init(&objects->by_name, NULL);
+	object_names_init(&objects->names);
 	hash_init(&objects->by_path, budget);
 	return objects;
 }
@@ -104,15 +102,13 @@ void objects_free(struct objects *objects)
 	if (!objects)
 		return;
 	free_programs(objects);
-	for (size_t i = 0; i < objects->name_count; i++)
-		free(objects->names[i]);
+	object_names_clear(&objects->names);
 	for (uint32_t i = 0; i < objects->count; i++)
 		budget_free(objects->budget, objects->mappings[i].debug,
 			objects->mappings[i].debug ? sizeof(struct debug_object) : 0);
 	free(objects->version);
 	free(objects->why);
 	hash_clear(&objects->by_content);
-	hash_clear(&objects->by_name);
 	hash_clear(&objects->by_path);
 	budget_free(objects->budget, objects->mappings,
 		objects->room * sizeof(*objects->mappings));
@@ -143,36 +139,9 @@ void objects_retry(struct objects *objects)
 	programs_retry(objects->programs);
 }
 
-static struct text base_name(struct text name)
+const char *objects_name(struct objects *objects, struct text name)
 {
-	for (size_t i = name.size; i > 0; i--) {
-		if (name.bytes[i - 1] == '/')
-			return (struct text) { .bytes = name.bytes + i, .size = name.size - i };
-	}
-	return name;
-}
-
-const char *objects_name(struct objects *objects, struct text text)
-{
-	struct text base = base_name(text);
-	char *name =
-		util_printable(base.bytes, base.size < NAME_MAX_SHOWN ? base.size : NAME_MAX_SHOWN);
-
-	uint64_t hash = hash_text(&objects->by_name, name);
-	uint32_t at = 0, position;
-
-	while ((position = hash_next(&objects->by_name, hash, &at)) != HASH_NONE) {
-		if (strcmp(objects->names[position], name) == 0) {
-			free(name);
-			return objects->names[position];
-		}
-	}
-	if (objects->name_count == OBJECTS_NAMES_MAX ||
-			!hash_add(&objects->by_name, hash, objects->name_count)) {
-		free(name);
-		return "";
-	}
-	return objects->names[objects->name_count++] = name;
+	return object_names_of(&objects->names, name);
 }
 
 /* The note is made printable: the guest chose names and paths in it. */

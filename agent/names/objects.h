@@ -23,7 +23,6 @@ struct programs;
 enum {
 	OBJECTS_MAX = 1 << 16,		/* distinct mappings; later ones are ignored */
 	OBJECTS_PROGRAMS_MAX = 4096,	/* distinct files that the guest names; later ones are not read */
-	OBJECTS_NAMES_MAX = 4096,	/* distinct names; later ones are "" */
 };
 
 #define OBJECTS_NONE 0xffffffffu
