@@ -24,9 +24,9 @@ WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers)
 FAKES = ansi call_model canvas_dump counts decode_log fake_guest fake_host fake_linux fake_machine fake_port fake_qmp fake_serial fake_smp golden \
 	hand_picture no_waits packets picture query_world recordings report_fixture safe_canvas session_fixture sheet stage
+FUZZ = $(addprefix fuzz_,decode recording qmp elf dwarf cfi nm demangle unwind control service screen session)
 # The same targets with each allocation refused in turn. fuzz_control tests the hook, which allocates nothing;
 # fuzz_session would take too long.
-FUZZ = $(addprefix fuzz_,decode recording qmp elf dwarf cfi nm demangle unwind control service screen session)
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))
 TOOLS = pty liar harmless odd_qemu refuse.so slow_disk.so	# of tests/e2e
 CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
