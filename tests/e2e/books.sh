@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# The books of a machine from three sides, for tests/e2e/books and tests/soak; sourced after lib.sh.
+# The books of a machine from three sides, for tests/e2e/books and tests/soak. Sourced after lib.sh.
 #
-# A machine's guest prints its own counts (books=on). `ktop report --json --raw` has ktop's, and makes a
-# recording, from which babeltrace2 gives what it finds: the events, those that the packets call discarded,
-# and those between the packets, by their count of events before. The profiler is off when they are compared.
+# The guest prints its own counts (books=on). `ktop report --json --raw` has ktop's counts, and makes a recording. In
+# the recording, babeltrace2 counts the events, those that the packets call discarded, and those that are missing
+# between packets, by events_before. The profiler is off when the three are compared.
 
 ktop=build/ktop
-export XDG_RUNTIME_DIR=$dir		# no other live ktop of this user is in the way
+export XDG_RUNTIME_DIR=$dir		# so no other live ktop of this user is found
 tmux="tmux -L ktop-test-$$ -f /dev/null"
 cleanup() { $tmux kill-server 2>/dev/null; }
 
-# random N: $chance, below N. What is left to chance comes from $SEED.
+# random N: sets $chance to a random number below N. All random choices come from $SEED.
 SEED=${SEED:-$((RANDOM << 15 | RANDOM))}
 echo "# SEED=$SEED"
 draw=$SEED
@@ -19,19 +19,19 @@ random() {
 	chance=$(((draw >> 8) % $1))
 }
 
-# machine NAME WORDS QEMU-OPTIONS...: a guest that counts, and traces all.
+# machine NAME WORDS QEMU-OPTIONS...: boots a guest that prints its counts, and switches all its trace events on.
 machine() {
 	boot "$1" "books=on mix.seconds=1 $2" "${@:3}" && await 60 blocks "$1" 1 &&
 		await 10 $ktop ctl --qmp "$dir/$1.qmp" events +all
 }
 
-# Has the console shown so many times what was counted?
+# blocks NAME N: has the guest printed its counts N times?
 blocks() { [ "$(grep -c '^books: end' "$dir/$1.log")" -ge "$2" ]; }
 
-# more NAME N: awaits what the guest counts N of its seconds from now.
+# more NAME N: awaits the counts that the guest prints N guest seconds from now.
 more() { await $((10 * $2 + 20)) blocks "$1" $(($(grep -c '^books: end' "$dir/$1.log") + $2)); }
 
-# listen NAME RECORDING OPTIONS...: a host that records until it is told to end, or has done its seconds.
+# listen NAME RECORDING OPTIONS...: starts a host that records until it is told to end, or its seconds are over.
 declare -A hosts
 listen() {
 	$ktop report --qmp "$dir/$1.qmp" --json --wait 60 --raw "$dir/$2.raw" "${@:3}" >"$dir/$2.json" \
@@ -42,7 +42,7 @@ listen() {
 hears() { await 20 eval "test -s $dir/$2.raw/*/samples_0" && more "$1" 1; }
 ends() { kill -TERM "${hosts[$1]}" && wait "${hosts[$1]}"; }
 
-# cpu stream taken, by the guest itself; and what it dropped
+# Prints "cpu stream taken dropped", as the guest itself counts.
 guests() {
 	tr -d '\r' <"$dir/$1.log" | awk -F '[ =/]' '
 		/^books: cpu=/ { block = block $3 " samples " $5 " " $6 "\n" $3 " trace " $8 " " $9 "\n" }
@@ -50,12 +50,12 @@ guests() {
 		END { printf "%s", last }' | sort
 }
 
-# cpu stream taken earlier received lost, by ktop
+# Prints "cpu stream taken earlier received lost", as ktop counts.
 ours() {
 	jq -r '.books[] | "\(.cpu) \(.stream) \(.taken) \(.earlier) \(.received) \(.lost)"' "$dir/$1.json" | sort
 }
 
-# cpu stream received lost, by babeltrace2; of the lost, those on the way
+# Prints "cpu stream received lost on-the-way", as babeltrace2 counts; on-the-way is a part of lost.
 theirs() {
 	[ -f "$dir/$1.theirs" ] || count "$1" >"$dir/$1.theirs"
 	cat "$dir/$1.theirs"
@@ -82,18 +82,18 @@ count() {
 		}' | sort
 }
 
-# agree NAME RECORDING: what the guest took is what ktop accounts for, as soon as it has said so; and ktop
-# and babeltrace2 have received and lost the same.
+# agree NAME RECORDING: ktop's taken is the guest's, as soon as the guest has printed it. And ktop and babeltrace2 have
+# the same received and lost.
 same_taken() { cmp <(guests "$1" | cut -d ' ' -f 1-3) <(ours "$2" | cut -d ' ' -f 1-3); }
 agree() {
 	await 20 same_taken "$1" "$2" || { guests "$1"; echo; ours "$2"; cat "$dir/$2.err"; return 1; }
 	diff <(ours "$2" | cut -d ' ' -f 1,2,5,6) <(theirs "$2" | cut -d ' ' -f 1-4)
 }
 
-# What the guest says it dropped is what babeltrace2 finds discarded: for a recording from the beginning.
+# The guest's dropped is babeltrace2's discarded. Only for a recording from the beginning of the boot.
 same_dropped() { diff <(guests "$1" | cut -d ' ' -f 1,2,4) <(theirs "$2" | awk '{ print $1, $2, $4 - $5 }'); }
 
-# Sums over all CPUs and streams, for those who read the log.
+# Prints the sums over all CPUs and streams, for the reader of the log.
 tell() {
 	theirs "$1" | awk -v ours="$(ours "$1" | awk '{ n += $3 } END { print n }')" -v name="$1" '
 		{ received += $3; lost += $4; way += $5 }
@@ -103,16 +103,16 @@ lost() { theirs "$1" | awk '{ n += $4 } END { print n + 0 }'; }
 received() { theirs "$1" | awk '{ n += $3 } END { print n + 0 }'; }
 lossy() { [ "$(lost "$1")" -gt 0 ] && [ "$(received "$1")" -gt 0 ]; }
 
-# ---- what is done to them ----
+# ---- what the tests do to machines and hosts ----
 
-# unread NAME RECORDING SECONDS OPTIONS...: a host that stops reading for so many of the guest's seconds.
+# unread NAME RECORDING SECONDS OPTIONS...: a host that does not read for so many guest seconds.
 unread() {
 	listen "$1" "$2" --seconds 100000 "${@:4}"
 	hears "$1" "$2" && kill -STOP "${hosts[$2]}" && more "$1" "$3" && kill -CONT "${hosts[$2]}" &&
 		more "$1" 1 && ends "$2"
 }
 
-# relayed NAME RECORDING OPTIONS...: listens through a relay, $relay, that can be cut.
+# relayed NAME RECORDING OPTIONS...: listens through a relay, $relay, that severed can cut.
 relayed() {
 	socat "unix-listen:$dir/$1.relay,fork" "unix-connect:$dir/$1.port" 2>"$dir/$1.socat" &
 	relay=$!
@@ -131,13 +131,13 @@ severed() {
 	await 10 relaying
 }
 
-# once NAME RECORDING OPTIONS...: a report, to its end.
+# once NAME RECORDING OPTIONS...: makes a report, to its end.
 once() {
 	listen "$@"
 	wait "${hosts[$2]}"
 }
 
-# words NAME TIMES: words for the hook, by chance; each is answered, by a refusal where NMIs have no CPU.
+# words NAME TIMES: random control lines. Each has to be answered; nmi may be refused where only one CPU is there.
 words() {
 	local answer time words=(start stop 'mode timer' 'mode nmi' 'cpu 0 off' 'cpu 0 on' 'cpu all on' 'events -irq'
 		'events +all' 'rate 20' 'rate 997' 'rate 20000' status hello help)
@@ -151,7 +151,7 @@ words() {
 		$ktop ctl --qmp "$dir/$1.qmp" stop
 }
 
-# restarts NAME TIMES: a few words, then a report, which starts and stops; each agrees.
+# restarts NAME TIMES: a few control lines, then a report, which starts and stops profiling. Each report has to agree.
 restarts() {
 	local time one
 	for ((time = 1; time <= $2; time++)); do
@@ -163,7 +163,7 @@ restarts() {
 	done
 }
 
-# live NAME: a screen that listens from now on; reported NAME: its books, at a moment when nothing is taken.
+# live NAME: starts a screen, which listens from now on. reported NAME: its books, while no sample is taken.
 live() {
 	$tmux new-session -d -s "$1" -x 120 -y 30 "exec $ktop --qmp $dir/$1.qmp 2>$dir/$1.live.err"
 }

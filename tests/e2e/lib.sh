@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# For the tests that boot machines; sourced with the count of results, where it is known: `. tests/e2e/lib.sh 7`.
-# Speaks TAP. Each test works in its own folder, $dir, which goes away when all is well.
+# For the tests that boot machines. A test sources this with its number of results, where it is known:
+# `. tests/e2e/lib.sh 7`. Prints TAP. Each test works in a folder of its own, $dir, which is removed at the end.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C.UTF-8
 dir=$(mktemp -d)
-export XDG_CONFIG_HOME=$dir		# the user's own settings are no part of a test
+export XDG_CONFIG_HOME=$dir		# a test does not read the user's own settings
 number=0 failed=0
 started=()
 [ $# = 0 ] || echo "1..$1"
@@ -18,7 +18,7 @@ not_ok() {
 	printf '# %s\n' "$@"
 }
 
-# check TEXT COMMAND...: one result. Its output is shown when it fails.
+# check TEXT COMMAND...: one result. The output is shown when the command fails.
 check() {
 	local text=$1
 	shift
@@ -28,7 +28,7 @@ check() {
 	fi
 }
 
-# await SECONDS COMMAND...: true as soon as the command is; false when the time is over.
+# await SECONDS COMMAND...: true as soon as the command succeeds; false when the time is over.
 await() {
 	local end=$((SECONDS + $1))
 	shift
@@ -38,9 +38,8 @@ await() {
 	done
 }
 
-# boot NAME WORK QEMU-OPTIONS...: the demo kernel with QMP at $dir/NAME.qmp, its port at
-# $dir/NAME.port and its console in $dir/NAME.log; $pid is the machine. $port says how the port is
-# plugged, where it matters.
+# boot NAME WORK QEMU-OPTIONS...: boots the demo kernel, with QMP at $dir/NAME.qmp, its port at $dir/NAME.port and its
+# console in $dir/NAME.log; $pid is the machine. If $port is set, it has QEMU's options for the port.
 boot() {
 	local name=$1 work=$2
 	shift 2
@@ -62,7 +61,7 @@ end() {
 	wait "$1" 2>/dev/null || :
 }
 
-# qmp NAME COMMAND ARGUMENTS: one command to the machine whose QMP is at $dir/NAME.qmp.
+# qmp NAME COMMAND ARGUMENTS: gives one command to the machine whose QMP is at $dir/NAME.qmp.
 qmp() {
 	printf '{"execute":"qmp_capabilities"}\n{"execute":"%s","arguments":{%s}}\n' "$2" "$3" |
 		socat -t 2 - "unix-connect:$dir/$1.qmp" >"$dir/$1.answer" && ! grep error "$dir/$1.answer"

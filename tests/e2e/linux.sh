@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# For the tests that boot Debian's own Linux kernel; sourced after lib.sh, which is sourced without
-# a count: the plan is said here, `. tests/e2e/linux.sh 7`, or that all is skipped.
+# For the tests that boot Debian's own Linux kernel. A test sources lib.sh without a count, and then this with the
+# count: `. tests/e2e/linux.sh 7`. This prints the plan, or that the whole test is skipped.
 ktop=build/ktop
 
-# One result that is no failure.
+# skip REASON: one result that is no failure.
 skip() {
 	echo 1..1
 	echo "ok 1 - Linux # SKIP $1"
@@ -19,9 +19,9 @@ if ! build build/ktop build/ktop-plugin.so build/linux/initramfs >"$dir/make" 2>
 	exit 1
 fi
 
-# linux NAME WORDS QEMU-OPTIONS...: the guest with WORDS on its command line, and a shell in it that
-# reads what `guest` says; its console is in $dir/NAME.console. The port's device is called `ktop`,
-# and the device that it is on `controller`.
+# linux NAME WORDS QEMU-OPTIONS...: boots the guest with WORDS on its command line. A shell in it reads the commands
+# that `guest` gives. Its console is in $dir/NAME.console. The port's device is called `ktop`, its controller
+# `controller`.
 linux() {
 	local name=$1 words=$2
 	shift 2
@@ -41,7 +41,7 @@ linux() {
 
 booted() { await 200 grep -q "^init: ready" "$dir/$1.log"; }
 
-# guest NAME COMMANDS: done in the guest; what they print is in $dir/answer.
+# guest NAME COMMANDS: runs them in the guest. Their output is in $dir/answer.
 guest() {
 	local mark=$RANDOM$RANDOM
 	printf 'echo begin-%s\n%s\necho end-%s\n' "$mark" "$2" "$mark" >"$dir/$1.in"
@@ -50,7 +50,7 @@ guest() {
 }
 answers() { guest "$1" "$2"; grep -qxF -- "$3" "$dir/answer" || { cat "$dir/answer"; false; }; }
 
-# report NAME OPTIONS...: a report in $dir/report.
+# report NAME OPTIONS...: makes a report, in $dir/report.
 report() {
 	local name=$1
 	shift
@@ -60,14 +60,14 @@ report() {
 # row FUNCTION OBJECT: has the report such a row?
 row() { awk -v f="$1" -v o="$2" '$5 == f && $6 == o {found = 1} END {exit !found}' "$dir/report"; }
 
-# placed NAME: the kernel is elsewhere in each boot; do names lie where this guest has them?
+# placed NAME: the kernel is at another address in each boot. Are functions named where this guest has them?
 placed() {
 	guest "$1" 'grep -E " (_text|vfs_read|__do_sys_getppid|ktop_drain)\b" /proc/kallsyms'
 	sed -n 's/ . _text$//p' "$dir/answer" >"$dir/$1.place"
 	sed -nE '/ _text$/!s/^0*([0-9a-f]+) . ([a-z_]+).*/\1 \2/p' "$dir/answer" | sort >"$dir/$1.is"
 	[ "$(wc -l <"$dir/$1.is")" = 3 ] && { told "$1" 1 || told "$1" 5 || told "$1" 20; }
 }
-# told NAME SECONDS: these three, in so much time
+# told NAME SECONDS: are these three names in a recording of so many seconds?
 told() {
 	rm -rf "$dir/$1.raw"
 	report "$1" --seconds "$2" --raw "$dir/$1.raw"
@@ -76,8 +76,8 @@ told() {
 		while read -r address name; do printf '%x %s\n' "$address" "$name"; done | sort | diff "$dir/$1.is" -
 }
 
-# Of the stacks in $dir/folded with kernel frames, 98 % begin where the kernel is entered or a thread of its
-# own begins.
+# Of the stacks in $dir/folded with kernel frames, 98 % have to begin where the kernel is entered, or where a thread of
+# the kernel begins.
 rooted() {
 	perl -ne '
 		my ($stack, $weight) = /^(.*) (\d+)$/ or next;
@@ -92,8 +92,8 @@ rooted() {
 		}' "$dir/folded"
 }
 
-# books NAME: of a guest that does not sample, a report; what the guest says then of each CPU is in $dir/books, as
-# number, events taken, of those lost.
+# books NAME: makes a report on a guest whose profiler is off. $dir/books then has what the guest says of each CPU:
+# number, events taken, events lost.
 books() {
 	rm -rf "$dir/books.raw"
 	report "$1" --seconds 0.5 --top 0 --json --raw "$dir/books.raw"
@@ -102,7 +102,7 @@ books() {
 		awk '{last[$1] = $0} END {for (cpu in last) print last[cpu]}' | sort >"$dir/books"
 }
 
-# agree NAME: has ktop received or counted as lost all that the guest has ever taken?
+# agree NAME: has ktop received, or counted as lost, every event that the guest has ever taken?
 agree() {
 	books "$1"
 	jq -r '.books[] | select(.stream == "samples") | "\(.cpu) \(.taken)"' "$dir/report" | sort | diff - <(cut -d' ' -f1,2 "$dir/books") &&

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Live screens in tmux, servers that misbehave, and what the guest's own work says of its speed; sourced after lib.sh.
+# Live screens in tmux, servers that misbehave, and the guest's speed by its own count of work. Sourced after lib.sh.
 ktop=$PWD/build/ktop
-export XDG_RUNTIME_DIR=$dir		# no other live ktop of this user is in the way
+export XDG_RUNTIME_DIR=$dir		# so no other live ktop of this user is found
 export TERM=screen-256color
 tmux="tmux -L ktop-test-$$ -f /dev/null"
 cleanup() { $tmux kill-server 2>/dev/null; }
 
-# live NAME OPTIONS...: ktop on the machine of that name, 120x30, in $dir/NAME.home; $screen is its pid.
+# live NAME OPTIONS...: starts ktop on the machine of that name, 120x30, in $dir/NAME.home; $screen is its pid.
 live() {
 	local name=$1
 	shift
@@ -21,12 +21,13 @@ gone() { ! $tmux has-session -t "$1" 2>/dev/null; }
 off_screen() { ! on_screen "$@"; }
 press() { $tmux send-keys -t "$@"; }
 
-# shows NAME PATTERN, hides NAME PATTERN: the screen comes to, with a bound; it is shown when it does not.
+# shows NAME PATTERN, hides NAME PATTERN: waits, with a bound, until the screen does so; prints the screen if it does
+# not.
 shows() { await 30 on_screen "$@" || { text "$1"; false; }; }
 hides() { await 30 off_screen "$@" || { text "$1"; false; }; }
 
-# by_key NAME on|off: SPACE turns profiling so, by key. Where the host was too busy for a key, ktop takes the
-# port, and it is tried again.
+# by_key NAME on|off: SPACE turns profiling on or off, by key. Where the host was too busy for a key, ktop takes the
+# port; then it is tried again.
 by_key() {
 	local other=on
 	[ "$2" = off ] || other=off
@@ -40,12 +41,12 @@ by_key() {
 	return 1
 }
 
-# kept NAME: what came of the oracle is on the screen still. again NAME COMMAND: by the second QMP of the machine.
+# kept NAME: the oracle's functions are still on the screen. again NAME COMMAND: gives it to the machine's second QMP.
 kept() { on_screen "$1" ' oracle_flat ' || { text "$1"; false; }; }
 again() { qmp "$1.again" "$2" ''; }
 second() { echo "-qmp unix:$dir/$1.again.qmp,server=on,wait=off"; }
 
-# says COMMAND...: its output is in $dir/out and $dir/err, its status in $status.
+# says COMMAND...: runs it; its output is in $dir/out and $dir/err, its status in $status.
 says() {
 	timeout 60 "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
@@ -53,7 +54,7 @@ says() {
 complains() { [ "$status" = 1 ] && grep -qE -- "$1" "$dir/err" || { echo "$status"; cat "$dir/err"; false; }; }
 has_table() { grep -q '  SELF%  TOTAL%' "$dir/out" || { cat "$dir/out" "$dir/err"; false; }; }
 
-# server NAME <SCRIPT: what each client of the socket $dir/NAME talks to; $server is its pid.
+# server NAME <SCRIPT: the script serves each client of the socket $dir/NAME; $server is the server's pid.
 server() {
 	rm -f "$dir/$1"
 	cat >"$dir/$1.sh"
@@ -63,7 +64,7 @@ server() {
 	await 10 test -S "$dir/$1"
 }
 
-# cut_off SERVER: it, and whom it serves
+# cut_off SERVER: ends the server and its connections.
 cut_off() {
 	local serving
 	serving=$(cat "/proc/$1/task/$1/children")
@@ -71,17 +72,17 @@ cut_off() {
 	kill $1 $serving
 }
 
-# ---- the guest's speed: pieces of the oracle's work in a second of the guest, by its own count ----
+# ---- the guest's speed: pieces of the oracle's work in a guest second, by the oracle's own count ----
 
-# Where instructions are the clock, a guest second is a fixed number of them: what the host has to do
-# elsewhere does not matter, what the guest does beside its work does. One CPU: two that count starve each
-# other when a timer of the one has run out.
+# Where the clock counts instructions, a guest second is a fixed number of them. What the host does elsewhere then does
+# not matter; what the guest does beside its work does. One CPU, since two that count starve each other when a timer of
+# one has run out.
 counted='-smp 1 -icount shift=0,sleep=off'
 
 reports() { grep -c 'oracle: end' "$dir/$1.log"; }
 has_reports() { [ "$(reports "$1")" -ge "$2" ]; }
 
-# speed NAME FIRST LAST: between two reports on its console
+# speed NAME FIRST LAST: the speed between two reports on the machine's console.
 speed() {
 	tr -d '\r' <"$dir/$1.log" | awk -F '[= ]' -v first="$2" -v last="$3" '
 		/^oracle: name=/ { for (i = 1; i < NF; i++) if ($i == "calls") calls += $(i + 1) }
@@ -92,13 +93,13 @@ speed() {
 		}'
 }
 
-# speed_now NAME: of the next four seconds of the guest, which count instructions: on a busy host they are long
+# speed_now NAME: the speed in the next four guest seconds. They count instructions, so they take long on a busy host.
 speed_now() {
 	local from=$(($(reports "$1") + 1))
 	await 240 has_reports "$1" $((from + 4)) && speed "$1" $from $((from + 4))
 }
 
-# at_speed NAME FULL: it goes on, at nine tenths of that or more
+# at_speed NAME FULL: the guest goes on, at nine tenths of that speed or more.
 at_speed() {
 	local now
 	now=$(speed_now "$1") || { echo 'it stands still'; return 1; }

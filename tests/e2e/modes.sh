@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# What a program left of a terminal's modes, by all that it sent, which is in $dir/log; sourced after lib.sh.
+# Which modes of its terminal a program left on, by all that it sent, which is in $dir/log. Sourced after lib.sh.
 
-# modes_off [begun]: behind whatever was switched on it was switched off: screen, cursor, mouse, paste, keypad.
-# All of them were on, or those that it has `begun`.
+# modes_off [begun]: every mode that was switched on was switched off later: screen, cursor, mouse, paste, keypad. All
+# of them have to have been on; with `begun`, only those count that were switched on at all.
 last() { grep -aboF -- "$1" "$dir/log" | tail -1 | cut -d: -f1; }
 modes_off() {
 	local pair on off
