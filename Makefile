@@ -31,7 +31,7 @@ AGENT = \
 		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_linux sym_text symbol_table sysroot) \
 	$(call in,agent/names/linux/,boot_image kallsyms kallsyms_find kernel_bytes linux_kernel orc unpack) \
 	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts object_names objects \
-		programs sources specials symbols threads) \
+		program_file programs sources specials symbols threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks table window) \
 	$(call in,agent/guest/,commands epoch guest_events kernel_code loan meter profiler profiler_drive raw_samples remarks) \

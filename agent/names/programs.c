@@ -10,20 +10,9 @@
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
 #include "agent/names/files/image.h"
-#include "agent/names/files/symbol_table.h"
 #include "agent/names/files/sysroot.h"
+#include "program_file.h"
 #include "programs.h"
-
-enum { NOTE_BYTES = 256 };
-
-struct file {				/* has been read, is being read, or was refused */
-	struct stat is;			/* as it was when it was read */
-	bool reading;
-	struct image *image;		/* NULL: refused */
-	char *note, *refused;
-	bool starved;
-	uint64_t boot;			/* that has asked for it last */
-};
 
 struct program_search {
 	struct programs *programs;	/* held */
@@ -46,7 +35,7 @@ struct programs {
 	uint64_t boots;
 	struct program_search *first, **last;	/* the queue of searches */
 	int workers;
-	struct file files[PROGRAMS_MAX];
+	struct program_file files[PROGRAMS_MAX];
 	size_t count;
 };
 
@@ -75,14 +64,6 @@ struct programs *programs_hold(struct programs *programs)
 	return programs;
 }
 
-static void clear_file(struct file *file)
-{
-	image_free(file->image);
-	free(file->note);
-	free(file->refused);
-	*file = (struct file){ 0 };
-}
-
 void programs_release(struct programs *programs)
 {
 	bool last;
@@ -95,7 +76,7 @@ void programs_release(struct programs *programs)
 	if (!last)
 		return;
 	for (size_t i = 0; i < programs->count; i++)
-		clear_file(&programs->files[i]);
+		program_file_clear(&programs->files[i]);
 	pthread_cond_destroy(&programs->changed);
 	pthread_mutex_destroy(&programs->lock);
 	budget_release(programs->budget);
@@ -113,11 +94,11 @@ uint64_t programs_boot(struct programs *programs)
 }
 
 /* Removes a file. The last file moves to its place. */
-static void forget(struct programs *programs, struct file *file)
+static void forget(struct programs *programs, struct program_file *file)
 {
-	clear_file(file);
+	program_file_clear(file);
 	*file = programs->files[--programs->count];
-	programs->files[programs->count] = (struct file) { 0 };
+	programs->files[programs->count] = (struct program_file) { 0 };
 }
 
 void programs_retry(struct programs *programs)
@@ -132,47 +113,6 @@ void programs_retry(struct programs *programs)
 
 /* ---- one file, in a worker ---- */
 
-/* A stripped program's debug file has its symbols, too: takes that table if it has more. False: memory was short. */
-static bool add_symbols(struct program_search *search, struct image *image, char *note)
-{
-	uint64_t refused = budget_refused(image->budget);
-	int fd = debug_file_open(&search->debug, &image->debug, image->budget, note, NOTE_BYTES);
-	struct image *debug = fd < 0 ? NULL :
-		image_read(fd, "its debug file", image->budget, NULL);
-
-	if (debug && symbol_table_count(debug->table) > symbol_table_count(image->table)) {
-		struct symbol_table *table = image->table;
-
-		image->table = debug->table;
-		debug->table = table;
-	}
-	image_free(debug);
-	return debug || budget_refused(image->budget) == refused;
-}
-
-/* Takes over the descriptor. A starved image has only the few symbols of the file itself. */
-static struct file read_file(struct program_search *search, int fd, const char *path)
-{
-	struct budget *budget = search->programs->budget;
-	uint64_t refused = budget_refused(budget);
-	char note[NOTE_BYTES] = "";
-	struct file file = { .boot = search->boot };
-
-	file.image = image_read(fd, path, budget, &file.refused);
-	file.starved = file.image ? !add_symbols(search, file.image, note) :
-		budget_refused(budget) != refused;
-	if (file.image && file.starved) {
-		util_fail(&file.refused, "%s: its debug file is not read: memory is full; give more by "
-			"--memory", path);
-	} else if (file.image && symbol_table_count(file.image->table) == 0) {
-		util_fail(&file.refused, "%s: it has no symbols; give the unstripped file", path);
-		image_free(file.image);
-		file.image = NULL;
-	}
-	file.note = note[0] ? copy(note) : NULL;
-	return file;
-}
-
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -185,10 +125,10 @@ static bool is_unchanged(const struct stat *a, const struct stat *b)
 }
 
 /* The entry of the file, once nobody is reading it; NULL: none. With the lock held; a worker may wait here. */
-static struct file *find(struct programs *programs, const struct stat *is)
+static struct program_file *find(struct programs *programs, const struct stat *is)
 {
 	for (size_t i = 0; i < programs->count; i++) {
-		struct file *file = &programs->files[i];
+		struct program_file *file = &programs->files[i];
 
 		if (!is_same_file(&file->is, is))
 			continue;
@@ -204,7 +144,7 @@ static struct file *find(struct programs *programs, const struct stat *is)
  * An entry for a new file. If there are too many, removes those that earlier boots asked for. NULL: there
  * is no room.
  */
-static struct file *make_place(struct programs *programs, uint64_t boot)
+static struct program_file *make_place(struct programs *programs, uint64_t boot)
 {
 	for (size_t i = 0; programs->count == PROGRAMS_MAX && i < programs->count; i++)
 		if (programs->files[i].boot != boot && !programs->files[i].reading)
@@ -225,7 +165,7 @@ static bool forget_earlier(struct programs *programs, uint64_t boot)
 	return some;
 }
 
-static struct file *being_read(struct programs *programs, const struct stat *is)
+static struct program_file *being_read(struct programs *programs, const struct stat *is)
 {
 	for (size_t i = 0; i < programs->count; i++)
 		if (programs->files[i].reading && is_same_file(&programs->files[i].is, is))
@@ -234,22 +174,22 @@ static struct file *being_read(struct programs *programs, const struct stat *is)
 }
 
 /* Reads the file into its entry, which may move meanwhile. Called and left with the lock held; reads without it. */
-static struct file *fill(struct program_search *search, struct file *place, const struct stat *is,
+static struct program_file *fill(struct program_search *search, struct program_file *place, const struct stat *is,
 	int fd, const char *path)
 {
 	struct programs *programs = search->programs;
 	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	struct file file;
+	struct program_file file;
 
-	clear_file(place);
-	*place = (struct file){ .is = *is, .reading = true, .boot = search->boot };
+	program_file_clear(place);
+	*place = (struct program_file){ .is = *is, .reading = true, .boot = search->boot };
 	pthread_mutex_unlock(&programs->lock);
-	file = read_file(search, fd, path);
+	file = program_file_read(fd, path, &search->debug, programs->budget);
 	pthread_mutex_lock(&programs->lock);
 	if (file.starved && again >= 0 && forget_earlier(programs, search->boot)) {
 		pthread_mutex_unlock(&programs->lock);
-		clear_file(&file);
-		file = read_file(search, again, path);
+		program_file_clear(&file);
+		file = program_file_read(again, path, &search->debug, programs->budget);
 		again = -1;
 		pthread_mutex_lock(&programs->lock);
 	}
@@ -257,6 +197,7 @@ static struct file *fill(struct program_search *search, struct file *place, cons
 		close(again);
 	place = being_read(programs, is);
 	file.is = *is;
+	file.boot = search->boot;
 	*place = file;
 	pthread_cond_broadcast(&programs->changed);
 	return place;
@@ -269,7 +210,7 @@ static void tell(char **what, const char *text)
 }
 
 /* Takes the result for one file. What is wrong with a file is told once a boot. */
-static void take(struct program_search *search, const struct file *file, bool first)
+static void take(struct program_search *search, const struct program_file *file, bool first)
 {
 	struct program_found *found = &search->found;
 
@@ -289,7 +230,7 @@ static void take(struct program_search *search, const struct file *file, bool fi
 static void get(struct program_search *search, int fd, const char *path, const struct stat *is)
 {
 	struct programs *programs = search->programs;
-	struct file *file;
+	struct program_file *file;
 	bool first;
 
 	pthread_mutex_lock(&programs->lock);
