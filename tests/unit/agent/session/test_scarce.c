@@ -21,8 +21,11 @@
 #include "agent/names/threads.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
+#include "agent/session/tape.h"
+#include "agent/source/replay.h"
 #include "agent/store/store.h"
 #include "agent/wire/decode.h"
+#include "agent/wire/recording.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_machine.h"
 #include "tests/unit/fakes/fake_qmp.h"
@@ -102,14 +105,19 @@ static uint64_t self_of(const struct picture *picture, const char *name)
 	return self;
 }
 
-/* Samples that are not in the table are counted as lost, and remarks tell of names that are missing. */
-static void check_first(const struct picture *picture, uint64_t sent)
+/* Samples that are not in the table are counted as lost. */
+static void check_weight(const struct picture *picture, uint64_t sent)
 {
 	const struct epoch *epoch = picture->functions->answer.epoch;
-	uint64_t weight = picture->functions->table->weight + store_given_up(epoch->inputs.store) +
-		epoch->untimed;
 
-	assert_int_equal(weight, sent);
+	assert_int_equal(picture->functions->table->weight + store_given_up(epoch->inputs.store) + epoch->untimed,
+		sent);
+}
+
+/* And remarks tell of names that are missing. */
+static void check_first(const struct picture *picture, uint64_t sent)
+{
+	check_weight(picture, sent);
 	if (self_of(picture, "hot") != sent)
 		assert_string_not_equal(picture->vitals->note, "");
 }
@@ -262,6 +270,113 @@ static void make_report(void *context)
 	report_free(report);
 	fixture_end(&fixture);
 	free(folded);
+}
+
+/* ---- a recording, and its replay ---- */
+
+enum { PART_BYTES = 4096, ROUNDS = 40 };
+
+/* Samples to a tape in parts, between which the guest tells all again. */
+static struct tape *record_some(struct fixture *fixture, const char *folder)
+{
+	const struct record_options options = { .folder = folder, .part_bytes = PART_BYTES };
+	struct tape *tape = tape_new(fixture->session, &options);
+
+	for (int i = 0; i < ROUNDS; i++) {
+		fake_guest_sample(fixture->guest, 0, 1, i % 4 ? HOT : COLD, CALLER);
+		if (fake_guest_got(fixture->guest, "hello"))
+			tell(fixture->guest);
+		fixture_step(fixture);
+	}
+	return tape;
+}
+
+static char *new_folder(void)
+{
+	char *folder = util_format("%s", scratch_path("tape")), *error = NULL;
+
+	scratch_run("rm -rf tape");
+	assert_true(record_folder(folder, &error));
+	return folder;
+}
+
+/* What was taken as recorded is on the disk, or is said not to be. */
+static void make_recording(void *context)
+{
+	struct fixture fixture = begin_unhindered();
+	char *folder = new_folder(), *error = NULL;
+	struct recording *recording;
+	struct record_sums sums;
+	struct tape *tape;
+	uint64_t packets = 0;
+	bool good;
+
+	(void)context;
+	live_on(&fixture);
+	scarce_pause(false);
+	tape = record_some(&fixture, folder);
+	sums = tape_sums(tape);
+	good = tape_close(tape, &error);
+	scarce_end();
+	assert_true(good == !error);
+	recording = recording_new(folder, good ? &error : NULL);
+	assert_true(recording || !good);
+	for (size_t i = 0; recording && i < recording->part_count; i++)
+		packets += recording->parts[i].packets;
+	assert_true(good ? packets == sums.packets && recording->part_count > 1 : packets < sums.packets);
+	recording_free(recording);
+	free(error);
+	free(folder);
+	fixture_end(&fixture);
+}
+
+static void play_until_over(struct fixture *fixture)
+{
+	while (!session_over(fixture->session)) {	/* or the alarm of scarce.c rings */
+		session_step(fixture->session, FIXTURE_STEP_MS);
+		end_if_failed(fixture->session);
+	}
+}
+
+/* What is not in the table is counted; played again, with memory back, all is there. */
+static void replay(void *context)
+{
+	struct fixture fixture = begin_unhindered();
+	char *folder = new_folder(), *error = NULL;
+	const struct session_options options = { .symbols = scratch_path("names") };
+	struct recording *recording;
+	struct picture *picture;
+
+	(void)context;
+	live_on(&fixture);
+	assert_true(tape_close(record_some(&fixture, folder), &error));
+	session_free(fixture.session);
+	scarce_pause(false);
+	recording = recording_new(folder, &error);
+	if (!recording)
+		fail_msg("%s", error);
+	fixture.session = session_new_on(replay_new(recording, &(struct replay_options) { .at_once = true }), &options,
+		&error);
+	if (!fixture.session)
+		fail_msg("%s", error);
+	play_until_over(&fixture);
+	picture = fixture_picture(&fixture);
+	check_weight(picture, ROUNDS);
+	picture_free(picture);
+	scarce_end();
+
+	session_play(fixture.session, (struct play) { .kind = PLAY_TO });
+	while (session_over(fixture.session))
+		session_step(fixture.session, FIXTURE_STEP_MS);
+	session_play(fixture.session, (struct play) { .kind = PLAY_BY, .ns = INT64_MAX });
+	play_until_over(&fixture);
+	picture = fixture_picture(&fixture);
+	assert_int_equal(self_of(picture, "hot"), ROUNDS * 3 / 4);
+	assert_int_equal(self_of(picture, "cold"), ROUNDS / 4);
+	assert_string_equal(threads_name(picture->functions->answer.epoch->inputs.threads, 7), "worker");
+	picture_free(picture);
+	free(folder);
+	fixture_end(&fixture);
 }
 
 /* ---- QMP: a machine that has the port, and one into which it is plugged ---- */
@@ -461,7 +576,8 @@ static void sum_machines(void *context)
 
 static const struct { const char *name; void (*body)(void *context); } scenes[] = {
 	{ "a boot", boot }, { "the next boot", next_boot }, { "a snapshot", snapshot },
-	{ "a report", make_report }, { "connecting by QMP", connect_by_qmp },
+	{ "a report", make_report }, { "a recording", make_recording }, { "its replay", replay },
+	{ "connecting by QMP", connect_by_qmp },
 	{ "plugging in", plug_in }, { "many machines", sum_machines },
 };
 enum { SCENES = sizeof(scenes) / sizeof(scenes[0]) };
