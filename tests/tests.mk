@@ -33,7 +33,7 @@ CHECKS = bench licence style run tour layers pairs messages message-table manual
 # The short ones come last, so that at the end no long one runs alone.
 E2E = tiny port books events plugin linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
-	faults_port faults_files ctl record machines suspend demo config
+	faults_port faults_files ctl record replay machines suspend demo config
 ALONE = oracle unread	# in tests/e2e too; they run alone, since they compare times of the host
 
 UNIT_PROGRAMS = $(UNIT:%=build/check/tests/unit/%)
