@@ -56,7 +56,7 @@ struct epoch {
 	uint64_t cpus_refused;			/* events of CPUs that the budget had no room for */
 	struct epoch_cpu *cpus;
 	struct guest_events *events;
-	struct kernel_code *code;		/* for stacks that come as raw samples */
+	struct kernel_code *code;		/* unwinds the stacks of raw samples */
 	bool told;				/* the guest sends the names of its kernel's functions */
 	char remark[256];			/* why no file gives these names; session_names.c writes it */
 	bool starved;				/* memory was short for something that the guest told */

@@ -7,7 +7,7 @@
 #include "agent/names/symbols.h"
 #include "kernel_code.h"
 
-enum { KEPT = 512 };			/* rules by address; a power of two */
+enum { KEPT = 512 };			/* rules that are kept, by address; a power of two */
 
 struct kept_rules {
 	uint64_t address;		/* 0: none */
@@ -18,10 +18,10 @@ struct kept_rules {
 struct kernel_code {
 	struct symbols *symbols;
 	unsigned address_bits;
-	uint64_t generation;		/* of the symbols, when the rest was made */
-	int file;			/* the kernel's, that `cfi` is of; -1: none */
-	struct sym_cfi *cfi;		/* NULL: the file has none */
-	struct kept_rules *kept;	/* KEPT; libdw runs a program for each answer */
+	uint64_t generation;		/* of the symbols, when the fields below were made */
+	int file;			/* descriptor of the kernel's file, from which `cfi` is; -1: none */
+	struct sym_cfi *cfi;		/* call frame information; NULL: the file has none */
+	struct kept_rules *kept;	/* KEPT entries: libdw interprets a program to find rules, which is slow */
 };
 
 struct kernel_code *kernel_code_new(struct symbols *symbols)
@@ -48,7 +48,7 @@ void kernel_code_free(struct kernel_code *code)
 	free(code);
 }
 
-/* Kernels have the upper half of the addresses; those that have not are known by their symbols alone. */
+/* Most kernels have the upper half of the addresses. Any other kernel is known by its symbols alone. */
 static bool is_kernel(void *context, uint64_t pc)
 {
 	const struct kernel_code *code = context;
@@ -76,7 +76,7 @@ static bool find_rules(void *context, uint64_t pc, struct frame_rules *rules)
 	return kept->found;
 }
 
-/* A new file, or another slide: what is kept is of the one before. */
+/* If the kernel's file is another one now, drops what was kept of the old one. */
 static void renew(struct kernel_code *code)
 {
 	int file = symbols_kernel_descriptor(code->symbols);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What unwinding asks of the guest's kernel, out of its symbols and its file. One owner, the symbols' own. */
+/*
+ * What the unwinder has to know of the guest's kernel, taken from the kernel's symbols and file. Borrows the symbols.
+ * Ingest thread.
+ */
 #ifndef KERNEL_CODE_H
 #define KERNEL_CODE_H
 
@@ -12,8 +15,8 @@ struct kernel_code *kernel_code_new(struct symbols *symbols);
 void kernel_code_free(struct kernel_code *code);
 
 /*
- * What is known now; good until the symbols are told more. `user`: the sample was taken in a program, so
- * that nothing of its stack is the kernel's.
+ * What is known now. It is valid until the symbols are told more, or until the next call. `user`: the sample was taken
+ * in a program, so no frame of its stack is the kernel's.
  */
 struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user);
 

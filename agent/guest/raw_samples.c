@@ -13,7 +13,7 @@ static void take_registers(const struct raw_sample *raw, struct registers *regis
 			registers_set(registers, i, value);
 }
 
-/* Where nothing else tells the mode, what was found does. */
+/* If the raw sample does not tell the mode, the frames do: a sample with kernel frames was taken in the kernel. */
 static enum mode mode_of(const struct raw_sample *raw, const struct unwound *frames)
 {
 	if (raw->mode < MODES)

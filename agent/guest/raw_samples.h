@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was seen of a CPU from outside becomes a sample as the hook would have sent it. */
+/* Turns a raw sample, which was taken from outside the guest, into a sample as the hook would have sent it. */
 #ifndef RAW_SAMPLES_H
 #define RAW_SAMPLES_H
 
@@ -11,10 +11,11 @@
 struct kernel_code;
 
 struct raw_stack {
-	struct sample sample;		/* whose frames these are */
+	struct sample sample;		/* its frames point into `frames`: never copy this struct */
 	struct unwound frames;
 };
 
+/* Unwinds the raw sample's stack. Fills `stack`. */
 void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack);
 
 #endif

@@ -13,7 +13,7 @@
 #include "report_file.h"
 #include "report_parts.h"
 
-enum { LOOK_MS = 20 };			/* between two looks whether names are known */
+enum { LOOK_MS = 20 };			/* between two checks whether all names are known */
 
 /* The guest is still sending its names: functions may be [unknown] until it is done. */
 static bool names_come(const struct report *report)
@@ -165,7 +165,7 @@ static void note_nothing(struct report *report)
 	free(options);
 }
 
-/* As a reader of its own, so that it does not undo what the query keeps for others. */
+/* Asks as a reader of its own, so that the query keeps what it has for other readers. */
 static void make_table(struct report *report)
 {
 	put_filter(report);
@@ -175,7 +175,7 @@ static void make_table(struct report *report)
 	report->seconds = seconds_of(report);
 }
 
-/* Beside others, looking again takes no more than a share of the time, as their answers do. */
+/* Checking again takes no more than the report's share of the ingest thread's time, as answers of other readers do. */
 static bool is_due(const struct report *report)
 {
 	return report_is_late(report) ||

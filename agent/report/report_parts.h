@@ -18,12 +18,12 @@ bool report_is_still(struct report *report, uint64_t moves, uint64_t ns);
 void report_fail(struct report *report, const char *what);
 void report_note(struct report *report, const char *what, const char *why);	/* adds to `note`; `why` may be "" */
 
-bool report_is_up(const struct report *report);		/* its guest is there, and may still tell of itself */
+bool report_is_up(const struct report *report);		/* the guest is there, and may still send something */
 
 /* ---- report_answer.c: the answer, when the window has ended ---- */
 
-void report_find_answer(struct report *report);	/* as soon as its names are known, or it is late */
-void report_write_file(struct report *report);		/* the folded one; goes on when that is done */
+void report_find_answer(struct report *report);		/* makes it once all names are known, or it is late */
+void report_write_file(struct report *report);		/* goes on once the folded file is written */
 
 /* ---- report_recording.c: a recording takes the place of a window, once all of it was read ---- */
 

@@ -43,7 +43,7 @@ void mailbox_message(struct mailbox *mailbox, const struct session_message *mess
 
 bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message);	/* false: there is none */
 int mailbox_message_fd(const struct mailbox *mailbox);	/* readable when a message waits */
-void mailbox_clear_message_fd(struct mailbox *mailbox);	/* call it before taking answers and messages */
+void mailbox_clear_message_fd(struct mailbox *mailbox);	/* call it before taking messages */
 
 /* ---- for subscription.c: the one lock, held for a few assignments ---- */
 

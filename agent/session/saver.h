@@ -2,7 +2,7 @@
 /*
  * Writes snapshots, one after the other, in a thread of its own, so that a slow disk delays nothing else. The call
  * fixes what is saved. A message tells how each went, also when it was refused. The file is called `path`, or the
- * first free name that is made of it. Except for mailbox_message, the session's thread makes all calls.
+ * first free name that is made of it. The thread that drives the session makes all calls.
  */
 #ifndef SAVER_H
 #define SAVER_H

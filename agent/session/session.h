@@ -126,7 +126,7 @@ void session_unsubscribe(struct subscription *subscription);	/* NULL is allowed 
 void session_request(struct subscription *subscription, const struct request *request);
 struct answer *session_answer(struct subscription *subscription);	/* owned by the caller; NULL: no newer one */
 
-/* Readable when a message waits. Clear it before you take them. */
+/* Readable when a message waits. Clear it before you take messages. */
 int session_message_fd(const struct session *session);
 void session_clear_message_fd(struct session *session);
 

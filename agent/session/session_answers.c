@@ -9,7 +9,7 @@
 #include "session_state.h"
 #include "subscription.h"
 
-enum { SILENT_MS = 1000 };		/* while the guest is silent, answers that tell for how long come so often */
+enum { SILENT_MS = 1000 };		/* between two answers while the guest is silent: they tell for how long */
 
 /* The link's state as a screen shows it: a link that is up may be silent. */
 enum link_state session_shown_link(const struct session *session)

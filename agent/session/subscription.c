@@ -32,7 +32,7 @@ struct subscription {
 	bool taken;			/* the last answer was taken */
 	bool fresh;			/* the request was not answered yet */
 	bool begun;			/* `begun` of the last answer */
-	bool rings;			/* its reader is to be woken when the turn is over */
+	bool rings;			/* wake its reader at the end of the turn */
 	uint64_t news;			/* the session's `news` when the last answer was made */
 	struct share share;
 	struct epoch *epoch;		/* held while `reader` is one of its query's; else NULL */
@@ -314,7 +314,7 @@ static void answer(struct subscription *subscription, struct moment *moment, uin
 	share_answered(&subscription->share, begin, util_now());
 }
 
-/* The lock is held, so that a reader that has left may free its bell. */
+/* Holds the lock while it rings, so that a reader may free its bell as soon as it has left. */
 static void ring_all(struct mailbox *mailbox, struct subscription *first)
 {
 	mailbox_lock(mailbox);

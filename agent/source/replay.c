@@ -162,7 +162,7 @@ static void await(struct source *source, bool reads, uint64_t now, struct source
 	else if (replay->playing && next > replay->at)
 		wait->due = later(replay->since, scaled(next - replay->at, -replay->speed));
 	else if (replay->playing)
-		wait->due = now;		/* this boot is over */
+		wait->due = now;		/* the boot is over: the step begins the next one, or ends */
 }
 
 static void woken(struct source *source)

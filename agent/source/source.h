@@ -43,7 +43,7 @@ struct source_facts {
 	enum kept_wish kept;		/* a wish to start or stop that waits for the guest */
 	const struct guest *guest;	/* the guest's facts, if known before its bytes are read; else NULL */
 	const uint8_t *boot_id;		/* the boot of `guest`; used with it alone */
-	const struct event *descriptors;	/* of the guest's own trace events; used with `guest` alone */
+	const struct event *descriptors;	/* they describe the kernel's own events; used with `guest` alone */
 	size_t descriptor_count;
 	struct play_state play;
 

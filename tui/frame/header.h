@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The top of every screen. It says what is shown, whether it is live, and how far it can be trusted. Below that, each
- * CPU has a line of bars and a histogram. If these lines took more than a third of the rows, one line sums them up.
+ * CPU has a line of bars and a histogram. If all of that took more than a third of the rows, one line sums them up, and
+ * below it a strip has a column for each CPU.
  */
 #ifndef HEADER_H
 #define HEADER_H

@@ -176,7 +176,7 @@ static void test_report_behind_another(void **state)
 	end_pack(&pack);
 }
 
-/* A report's questions are those of a reader of its own, which goes with it. */
+/* A report is a reader of its own for the query, freed with the report. So the query keeps what it has for others. */
 static void test_a_report_undoes_no_work_of_others(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
@@ -207,12 +207,12 @@ enum { READERS = 4, ROUNDS = 40, LEAST_REPORTS = 5 };
 
 struct crowd {
 	struct fixture fixture;
-	struct subscription *readers[READERS];	/* header and table of each screen */
-	struct report *report;		/* NULL: none now */
-	uint32_t reports;		/* ended so far */
+	struct subscription *readers[READERS];	/* for each screen: header, table */
+	struct report *report;		/* NULL: none runs */
+	uint32_t reports;		/* how many have ended */
 };
 
-/* The last ten seconds, as a screen asks at first; and everything, of one CPU. */
+/* One screen asks for the last ten seconds, as at its start. The other asks for all time, of one CPU. */
 static void ask_both(struct crowd *crowd)
 {
 	for (int i = 0; i < READERS; i++) {
@@ -250,7 +250,7 @@ static void step_report(struct crowd *crowd)
 	crowd->reports++;
 }
 
-/* A quarter of a second of the guest comes, and each reader takes an answer to it. */
+/* A quarter of a second of the guest's time comes, and each reader takes an answer about it. */
 static void serve_all(struct crowd *crowd, bool reports)
 {
 	bool got[READERS] = { false };
@@ -273,19 +273,19 @@ static void serve_all(struct crowd *crowd, bool reports)
 	assert_int_equal(count, READERS);
 }
 
-/* Returns what the query has done for the readers of the screens, after so many rounds more. */
+/* Goes ROUNDS rounds on. Returns how much work the query has done for the screens so far. */
 static uint64_t work_after(struct crowd *crowd, bool reports)
 {
 	uint64_t work = 0;
 
 	for (int i = 0; i < ROUNDS; i++)
 		serve_all(crowd, reports);
-	for (uint32_t i = 1; i <= READERS / 2; i++)	/* the tables': a header keeps nothing */
+	for (uint32_t i = 1; i <= READERS / 2; i++)	/* the tables alone: for a header the query keeps nothing */
 		work += query_walked(session_epoch(crowd->fixture.session)->query, QUERY_ANYBODY + i);
 	return work;
 }
 
-/* Each is served, and an answer takes no more work for the others. */
+/* Each reader is served, and an answer costs no more work because there are other readers. */
 static void test_many_readers_of_one_machine(void **state)
 {
 	struct crowd crowd = { .fixture = fixture_begin(NULL) };
@@ -295,7 +295,7 @@ static void test_many_readers_of_one_machine(void **state)
 	fixture_bring_up(&crowd.fixture);
 	fake_guest_status(crowd.fixture.guest, true);
 	ask_both(&crowd);
-	kept = work_after(&crowd, false);	/* from here on an answer is what is kept, and what is new */
+	kept = work_after(&crowd, false);	/* from here on, an answer is made of what is kept and what is new */
 	alone = work_after(&crowd, false) - kept;
 	together = work_after(&crowd, true) - kept - alone;
 	assert_true(alone > 0);

@@ -34,7 +34,7 @@ struct costly_answer {
 };
 
 static uint32_t made[READERS];
-static atomic_int living;		/* answers that exist; atomic, for readers free them in their threads */
+static atomic_int living;		/* answers that exist; atomic: readers free theirs in threads of their own */
 
 static struct answer *make(const struct request *asked, const struct moment *moment)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock of a replay, on a host's clock that the test moves: at the guest's speed to a tick, faster, slower,
- * paused, stepped, from boot to boot; a jump reads just what lies before it. And a session on a replay.
+ * The clock of a replay. The test moves the host's clock. The replay plays at the guest's speed, exact to a tick,
+ * faster, slower, paused, by steps, and from boot to boot. A jump reads only what comes before its time. Then a session
+ * on a replay.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,12 +26,12 @@
 #include "tests/unit/fakes/scratch.h"
 
 #define MS NS_PER_MS
-#define HZ UINT64_C(250000000)		/* of the guest's clock */
+#define HZ UINT64_C(250000000)		/* ticks of the guest's clock per second */
 
 enum {
 	TICK_NS = 4,
 	FIRST_MS = 1000, APART_MS = 10, PACKETS = 100, MOST_MS = FIRST_MS + (PACKETS - 1) * APART_MS,
-	TURNS = 1000,			/* of the loop below, for one stretch: more is a loop that is busy */
+	TURNS = 1000,			/* the most turns of the loop below: more mean that it is busy */
 	SESSION_STEPS = 1000,
 };
 
@@ -39,7 +40,7 @@ static uint64_t ticks(uint64_t ms)
 	return ms * (HZ / 1000);
 }
 
-/* Of each boot, a packet every APART_MS, the first at FIRST_MS. */
+/* A recording with a packet every APART_MS in each boot, the first at FIRST_MS. */
 static struct recording *make(const char *name, int boots)
 {
 	struct packets *packets = packets_new(1);
@@ -60,13 +61,13 @@ static struct recording *make(const char *name, int boots)
 	return recording;
 }
 
-/* ---- a session's loop, in which nothing takes time but waiting ---- */
+/* ---- the loop of a session, in which only waiting takes time ---- */
 
 struct player {
 	struct source *source;
 	uint64_t now;			/* host ns */
-	uint64_t read;			/* packets since it began anew */
-	unsigned anew;			/* times */
+	uint64_t read;			/* packets that were read since reading last restarted */
+	unsigned anew;			/* how often reading restarted */
 };
 
 static struct play_state state_of(const struct player *player)
@@ -130,7 +131,7 @@ static void play(struct player *player, enum play_kind kind, int64_t ns)
 	pass(player, 0);
 }
 
-/* That is the guest's time, to a tick, and what was recorded until then was read. */
+/* Checks that the guest's time is `ns`, exact to a tick, and that the packets up to then were read, and no others. */
 static void is_at(const struct player *player, uint64_t ns)
 {
 	uint64_t at = state_of(player).at, packets = (at / MS - FIRST_MS) / APART_MS + 1;
@@ -325,7 +326,7 @@ static void all_at_once(void **state)
 
 /* ---- a session on it ---- */
 
-/* Events of the guest's own are known though it describes them later, as in a part that is read alone. */
+/* The kernel's own events are known before their descriptors come, as in a part of a recording that is read alone. */
 static void a_session_knows_events_before_they_are_described(void **state)
 {
 	struct packets *packets = packets_new(1);
