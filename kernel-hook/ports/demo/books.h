@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ktop's books as this kernel sees them, told by another way than ktop's own. With books=on the
- * console shows once a second, of all that was counted since the boot:
+ * The hook's counts, shown in another way than through ktop's port. With books=on, the console shows once a second what
+ * was counted since boot:
  *
  *   books: cpu=N samples=TAKEN/LOST trace=TAKEN/LOST
  *   ...
@@ -10,7 +10,7 @@
 #ifndef BOOKS_H
 #define BOOKS_H
 
-/* thread, when threads can run */
+/* thread, when threads can run. Starts the thread that prints. */
 void books_start(void);
 
 #endif

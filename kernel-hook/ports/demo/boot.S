@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the loader to C. The first CPU arrives in 32-bit protected mode (the Xen PVH boot protocol:
- * EBX is the address of its start information), the others in real mode at TRAMPOLINE. Both meet
- * in boot_long, which turns on paging and 64-bit mode and jumps to the high half.
+ * From the loader to C. The first CPU arrives in 32-bit protected mode; by the Xen PVH boot protocol, EBX has the
+ * address of the start information. The others arrive in real mode at TRAMPOLINE. All of them come to boot_long,
+ * which turns on paging and 64-bit mode and jumps to the upper half of the address space.
  */
 #include "ports/demo/machine/layout.h"
 
@@ -11,14 +11,14 @@
 
 #define PRESENT_WRITE 0x3
 #define LARGE_PAGE 0x83
-#define KERNEL_CODE_64 0x18		/* in the GDT of the start-up alone */
+#define KERNEL_CODE_64 0x18		/* in the GDT that is used only here */
 #define CR0_PROTECTED 0x1
-#define CR0_PAGED 0x80010001		/* and WP: the kernel minds read-only pages */
+#define CR0_PAGED 0x80010001		/* with WP: the kernel cannot write to read-only pages, either */
 #define CR4_PAE 0x20
 #define EFER 0xc0000080
 #define EFER_LONG_SYSCALL 0x101
 
-	.section .note.pvh, "a", @note	/* XEN_ELFNOTE_PHYS32_ENTRY; QEMU reads eight bytes */
+	.section .note.pvh, "a", @note	/* XEN_ELFNOTE_PHYS32_ENTRY; QEMU reads 8 bytes of it */
 	.balign 4
 	.long 4, 8, 18
 	.asciz "Xen"
@@ -88,7 +88,7 @@ boot_gdt:
 	.quad 0x00af9a000000ffff	/* 64-bit code */
 boot_gdt_end:
 
-/* The kernel's address space. The first entry, the identity map, lasts until all CPUs are up. */
+/* The kernel's address space. The first entry is the identity map, which is removed when all CPUs are up. */
 	.globl boot_table, boot_stack
 	.balign PAGE_SIZE
 boot_table:

@@ -49,7 +49,7 @@ extern const char kernel_end[];		/* link.ld */
 
 _Noreturn void main(uint64_t start);
 
-/* All that is free above the kernel's image: below it are the firmware's things, and ours. */
+/* Gives all free memory above the kernel's image to the allocator. Below are the firmware's data and the image. */
 static void find_memory(const struct start_info *info)
 {
 	const struct start_memory *piece = memory_at(info->memory_map);

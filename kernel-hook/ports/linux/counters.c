@@ -10,11 +10,11 @@
 #include "counters.h"
 #include "timer.h"
 
-/* Of one CPU; under the lock, but for what is the overflow's. */
+/* The counter of one CPU. Guarded by the lock, except `seed`. */
 struct counter {
-	bool on;			/* the CPU is */
-	struct perf_event *event;	/* NULL: none */
-	u32 seed;			/* the overflow's */
+	bool on;			/* the CPU is online */
+	struct perf_event *event;	/* NULL: it does not count */
+	u32 seed;			/* written by the overflow's NMI alone */
 };
 
 static struct perf_event_attr counted = {
@@ -24,10 +24,10 @@ static struct perf_event_attr counted = {
 
 static DEFINE_PER_CPU(struct counter, counters);
 static DEFINE_MUTEX(lock);
-static u32 running;			/* the rate; 0: none is; under the lock */
-static int hotplug;			/* state of cpuhp */
+static u32 running;			/* the rate of all counters, 0: none counts; guarded by the lock */
+static int hotplug;			/* the cpuhp state, which counters_stop() removes */
 
-/* An eighth more or less, so that it cannot keep in step with the kernel's own ticks. */
+/* NMI. The next period is up to an eighth longer or shorter, so that overflows do not keep step with Linux' ticks. */
 static void counter_overflow(struct perf_event *event, struct perf_sample_data *data,
 	struct pt_regs *regs)
 {
@@ -48,7 +48,7 @@ static void end(unsigned int cpu)
 	counter->event = NULL;
 }
 
-/* 0, or a negative errno. */
+/* 0, or a negative errno; -EBUSY: others use the PMU's counters. On an error the caller calls end(). */
 static int begin(unsigned int cpu, u32 rate)
 {
 	struct perf_event *event;
@@ -107,7 +107,7 @@ const char *counters_run(uint32_t rate)
 	return why;
 }
 
-/* A CPU without a counter is sampled by its timer: the hook then tells of gaps. */
+/* A CPU that comes online and gets no counter is sampled by its timer alone: the hook then reports gaps. */
 static int come_online(unsigned int cpu)
 {
 	mutex_lock(&lock);

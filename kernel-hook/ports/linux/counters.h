@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Each CPU's counter of cycles, by the kernel's perf: its overflow is an NMI, which also sees code
- * that runs with interrupts off. Thread, but for what the NMI calls.
+ * Each CPU's counter of cycles, by Linux' perf. Its overflow is an NMI, which also sees code that runs with interrupts
+ * off. All functions here: thread.
  */
 #ifndef KTOP_LINUX_COUNTERS_H
 #define KTOP_LINUX_COUNTERS_H
@@ -10,13 +10,13 @@
 
 struct ktop;
 
-/* From now on CPUs that come have a counter, too; 0, or a negative errno. */
+/* From now on a CPU that comes online gets a counter, too. 0, or a negative errno. */
 int counters_start(void);
 
-/* When it returns no CPU is in ktop_overflow(), nor will one be. */
+/* When it returns, no CPU is in ktop_overflow(), and none will be. */
 void counters_stop(void);
 
-/* What facts.counters asks for. Overflows go to the hook of timer_start(), once that was called. */
+/* ktop_facts.counters (ktop.h). Overflows go to the hook that timer_start() was given, once it was called. */
 const char *counters_run(uint32_t rate);
 
 #endif

@@ -5,11 +5,11 @@
 #include "keystrokes.h"
 #include "ktop.h"
 
-enum { FROM_MOUSE = 0x20 };		/* status bit of the controller: the byte is the second port's */
+enum { FROM_MOUSE = 0x20 };		/* bit of the controller's status: the byte came from the second port */
 
 static struct ktop *listener;		/* NULL: the filter is not in place */
 
-/* Irq off, under the controller's lock. True: nobody else sees the byte. */
+/* Irq off, with the controller's lock held. True: Linux drops the byte. */
 static bool filter(unsigned char byte, unsigned char status, struct serio *serio)
 {
 	return ktop_serio(listener, status & FROM_MOUSE ? 1 : 0, byte);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* PS/2 bytes on their way to the kernel's drivers, shown to the hook. Thread. */
+/* Gives PS/2 bytes to the hook before Linux' drivers get them. Thread. If another module does so, the log says it. */
 #ifndef KTOP_LINUX_KEYSTROKES_H
 #define KTOP_LINUX_KEYSTROKES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* ktop.ko: the hook in a Linux kernel. Loaded, it serves the port until it is unloaded. */
+/* ktop.ko: the hook in a Linux kernel. From loading to unloading, it serves the port. */
 #include <linux/buildid.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -26,10 +26,10 @@
 #include "timer.h"
 
 enum {
-	RATE_MAX = 20000,		/* ktop.h */
+	RATE_MAX = 20000,		/* as in ktop.h */
 	RING_MIN = 4,			/* KiB */
-	RING_MAX = 1 << 20,
-	ROWS_MAX = 1 << 20,		/* ktop.h */
+	RING_MAX = 1 << 20,		/* KiB */
+	ROWS_MAX = 1 << 20,		/* as in ktop.h */
 };
 
 static unsigned int rate = 997;
@@ -70,7 +70,10 @@ static void *memory;
 static struct port_file *port_file;
 static struct task_struct *drainer;
 
-/* Names are looked for at once, lest short programs have none; they go out with the next drain. */
+/*
+ * The drainer's loop. A new task wakes it at once, since a short program would be gone before its name is read. The
+ * name is sent with the next drain.
+ */
 static void serve(void)
 {
 	bool more = false;
@@ -93,7 +96,7 @@ static int drain(void *unused)
 {
 	int error = port_file_attach(port_file);
 
-	set_user_nice(current, MIN_NICE);	/* what it sends is of use while it is new */
+	set_user_nice(current, MIN_NICE);	/* a live view needs its samples soon */
 	if (!error) {
 		serve();
 		port_file_detach(port_file);
@@ -110,7 +113,7 @@ static bool is_rows(unsigned int rows)
 	return is_power_of_2(rows) && rows <= ROWS_MAX;
 }
 
-/* What 0 is to the hook, its default, is a slip of who gives it here. */
+/* The hook takes 0 for the default. As a parameter of the module 0 is a mistake, so it is refused. */
 static int check_parameters(void)
 {
 	if (rate < 1 || rate > RATE_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A user of this machine may serve a file (FUSE) and never answer, or keep what goes with the end of a
- * process: nothing here reads a file, faults, waits for a lock, or takes down an address space.
+ * A user of this machine may serve a file (FUSE) and never answer a read. So nothing here reads a file from its file
+ * system, faults, waits for a lock, or takes down an address space, which closes files.
  */
 #include <linux/dcache.h>
 #include <linux/elf.h>
@@ -18,18 +18,19 @@
 #include "ktop.h"
 #include "maps.h"
 
+/* The most maps of a process; the most program headers of a file; the most bytes of a name that the hook keeps. */
 enum { MAPS = 64, SEGMENTS = 32, PATH_SHOWN = 63 };
-#define NOWHERE (1ull << 63)
+#define NOWHERE (1ull << 63)		/* no file is linked for an address with this bit */
 
 struct map {
-	u64 start, end, offset;		/* in the file */
+	u64 start, end, offset;		/* addresses; bytes from the begin of the file to `start` */
 	struct file *file;
 };
 
-static struct map maps[MAPS];		/* of the process that is told of */
+static struct map maps[MAPS];		/* of the process in maps_tell() */
 static char *path;			/* PATH_MAX bytes */
 
-/* False: it is not in the page cache. */
+/* Reads from the page cache alone. False: the bytes are not there. */
 static bool read_cached(struct file *file, void *to, size_t size, u64 at)
 {
 	while (size) {
@@ -51,8 +52,8 @@ static bool read_cached(struct file *file, void *to, size_t size, u64 at)
 }
 
 /*
- * Of the byte at an offset of an ELF file; in any other file, the offset. False: what tells it is not
- * in memory, and the address is one at which no file has anything, lest functions get wrong names.
+ * Finds the address for which the byte at an offset of an ELF file was linked; for any other file, the offset. False:
+ * the file's headers are not in memory. The address is then NOWHERE, so that functions get no wrong names.
  */
 static bool link_address(struct file *file, u64 offset, u64 *address)
 {
@@ -81,7 +82,7 @@ static bool link_address(struct file *file, u64 offset, u64 *address)
 	return true;
 }
 
-/* The hook cuts long names at their end: of a long path that would be the file's name. */
+/* Gives the hook one object. The hook cuts long names at their end, so of a long path it gets the file's name alone. */
 static bool tell(struct ktop *ktop, pid_t process, const struct map *map)
 {
 	const char *name = d_path(&map->file->f_path, path, PATH_MAX);
@@ -98,6 +99,7 @@ static bool tell(struct ktop *ktop, pid_t process, const struct map *map)
 	return known;
 }
 
+/* Fills `maps` with the files that are mapped as code, and holds them. mm is locked for reading. */
 static unsigned int collect(struct mm_struct *mm)
 {
 	struct vm_area_struct *area;
@@ -125,7 +127,7 @@ unsigned long maps_pages(struct task_struct *process)
 	return pages;
 }
 
-/* How many were found; `pages` as maps_pages(), 0: later. */
+/* Returns how many maps were found. `pages`: as maps_pages(); it stays 0 if this has to be done later. */
 static unsigned int find_maps(struct mm_struct *mm, unsigned int *areas, unsigned long *pages)
 {
 	unsigned int count;
@@ -148,7 +150,7 @@ unsigned long maps_tell(struct ktop *ktop, struct task_struct *process, unsigned
 	if (!mm)
 		return 0;
 	count = find_maps(mm, areas, &pages);
-	mmput_async(mm);		/* perhaps its last user: a work item takes it down then */
+	mmput_async(mm);		/* if this was its last user, a work item takes it down */
 	for (unsigned int i = 0; i < count; i++) {
 		if (!tell(ktop, process->tgid, &maps[i]))
 			pages = 0;

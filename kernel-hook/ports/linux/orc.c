@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * ORC's table tells of each place in the kernel's code where its caller's stack begins: mostly so many
- * bytes above the stack or the frame pointer. A stack with a frame of any other kind is left to the
- * kernel's unwinder.
+ * For each place in the kernel's code, the table ORC says where the caller's stack begins: mostly some bytes above the
+ * stack pointer or the frame pointer. A stack with any other kind of frame is left to Linux' own unwinder.
  */
 #include <linux/hash.h>
 #include <linux/objtool.h>
@@ -23,23 +22,23 @@
 #endif
 
 /*
- * A step from a place to its caller: bytes up to the caller's stack << 16, and in the lower 16 bits
- * KINDS, with SAVES_FP also where the caller's frame pointer was saved, in bytes from there. 0: the
- * kernel's unwinder is to be asked.
+ * A step from a place to its caller: bytes up to the caller's stack << 16. The lower 16 bits have KINDS; with SAVES_FP,
+ * they also say where the caller's frame pointer was saved, in bytes from the caller's stack. 0: Linux' own unwinder
+ * must walk this stack.
  */
 enum { FROM_FP = 1, SAVES_FP = 2, REGS = 4, KINDS = 7 };
 
-enum { KEPT_BITS = 12 };
+enum { KEPT_BITS = 12 };		/* of the size of `kept` */
 
-/* Offset of a place in the text << 32 | its step: each word is written whole, by any CPU. */
+/* A cache of steps: offset of a place in the text << 32 | its step. Any CPU writes a word, always a whole one. */
 static u64 kept[1 << KEPT_BITS];
 
 /* Fixed after orc_init(). */
-static u64 text_begin, text_size;	/* 0: there is no table */
-static const int *places;		/* in order, each relative to where it lies */
-static const struct orc_entry *entries;	/* from each place to the next */
-static const u32 *blocks;		/* the entry at the begin of each block of the text */
-static u64 changed[2];			/* what tracers write over return addresses, which they keep */
+static u64 text_begin, text_size;	/* size 0: there is no table */
+static const int *places;		/* in order of address, each relative to where it is stored */
+static const struct orc_entry *entries;	/* each holds from its place to the next place */
+static const u32 *blocks;		/* the index of the entry at the begin of each block of the text */
+static u64 changed[2];			/* addresses that tracers put in the place of return addresses */
 
 void orc_init(void)
 {
@@ -53,7 +52,7 @@ void orc_init(void)
 		text_size = private_address("_etext") - text_begin;
 }
 
-/* The last entry at or below a place in the text. */
+/* The entry that holds at a place in the text: the last one at or below it. */
 static __always_inline const struct orc_entry *find(u64 place)
 {
 	const u32 *block = &blocks[(place - text_begin) / LOOKUP_BLOCK_SIZE];
@@ -99,7 +98,7 @@ static __always_inline u32 step_at(u32 offset)
 	return (u32)found;
 }
 
-/* Of a call the last byte of its instruction is looked for. */
+/* A return address minus 1 is in the call instruction: the entry that holds there is the caller's. */
 u32 orc_walk(const struct pt_regs *interrupted, u8 *frames)
 {
 	struct pt_regs *program = task_pt_regs(current);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The common kernel stack, at a fraction of what the kernel's own unwinder takes for it, which is made
- * for any stack. Both go by the same table, ORC, and find the same.
+ * A fast walk of the common kernel stack. Linux' own unwinder walks any stack, and takes several times as long. Both
+ * use the same table, ORC, and find the same frames.
  */
 #ifndef KTOP_LINUX_ORC_H
 #define KTOP_LINUX_ORC_H
@@ -10,14 +10,13 @@
 
 struct pt_regs;
 
-/* Before the others; a kernel without that table has no such walks. */
+/* Thread, once, after private_init(). In a kernel without that table, orc_walk() always returns 0. */
 void orc_init(void);
 
 /*
- * NMI. Writes the return addresses from the interrupted kernel code down to where the current task came
- * from its program, behind frame 0, and returns how many frames there are then, at most
- * KTOP_FRAMES_MAX. 0: something else is on this stack, as an interrupt, or code of a module; the
- * kernel's unwinder is to walk it.
+ * NMI. Walks from the interrupted kernel code to where the current task entered the kernel from its program. It writes
+ * the return addresses behind frame 0, and returns how many frames there are then, at most KTOP_FRAMES_MAX. 0: the
+ * stack has something else, such as an interrupt or a module's code; Linux' own unwinder must walk it.
  */
 u32 orc_walk(const struct pt_regs *interrupted, u8 *frames);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the hook asks of its kernel, of Linux. */
+/* The functions of port.h, for Linux; timer.c has ktop_port_timer() and ktop_port_kick(). */
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -17,6 +17,7 @@
 #include "text.h"
 #include "wire.h"
 
+/* What ktop_port_current() gives: filled anew at each call. */
 static DEFINE_PER_CPU(struct ktop_current, sampled);
 
 uint32_t ktop_port_cpu(void)
@@ -42,15 +43,15 @@ void ktop_port_irq_restore(unsigned long flags)
 	local_irq_restore(flags);
 }
 
-/* The interrupt that samples is counted itself. */
+/* The interrupt that takes the sample counts as one level of interrupts itself. */
 static bool interrupted_is_idle(const struct task_struct *task)
 {
 	return is_idle_task(task) && !in_serving_softirq() && hardirq_count() <= HARDIRQ_OFFSET;
 }
 
 /*
- * An interrupt or exception leaves -1 where a system call has its number. What is not given is for the
- * hook's own unwinder, whose place this port's has taken.
+ * orig_ax has the number of a system call, and -1 after an interrupt or exception. The fields that are not set are for
+ * the hook's own unwinder, which this port does not use.
  */
 const struct ktop_current *ktop_port_current(uint64_t pc)
 {
@@ -71,7 +72,7 @@ const struct ktop_current *ktop_port_current(uint64_t pc)
 	return now;
 }
 
-/* In an interrupt the address space is the task's: it is not switched with interrupts on. */
+/* A fast read of a frame record. Linux switches address spaces with interrupts off, so this one is the task's. */
 static bool read_pair(const u64 __user *from, u64 *to)
 {
 	bool done = false;
@@ -95,7 +96,7 @@ bool ktop_port_read_user(uint64_t address, void *to, uint32_t size)
 	return copy_from_user_nofault(to, (const void __user *)address, size) == 0;
 }
 
-/* None is paced by another CPU. */
+/* NMIs come from each CPU's own counter (counters.c). */
 bool ktop_port_nmi(uint32_t cpu)
 {
 	return false;

@@ -18,9 +18,9 @@
 #define PORTS_FOLDER "/sys/class/virtio-ports"
 
 enum {
-	PORTS = 64,			/* that are looked at */
-	NAME_ROOM = 16,			/* "vport0p1" */
-	SEARCH_JIFFIES = HZ / 2,	/* between two searches */
+	PORTS = 64,			/* the most that are looked at */
+	NAME_ROOM = 16,			/* bytes of a name such as "vport0p1" */
+	SEARCH_JIFFIES = HZ / 2,	/* between two searches for the port */
 };
 
 struct port_file {
@@ -28,13 +28,13 @@ struct port_file {
 	const char *name;
 	struct mm_struct *(*alloc_mm)(void);
 	void (*pick_layout)(struct mm_struct *mm, struct rlimit *stack);
-	struct mm_struct *mm;		/* between attach and detach, as user is */
-	char __user *user;		/* KTOP_PACKET_MAX bytes of mm */
-	void *buffer;			/* as many, of the kernel */
+	struct mm_struct *mm;		/* exists between attach and detach, as `user` does */
+	char __user *user;		/* KTOP_PACKET_MAX bytes in mm */
+	void *buffer;			/* KTOP_PACKET_MAX bytes of the kernel's memory */
 	struct file *file;		/* NULL: not open */
-	unsigned long search_at;	/* jiffies */
-	u32 pending, sent;		/* bytes of user that are to go out; that did */
-	u32 connections;
+	unsigned long search_at;	/* jiffies: when to search next */
+	u32 pending, sent;		/* bytes of `user` to be written; of them, written so far */
+	u32 connections;		/* of hosts, so far */
 	bool connected;
 };
 
@@ -54,7 +54,7 @@ static void close_port(struct port_file *port)
 
 /* ---- looking for the port ---- */
 
-/* The names in the folder of ports, up to a bound. */
+/* The names in the folder of ports, at most PORTS of them. */
 struct names {
 	struct dir_context context;
 	unsigned int count;
@@ -84,9 +84,10 @@ static void list_ports(struct names *names)
 	filp_close(folder, NULL);
 }
 
+/* Has this device our port's name? */
 static bool is_ours(const struct port_file *port, const char *device)
 {
-	char text[PORT_FILE_NAME_MAX + 4];	/* with a line's end, and more if it is longer */
+	char text[PORT_FILE_NAME_MAX + 4];	/* room for the end of the line; a longer name differs */
 	struct file *file;
 	loff_t at = 0;
 	ssize_t size;
@@ -116,6 +117,7 @@ static struct file *open_ours(const struct port_file *port, const struct names *
 	return ERR_PTR(-ENOENT);
 }
 
+/* Searches for the port and opens it, at most once in SEARCH_JIFFIES. */
 static void find_port(struct port_file *port)
 {
 	struct names *names;
@@ -140,7 +142,7 @@ static void find_port(struct port_file *port)
 
 /* ---- the transport ---- */
 
-/* Goes on with what is pending; a port that was unplugged is closed. */
+/* Writes what is pending, as far as the port takes it. A port that was unplugged is closed. */
 static void push(struct port_file *port)
 {
 	while (port->file && port->sent < port->pending) {
@@ -158,8 +160,8 @@ static void push(struct port_file *port)
 }
 
 /*
- * Without a host the port polls as hung up; unplugged, too, and then a read says so. What it reads
- * else, an earlier host has sent.
+ * A port without a host polls as hung up. So does a port that was unplugged, but a read from it returns -ENODEV. Bytes
+ * that are read here were sent by an earlier host, and are dropped.
  */
 static bool has_host(struct port_file *port)
 {
@@ -247,7 +249,7 @@ struct port_file *port_file_new(const char *name)
 	return ERR_PTR(-ENOMEM);
 }
 
-/* An empty address space, as a program gets one before it is loaded; its owner is who calls this. */
+/* An empty address space, as a program has before it is loaded. The calling thread owns it. NULL: no memory. */
 static struct mm_struct *new_mm(const struct port_file *port)
 {
 	struct rlimit stack = { .rlim_cur = 8 << 20, .rlim_max = RLIM_INFINITY };
@@ -266,7 +268,7 @@ static void drop_mm(struct port_file *port)
 	mmput(port->mm);
 }
 
-/* The kernel charges what is mapped to the owner of its address space: that must be there as long. */
+/* Linux charges mapped memory to the owner of the address space, which must therefore live as long as the mapping. */
 int port_file_attach(struct port_file *port)
 {
 	unsigned long at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A kprobe is asked for by name and tells the address: the one way left to kallsyms_lookup_name(),
- * which finds all others.
+ * kallsyms_lookup_name() finds all symbols, but is not exported itself. A kprobe is placed by name and then knows the
+ * address: that is the one way left to find it.
  */
 #include <linux/kernel.h>
 #include <linux/kprobes.h>

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Functions and addresses of the kernel that it does not export to modules, found by name. Thread.
- */
+/* Finds functions and data of Linux that are not exported to modules, by name. Thread. */
 #ifndef KTOP_LINUX_PRIVATE_H
 #define KTOP_LINUX_PRIVATE_H
 
 #include <linux/types.h>
 
-/* Once, before the others. Says why not, and returns a negative errno: the kernel has no kprobes. */
+/* Once, before all other parts of the module. A negative errno: this kernel does not allow it; the log says why. */
 int private_init(void);
 
-/* 0: this kernel has none. */
+/* The address of a symbol; 0: this kernel has no such symbol. */
 unsigned long private_address(const char *name);
 
 #endif

@@ -19,21 +19,21 @@
 
 #define NOTE_OF "/sys/module/%s/notes/.note.gnu.build-id"
 
-/* Code: the kernel's own or a module's. */
+/* A stretch of code: the kernel's or a module's. */
 struct region {
 	struct list_head in;
 	u64 start, end, bias;
-	bool module;			/* or the kernel itself */
-	bool told, named, identified;	/* as an object, its functions, its build-id */
+	bool module;			/* false: the kernel itself */
+	bool told, named, identified;	/* the hook has the object; its functions; its build id */
 	char name[MODULE_NAME_LEN];
 };
 
-/* In order of address; under the lock, which the notifier takes too. */
+/* All regions, in order of address. Guarded by the lock, which the module notifier takes, too. */
 static LIST_HEAD(regions);
 static DEFINE_MUTEX(lock);
 static const char *(*lookup)(unsigned long address, unsigned long *size, unsigned long *offset,
 	char **module, char *name);
-static char name_found[KSYM_NAME_LEN];	/* the drainer's */
+static char name_found[KSYM_NAME_LEN];	/* the last name that the drainer found */
 
 static u64 text_of(const struct module *module, u64 *end)
 {
@@ -86,7 +86,7 @@ static void drop(u64 start)
 	}
 }
 
-/* The module's notes are there: it can say now of which build it is. */
+/* The module's notes can be read now: its object is given again, with the build id. */
 static void tell_again(u64 start)
 {
 	struct region *region;
@@ -114,7 +114,7 @@ static int notice(struct notifier_block *self, unsigned long state, void *of)
 
 static struct notifier_block notifier = { .notifier_call = notice };
 
-/* Those that were here before the notifier; our own is among them. */
+/* Adds the modules that were loaded before the notifier was set; ktop.ko is among them. */
 static void add_modules(void)
 {
 	struct list_head *modules = (void *)private_address("modules");
@@ -137,7 +137,10 @@ static void add_modules(void)
 	mutex_unlock(guard);
 }
 
-/* Functions of the start are gone, but not from the stack of the idle thread. */
+/*
+ * Linux has freed the functions that it ran only at its start, but the idle thread's stack still has return addresses
+ * in them.
+ */
 int symbols_start(void)
 {
 	u64 slide = private_address("_text") - __START_KERNEL;
@@ -161,7 +164,7 @@ void symbols_stop(void)
 		kfree(region);
 }
 
-/* The size of a module's build-id, from the note that the linker has made of it; 0: none. */
+/* Reads a module's build id from its ELF note. Returns the size; 0: there is none. */
 static u32 read_build_id(const char *module, u8 id[BUILD_ID_SIZE_MAX])
 {
 	struct {
@@ -214,7 +217,7 @@ void symbols_tell(struct ktop *ktop)
 	mutex_unlock(&lock);
 }
 
-/* The place at or above `from` where code is; 0: none. */
+/* The first address at or above `from` that is code; 0: there is none. */
 static u64 next_code(u64 from)
 {
 	struct region *region;
@@ -231,7 +234,7 @@ static u64 next_code(u64 from)
 	return at;
 }
 
-/* A region that goes meanwhile has no names: the search goes on behind it. */
+/* A module that is unloaded meanwhile has no names: the search goes on behind it. */
 bool symbols_after(uint64_t from, struct ktop_symbol *symbol)
 {
 	unsigned long size, offset;

@@ -19,59 +19,59 @@
 #include "wire.h"
 
 enum {
-	MARKS = 64,			/* a kernel has little memory of each CPU for modules: 8 KiB */
-	QUEUE = 32,
-	KNOWN_BITS = 10,
-	LOOK_JIFFIES = HZ / 4,		/* between two looks at who has ended */
-	TRIES = 40,			/* looks at what a process has mapped */
-	AREAS = 1 << 17,		/* of memory, looked at in one call */
+	MARKS = 64,			/* Linux has only 8 KiB of per-CPU memory for modules */
+	QUEUE = 32,			/* entries of a CPU's queue */
+	KNOWN_BITS = 10,		/* of the size of the hash table */
+	LOOK_JIFFIES = HZ / 4,		/* between two looks at all known tasks */
+	TRIES = 40,			/* how often a process's maps are tried */
+	AREAS = 1 << 17,		/* memory areas that one call looks at, at most */
 };
 
-/* What is told of a thread that was sampled; it may have ended since. */
+/* A thread that was sampled; it may have ended since. */
 struct sighting {
 	pid_t pid, tgid;
-	u32 program;			/* count of exec */
-	bool user;			/* not a thread of the kernel's own */
+	u32 program;			/* how often it has called exec */
+	bool user;			/* false: a thread of the kernel */
 	char name[TASK_COMM_LEN];
 };
 
-/* A thread that was queued lately, with the program that it then ran, and in which look. */
+/* A thread that was queued in a look, with the program that it ran then. */
 struct mark {
-	u64 thread;			/* pid and count of exec */
-	u32 look;
+	u64 thread;			/* count of exec << 32 | pid */
+	u32 look;			/* `looks` at that time */
 };
 
 /*
- * Of one CPU. A thread without a mark is queued, again and again until there is room; each look makes
- * marks old, so that a thread that goes on is queued again, with what has changed. The sampler writes
- * the queue, the drainer reads it.
+ * The threads that one CPU has sampled. A thread without a mark of this look is queued; if the queue is full, the next
+ * sample tries again. A thread that goes on running is therefore queued once in each look, with what has changed.
+ * The sampler writes the queue, the drainer reads it.
  */
 struct seen {
-	struct mark marks[MARKS];	/* the sampler's */
+	struct mark marks[MARKS];	/* written and read by the sampler */
 	struct sighting sightings[QUEUE];	/* the entries of `queue` */
 	struct queue queue;
 };
 
-/* What the host was told of. The drainer's. */
+/* A thread that the hook was given. For the drainer alone. */
 struct known {
 	struct hlist_node node;
-	struct list_head in;		/* all of them */
-	struct pid *id;			/* held: another thread with this number has another; NULL: it had ended */
-	struct sighting told;
-	unsigned long mapped;		/* executable pages, when its maps were told; 0: not all were */
-	unsigned int tries;
+	struct list_head in;		/* the list `all` */
+	struct pid *id;			/* held; a later thread with this number has another; NULL: it had ended */
+	struct sighting told;		/* what the hook was given */
+	unsigned long mapped;		/* maps_pages() when its maps were given; 0: some are missing */
+	unsigned int tries;		/* how often its maps were tried */
 };
 
 static DEFINE_PER_CPU(struct seen, seen);
 static DEFINE_HASHTABLE(known, KNOWN_BITS);
 static LIST_HEAD(all);
-static u32 looks = 1;			/* the drainer's, read by samplers */
-static unsigned long looked_at;		/* jiffies, of the last look */
-static unsigned int areas;		/* that this call may still look at */
+static u32 looks = 1;			/* number of the look; written by the drainer, read by samplers */
+static unsigned long looked_at;		/* jiffies of the last look */
+static unsigned int areas;		/* how many this call may still look at */
 
-/* ---- the sampler's ---- */
+/* ---- the sampler ---- */
 
-static bool news;			/* a thread is queued that had no mark; the drainer takes it back */
+static bool news;			/* a new thread is queued; the drainer sets it back to false */
 static DECLARE_WAIT_QUEUE_HEAD(waiting);
 
 static void announce(struct irq_work *work)
@@ -80,9 +80,10 @@ static void announce(struct irq_work *work)
 	wake_up(&waiting);
 }
 
-/* At the next tick: the drainer then finds also most programs that are short. */
+/* Runs at the next tick, so that the drainer also finds most programs that run for a short time. */
 static struct irq_work announcement = IRQ_WORK_INIT_LAZY(announce);
 
+/* Notes what the sample knows of a task. */
 static void sight(struct sighting *to, const struct task_struct *task)
 {
 	to->pid = task->pid;
@@ -110,7 +111,7 @@ void tasks_seen(const struct task_struct *task)
 		irq_work_queue(&announcement);
 }
 
-/* ---- the drainer's ---- */
+/* ---- the drainer ---- */
 
 static struct known *find(pid_t pid)
 {
@@ -122,7 +123,7 @@ static struct known *find(pid_t pid)
 	return NULL;
 }
 
-/* Takes over the reference; NULL: there is no memory now. */
+/* Adds a thread, and keeps the caller's reference to `id`. NULL: there is no memory now. */
 static struct known *add(pid_t pid, struct pid *id)
 {
 	struct known *one = kzalloc(sizeof(*one), GFP_NOWAIT | __GFP_NOWARN);
@@ -154,7 +155,7 @@ static void forget(struct ktop *ktop, struct known *one)
 	drop(one);
 }
 
-/* A process is told of by its first thread. */
+/* A process is known by its first thread, whose pid is the process's. */
 static bool is_process(const struct known *one)
 {
 	return one->told.user && one->told.pid == one->told.tgid;
@@ -168,6 +169,7 @@ static void tell_maps(struct ktop *ktop, struct known *one, struct task_struct *
 	one->tries = one->mapped ? 0 : one->tries + 1;
 }
 
+/* Gives the hook the thread's name, if that or the program has changed. */
 static void tell(struct ktop *ktop, struct known *one, const struct sighting *now)
 {
 	bool is_new = !one->told.name[0] || one->told.program != now->program;
@@ -182,7 +184,7 @@ static void tell(struct ktop *ktop, struct known *one, const struct sighting *no
 	}
 }
 
-/* The one that was sighted: another one may have its number since it was told of. */
+/* Finds or adds the thread that was sampled. A known thread with its number that is another one is forgotten. */
 static struct known *recognize(struct ktop *ktop, const struct sighting *now)
 {
 	struct pid *id = find_get_pid(now->pid);
@@ -213,7 +215,7 @@ static void meet(struct ktop *ktop, const struct sighting *now)
 	put_task_struct(task);
 }
 
-/* Of a thread that was sampled, its process. */
+/* Gives the hook the process of a thread that was sampled. */
 static void meet_process(struct ktop *ktop, pid_t tgid)
 {
 	struct pid *id = find_get_pid(tgid);
@@ -242,7 +244,7 @@ static void take_queue(struct ktop *ktop, struct seen *theirs)
 	queue_drop(&theirs->queue, head);
 }
 
-/* Forgets who has ended; and goes on with maps that could not be told of. */
+/* Forgets the threads that have ended, and tries again the maps that are missing. */
 static void look_at_all(struct ktop *ktop)
 {
 	struct known *one, *next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Who is sampled: names of threads and processes, and what programs they have mapped. Only of those
- * is told that show up in samples.
+ * The names of threads and processes, and the files that they have mapped. The hook is given only those of tasks that
+ * were sampled.
  */
 #ifndef KTOP_LINUX_TASKS_H
 #define KTOP_LINUX_TASKS_H
@@ -9,17 +9,17 @@
 struct ktop;
 struct task_struct;
 
-/* Thread. 0, or a negative errno; to free, no more is sampled. */
+/* Thread. Start: 0, or a negative errno. Stop: when no CPU samples any more. */
 int tasks_start(void);
 void tasks_stop(void);
 
-/* NMI, on the task's own CPU, never twice at once there: this task is being sampled. */
+/* NMI, on the CPU that runs the task, one call at a time there. This task is being sampled. */
 void tasks_seen(const struct task_struct *task);
 
-/* The drainer: tells of those that are new, and now and then of those that changed or ended. */
+/* The drainer. Gives the hook the tasks that are new, and four times a second those that have changed or ended. */
 void tasks_tell(struct ktop *ktop);
 
-/* The drainer: for so many jiffies, or until a new one shows up, or the thread is to stop. */
+/* The drainer. Waits for `timeout` jiffies, or until a new task is sampled, or the thread has to stop. */
 void tasks_wait(unsigned long timeout);
 
 #endif

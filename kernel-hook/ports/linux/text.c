@@ -2,7 +2,8 @@
 #include "private.h"
 #include "text.h"
 
-struct range {				/* fixed after text_init(); 0: not known */
+/* Addresses, fixed after text_init(); both 0: unknown. */
+struct range {
 	u64 begin, end;
 };
 

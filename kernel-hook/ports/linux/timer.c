@@ -13,16 +13,16 @@
 
 struct ticker {
 	struct hrtimer timer;
-	bool on;			/* the CPU's own: the timer may be started */
-	u64 wish;			/* of the hook's: clock value of its next tick; 0: none */
-	struct pt_regs *regs;		/* NULL outside of ktop_tick() and ktop_overflow() */
+	bool on;			/* the timer may be started; written by its CPU */
+	u64 wish;			/* clock value at which the hook wants its next tick; 0: none */
+	struct pt_regs *regs;		/* of the interrupted code; NULL outside ktop_tick() and ktop_overflow() */
 };
 
 static DEFINE_PER_CPU(struct ticker, tickers);
-static struct ktop *sampled;		/* fixed while tickers are on */
-static int hotplug;			/* state of cpuhp */
+static struct ktop *sampled;		/* the hook; fixed while tickers are on */
+static int hotplug;			/* the cpuhp state, which timer_stop() removes */
 
-/* An overflow may come while a tick is at it. */
+/* An overflow may interrupt a tick in here: the registers of the tick are put back. */
 static __always_inline void sample(void (*call)(struct ktop *ktop, const struct ktop_regs *regs),
 	struct pt_regs *interrupted)
 {
@@ -46,11 +46,11 @@ void timer_overflow(struct pt_regs *interrupted)
 static void tick(struct ticker *this, struct pt_regs *interrupted)
 {
 	if (hrtimer_get_expires_ns(&this->timer) == this->wish)
-		this->wish = 0;		/* met: the hook wishes anew */
+		this->wish = 0;		/* met: the hook sets a new one in ktop_tick() */
 	sample(ktop_tick, interrupted);
 }
 
-/* Called from no interrupt, which would be a kernel unlike others, it tries again later. */
+/* An hrtimer runs in an interrupt. In a kernel where it does not, there are no registers: it tries again in 1 ms. */
 static enum hrtimer_restart fire(struct hrtimer *timer)
 {
 	struct ticker *this = container_of(timer, struct ticker, timer);
@@ -76,7 +76,7 @@ void ktop_port_timer(uint64_t deadline)
 	this_cpu_write(tickers.wish, deadline);
 }
 
-/* A tick at once; there the hook says when it wants the next. */
+/* Starts the timer with a tick at once. In that tick the hook says when it wants the next one. */
 static void start_here(void *unused)
 {
 	struct ticker *this = this_cpu_ptr(&tickers);
@@ -85,13 +85,13 @@ static void start_here(void *unused)
 		hrtimer_start(&this->timer, 0, HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-/* Waits, so that no call is under way when the module goes. A CPU that is off is not asked. */
+/* Waits for the call, so that none is under way when the module is unloaded. An offline CPU is not called. */
 void ktop_port_kick(uint32_t cpu)
 {
 	smp_call_function_single(cpu, start_here, NULL, 1);
 }
 
-/* Both run on the CPU itself, which takes no kick meanwhile. */
+/* Both run on the CPU itself, which takes no kick meanwhile. 0: it went well. */
 static int come_online(unsigned int cpu)
 {
 	struct ticker *this = this_cpu_ptr(&tickers);

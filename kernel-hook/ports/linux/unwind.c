@@ -16,7 +16,7 @@ static void put(uint8_t *frames, uint32_t index, uint64_t address)
 	memcpy(frames + 8 * index, &address, sizeof(address));
 }
 
-/* Has it come to the registers of a program? Below them the kernel has nothing. */
+/* Has the walk come to the registers of a program? The kernel's stack ends there. */
 static bool at_program(struct unwind_state *state)
 {
 	struct pt_regs *regs = unwind_get_entry_regs(state, NULL);
@@ -25,8 +25,8 @@ static bool at_program(struct unwind_state *state)
 }
 
 /*
- * The unwinder begins with the caller. Where it comes to registers they tell of an interrupted PC,
- * all else of return addresses. Returns the registers that it came to last, NULL behind others.
+ * Adds the callers of `regs` to `frames`. A frame with saved registers has an interrupted pc; all other frames have
+ * return addresses. Returns the registers of the last frame; NULL: the last frame has none.
  */
 static const struct pt_regs *walk(const struct pt_regs *regs, struct ktop_wire_sample *sample,
 	uint8_t *frames, uint32_t *count)
@@ -51,8 +51,9 @@ static const struct pt_regs *walk(const struct pt_regs *regs, struct ktop_wire_s
 }
 
 /*
- * The registers of the caller of a stub for indirect calls, where that made its call, and the
- * address that it returns to. A stub may have called itself, to throw that away.
+ * Changes `regs`, which are in a stub for indirect calls, to those of the stub's caller at its call; `pc` is where the
+ * stub returns. A stub may have called itself once, to throw that return address away. False: the stack
+ * cannot be read, or is deeper.
  */
 static bool leave_thunk(struct pt_regs *regs, unsigned long *pc)
 {
@@ -67,7 +68,7 @@ static bool leave_thunk(struct pt_regs *regs, unsigned long *pc)
 	return false;
 }
 
-/* Within such a stub the unwinder sees the end of the stack: it goes on with the caller. */
+/* In such a stub Linux' unwinder sees the end of the stack. The walk then goes on with the stub's caller. */
 static uint32_t walk_all(struct ktop_wire_sample *sample, uint8_t *frames)
 {
 	const struct pt_regs *last = timer_regs();
@@ -87,6 +88,7 @@ static uint32_t walk_all(struct ktop_wire_sample *sample, uint8_t *frames)
 	return count;
 }
 
+/* An idle CPU's stack tells nothing: it has one frame. */
 uint32_t ktop_unwind_kernel(const struct ktop_regs *regs, const struct ktop_current *now,
 	struct ktop_wire_sample *sample, uint8_t *frames)
 {

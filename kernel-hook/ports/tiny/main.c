@@ -22,7 +22,7 @@ enum { VECTOR_TIMER = 32, VECTORS = 48 };
 
 _Noreturn void main(void);
 void timer_interrupt(const struct frame *frame);
-extern const char stub_timer[], stub_other[], thread_begin[];	/* boot.S, and the next */
+extern const char stub_timer[], stub_other[], thread_begin[];	/* boot.S has these and the next */
 void switch_stacks(uint64_t *save, uint64_t load);
 
 static uint64_t clock_hz;
@@ -36,7 +36,7 @@ void timer_set(uint32_t units)
 	ktop_out8(PIT_0, (uint8_t)(units >> 8));
 }
 
-/* Clock ticks in 50 ms of the PIT's third counter. */
+/* Returns the clock ticks in 50 ms, which the third counter of the PIT measures. */
 static uint64_t measure_once(void)
 {
 	uint64_t begin;
@@ -51,7 +51,7 @@ static uint64_t measure_once(void)
 	return ktop_cycles() - begin;
 }
 
-/* A machine that is held up measures too much, never too little: the least of a few. */
+/* If the host stops the machine meanwhile, it measures too much, never too little: the least of four is right. */
 static void measure_clock(void)
 {
 	for (uint32_t i = 0; i < 4; i++) {
@@ -61,9 +61,9 @@ static void measure_clock(void)
 	}
 }
 
-/* ---- threads: the first that is awake runs; the last always is ---- */
+/* ---- threads: the first one in the list that is awake runs; the last one is always awake ---- */
 
-/* 60, 30 and 10 of 100 of the worker's time. */
+/* 60, 30 and 10 percent of the worker's time. */
 static __attribute__((noinline)) void work_long(void) { LOOP(600000); }
 static __attribute__((noinline)) void work_short(void) { LOOP(300000); }
 static __attribute__((noinline)) void work_rare(void) { LOOP(100000); }
@@ -123,7 +123,7 @@ void thread_yield(void)
 	thread_sleep(0);
 }
 
-/* What switch_stacks() takes up: r15 to r12, rbx, rbp, and where to go. */
+/* Lays on the new stack what switch_stacks() takes off: r15 to r12, rbx, rbp, and the address to return to. */
 static void make_thread(struct thread *thread, uint32_t id)
 {
 	uint64_t *top = (uint64_t *)(thread->stack + sizeof(thread->stack)) - 8;
@@ -143,7 +143,7 @@ void timer_interrupt(const struct frame *frame)
 	schedule();
 }
 
-/* Intel SDM 3A, section 6.14.1. Exceptions have no gate: they end the machine. */
+/* Intel SDM 3A, section 6.14.1. Exceptions have no gate: any exception resets the machine. */
 static void start_interrupts(void)
 {
 	static struct {
@@ -165,7 +165,7 @@ static void start_interrupts(void)
 		gates[i].type = 0x8e;
 	}
 	__asm__ volatile("lidt %0" :: "m"(pointer));
-	/* Intel 8259A: four words of set-up, then the timer's line alone. */
+	/* Intel 8259A: four bytes set it up; then only the timer's line is on. */
 	ktop_out8(PIC, 0x11);
 	ktop_out8(PIC_MASK, VECTOR_TIMER);
 	ktop_out8(PIC_MASK, 4);
@@ -174,7 +174,7 @@ static void start_interrupts(void)
 	ktop_out8(PIC_2_MASK, 0xff);
 }
 
-/* Leaves its stack for ever. */
+/* Ends with a switch to the first thread: this stack is not used any more. */
 _Noreturn void main(void)
 {
 	uint64_t sp;
@@ -184,7 +184,7 @@ _Noreturn void main(void)
 	hook_start(clock_hz);
 	for (uint32_t i = 0; i < THREADS; i++)
 		make_thread(&threads[i], i + 1);
-	current->profiled.idle = true;	/* this one does nothing but halt */
+	current->profiled.idle = true;	/* this thread only halts */
 	ktop_current_set(&current->profiled);
 	hook_wake_at(0);
 	switch_stacks(&sp, current->sp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ktop in this kernel: all that the template leaves open. */
+/* The port of this kernel: all that it does beside the template. */
 #include <stdint.h>
 
 #include "../../ktop.h"
@@ -36,7 +36,7 @@ void hook_tick(const struct frame *frame)
 	struct ktop_regs regs = { .pc = frame->rip, .sp = frame->rsp, .fp = frame->rbp };
 
 	ktop_alarm_met(&alarm, ktop_port_clock());
-	ktop_tick(ktop, &regs);		/* the scheduler sets the timer as it ends */
+	ktop_tick(ktop, &regs);		/* the scheduler sets the timer at its end */
 }
 
 void hook_wake_at(uint64_t clock)
@@ -54,7 +54,7 @@ void ktop_port_kick(uint32_t cpu)
 {
 	unsigned long flags = ktop_port_irq_save();
 
-	(void)cpu;			/* there is one: its next interrupt comes at once */
+	(void)cpu;			/* there is one CPU: its timer fires at once */
 	timer_set(1);
 	ktop_port_irq_restore(flags);
 }

@@ -13,7 +13,7 @@
 #include "sched.h"
 #include "thread.h"
 
-/* The programmable interval timer (Intel 8254), whose rate is known on every PC. */
+/* The programmable interval timer (Intel 8254): it has the same rate on every PC. */
 enum { PIT_RATE = 1193182, PIT_CHANNEL_2 = 0x42, PIT_COMMAND = 0x43, PIT_GATE = 0x61 };
 enum { PIT_COUNT_DOWN = 0xb0, PIT_LATCH = 0x80, PIT_OVER = 0x20 };
 enum { SECOND = 1000000000, TURN = 10000000 };	/* ns */
@@ -21,7 +21,7 @@ enum { SECOND = 1000000000, TURN = 10000000 };	/* ns */
 static uint64_t tsc_rate, apic_rate;
 static uint64_t apic_per_tsc;		/* times 2^32 */
 
-/* The three clocks at one moment, as nearly as they could be read. */
+/* The three clocks at one moment; `width`: TSC ticks that the reading took. */
 struct moment {
 	uint64_t tsc, width;
 	uint32_t pit, apic;
@@ -36,7 +36,7 @@ static uint32_t pit_read(void)
 	return low | (uint32_t)in8(PIT_CHANNEL_2) << 8;
 }
 
-/* The narrowest of a few readings: this machine may be held up between any two instructions. */
+/* The quickest of a few readings, since the host may stop this machine between any two instructions. */
 static struct moment moment_now(void)
 {
 	struct moment best = { .width = UINT64_MAX };
@@ -54,8 +54,8 @@ static struct moment moment_now(void)
 }
 
 /*
- * Lets the PIT count down for 25 ms, and reads all clocks before and after. False: this machine was
- * held up meanwhile for so long that the count, of 55 ms, was over.
+ * Lets the PIT count down for 25 ms, and reads all clocks before and after. False: the host stopped this machine for so
+ * long that the PIT reached the end of its count, which takes 55 ms.
  */
 static bool measure(void)
 {
@@ -117,7 +117,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return b == 0 || (a != 0 && a < b) ? a : b;
 }
 
-/* A deadline that has passed fires at once. */
+/* A deadline that has passed makes the timer fire at once. */
 void clock_arm(void)
 {
 	const struct cpu *cpu = cpu_this();
@@ -129,7 +129,7 @@ void clock_arm(void)
 	apic_timer(ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX);
 }
 
-/* The CPUs' turns are spread over the period, so that they do not all come at the same moment. */
+/* Each CPU's turns begin at another moment, so that not all CPUs switch threads at once. */
 void clock_start(void)
 {
 	struct cpu *cpu = cpu_this();
@@ -138,7 +138,7 @@ void clock_start(void)
 	clock_arm();
 }
 
-/* The sample comes first: after it, this CPU is no longer what it was when it was interrupted. */
+/* The sample comes first: the rest changes what this CPU was doing when it was interrupted. */
 void clock_interrupt(const struct frame *frame)
 {
 	struct cpu *cpu = cpu_this();
@@ -146,7 +146,7 @@ void clock_interrupt(const struct frame *frame)
 	uint64_t now = clock_now(), turn = clock_ticks(TURN);
 
 	if (cpu->next_sample <= now)
-		cpu->next_sample = 0;		/* ktop asks anew */
+		cpu->next_sample = 0;		/* met: ktop_tick() sets a new one */
 	ktop_tick(hook, &regs);
 	cpu->halted = false;
 	sched_wake_sleepers(now);

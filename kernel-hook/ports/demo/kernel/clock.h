@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time: the clock is the TSC, in ticks since the machine started; alarms are the local APIC's
- * timer, one shot at a time, for whatever is due first on this CPU: a turn of the scheduler, a
- * sleeper, or ktop's next sample.
+ * Time. The clock is the TSC, in ticks since the machine started. The local APIC's timer, one shot at a time, is set
+ * for what is due first on this CPU: the scheduler's turn, a sleeping thread, or ktop's next sample.
  */
 #ifndef CLOCK_H
 #define CLOCK_H
@@ -11,23 +10,24 @@
 
 struct frame;
 
-/* thread, at start-up, once: how fast the clocks run. Then on each CPU, interrupts off. */
+/* At start-up. Measure: thread, once; finds how fast the clocks run. Start: then, on each CPU, interrupts off. */
 void clock_measure(void);
 void clock_start(void);
 
-/* Clock ticks in a second. */
+/* Any context. Clock ticks in a second. */
 uint64_t clock_rate(void);
 
+/* Any context. Between nanoseconds and clock ticks. */
 uint64_t clock_ticks(uint64_t ns);
 uint64_t clock_ns(uint64_t ticks);
 
-/* interrupts off: sets the timer for this CPU's next deadline. */
+/* interrupts off. Sets the timer for this CPU's next deadline. */
 void clock_arm(void);
 
-/* The timer's interrupt. */
+/* interrupts off. Handles the timer's interrupt, and the kick of another CPU. */
 void clock_interrupt(const struct frame *frame);
 
-/* thread, at start-up: turns round for so long. */
+/* thread, at start-up. Waits that long in a loop. */
 void clock_spin(uint64_t ns);
 
 #endif

@@ -14,7 +14,7 @@ struct pointer {
 	void *base;
 } __attribute__((packed));
 
-/* One table for all: CPU n finds its state in slots 5 + 2n and 6 + 2n. */
+/* The segment table of all CPUs. The task state segment of CPU n is in slots 5 + 2n and 6 + 2n. */
 static uint64_t segments[5 + 2 * CPU_MAX] = {
 	[KERNEL_CODE / 8] = 0x00af9a000000ffff,
 	[KERNEL_DATA / 8] = 0x00cf92000000ffff,
@@ -24,7 +24,7 @@ static uint64_t segments[5 + 2 * CPU_MAX] = {
 
 static _Alignas(16) uint8_t alarm_stacks[CPU_MAX][TRAP_STACKS][8192];
 
-/* The far return is what loads CS; the task register is what cpu_this() reads. */
+/* The far return loads CS. cpu_this() reads the task register. */
 static void load_segments(uint32_t number)
 {
 	struct cpu_state *state = &cpus[number].state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each CPU has for itself. */
+/* The state of each CPU. */
 #ifndef CPU_H
 #define CPU_H
 
@@ -12,7 +12,7 @@
 
 struct thread;
 
-/* Intel SDM 3A, section 8.7. */
+/* The task state segment, Intel SDM 3A, section 8.7. */
 struct cpu_state {
 	uint32_t reserved0;
 	uint64_t rsp[3];
@@ -23,29 +23,29 @@ struct cpu_state {
 } __attribute__((packed));
 
 struct cpu {
-	/* entry.S knows the places of these two */
-	uint64_t kernel_stack;		/* of the current thread, its end */
-	uint64_t user_stack;		/* kept for a few instructions of a system call */
+	/* entry.S knows the offsets of these two */
+	uint64_t kernel_stack;		/* the end of the current thread's kernel stack */
+	uint64_t user_stack;		/* holds the user's stack pointer during a few instructions of a system call */
 
 	/* fixed after start-up */
-	uint32_t number;		/* its place in the MADT, which is QEMU's cpu-index */
-	uint32_t apic;
+	uint32_t number;		/* its place in the table MADT, which is QEMU's cpu-index */
+	uint32_t apic;			/* the id of its local APIC */
 	struct thread *idle;
 
 	/* written by this CPU with interrupts off; `current` and `halted` are read in NMI */
 	struct thread *current;
-	struct thread *previous;	/* whose stack was left by the last switch */
-	bool halted;			/* by the idle loop, and nothing has come up since */
-	struct thread *sleepers;	/* the first to wake is first */
-	uint64_t next_tick, next_sample;	/* clock; 0: none */
+	struct thread *previous;	/* the thread before the last switch */
+	bool halted;			/* the idle loop has halted the CPU, and no interrupt has come since */
+	struct thread *sleepers;	/* sleeping threads, in the order in which they wake */
+	uint64_t next_tick, next_sample;	/* clock values; 0: none */
 
 	/* written by any CPU */
-	bool resched;			/* there is something better to run */
+	bool resched;			/* another thread should run now */
 	struct {
 		struct spin lock;
 		struct thread *head, *tail;
 		uint32_t length;
-	} queue;			/* threads that are ready, but not running */
+	} queue;			/* threads that are ready, but not running; guarded by its lock */
 
 	struct cpu_state state;
 } __attribute__((aligned(64)));
@@ -54,9 +54,8 @@ extern struct cpu cpus[CPU_MAX];
 extern uint32_t cpu_count;
 
 /*
- * Any context. The task register says which CPU this is: nothing else is needed, neither GS nor
- * memory, so that this holds in an NMI between any two instructions. To be used with interrupts
- * off, or the thread may move on.
+ * Any context. The task register says which CPU this is. It needs neither GS nor memory, so it is right in an NMI
+ * between any two instructions. Interrupts must be off: otherwise the thread may move to another CPU.
  */
 ALWAYS_INLINE uint32_t cpu_number(void)
 {
@@ -71,7 +70,7 @@ ALWAYS_INLINE struct cpu *cpu_this(void)
 	return &cpus[cpu_number()];
 }
 
-/* thread, once on each CPU: its segments, stacks and entry points. Before anything else. */
+/* thread, once on each CPU, before anything else. Sets its segments, stacks and entry points. */
 void cpu_start(uint32_t number);
 
 #endif

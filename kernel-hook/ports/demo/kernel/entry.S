@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways into the kernel. All leave a struct frame, then call C.
+ * The ways into the kernel. Each lays a struct frame on the stack, then calls C.
  *
- * On the way in from the kernel itself they also lay a frame record { frame pointer, rip } of what
- * was interrupted, so that a walk by frame pointers goes on through it:
+ * If the kernel itself was interrupted, they also lay a frame record { frame pointer, rip } of the interrupted code,
+ * so that a walk by frame pointers goes on there:
  *
  *   rbp of C's caller --> | interrupted rbp | interrupted rip | struct frame ... |
  *
- * From user mode the walk ends here: the frame pointer is zero.
+ * If a program was interrupted, the frame pointer is zero: the walk ends here.
  */
 #include "ports/demo/machine/layout.h"
 
@@ -17,7 +17,7 @@
 #define VECTOR_NMI 2
 #define VECTOR_SYSCALL 256
 
-/* struct cpu begins with these; GS reaches it only here, between two SWAPGS. */
+/* struct cpu begins with these two. Only here, between two SWAPGS, does GS point to it. */
 #define CPU_KERNEL_STACK 0
 #define CPU_USER_STACK 8
 
@@ -57,7 +57,7 @@
 	pop %rax
 .endm
 
-/* RDI and RBX point to the frame; RBP to a frame record, or it is zero. */
+/* RDI and RBX get the address of the frame; RBP that of a frame record, or zero. */
 .macro lay_record
 	mov %rsp, %rdi
 	mov %rsp, %rbx
@@ -74,7 +74,7 @@
 	.section .entry, "ax"
 	.globl entry_stubs, entry_syscall, entry_leave
 
-/* One stub of 16 bytes for each vector. The CPU pushes an error code for some exceptions itself. */
+/* A stub of 16 bytes for each vector. For some exceptions the CPU pushes an error code; the others push 0. */
 	.type entry_stubs, @function
 entry_stubs:
 	.set vector, 0
@@ -104,7 +104,7 @@ entry_interrupt:
 	iretq
 	.size entry_interrupt, . - entry_interrupt
 
-/* On a stack of its own, whatever was interrupted; touches neither GS nor any other stack. */
+/* The NMI's stub has a stack of its own. It uses neither GS nor any other stack, whatever was interrupted. */
 	.type entry_nmi, @function
 entry_nmi:
 	push_registers
@@ -116,7 +116,7 @@ entry_nmi:
 	iretq
 	.size entry_nmi, . - entry_nmi
 
-/* RCX is the caller's rip, R11 its flags; interrupts are off (MSR_FMASK). */
+/* SYSCALL comes here. RCX has the caller's rip, R11 its flags; interrupts are off (MSR_FMASK). */
 	.type entry_syscall, @function
 entry_syscall:
 	swapgs
@@ -143,7 +143,7 @@ entry_syscall:
 	sysretq
 	.size entry_syscall, . - entry_syscall
 
-/* entry_leave(frame): to user mode for the first time. Interrupts off. */
+/* entry_leave(frame): goes to user mode for the first time. Interrupts off. */
 	.type entry_leave, @function
 entry_leave:
 	mov %rdi, %rsp

@@ -11,8 +11,8 @@
 #include "ports/demo/memory/page.h"
 
 /*
- * The cache: BUCKETS lists of pages, the most recently used first. When all CACHED pages are in
- * use, the last of the bucket makes room.
+ * The cache has BUCKETS lists of pages, the most recently used page first. When the cache is full, the last page of the
+ * bucket is reused.
  */
 enum { BLOCK_SIZE = 4096, BUCKETS = 32, DEPTH = 8 };
 
@@ -23,13 +23,13 @@ struct cached {
 };
 
 static struct bucket {
-	struct mutex lock;		/* of what follows */
+	struct mutex lock;		/* guards the list */
 	struct cached *first;
 	uint32_t count;
 	struct cached entries[DEPTH];
 } buckets[BUCKETS];
 
-/* The disk holds each block in run-length code: pairs of a count and a byte. */
+/* Each block on the disk is run-length encoded: pairs of a count and a byte. */
 static uint32_t disk_read_packed(uint32_t file, uint32_t block, uint8_t *packed, uint32_t room)
 {
 	struct random random = random_seed((uint64_t)file << 32 | block);
@@ -70,7 +70,7 @@ static uint32_t cache_hash(uint32_t file, uint32_t block)
 	return (file * 2654435761u ^ block * 2246822519u) >> 16 & (BUCKETS - 1);
 }
 
-/* Unlinks the entry, or the last one if there is none such. */
+/* Unlinks the entry of this block; if there is none, the last entry. */
 static struct cached *cache_take(struct bucket *bucket, uint32_t file, uint32_t block)
 {
 	struct cached **link = &bucket->first, *entry;

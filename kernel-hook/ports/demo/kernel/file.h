@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of made-up content on a made-up disk, behind a cache of pages. */
+/* Files with generated content on an imaginary disk, behind a cache of pages. */
 #ifndef FILE_H
 #define FILE_H
 
@@ -7,7 +7,7 @@
 
 enum { FILE_COUNT = 24, FILE_SIZE = 128 * 1024 };
 
-/* thread. Beyond the end of a file it begins again. */
+/* thread. Behind its end, a file begins again. */
 void file_read(uint32_t file, uint64_t offset, void *to, uint64_t size);
 
 #endif

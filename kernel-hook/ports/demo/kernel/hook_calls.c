@@ -29,9 +29,9 @@ enum { BUILD_ID_HEADER = 16 };		/* bytes */
 extern const uint8_t build_id_note[], build_id_note_end[];
 
 struct ktop *hook;
-static struct spin names;		/* ktop takes one name at a time */
+static struct spin names;		/* held during each call that is serial (ktop.h) */
 
-/* The kernel's own build id: its note is a header of three words, "GNU" and the bytes. */
+/* The kernel's own build id. Its note has a header of three words, "GNU", and the id's bytes. */
 static void find_build_id(struct ktop_facts *facts)
 {
 	ptrdiff_t size = build_id_note_end - build_id_note;
@@ -42,7 +42,7 @@ static void find_build_id(struct ktop_facts *facts)
 	}
 }
 
-/* ---- what the template asks for ---- */
+/* ---- what the template asks for (template.h) ---- */
 
 void *ktop_pages(size_t size)
 {
@@ -54,7 +54,7 @@ uint64_t ktop_physical(const void *address)
 	return memory_physical(address);
 }
 
-/* The direct map holds the devices too, as far as they lie below its end. */
+/* The direct map also has the devices below its end. */
 void *ktop_map(uint64_t physical, size_t size)
 {
 	return physical + size <= DIRECT_SIZE ? memory_at(physical) : NULL;
@@ -65,7 +65,7 @@ bool ktop_hotplug(void)
 	return !command_is("ktop.hotplug", "off");
 }
 
-/* ---- its life ---- */
+/* ---- start, and names ---- */
 
 void hook_start(uint32_t cpu_total)
 {
@@ -91,7 +91,7 @@ static void pause(uint32_t ms)
 	sched_sleep(ms * 1000000ull);
 }
 
-/* Urgent, so that rings are emptied on a busy machine as well; it sleeps nearly always. */
+/* The drainer is urgent, so that the rings are emptied on a busy machine, too. It nearly always sleeps. */
 static void hook_send(void *argument)
 {
 	(void)argument;

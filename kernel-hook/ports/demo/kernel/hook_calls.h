@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ktop in this kernel: its life, and the names that it is told. port.c is the other direction. */
+/* What this kernel tells the hook: its start, and names of threads and processes. port.c has what the hook asks. */
 #ifndef HOOK_CALLS_H
 #define HOOK_CALLS_H
 
@@ -14,23 +14,23 @@ struct thread;
 
 extern struct ktop *hook;		/* fixed after hook_start() */
 
-/* thread, at start-up, when the CPUs are counted and the clock is known */
+/* thread, at start-up, when the CPUs are counted and the clock is measured. It panics if the hook cannot start. */
 void hook_start(uint32_t cpus);
 
-/* thread, at start-up, when threads can run: the one that sends what was gathered */
+/* thread, at start-up, when threads can run. Starts the drainer. */
 void hook_start_sending(void);
 
-/* thread or interrupts off */
+/* thread or interrupts off. A new thread, process or mapped program; the end of one. */
 void hook_thread(struct thread *thread);
 void hook_thread_exit(const struct thread *thread);
 void hook_process(const struct process *process);
 void hook_process_exit(const struct process *process);
 void hook_program(const struct process *process, const struct program_facts *facts);
 
-/* port.c. What does not change while the thread lives, before it runs. */
+/* In port.c. Fills in what does not change while the thread lives, before it runs. */
 void port_thread(struct thread *thread);
 
-/* NMI */
+/* Any context. The interrupted code's registers, as the hook wants them. */
 static inline struct ktop_regs hook_regs(const struct frame *frame)
 {
 	return (struct ktop_regs) {

@@ -54,7 +54,7 @@ void keyboard_start(void)
 	ktop_keys_heard(hook);
 }
 
-/* A letter is shown when its key goes down; nobody reads what is typed. */
+/* Prints a letter when its key goes down. Nothing else is done with it. */
 static void echo(uint8_t code)
 {
 	static const char letters[] = "??1234567890-=\b\tqwertyuiop[]\n?asdfghjkl;'`?\\zxcvbnm,./";
@@ -65,7 +65,7 @@ static void echo(uint8_t code)
 		print(" ");
 }
 
-/* Every byte goes to ktop first, with the port that it came from; what is left is the kernel's. */
+/* Each byte first goes to ktop, with the port from which it came. The kernel gets those that ktop does not take. */
 void keyboard_interrupt(void)
 {
 	uint8_t status;

@@ -6,7 +6,7 @@
 /* thread, at start-up */
 void keyboard_start(void);
 
-/* interrupts off */
+/* interrupts off. Handles the interrupts of keyboard and mouse. */
 void keyboard_interrupt(void);
 
 #endif

@@ -8,7 +8,7 @@ void mutex_lock(struct mutex *mutex)
 	unsigned long flags = spin_lock_irq(&mutex->lock);
 
 	if (mutex->held)
-		sched_wait(&mutex->waiting, &mutex->lock);	/* still held then, but by us */
+		sched_wait(&mutex->waiting, &mutex->lock);	/* then the mutex is held by us */
 	else
 		mutex->held = true;
 	spin_unlock_irq(&mutex->lock, flags);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A lock that is waited for asleep. It is handed to the first in the queue. */
+/* A lock whose waiters sleep. Unlock hands it to the first waiter. */
 #ifndef MUTEX_H
 #define MUTEX_H
 
@@ -9,7 +9,7 @@
 #include "sched.h"
 
 struct mutex {
-	struct spin lock;		/* of what follows */
+	struct spin lock;		/* guards the fields below */
 	bool held;
 	struct wait waiting;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ktop's hook wants of this kernel (port.h), as far as the template does not have it. */
+/* The functions of port.h that differ from the template's defaults. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,8 +28,9 @@ static bool in_stub(uint64_t pc)
 }
 
 /*
- * The frame at the top of the stack is where the thread left user mode; before it first went there
- * it is zero. In a stub it may be half laid, and amid a switch the address space is another's.
+ * The frame at the top of the stack says where the thread left user mode; it is zero until the thread has been there.
+ * In an entry stub the frame may be incomplete, and during a switch the address space may be another process's: in
+ * both cases the user's registers are not valid.
  */
 static void add_user(const struct thread *thread, uint64_t pc, struct ktop_current *current)
 {
@@ -74,13 +75,13 @@ bool ktop_port_read_user(uint64_t address, void *to, uint32_t size)
 	return space_read(page_table(), address, to, size);
 }
 
-/* Called from ktop_tick(), and so from the clock's interrupt, which sets the timer as it ends. */
+/* ktop_tick() calls it in the clock's interrupt, which sets the timer at its end. */
 void ktop_port_timer(uint64_t deadline)
 {
 	cpu_this()->next_sample = deadline;
 }
 
-/* The message is answered as the clock's interrupt is. */
+/* That CPU handles the message as it does the clock's interrupt. */
 void ktop_port_kick(uint32_t cpu)
 {
 	apic_kick(cpus[cpu].apic);

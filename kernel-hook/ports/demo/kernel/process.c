@@ -28,7 +28,7 @@ static struct process *current(void)
 	return thread_current()->process;
 }
 
-/* The first entry looks as if an interrupt had come from the program's first instruction. */
+/* Lays a frame as if an interrupt had come before the program's first instruction, and returns from it. */
 _Noreturn static void enter_user(uint64_t entry, uint64_t argument)
 {
 	uint64_t stack = (uint64_t)thread_current() + STACK_SIZE;
@@ -42,7 +42,7 @@ _Noreturn static void enter_user(uint64_t entry, uint64_t argument)
 	entry_leave(frame);
 }
 
-/* The kernel's part of a process's thread: fetch the program, then become it. */
+/* What a process's thread does in the kernel: it loads the program, then runs it. */
 static void process_main(void *argument)
 {
 	struct process *process = argument;
@@ -108,7 +108,7 @@ int64_t process_wait(struct process *process)
 	return status;
 }
 
-/* The thread is one of the kernel from where it leaves the address space. */
+/* When it has left the address space, the thread is one of the kernel. */
 _Noreturn void process_exit(int64_t status)
 {
 	struct process *process = current();
@@ -156,7 +156,7 @@ bool process_fault(uint64_t address)
 	return true;
 }
 
-/* Touches each page from the kernel's side. */
+/* Gives the current process all pages of a range. False: it may not have them all, or there is no memory. */
 static bool have_pages(uint64_t address, uint64_t size)
 {
 	uint64_t end = address + size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs' files, and the table of them (program.h). The assembler is told their folder. */
+/* The programs' files and their table (program.h). The folder of the files is an option of the assembler. */
 
 .macro program name
 	.section .rodata

@@ -51,7 +51,7 @@ static bool usable(const struct cpu *cpu)
 	return !ktop_set_aside(hook, cpu->number);
 }
 
-/* Where the thread was last, as long as no CPU has less to do. */
+/* The CPU for a ready thread: the one where it ran last, unless another one has less to do. */
 static struct cpu *place(const struct thread *thread)
 {
 	struct cpu *best = &cpus[thread->cpu];
@@ -86,7 +86,7 @@ static void enqueue(struct thread *thread)
 	}
 }
 
-/* The first of the queue that `movable` does not forbid. */
+/* Takes the first thread of the queue; if `movable`, the first that is not pinned. NULL: there is none. */
 static struct thread *dequeue(struct cpu *cpu, bool movable)
 {
 	unsigned long flags = spin_lock_irq(&cpu->queue.lock);
@@ -106,7 +106,7 @@ static struct thread *dequeue(struct cpu *cpu, bool movable)
 	return thread;
 }
 
-/* Lengths are read without the lock: a wrong guess costs a look at an empty queue. */
+/* Takes a thread from the longest queue. Lengths are read without the lock: a wrong one costs a look in vain. */
 static struct thread *steal(const struct cpu *thief)
 {
 	struct cpu *victim = NULL;
@@ -134,8 +134,8 @@ static struct thread *pick(struct cpu *cpu)
 /* ---- switching ---- */
 
 /*
- * On the new thread's stack, so that the old one's is out of use: only now may another CPU take it
- * up, which is why a thread that was preempted becomes ready here and not before.
+ * Runs on the new thread's stack. The old thread's stack is not used any more, so only now may another CPU run the old
+ * thread: if it was preempted, it becomes ready here and not before.
  */
 void sched_arrived(void)
 {
@@ -152,8 +152,8 @@ void sched_arrived(void)
 }
 
 /*
- * Interrupts off. Between the lines the CPU is of two minds, and an NMI sees it: the stack is the
- * old thread's while `current` is the new one; port.c and the hook take neither for granted.
+ * Interrupts off. An NMI may come between any two lines, when the stack is still the old thread's but `current` is the
+ * new one. port.c and the hook therefore check both.
  */
 static void switch_to(struct cpu *cpu, struct thread *to)
 {
@@ -187,8 +187,8 @@ void sched_switch(void)
 void sched_wake(struct thread *thread)
 {
 	/*
-	 * It may still be on its way out of another CPU. Never of this one: from entering a list to
-	 * leaving its stack, interrupts are off there.
+	 * Another CPU may still be leaving the thread's stack. It is never this CPU: interrupts are off from where a
+	 * thread enters a list until its stack is left.
 	 */
 	while (sync_is_used(&thread->on_cpu))
 		cpu_pause();
@@ -274,7 +274,7 @@ void sched_tick(void)
 
 /* ---- idling ---- */
 
-/* Interrupts off: whoever may run elsewhere goes there, and the time goes to ktop. */
+/* Interrupts off. On the CPU that is set aside: sends its threads to other CPUs, and runs ktop_pace(). */
 static void pace(struct cpu *cpu)
 {
 	struct thread *thread;
@@ -289,7 +289,7 @@ static void pace(struct cpu *cpu)
 		irq_on_and_halt();
 }
 
-/* Interrupts off. The mark is cleared by whatever interrupt finds work to do. */
+/* Interrupts off. Halts until an interrupt comes; the interrupt clears the mark. */
 static void halt(struct cpu *cpu)
 {
 	cpu->halted = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who runs: each CPU has a queue of ready threads, which take turns of 10 ms. An idle CPU takes
- * from the longest queue. The CPU that ktop has set aside runs nothing but the pacing.
+ * The scheduler. Each CPU has a queue of ready threads, which run in turns of 10 ms. An idle CPU takes a thread from
+ * the longest queue. The CPU that ktop has set aside runs nothing but ktop_pace().
  */
 #ifndef SCHED_H
 #define SCHED_H
@@ -12,37 +12,37 @@
 struct spin;
 struct thread;
 
-/* Threads that wait for something; guarded by the lock of that thing. */
+/* Threads that wait for something. The lock of that thing guards the list. */
 struct wait {
 	struct thread *head, *tail;
 };
 
-/* interrupts off. Runs another thread, if there is one, and returns when it is our turn again. */
+/* interrupts off. Runs another thread, if there is one; returns when this thread runs again. */
 void sched_switch(void);
 
-/* interrupts off, first thing in a new thread: completes the switch that led there. */
+/* interrupts off. A new thread calls it first: it completes the switch to that thread. */
 void sched_arrived(void);
 
-/* thread or interrupts off. The thread is in no list; it becomes ready. */
+/* thread or interrupts off. Makes a thread ready that is in no list. */
 void sched_wake(struct thread *thread);
 
-/* thread. Gives the others their turn. */
+/* thread. Lets the other ready threads run first. */
 void sched_yield(void);
 
-/* thread. At least so long, in nanoseconds. */
+/* thread. Sleeps for at least that many nanoseconds. */
 void sched_sleep(uint64_t ns);
 
-/* thread, with `lock` from spin_lock_irq(), the only one held; gives it up while it waits. */
+/* thread. `lock` was taken by spin_lock_irq() and is the only lock held. It is given up while the thread waits. */
 void sched_wait(struct wait *wait, struct spin *lock);
 
-/* The lock held. Wakes the first, if any. True: there was one. */
+/* The lock is held. Wakes the first waiting thread. False: there is none. */
 bool sched_wake_one(struct wait *wait);
 
-/* interrupts off, from the clock: what is due at `now`; and once in 10 ms. */
+/* interrupts off, from clock.c. Wakes the threads that are due at `now`; ends a turn, every 10 ms. */
 void sched_wake_sleepers(uint64_t now);
 void sched_tick(void);
 
-/* What a CPU does at the bottom. */
+/* thread. The idle thread of a CPU ends here, and runs this loop. */
 _Noreturn void sched_idle(void);
 
 #endif

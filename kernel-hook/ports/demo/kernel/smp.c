@@ -23,10 +23,10 @@
 extern const uint8_t boot_trampoline[], boot_trampoline_end[];
 
 char *smp_stack;
-static uint32_t starting;		/* number of the CPU that is on its way up */
-static bool under_way;			/* it still needs its number and smp_stack */
+static uint32_t starting;		/* number of the CPU that is being started */
+static bool under_way;			/* that CPU still uses `starting` and smp_stack */
 
-/* On the stack that start_one() made, which becomes that of this CPU's idle thread. */
+/* Runs on the stack that start_one() has made. It becomes the stack of this CPU's idle thread. */
 _Noreturn void smp_main(void)
 {
 	cpu_start(starting);
@@ -37,7 +37,7 @@ _Noreturn void smp_main(void)
 	sched_idle();
 }
 
-/* One at a time: they share the trampoline's one stack pointer. */
+/* CPUs are started one at a time, since the trampoline has one stack pointer for all. */
 static void start_one(uint32_t number)
 {
 	uint64_t give_up = clock_now() + 10 * clock_rate();

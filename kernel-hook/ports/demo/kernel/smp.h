@@ -5,7 +5,7 @@
 
 struct acpi_machine;
 
-/* thread, at start-up: numbers the CPUs and starts the others, which begin to take threads. */
+/* thread, at start-up. Numbers the CPUs and starts the others, which then run threads. */
 void smp_start(const struct acpi_machine *machine);
 
 /* from boot.S */

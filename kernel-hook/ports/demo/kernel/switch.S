@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_switch(uint64_t *save, uint64_t load): puts the caller's registers on its stack and the
- * stack pointer into *save, then takes up the thread whose stack pointer is `load`. Interrupts off.
+ * thread_switch(uint64_t *save, uint64_t load): pushes the caller's registers and stores its stack pointer in *save.
+ * Then it goes on with the thread whose stack pointer is `load`. Interrupts off.
  */
 	.text
 	.globl thread_switch, thread_begin
@@ -26,7 +26,7 @@ thread_switch:
 	ret
 	.size thread_switch, . - thread_switch
 
-/* The root of every kernel thread: the walk ends here, for RBP is zero. */
+/* Where every kernel thread begins. RBP is zero, so a walk ends here. */
 	.type thread_begin, @function
 thread_begin:
 	call thread_main

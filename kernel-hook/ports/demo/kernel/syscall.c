@@ -53,7 +53,7 @@ static int64_t call_sleep(const struct frame *frame)
 	return 0;
 }
 
-/* The pages come when they are touched. */
+/* Only moves the end of the heap. A page is given when the program first uses it. */
 static int64_t call_map(const struct frame *frame)
 {
 	struct process *process = thread_current()->process;

@@ -5,7 +5,7 @@
 
 struct frame;
 
-/* from entry.S, interrupts off */
+/* entry.S calls it, with interrupts off. */
 void syscall_handle(struct frame *frame);
 
 #endif

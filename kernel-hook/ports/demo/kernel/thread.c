@@ -18,10 +18,10 @@ _Static_assert(PAGE_SIZE << STACK_ORDER == STACK_SIZE, "a stack is one block of 
 
 static uint32_t last_id;
 
-/* What thread_switch() takes from the stack of a thread that has not yet run. */
+/* What thread_switch() pops from the stack of a thread that has not yet run. */
 struct first_switch {
 	uint64_t r15, r14, r13, r12, rbx, rbp, rip;
-	uint64_t above;			/* keeps the ABI's alignment at thread_begin */
+	uint64_t above;			/* aligns the stack for thread_begin, as the ABI wants it */
 };
 
 struct thread *thread_new(const struct thread_plan *plan)
@@ -76,7 +76,7 @@ void thread_adopt(uint32_t cpu)
 	hook_thread(thread);
 }
 
-/* Reached as if thread_switch() returned: interrupts off, amid the scheduler's switch. */
+/* A new thread comes here as if thread_switch() had returned: interrupts off, in the middle of a switch. */
 void thread_main(void)
 {
 	struct thread *thread = thread_current();
@@ -101,7 +101,7 @@ void thread_free(struct thread *thread)
 	page_free(thread, STACK_ORDER);
 }
 
-/* Read again when an interrupt or an NMI came between the two readings. */
+/* Reads again if an interrupt or an NMI came between the two readings. */
 uint64_t thread_clock(void)
 {
 	const volatile uint64_t *stolen = &thread_current()->stolen;

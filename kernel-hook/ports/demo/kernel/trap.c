@@ -18,7 +18,7 @@
 #include "trace.h"
 #include "trap.h"
 
-/* Intel SDM 3A, section 6.14.1. */
+/* An entry of the interrupt table, Intel SDM 3A, section 6.14.1. */
 struct gate {
 	uint16_t low, selector;
 	uint8_t stack, type;
@@ -54,10 +54,10 @@ void trap_start(void)
 }
 
 /*
- * All gates leave interrupts off, so that traps of one thread nest only where C turns them on
- * again; an NMI may come at any instruction all the same.
+ * All gates turn interrupts off, so traps of a thread nest only where C turns interrupts on again. An NMI may still
+ * come at any instruction.
  *
- * A program's mistake ends the program, one of ours ends us.
+ * An exception in a program ends the program; one in the kernel ends the kernel.
  */
 static void exception(struct frame *frame)
 {
@@ -84,14 +84,14 @@ static void interrupt(struct frame *frame)
 	if (frame->vector != VECTOR_SPURIOUS)
 		apic_done();
 	ktop_trace_irq_exit(hook, irq);
-	/* Preemption: the frame stays on this thread's stack until it is back. */
+	/* Preemption: the frame stays on this thread's stack until the thread runs again. */
 	if (cpu_this()->resched && thread_current()->unpreemptible == 0)
 		sched_switch();
 }
 
 /*
- * The time from here to the end, in which another thread may run, is none of the thread's own: the
- * outermost trap books it as stolen (thread_clock() leaves it out).
+ * The time in here is not the thread's own; another thread may even run in it. The outermost trap counts it as stolen,
+ * and thread_clock() leaves it out.
  */
 void trap_handle(struct frame *frame)
 {
@@ -109,8 +109,8 @@ void trap_handle(struct frame *frame)
 }
 
 /*
- * Here is no lock, no fault and no other interrupt; thread_current() would be the wrong one. What
- * the NMI took is booked on the thread that it hit, unless a trap of that thread books it already.
+ * No lock, no fault and no other interrupt in here. This is not the thread's stack, so thread_current() would be wrong.
+ * The interrupted thread's time is counted as stolen, unless a trap of that thread counts it already.
  */
 void trap_nmi(struct frame *frame)
 {
@@ -118,7 +118,7 @@ void trap_nmi(struct frame *frame)
 	struct ktop_regs regs = hook_regs(frame);
 	struct thread *thread = cpu_this()->current;
 
-	ktop_nmi(hook, &regs);	/* one that is not ktop's means nothing here */
+	ktop_nmi(hook, &regs);	/* this kernel has no other NMIs; an unknown one is ignored */
 	if (thread->traps == 0)
 		thread->stolen += clock_now() - start;
 }

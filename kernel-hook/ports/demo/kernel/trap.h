@@ -7,13 +7,13 @@
 
 struct frame;
 
-/* Stacks of their own, for what may come at any instruction: an NMI, a double fault. */
+/* An NMI and a double fault may come at any instruction: each has a stack of its own. */
 enum { TRAP_STACKS = 2 };
 
 /* thread, on each CPU, at start-up */
 void trap_start(void);
 
-/* from entry.S */
+/* entry.S calls the first two, and has the other three. */
 void trap_handle(struct frame *frame);
 void trap_nmi(struct frame *frame);
 void entry_stubs(void);

@@ -94,7 +94,7 @@ void acpi_read(uint64_t root, struct acpi_machine *machine)
 		machine->cpus = 1;
 }
 
-/* The sleep type of state S5: the first element of the package \_S5_ in the bytecode. */
+/* Finds the sleep type of state S5: the first element of the package \_S5_ in the bytecode. False: there is none. */
 static bool soft_off(const struct table *dsdt, uint16_t *type)
 {
 	const uint8_t *at = (const uint8_t *)dsdt;

@@ -8,7 +8,7 @@
 #include "vector.h"
 #include "x86.h"
 
-/* Registers, in bytes from the start. */
+/* Offsets of the registers, in bytes. */
 enum {
 	ID = 0x20, END = 0xb0, SPURIOUS = 0xf0, COMMAND_LOW = 0x300, COMMAND_HIGH = 0x310,
 	TIMER = 0x320, TIMER_START = 0x380, TIMER_NOW = 0x390, TIMER_DIVIDE = 0x3e0,
@@ -42,7 +42,7 @@ void apic_map(const struct acpi_machine *machine)
 	io = machine->io_apic != 0 ? memory_at(machine->io_apic) : NULL;
 	for (uint32_t i = 0; i < 16; i++)
 		lines[i] = machine->lines[i];
-	out8(0x21, 0xff);		/* the old controllers stay silent */
+	out8(0x21, 0xff);		/* masks the old controllers (Intel 8259A) */
 	out8(0xa1, 0xff);
 }
 
@@ -63,7 +63,7 @@ void apic_done(void)
 	write(END, 0);
 }
 
-/* The command is in two registers, between which no interrupt handler may send one of its own. */
+/* A command is written to two registers. Between the two writes no interrupt handler may send another. */
 static void send(uint32_t apic, uint32_t command)
 {
 	unsigned long flags = irq_save();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls: number in RAX, arguments in RDI, RSI, RDX and R10, result in RAX; SYSCALL destroys
- * RCX and R11. A negative result is a failure. Shared with the programs.
+ * The system calls. RAX has the number, RDI, RSI, RDX and R10 the arguments, then RAX the result. SYSCALL changes RCX
+ * and R11. A negative result is a failure. The kernel and the programs share this file.
  */
 #ifndef CALL_H
 #define CALL_H
@@ -13,8 +13,8 @@ enum call {
 	CALL_YIELD,
 	CALL_SLEEP,		/* ns */
 	CALL_MAP,		/* bytes: more heap; the result is its address */
-	CALL_READ,		/* file, offset, address, size: bytes read */
-	CALL_DIGEST,		/* address, size: a checksum that the kernel makes of them */
+	CALL_READ,		/* file, offset, address, size; the result is the bytes read */
+	CALL_DIGEST,		/* address, size; the result is a checksum, which the kernel computes */
 	CALLS,
 };
 

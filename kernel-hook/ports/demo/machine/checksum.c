@@ -4,7 +4,7 @@
 
 #include "checksum.h"
 
-/* ITU-T V.42, bit by bit from the low end, four bits at a time. */
+/* CRC-32 of ITU-T V.42, lowest bit first: the table's entry of four bits. */
 static uint32_t crc32_nibble(uint32_t nibble)
 {
 	for (uint32_t bit = 0; bit < 4; bit++)

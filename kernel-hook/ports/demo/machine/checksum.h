@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checksums: both take what they gave for the bytes before, or 0 and 1. */
+/* Checksums. `sum` is the result for the bytes before; at the beginning it is 0 for CRC-32, 1 for Adler-32. */
 #ifndef CHECKSUM_H
 #define CHECKSUM_H
 

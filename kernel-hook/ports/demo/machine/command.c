@@ -13,7 +13,7 @@ void command_read(const char *line)
 	text_copy(text, line, sizeof(text));
 }
 
-/* What follows key= in the last such word, up to the next space or the end. NULL: there is none. */
+/* The value of the last word key=value: it ends at the next space, or with the line. NULL: there is no such word. */
 static const char *find(const char *key)
 {
 	size_t length = text_length(key);

@@ -2,16 +2,16 @@
 /*
  * The kernel's command line: words of the form key=value.
  *
- *   work=mix | oracle | cost | idle     what to do: mix.h, oracle.h, cost.h, or nothing; mix when
- *                                not said
- *   mix.seconds=N                length of a phase; 10
+ *   work=mix | oracle | cost | idle     the work: mix.h, oracle.h, cost.h, or none; the default is mix
+ *   mix.seconds=N                length of a phase; the default is 10
  *   oracle.seconds=N             power off after so many reports; 0: never
- *   poweroff=N                   power off after N seconds, whatever the work
+ *   poweroff=N                   power off after N seconds, whatever the work is
  *   panic=N                      panic after N seconds
  *   books=on                     print what ktop has counted, once a second: books.h
- *   ktop=on                      sample from the beginning
- *   ktop.mode=nmi                by NMI, when there are two CPUs
- *   ktop.rate=N ktop.ring=BYTES ktop.keys=plain     as in ktop.h, struct ktop_settings
+ *   ktop=on                      sample from the start
+ *   ktop.mode=nmi                sample by NMI, if there are two CPUs or more
+ *   ktop.hotplug=off             do not look for a port that is plugged in later (template.h)
+ *   ktop.rate=N ktop.ring=BYTES ktop.keys=plain     as in struct ktop_settings (ktop.h)
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -22,10 +22,10 @@
 /* thread, at start-up. The text is copied. */
 void command_read(const char *line);
 
-/* thread. Is there key=value? */
+/* thread. Does the command line have this key=value? */
 bool command_is(const char *key, const char *value);
 
-/* thread. The number after key=, or 0. */
+/* thread. The number after key=; 0 if there is none. */
 uint32_t command_number(const char *key);
 
 #endif

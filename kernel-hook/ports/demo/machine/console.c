@@ -64,7 +64,7 @@ static void put_signed(int64_t value)
 	put_number(value < 0 ? -(uint64_t)value : (uint64_t)value, 10, 0, ' ');
 }
 
-/* One conversion, from behind its '%'; returns what follows it. */
+/* Prints one conversion; `format` is behind its '%'. Returns where the format goes on. */
 static const char *convert(const char *format, va_list *arguments)
 {
 	char fill = *format == '0' ? '0' : ' ';
@@ -142,7 +142,7 @@ _Noreturn void panic(const char *format, ...)
 	print_now(format, arguments);
 	put('\n');
 	va_end(arguments);
-	out8(PVPANIC, 1);		/* QEMU's docs/specs/pvpanic; nothing else listens there */
+	out8(PVPANIC, 1);		/* tells QEMU (docs/specs/pvpanic); no other device has this port */
 	for (;;)
 		__asm__ volatile("hlt");
 }

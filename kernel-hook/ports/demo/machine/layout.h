@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where things are. Only macros: the assembler reads this too.
+ * Where things are in memory. There are only macros, since the assembler reads this, too.
  *
  *   virtual                                physical
  *   0000000000400000  program, heap,  --->  pages of the process
@@ -21,10 +21,10 @@
 #define PAGE_SIZE 4096
 #define STACK_SIZE 16384		/* of a thread in the kernel; also its alignment */
 
-/* Where the other CPUs start, in real mode: below 1 MiB, its page number is the SIPI's vector. */
+/* Where the other CPUs start, in real mode. Its page number, of a page below 1 MiB, is in the start-up message. */
 #define TRAMPOLINE 0x8000
 
-/* Segment selectors. SYSRET wants user data and user code in this order (Intel SDM 2B, SYSRET). */
+/* Segment selectors. SYSRET needs user data and user code in this order (Intel SDM 2B, SYSRET). */
 #define KERNEL_CODE 0x08
 #define KERNEL_DATA 0x10
 #define USER_DATA (0x18 | 3)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses: physical memory as the kernel sees it. */
+/* Between physical addresses and the kernel's own. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -7,13 +7,13 @@
 
 #include "layout.h"
 
-/* Any context. The physical address lies below DIRECT_SIZE. */
+/* Any context. Where the kernel sees a physical address, which is below DIRECT_SIZE. */
 static inline void *memory_at(uint64_t physical)
 {
 	return (void *)(DIRECT_BASE + physical);
 }
 
-/* Any context. Of an address in the direct map or in the kernel's image. */
+/* Any context. The physical address of a place in the direct map or in the kernel's image. */
 static inline uint64_t memory_physical(const void *address)
 {
 	uint64_t at = (uint64_t)address;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The end, for a fault of the kernel's own. */
+/* How the kernel ends when it has an error of its own. */
 #ifndef PANIC_H
 #define PANIC_H
 
-/* Any context. Says why on the console, and halts this CPU for good. */
+/* Any context. Prints why on the console, tells QEMU, and halts this CPU for ever. */
 _Noreturn void panic(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a lock asks of the scheduler, which stands above: kernel/sched.c has both. */
+/* What a lock asks of the scheduler. kernel/sched.c has both functions. */
 #ifndef PREEMPT_H
 #define PREEMPT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that look random, the same in each run: Marsaglia's xorshift64* (Vigna, 2014). */
+/* Pseudo-random numbers, the same in each run: xorshift64* (Vigna, 2014, after Marsaglia). */
 #ifndef RANDOM_H
 #define RANDOM_H
 

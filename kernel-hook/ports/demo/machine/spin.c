@@ -6,7 +6,7 @@
 #include "sync.h"
 #include "x86.h"
 
-/* Reads while it waits, writes when the lock seems free: waiters leave the cache line in peace. */
+/* A waiter only reads until the lock seems free: the cache line stays with the holder. */
 static void take(struct spin *spin)
 {
 	while (!sync_take(&spin->held)) {

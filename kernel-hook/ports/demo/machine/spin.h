@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks that are waited for by turning round. The holder is not preempted. A lock that interrupts
- * take as well is always taken with interrupts off.
+ * Spin locks. The holder is not preempted. A lock that interrupts take as well is always taken with interrupts off.
  *
- * Who comes is not served in order: the CPUs of a virtual machine are threads of a host, and the
- * next in line may be one that does not run just now, for whom all the others would wait.
+ * Waiters are not served in order. The CPUs of a virtual machine are threads of a host, and the next one in a queue may
+ * not be running just now: all others would wait for it.
  */
 #ifndef SPIN_H
 #define SPIN_H
@@ -19,7 +18,7 @@ struct spin {
 void spin_lock(struct spin *spin);
 void spin_unlock(struct spin *spin);
 
-/* thread or interrupts off; masks interrupts, and puts them back as they were */
+/* thread or interrupts off. Lock masks interrupts and returns what was; unlock puts that back. */
 unsigned long spin_lock_irq(struct spin *spin);
 void spin_unlock_irq(struct spin *spin, unsigned long flags);
 

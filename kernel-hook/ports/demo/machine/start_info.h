@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the loader leaves for the kernel: Xen's PVH start information, version 1
- * (xen/arch-x86/hvm/start_info.h).
- */
+/* What the loader tells the kernel: Xen's PVH start information, version 1 (xen/arch-x86/hvm/start_info.h). */
 #ifndef START_INFO_H
 #define START_INFO_H
 
@@ -18,7 +15,7 @@ struct start_info {
 
 struct start_memory {
 	uint64_t start, size;
-	uint32_t type;			/* as E820 has it */
+	uint32_t type;			/* as in E820; MEMORY_FREE: usable */
 	uint32_t reserved;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes and texts. The compiler calls the first four by itself. */
+/* Bytes and texts. Any context. Compilers call the first four by themselves. */
 #ifndef STRING_H
 #define STRING_H
 
@@ -14,7 +14,7 @@ int memcmp(const void *a, const void *b, size_t size);
 size_t text_length(const char *text);
 bool text_same(const char *a, const char *b);
 
-/* Cuts what does not fit into `size` bytes, the terminating zero included. */
+/* Copies what fits into `size` bytes, with a terminating zero. */
 void text_copy(char *to, const char *from, size_t size);
 
 #endif

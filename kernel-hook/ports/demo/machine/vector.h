@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of the exceptions and interrupts that this kernel tells apart. 0 to 31 are the CPU's exceptions. */
+/* The vectors that this kernel handles by name. 0 to 31 are the CPU's exceptions, the others interrupts. */
 #ifndef VECTOR_H
 #define VECTOR_H
 

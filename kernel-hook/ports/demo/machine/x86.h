@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions that C has no word for. */
+/* Instructions that C cannot express. */
 #ifndef X86_H
 #define X86_H
 
@@ -66,7 +66,7 @@ ALWAYS_INLINE uint64_t fault_address(void)
 	return value;
 }
 
-/* Masks interrupts and tells what was. */
+/* Save masks interrupts on this CPU and returns what was; restore puts that back. */
 ALWAYS_INLINE unsigned long irq_save(void)
 {
 	unsigned long flags;
@@ -93,13 +93,13 @@ ALWAYS_INLINE void irq_off(void)
 	__asm__ volatile("cli" ::: "memory");
 }
 
-/* STI takes effect after the next instruction: a NOP, lest that is already the next irq_off(). */
+/* STI takes effect after the next instruction. That is a NOP, so that it is not already the next irq_off(). */
 ALWAYS_INLINE void irq_on(void)
 {
 	__asm__ volatile("sti; nop" ::: "memory");
 }
 
-/* For the same reason no interrupt can slip in before HLT. */
+/* STI takes effect after the HLT: no interrupt comes between the two. */
 ALWAYS_INLINE void irq_on_and_halt(void)
 {
 	__asm__ volatile("sti; hlt" ::: "memory");

@@ -9,9 +9,9 @@
 #include "ports/demo/machine/spin.h"
 #include "ports/demo/machine/string.h"
 
-/* A free block, at its own beginning. */
+/* Lies at the beginning of each free block. */
 struct block {
-	struct block *next, **link;	/* link: what points here */
+	struct block *next, **link;	/* link: the pointer that points to this block */
 };
 
 enum { FRAMES = DIRECT_SIZE / PAGE_SIZE };
@@ -48,7 +48,7 @@ static void take(struct block *block, uint32_t order)
 	free_bytes -= (uint64_t)PAGE_SIZE << order;
 }
 
-/* The buddy of a block differs from it in one bit of the address: that of its size. */
+/* Frees a block, and joins it with its buddy while that is free. The buddy's address differs in the bit of its size. */
 static void join(void *block, uint32_t order)
 {
 	uint64_t physical = memory_physical(block);
@@ -64,7 +64,7 @@ static void join(void *block, uint32_t order)
 	put(memory_at(physical), order);
 }
 
-/* Takes the smallest block that is large enough, and puts back what is too much, by halves. */
+/* Takes the smallest block that is large enough, and puts back what is too much, half by half. NULL: there is none. */
 static void *split(uint32_t order)
 {
 	uint32_t larger = order;
@@ -126,7 +126,7 @@ void page_add(uint64_t start, uint64_t end)
 	}
 }
 
-/* Free blocks of the largest order that lie side by side, the highest ones. */
+/* Takes free blocks of the largest order that lie side by side, the highest ones. */
 void *page_reserve(uint64_t size)
 {
 	uint64_t largest = (uint64_t)PAGE_SIZE << (PAGE_ORDERS - 1);

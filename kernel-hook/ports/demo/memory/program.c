@@ -9,7 +9,7 @@
 #include "program.h"
 #include "space.h"
 
-/* System V ABI, generic, chapters 4 and 5; what matters of it for static x86-64 programs. */
+/* System V ABI, generic part, chapters 4 and 5: as much as static x86-64 programs need. */
 struct elf_header {
 	uint8_t magic[16];
 	uint16_t type, machine;
@@ -39,7 +39,7 @@ const struct program *program_find(const char *name)
 	return NULL;
 }
 
-/* Segments may share a page: it is there already, then. */
+/* Adds pages for a segment. Two segments may share a page, which is then there already. False: no memory. */
 static bool add_pages(uint64_t space, uint64_t start, uint64_t end)
 {
 	for (uint64_t at = start & -(uint64_t)PAGE_SIZE; at < end; at += PAGE_SIZE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs, whole ELF files within the kernel's image. */
+/* The programs. Each is a whole ELF file in the kernel's image. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -14,17 +14,17 @@ struct program {
 extern const struct program programs[];
 extern const uint32_t program_count;
 
-/* NULL: there is none of that name. */
+/* Any context. NULL: there is no program of that name. */
 const struct program *program_find(const char *name);
 
-/* What program_load() found. */
+/* What program_load() has found in the file. */
 struct program_facts {
-	uint64_t entry, start, end;	/* run addresses, which are the link addresses */
+	uint64_t entry, start, end;	/* addresses; a program runs where it was linked */
 	const uint8_t *build_id;	/* in the image; NULL: none */
 	uint32_t build_id_size;
 };
 
-/* thread. Puts the program into an address space; false: no memory, or no good ELF file. */
+/* thread. Copies the program into an address space. False: there is no memory, or the ELF file is bad. */
 bool program_load(const struct program *program, uint64_t space, struct program_facts *facts);
 
 #endif

@@ -7,10 +7,10 @@
 #include "ports/demo/machine/spin.h"
 #include "slab.h"
 
-/* Lies at the beginning of its page. */
+/* Lies at the beginning of each page. */
 struct slab_page {
-	struct slab_page *next, **link;	/* NULL link: full, and in no list */
-	void *free;			/* each free object begins with a pointer to the next */
+	struct slab_page *next, **link;	/* link NULL: the page is full and in no list */
+	void *free;			/* the first free object; each begins with a pointer to the next */
 	uint32_t used;
 };
 
@@ -36,7 +36,7 @@ static void unlist(struct slab_page *page)
 	page->link = NULL;
 }
 
-/* The lock is held, and page_alloc() takes its own: always in this order. */
+/* The slab's lock is held; page_alloc() takes its own lock. They are always taken in this order. */
 static struct slab_page *slab_grow(struct slab *slab)
 {
 	struct slab_page *page = page_alloc(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of one size, cut from pages; a page goes back when its last object does. */
+/* An allocator of objects of one size, cut from pages. A page is freed when its last object is. */
 #ifndef SLAB_H
 #define SLAB_H
 
@@ -10,10 +10,10 @@
 struct slab_page;
 
 struct slab {
-	uint32_t size;			/* of an object in bytes, 8 to 2000; fixed */
-	struct spin lock;		/* of what follows */
-	struct slab_page *partial;	/* pages with a free object */
-	uint32_t used;
+	uint32_t size;			/* bytes of an object, 8 to 2000; fixed */
+	struct spin lock;		/* guards the fields below */
+	struct slab_page *partial;	/* the pages that have a free object */
+	uint32_t used;			/* objects in use */
 };
 
 /* thread. The object is not cleared. NULL: no memory. */

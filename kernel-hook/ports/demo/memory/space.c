@@ -63,7 +63,7 @@ static uint32_t index_at(uint64_t address, uint32_t level)
 	return address >> (12 + 9 * (level - 1)) & (ENTRIES - 1);
 }
 
-/* An entry that was not there needs no flush: the CPU does not remember absent pages. */
+/* A new entry needs no flush of the TLB: it does not hold absent pages. */
 bool space_map(uint64_t space, uint64_t address, void *page)
 {
 	uint64_t *table = memory_at(space);

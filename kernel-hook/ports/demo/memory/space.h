@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Address spaces: four levels of page tables (Intel SDM 3A, section 4.5). The upper half is the
- * kernel's and the same in all; a space is named by the physical address of its top table.
+ * Address spaces: four levels of page tables (Intel SDM 3A, section 4.5). The upper half is the kernel's, and the same
+ * in all of them. The number of a space is the physical address of its top table.
  */
 #ifndef SPACE_H
 #define SPACE_H
@@ -9,23 +9,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The kernel's own, in which no program can be seen. */
+/* Any context. The kernel's own space, which has no program in it. */
 uint64_t space_kernel(void);
 
-/* thread, at start-up, when all CPUs are up: the lower half is left to the programs. */
+/* thread, at start-up, when all CPUs are up. Removes the identity map: the lower half is for programs from now on. */
 void space_drop_identity(void);
 
-/* thread. 0: no memory. space_free() gives its pages back as well; no CPU may be in it. */
+/* thread. New: 0: no memory. Free also frees the pages in the space, which no CPU may be using. */
 uint64_t space_new(void);
 void space_free(uint64_t space);
 
-/* thread or interrupts off. Puts a page, from page_alloc(0), there; false: no memory for tables. */
+/* thread or interrupts off. Maps a page, which is from page_alloc(0). False: there is no memory for the tables. */
 bool space_map(uint64_t space, uint64_t address, void *page);
 
-/* NMI, if the space is the current one or cannot be freed. NULL: the user has no page there. */
+/*
+ * Any context, if the space is the current one or cannot be freed meanwhile. Finds where the kernel sees a user
+ * address. NULL: the program has no page there.
+ */
 void *space_find(uint64_t space, uint64_t address);
 
-/* NMI, likewise. Copies from, or to, user memory; false: a part of it is not there. */
+/* Likewise. Copies from and to user memory. False: a part of it is not there. */
 bool space_read(uint64_t space, uint64_t address, void *to, uint64_t size);
 bool space_write(uint64_t space, uint64_t address, const void *from, uint64_t size);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads some of a file and hashes it, here and in the kernel. */
+/* Reads a part of a file and hashes it, here and in the kernel. */
 #include <stdint.h>
 
 #include "program.h"
 
 enum { PIECE = 256 };
 
-/* Fowler, Noll and Vo's, version 1a. */
+/* The hash FNV-1a (Fowler, Noll and Vo). */
 static uint64_t hash_bytes(uint64_t hash, const uint8_t *bytes, uint32_t size)
 {
 	for (uint32_t i = 0; i < size; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program can ask the kernel for (../call.h). */
+/* The system calls, as a program makes them (call.h has their meaning). */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -39,7 +39,7 @@ static inline void program_sleep(uint64_t ns)
 	call4(CALL_SLEEP, ns, 0, 0, 0);
 }
 
-/* Zeroed memory. It must not be more than there is. */
+/* Memory, which is zero. A program that asks for more than there is ends when it uses it. */
 static inline void *program_map(uint64_t size)
 {
 	return (void *)call4(CALL_MAP, size, 0, 0, 0);
@@ -55,7 +55,7 @@ static inline int64_t program_digest(const void *from, uint64_t size)
 	return call4(CALL_DIGEST, (uint64_t)from, size, 0, 0);
 }
 
-/* Each program's own; its result is the status of the process. */
+/* Each program has its own. Its result is the status of the process. */
 int64_t main(uint64_t argument);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Beats for ever: a little work, fifty times a second. */
+/* Never ends: it does a little work fifty times a second. */
 #include <stdint.h>
 
 #include "program.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In how many ways stand so many queens on a board? Deep recursion. */
+/* Counts the ways to put so many queens on a board, by deep recursion. */
 #include <stdint.h>
 
 #include "program.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills an array, sorts it, and looks whether it is sorted. */
+/* Fills an array, sorts it, and checks that it is sorted. */
 #include <stdbool.h>
 #include <stdint.h>
 

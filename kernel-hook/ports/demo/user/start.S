@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a program begins: the argument is in RDI, and walks by frame pointers end here. */
+/* Where a program begins. RDI has the argument. Walks by frame pointers end here. */
 	.text
 	.globl _start
 	.type _start, @function

@@ -18,9 +18,9 @@
 #include "trace.h"
 #include "wire.h"
 
-enum { TRIES = 15, PAUSE = 1000000 };	/* ns */
+enum { TRIES = 15, PAUSE = 1000000 };	/* PAUSE in ns */
 
-/* A stack as the walk meets it. */
+/* A frame record, as ktop's walk finds it on a stack. */
 struct record {
 	const struct record *fp;
 	uint64_t pc;
@@ -28,7 +28,7 @@ struct record {
 
 typedef void function(struct ktop *ktop, const struct ktop_regs *regs);
 
-/* One instruction: its return. */
+/* A function of one instruction, its return: the cost of a call. */
 void cost_nothing(struct ktop *ktop, const struct ktop_regs *regs);
 __asm__(".text\n\t.type cost_nothing, @function\ncost_nothing:\n\tret\n\t"
 	".size cost_nothing, . - cost_nothing");
@@ -41,13 +41,13 @@ static __attribute__((noinline)) uint64_t call(function *called, const struct kt
 	return clock_now() - start;
 }
 
-/* From the first instruction of ktop_tick() to its return. */
+/* Clock ticks from the first instruction of ktop_tick() to its return. */
 static uint64_t tick(const struct ktop_regs *regs)
 {
 	return call(ktop_tick, regs) - call(cost_nothing, regs) + 1;
 }
 
-/* As they stand in a kernel's code, within a function that does nothing else. */
+/* Trace points as a kernel has them, each in a function that does nothing else. */
 static __attribute__((noinline)) void enter_point(struct ktop *ktop, const struct ktop_regs *regs)
 {
 	(void)regs;
@@ -70,7 +70,7 @@ static uint64_t leave(const struct ktop_regs *regs)
 	return call(exit_point, regs) - call(cost_nothing, regs) + 1;
 }
 
-/* Interrupts off. The next sample is taken here, and not by the timer's interrupt. */
+/* Interrupts off. Takes the next sample here, in place of the timer's interrupt, and measures it. */
 static uint64_t sample(const struct ktop_regs *regs)
 {
 	const struct cpu *cpu = cpu_this();
@@ -80,7 +80,7 @@ static uint64_t sample(const struct ktop_regs *regs)
 	return tick(regs);
 }
 
-/* The middle one of a few: some come upon the end of the ring. */
+/* The median of a few: some samples meet the end of the ring, and take longer. */
 static uint64_t usual(uint64_t (*measure)(const struct ktop_regs *regs),
 	const struct ktop_regs *regs)
 {
@@ -124,7 +124,7 @@ static void press(uint8_t key)
 	irq_restore(flags);
 }
 
-/* As `events +all` does; it is in force from the next start on. */
+/* Chooses all trace events, as `events +all` does. That takes effect at a start: profiling is stopped and started. */
 static void trace_all(void)
 {
 	press(KTOP_KEY_OFF);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a sample costs this machine, measured on the first CPU. The console shows, in clock ticks,
- * which are instructions where those are the clock:
+ * What a sample costs, measured on the first CPU. The console shows clock ticks; with QEMU's -icount, a tick is an
+ * instruction:
  *
- *   cost: off=N                 ktop_tick() while off, from its call to its return
- *   cost: frames=N ticks=N      the same with a sample of so many kernel frames, 1: the leaf alone,
- *                               of a thread that has no user stack
+ *   cost: off=N                 ktop_tick() while profiling is off, from its call to its return
+ *   cost: frames=N ticks=N      the same with a sample of N kernel frames (1: only the leaf), in a thread
+ *                               without a user stack
  *   cost: trace=off|on irq_enter=N syscall_exit=N
- *                               a trace point, within a function that does nothing else
- *   cost: work=N sampled=N      some work while off, and the same work while sampled
+ *                               a trace point, in a function that does nothing else
+ *   cost: work=N sampled=N      some work while profiling is off, and the same work while it is on
  *   cost: end
  *
- * What the interrupt itself takes, on the way in and out, is in the last alone. Sampling is started
- * as a key would.
+ * Only the last line includes the interrupt's own way in and out. Profiling is started by a key's codes.
  */
 #ifndef COST_H
 #define COST_H
 
-/* thread */
+/* thread. Starts the thread that measures. */
 void cost_start(void);
 
 #endif

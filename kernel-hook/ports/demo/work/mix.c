@@ -17,7 +17,7 @@ enum { PHASE_SECONDS = 10, SECOND = 1000000000 };
 static const struct phase {
 	const char *name;
 	void (*work)(uint32_t worker, uint32_t round);
-	uint32_t threads;		/* for two CPUs; rounded up */
+	uint32_t threads;		/* how many for two CPUs; with more CPUs in proportion, rounded up */
 } phases[] = {
 	{ "files", files_work, 3 },
 	{ "processes", processes_work, 3 },
@@ -35,7 +35,7 @@ struct worker {
 };
 
 static struct slab workers = { .size = sizeof(struct worker) };
-static uint32_t turn;			/* phases since the beginning; the conductor's */
+static uint32_t turn;			/* phases that have begun; written by the conductor */
 
 static void worker_run(void *argument)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading: files come through the cache, and are checked, indexed and searched. */
+/* The phase `files`: files are read through the cache, checked, indexed and searched. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -41,7 +41,7 @@ static void index_sift(struct index *index, uint32_t root, uint32_t end)
 	}
 }
 
-/* Heap sort, the most frequent byte last. */
+/* Heap sort; the most frequent byte comes last. */
 static void index_sort(struct index *index)
 {
 	for (uint32_t i = 0; i < 256; i++)
@@ -93,7 +93,7 @@ static uint32_t file_search(uint32_t file, uint64_t offset)
 	return search_pattern(bytes, sizeof(bytes), (const uint8_t[3]) { 1, 1, 2 });
 }
 
-/* Files of low numbers are read more often: these the cache keeps. */
+/* Files with low numbers are read more often, so the cache keeps them. */
 void files_work(uint32_t worker, uint32_t round)
 {
 	struct random random = random_seed((uint64_t)worker << 32 | round);

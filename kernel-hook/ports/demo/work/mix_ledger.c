@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contended locks: accounts under one spin lock, their journal under one sleeping lock. */
+/* The phase `ledger`: contended locks. A spin lock guards the accounts, a mutex guards their journal. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,10 +12,10 @@
 
 enum { ACCOUNTS = 256, TRANSFERS = 200, ENTRIES = 512 };
 
-static struct spin accounts_lock;	/* of what follows */
+static struct spin accounts_lock;	/* guards the accounts */
 static int64_t accounts[ACCOUNTS];
 
-static struct mutex journal_lock;	/* of what follows */
+static struct mutex journal_lock;	/* guards the journal */
 static struct entry {
 	uint32_t from, to;
 	int64_t amount;

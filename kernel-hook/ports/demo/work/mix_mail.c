@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages: even workers write packets, odd ones read them, find their routes and check them. */
+/* The phase `mail`: even workers write packets; odd workers read them, find their routes and check them. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ struct packet {
 static struct slab packets = { .size = sizeof(struct packet) };
 
 static struct mailbox {
-	struct spin lock;		/* of what follows */
+	struct spin lock;		/* guards the fields below */
 	struct packet *packets[BOX_SIZE];
 	uint32_t first, count;
 } boxes[BOXES];
@@ -84,7 +84,7 @@ static struct packet *packet_write(struct random *random)
 	return packet;
 }
 
-/* The longest prefix that matches, as routers look for it. */
+/* Finds the longest prefix that matches, as a router does. */
 static uint32_t route_find(uint32_t address)
 {
 	uint32_t best = 0, length = 0;

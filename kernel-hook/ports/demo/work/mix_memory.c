@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocation pressure: a search tree of small objects that comes and goes, and blocks of pages. */
+/* The phase `memory`: a search tree of small objects is built and freed again and again, and so are blocks of pages. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Short-lived programs, one after another, and the kernel's work of making and ending them. */
+/* The phase `processes`: short programs, one after another, and the kernel's work to start and end them. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +12,7 @@ void processes_work(uint32_t worker, uint32_t round)
 {
 	static const struct {
 		const char *program;
-		uint32_t least, range;	/* of the argument: how much it does */
+		uint32_t least, range;	/* of the argument, which says how much the program does */
 	} jobs[] = {
 		{ "hash", 4, 150 }, { "primes", 1000, 30000 },
 		{ "queens", 6, 4 }, { "sort", 500, 12000 },

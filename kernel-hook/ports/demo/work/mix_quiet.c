@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The night: somebody looks at the house now and then. */
+/* The phase `quiet`: a little work now and then, as at night. */
 #include <stddef.h>
 #include <stdint.h>
 

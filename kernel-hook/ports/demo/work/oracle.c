@@ -15,12 +15,12 @@
 #include "ports/demo/machine/string.h"
 
 /*
- * A masked burst is 2.5 ms, so that a 997 Hz timer misses it; with 150 of 1000 that makes a period
- * of 16.7 ms, which is no multiple of the scheduler's 10 ms.
+ * The time with interrupts off is 2.5 ms at once, so that a 997 Hz timer cannot see it. Its share is 150 of 1000, so
+ * the period is 16.7 ms, which is no multiple of the scheduler's 10 ms.
  */
 enum { PERIOD = 16666667, SECOND = 1000000000, LOOPS_MEASURED = 1000000, PATH_MAX = 3 };
 
-/* Path: who is seen on the stack, from oracle_period() to where the time goes. */
+/* `path`: functions on the stack, from oracle_period() to the one that takes the time. */
 static const struct shape {
 	void (*run)(uint64_t loops);
 	uint32_t share;			/* of 1000 */
@@ -37,15 +37,15 @@ static const struct shape {
 
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
-/* Written by the thread of one CPU. */
+/* What was really done on a CPU. Written by its thread. */
 static struct truth {
 	uint64_t ticks[SHAPES], calls[SHAPES];
-	uint64_t loops[SHAPES];		/* turned round in all calls */
+	uint64_t loops[SHAPES];		/* turns of the loop in all calls */
 } truths[CPU_MAX];
 
 static uint64_t loops_per_ms;
 
-/* Measured from outside: what a shape does beside turning round is a few instructions a call. */
+/* Measures each shape from outside: beside its loop, a shape takes only a few instructions a call. */
 static void oracle_period(struct truth *truth)
 {
 	for (uint32_t i = 0; i < SHAPES; i++) {
@@ -65,7 +65,7 @@ static void oracle_run(void *argument)
 		oracle_period(argument);
 }
 
-/* The quickest of a few tries: the others were held up. */
+/* The quickest of a few tries is right: the host has stopped the machine in the others. */
 static void measure_loops(void)
 {
 	uint64_t best = UINT64_MAX;
@@ -102,7 +102,7 @@ static const char *leaf(const struct shape *shape)
 	return shape->path[shape->path[PATH_MAX - 1] != NULL ? PATH_MAX - 1 : PATH_MAX - 2];
 }
 
-/* The place of a function in a shape's path; 0, the place of oracle_period(): it is not there. */
+/* The index of a function in a shape's path, behind oracle_period(); 0: it is not there. */
 static uint32_t place(const struct shape *shape, const char *name)
 {
 	for (uint32_t i = 1; i < PATH_MAX && shape->path[i] != NULL; i++) {

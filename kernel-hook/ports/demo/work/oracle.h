@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work whose profile is known: the truth that ktop's numbers are held against. On each CPU a pinned
- * thread goes through the shapes below in turn, each for its share of a period of about 17 ms, and
- * measures what it really spent in each. Every second the console shows, summed over all CPUs and
- * since the beginning, in clock ticks without interrupts and other threads' time:
+ * Work of which the profile is known: tests compare ktop's numbers with it. On each CPU a pinned thread runs the shapes
+ * below in turn, each for its share of a period of about 17 ms, and measures how long it really was in each. Every
+ * second the console shows the sums over all CPUs since the start, in clock ticks without the time of interrupts and
+ * other threads:
  *
  *   oracle: name=oracle_shared self=N loops=N total=N calls=N callers=oracle_left:N,oracle_right:N
  *   ...
  *   oracle: end second=N clock=HZ cpus=N elapsed=N
  *
- * self: ticks in the function itself; loops: what it did in them, which no host disturbs that runs something else
- * meanwhile; total: ticks with all that it called; callers: total by caller.
+ * self: ticks in the function itself. loops: how much it did in them, which does not depend on the host's load. total:
+ * ticks in the function and all that it called. callers: total for each caller.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
 
 #include <stdint.h>
 
-/* thread */
+/* thread. Starts the threads that work and the one that prints. */
 void oracle_start(void);
 
-/* The shapes: each turns round `loops` times in the end. Called by oracle_period() alone. */
+/* The shapes. Each comes to a loop of `loops` turns, by another stack. oracle_period() alone calls them. */
 void oracle_flat(uint64_t loops);
-void oracle_recurse(uint64_t loops);	/* does half of them, then calls itself for the rest */
+void oracle_recurse(uint64_t loops);	/* does half of the turns, then calls itself for the rest */
 void oracle_deep_20(uint64_t loops);	/* through oracle_deep_19() ... _1() to oracle_deep() */
 void oracle_deep(uint64_t loops);
-void oracle_jump(uint64_t loops);	/* jumps to oracle_tail(), leaving no frame */
+void oracle_jump(uint64_t loops);	/* jumps to oracle_tail(), and leaves no frame */
 void oracle_tail(uint64_t loops);
 void oracle_left(uint64_t loops);	/* both call oracle_shared() */
 void oracle_right(uint64_t loops);
@@ -33,7 +33,7 @@ void oracle_shared(uint64_t loops);
 void oracle_masked(uint64_t loops);	/* masks interrupts around oracle_irqoff() */
 void oracle_irqoff(uint64_t loops);
 
-/* What all of them turn round in. */
+/* The loop that all of them run. */
 static inline __attribute__((always_inline)) void oracle_burn(uint64_t loops)
 {
 	while (loops-- > 0)

@@ -4,7 +4,7 @@
 #include "oracle.h"
 #include "ports/demo/machine/x86.h"
 
-enum { LEAST = 5000 };			/* loops that are not worth another call */
+enum { LEAST = 5000 };			/* turns; for fewer, oracle_recurse() does not call itself again */
 
 void oracle_flat(uint64_t loops)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Built with tail calls as jumps, as no other file is: walks see oracle_jump()'s caller instead. */
+/* The only file in which tail calls become jumps: a walk finds oracle_jump()'s caller in the place of oracle_jump(). */
 #include <stdint.h>
 
 #include "oracle.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The work of the demo guest, each kind by its name: `files`, `processes`, `pipes`, `loopback`, `memory`, links
- * to this program, which keeps its symbols. Each goes on until it is ended; what fails ends it with a word.
+ * The work of the demo guest. The name by which the program is called chooses the kind: `files`, `processes`, `pipes`,
+ * `loopback`, `memory` are links to it. It works until it is ended. If something fails, it says what, and ends.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@ static void need(int works, const char *what)
 	exit(1);
 }
 
-/* The results, which nobody reads: what is worked out for nobody is left out by the compiler. */
+/* Results are stored here, though nobody reads them: the compiler would leave out work without a result. */
 static volatile unsigned result;
 
-/* ---- files: each file below /sys/devices is read ---- */
+/* ---- files: reads each file below /sys/devices ---- */
 
 static unsigned checksum(const unsigned char *bytes, ssize_t size)
 {
@@ -56,7 +56,7 @@ static void read_files(void)
 	need(nftw("/sys/devices", read_file, 20, FTW_PHYS) == 0, "files");
 }
 
-/* ---- processes: each sorts, and ends ---- */
+/* ---- processes: starts short processes, which sort ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -89,7 +89,7 @@ static void make_process(void)
 	need(waitpid(child, NULL, 0) == child, "processes");
 }
 
-/* ---- pipes and loopback: what one process sends, another takes ---- */
+/* ---- pipes and loopback: one process sends, another one receives ---- */
 
 static void translate(unsigned char *bytes)
 {
@@ -153,7 +153,7 @@ static void use_loopback(void)
 	wait(NULL);
 }
 
-/* ---- memory: more is read than it may keep ---- */
+/* ---- memory: reads more than it may keep in memory ---- */
 
 static void read_disk(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Work whose share in each function is known: `work getppid`, `work zero`, `work fault`, until it is
- * ended; and `work mix`, which is the same each time, and prints how many ns it took.
+ * Work of which the share of each function is known. `work getppid`, `work zero` and `work fault` go on until they are
+ * ended. `work mix` does the same work each time, and prints how many ns it took.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The C library's syscall() has no frame, so that its caller would be missing on stacks. */
+/* The C library's syscall() has no frame: its caller would be missing in stacks. */
 static __attribute__((noinline)) void getppid_loop(void)
 {
 	long result;
@@ -28,7 +28,7 @@ static __attribute__((noinline)) void zero_loop(int zero)
 		;
 }
 
-/* Each page is faulted in by the kernel, as it writes there. */
+/* The kernel itself writes to each page, and so takes the page fault. */
 static __attribute__((noinline)) void fault_loop(int zero)
 {
 	enum { SIZE = 64 * 4096 };

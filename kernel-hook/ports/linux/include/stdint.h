@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The hook's files are made for any kernel: here these names stand for Linux' own types. */
+/* The hook's files use the names of C. In Linux they stand for Linux' own types. */
 #include <linux/limits.h>
 #include <linux/types.h>
 
