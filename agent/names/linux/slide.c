@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "agent/base/memory_reader.h"
+#include "bytes.h"
+#include "linux_kernel.h"
+#include "slide.h"
+
+/* linux/Documentation/arch/x86/x86_64/mm.rst: the area of each CPU's entry code begins with the IDT. */
+#define IDT UINT64_C(0xfffffe0000000000)
+
+enum {
+	GATE_SIZE = 16, GATE_PRESENT = 0x80,	/* in its byte 5 */
+	PAGE = 4096,
+	STEP = 2 << 20,				/* KASLR moves the kernel by multiples of this */
+	X86_RANGE = 1 << 30, I386_RANGE = 512 << 20,	/* how far it moves it up */
+	KERNEL_MOST = 128 << 20,		/* from the start of a kernel to any of its code */
+	BANNER_LEAST = 24,			/* bytes that tell one kernel from another */
+};
+
+static bool read_word(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t address,
+	uint64_t *word)
+{
+	uint8_t bytes[8] = { 0 };
+
+	if (!memory->read(memory->context, address, bytes, kernel->machine == KERNEL_I386 ? 4 : 8))
+		return false;
+	*word = bytes_64(bytes);
+	return true;
+}
+
+bool slide_by_gate(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t *slide)
+{
+	uint8_t gate[GATE_SIZE];
+	uint64_t link, run;
+
+	if (kernel->machine != KERNEL_X86_64 || !linux_kernel_landmark(kernel, LANDMARK_DIVIDE_ERROR, &link) ||
+			!memory->read(memory->context, IDT, gate, sizeof(gate)) || !(gate[5] & GATE_PRESENT))
+		return false;
+	run = bytes_16(gate) | (uint64_t)bytes_16(gate + 6) << 16 | (uint64_t)bytes_32(gate + 8) << 32;
+	if ((run - link) % STEP || run - link >= X86_RANGE)
+		return false;
+	*slide = run - link;
+	return true;
+}
+
+bool slide_by_physical_base(const struct linux_kernel *kernel, const struct memory_reader *physical,
+	uint64_t start, uint64_t *slide)
+{
+	uint64_t base;
+
+	if (!kernel->base_place || !read_word(kernel, physical, start + (kernel->base_place - kernel->start), &base) ||
+			(base - kernel->base) % PAGE || base >> 63 != kernel->base >> 63)
+		return false;
+	*slide = base - kernel->base;
+	return true;
+}
+
+bool slide_by_base(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t code,
+	uint64_t *slide)
+{
+	uint64_t below = (code - kernel->start) % STEP;
+
+	for (; kernel->base_place && below < KERNEL_MOST; below += STEP) {
+		uint64_t candidate = code - below - kernel->start, base;
+
+		if (read_word(kernel, memory, kernel->base_place + candidate, &base) &&
+				base == kernel->base + candidate) {
+			*slide = candidate;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool slide_by_banner(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t *slide)
+{
+	uint64_t link, range = kernel->machine == KERNEL_X86_64 ? X86_RANGE :
+		kernel->machine == KERNEL_I386 ? I386_RANGE : 0;
+	size_t size = strnlen(kernel->banner, LINUX_BANNER_MAX);
+
+	if (!linux_kernel_landmark(kernel, LANDMARK_BANNER, &link) || size < BANNER_LEAST)
+		return false;
+	for (uint64_t candidate = 0; candidate < range; candidate += STEP) {
+		char text[LINUX_BANNER_MAX];
+
+		if (memory->read(memory->context, link + candidate, text, size) &&
+				memcmp(text, kernel->banner, size) == 0) {
+			*slide = candidate;
+			return true;
+		}
+	}
+	return false;
+}

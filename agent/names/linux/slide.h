@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a Linux kernel runs: KASLR moves it in each boot. The slide is its run addresses minus its link
+ * addresses, modulo 2^64. Each way reads a few places of the guest's memory and believes only what agrees
+ * with the kernel's image. False: it is not there, or cannot be read now; *slide stays as it is.
+ */
+#ifndef SLIDE_H
+#define SLIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct linux_kernel;
+struct memory_reader;
+
+/* x86-64: by gate 0 of the IDT, which lies at the same address in all kernels, whatever the CPU does. */
+bool slide_by_gate(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t *slide);
+
+/* By any address in the kernel's code: the base of its symbols says where it lies itself. */
+bool slide_by_base(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t code,
+	uint64_t *slide);
+
+/* Likewise by physical memory, where the kernel's first byte is known to lie there. */
+bool slide_by_physical_base(const struct linux_kernel *kernel, const struct memory_reader *physical,
+	uint64_t start, uint64_t *slide);
+
+/* x86: by the text with its version, at each place that KASLR may choose. */
+bool slide_by_banner(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t *slide);
+
+#endif
