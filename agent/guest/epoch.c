@@ -341,7 +341,8 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 	case EVENT_SYMBOL:
 		symbols_tell(epoch->inputs.symbols, event->symbol.address, event->symbol.size,
 			event->symbol.name);
-		epoch->told = true;
+		/* One of a single byte is no function: it only says where the kernel runs. */
+		epoch->told = epoch->told || event->symbol.size > 1;
 		break;
 	case EVENT_STATUS:
 		take_status(epoch, &event->status);

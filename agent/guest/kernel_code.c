@@ -62,6 +62,11 @@ static bool function_at(void *context, uint64_t pc, uint64_t *start)
 	return symbols_kernel_function(((struct kernel_code *)context)->symbols, pc, start);
 }
 
+static bool find_orc(void *context, uint64_t pc, struct orc_entry *entry)
+{
+	return symbols_kernel_orc(((struct kernel_code *)context)->symbols, pc, entry);
+}
+
 static bool find_rules(void *context, uint64_t pc, struct frame_rules *rules)
 {
 	struct kernel_code *code = context;
@@ -101,6 +106,7 @@ struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *
 		.context = code,
 		.is_kernel = user ? NULL : is_kernel,
 		.function = user ? NULL : function_at,
+		.orc = user ? NULL : find_orc,
 		.rules = code->cfi && !user ? find_rules : NULL,
 	};
 }

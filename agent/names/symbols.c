@@ -8,6 +8,8 @@
 #include "agent/names/files/demangle.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
+#include "agent/names/linux/linux_kernel.h"
+#include "agent/names/linux/orc.h"
 #include "agent/wire/event.h"
 #include "address_cache.h"
 #include "function.h"
@@ -161,7 +163,8 @@ bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, ui
 {
 	const struct image *file = kernel_image_file(symbols->kernel);
 	uint64_t slide = kernel_image_slide(symbols->kernel);
-	uint32_t index = file ? symbol_table_find(file->table, address - slide) : SYMBOL_NONE;
+	uint32_t index = kernel_image_is_placed(symbols->kernel) ?
+		symbol_table_find(file->table, address - slide) : SYMBOL_NONE;
 	const struct guest_symbol *told;
 
 	if (index != SYMBOL_NONE) {
@@ -176,6 +179,23 @@ bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, ui
 uint64_t symbols_kernel_slide(const struct symbols *symbols)
 {
 	return kernel_image_slide(symbols->kernel);
+}
+
+bool symbols_kernel_orc(const struct symbols *symbols, uint64_t address, struct orc_entry *entry)
+{
+	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
+	uint64_t link = address - kernel_image_slide(symbols->kernel);
+
+	return kernel && kernel->orc && kernel_image_is_placed(symbols->kernel) &&
+		symbol_table_find(kernel_image_file(symbols->kernel)->table, link) != SYMBOL_NONE &&
+		orc_find(kernel->orc, link, entry);
+}
+
+const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+
+	return file ? file->kernel : NULL;
 }
 
 int symbols_kernel_descriptor(const struct symbols *symbols)
@@ -250,6 +270,11 @@ static void set_bias(struct symbols *symbols, uint64_t bias)
 	renew_if_moved(symbols, before);
 }
 
+void symbols_set_slide(struct symbols *symbols, uint64_t slide)
+{
+	set_bias(symbols, slide);
+}
+
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders)
 {
 	uint32_t mapping;
@@ -280,9 +305,22 @@ bool symbols_reading(const struct symbols *symbols)
 	return objects_reading(symbols->objects);
 }
 
+/* A Linux kernel's boot image: it has that function, so this is where it runs. */
+static void place_by(struct symbols *symbols, uint64_t address, struct text name)
+{
+	char *anchor;
+
+	if (!symbols_linux_kernel(symbols) || kernel_image_is_placed(symbols->kernel) || !name.size)
+		return;
+	anchor = util_copy(name.bytes, name.size);
+	symbols_set_anchor(symbols, anchor, address);
+	free(anchor);
+}
+
 void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name)
 {
 	symbols->being_told = size != 0;
+	place_by(symbols, address, name);
 	if (guest_symbols_add(symbols->told, address, size, name))
 		renew(symbols);
 }

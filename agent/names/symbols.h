@@ -14,7 +14,9 @@
 struct budget;
 struct function;
 struct inlined;
+struct linux_kernel;
 struct object;
+struct orc_entry;
 struct stat;
 struct programs;
 struct symbols;
@@ -112,6 +114,18 @@ bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, ui
 
 /* Run address minus link address of the kernel; 0 if it is not known. */
 uint64_t symbols_kernel_slide(const struct symbols *symbols);
+
+/*
+ * What the kernel's ORC tables say of its code at an address. False: it has none, or where it runs is not
+ * known.
+ */
+bool symbols_kernel_orc(const struct symbols *symbols, uint64_t address, struct orc_entry *entry);
+
+/* What is known of a Linux kernel whose boot image was read; NULL: none was. The symbols own it. */
+const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols);
+
+/* Where that runs is known from elsewhere: run addresses minus link addresses. */
+void symbols_set_slide(struct symbols *symbols, uint64_t slide);
 
 /* The descriptor of the kernel's ELF file; the symbols own it. -1: no file was read, or it is not ELF. */
 int symbols_kernel_descriptor(const struct symbols *symbols);

@@ -14,6 +14,7 @@
 #include "../port.h"
 #include "boot.h"
 #include "clock.h"
+#include "gate.h"
 #include "memory.h"
 #include "raw.h"
 #include "socket.h"
@@ -37,6 +38,8 @@ static struct {
 	int wake;			/* eventfd: for the drainer */
 
 	bool reset, ended;		/* atomic */
+	uint64_t gate;			/* atomic: what gate_read found in this boot; 0: nothing yet */
+	bool gate_told;			/* of the drainer */
 	bool has_thread;		/* of who begins and ends it */
 	pthread_t thread;
 
@@ -96,14 +99,31 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	return (uint32_t)(put_count(at, size) + size - payload);
 }
 
+static void find_gate(struct qemu_cpu *cpu)
+{
+	if (strcmp(boot.machine.arch, "x86_64") == 0 && !__atomic_load_n(&boot.gate, __ATOMIC_RELAXED))
+		__atomic_store_n(&boot.gate, gate_read(boot.machine.qemu, cpu), __ATOMIC_RELAXED);
+}
+
+/* The one function whose place is known: it tells where all of them are. */
+static bool symbol_after(uint64_t from, struct ktop_symbol *symbol)
+{
+	uint64_t gate = __atomic_load_n(&boot.gate, __ATOMIC_RELAXED);
+
+	*symbol = (struct ktop_symbol) { .address = gate, .size = 1, .name = GATE_FUNCTION };
+	return gate && gate >= from;
+}
+
 /* On the CPU's thread. */
 static void call(struct qemu_cpu *cpu, uint32_t index)
 {
 	pthread_mutex_lock(&boot.lock);
 	boot.cpu = cpu;
 	boot.index = index;
-	if (!boot.ended)
+	if (!boot.ended) {
+		find_gate(cpu);
 		ktop_tick(boot.ktop, &(struct ktop_regs) { .pc = 0 });
+	}
 	pthread_mutex_unlock(&boot.lock);
 }
 
@@ -175,7 +195,7 @@ static bool begin(void)
 {
 	struct ktop_facts facts = {
 		.kernel = "guest", .arch = boot.machine.arch, .cpus = boot.machine.cpus, .clock_hz = 1000000000,
-		.epoch_ns = epoch_of(ktop_port_clock()),
+		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after,
 	};
 
 	if (getrandom(facts.boot_id, sizeof(facts.boot_id), 0) != (ssize_t)sizeof(facts.boot_id))
@@ -189,6 +209,8 @@ static void begin_anew(void)
 	pthread_mutex_lock(&boot.lock);
 	boot.settings.rate = boot.ktop->control.rate;
 	boot.settings.start = ktop_running(boot.ktop);
+	boot.gate_told = false;
+	__atomic_store_n(&boot.gate, 0, __ATOMIC_RELAXED);
 	begin();
 	pthread_mutex_unlock(&boot.lock);
 }
@@ -231,12 +253,21 @@ static void wait_until(uint64_t due)
 		return;
 }
 
+static void tell_gate(void)
+{
+	if (boot.gate_told || !__atomic_load_n(&boot.gate, __ATOMIC_RELAXED))
+		return;
+	boot.gate_told = true;
+	ktop_symbols(boot.ktop, 0);
+}
+
 static void *drain(void *context)
 {
 	(void)context;
 	while (!is_set(&boot.ended)) {
 		if (__atomic_exchange_n(&boot.reset, false, __ATOMIC_RELAXED))
 			begin_anew();
+		tell_gate();
 		wait_until(ktop_drain(boot.ktop) ? 0 : ktop_drain_by(boot.ktop));
 	}
 	return NULL;

@@ -76,10 +76,10 @@ told() {
 		while read -r address name; do printf '%x %s\n' "$address" "$name"; done | sort | diff "$dir/$1.is" -
 }
 
-# Of the stacks in $dir/folded with kernel frames, 98 % have to begin where the kernel is entered, or where a thread of
-# the kernel begins.
+# rooted [PERCENT]: of the stacks in $dir/folded with kernel frames, so many have to begin where the kernel is entered, or
+# where a thread of the kernel begins; 98 % if not said.
 rooted() {
-	perl -ne '
+	percent=${1:-98} perl -ne '
 		my ($stack, $weight) = /^(.*) (\d+)$/ or next;
 		my ($first) = grep { /_\[k\]$/ } split /;/, $stack or next;
 		$all += $weight;
@@ -88,7 +88,7 @@ rooted() {
 		END {
 			printf "%d of %d\n", $good, $all;
 			print "$_ $other{$_}\n" for sort { $other{$b} <=> $other{$a} } keys %other;
-			exit !($all > 500 && $good >= 0.98 * $all);
+			exit !($all > 500 && 100 * $good >= $ENV{percent} * $all);
 		}' "$dir/folded"
 }
 
