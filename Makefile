@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# `make` builds build/ktop and the demo kernel. `make demo` and `make check` also install the packages that they need.
-# Everything that is made goes to build/. Make prints a short line for each file; V=1 prints the commands.
+# `make` builds build/ktop, the plugin for QEMU and the demo kernel. `make demo` and `make check` also install the
+# packages that they need. Everything that is made goes to build/. Make prints a short line for each file; V=1 prints the
+# commands.
 
 CC = gcc
 CLANG = clang
