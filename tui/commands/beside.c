@@ -42,7 +42,7 @@ int beside_ask(const char *live, const char *word, const struct option_row *rows
 	while (words[count])
 		count++;
 	line = util_alloc((count + 1) * sizeof(*line));
-	line[0] = (char *)word;
+	line[0] = (char *)word;			/* it is only read */
 	memcpy(line + 1, words, count * sizeof(*line));
 	command_hold_signals();
 	question = (struct control_question) { .words = line, .count = count + 1,

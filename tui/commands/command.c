@@ -15,8 +15,12 @@
 #include "tui/terminal/signals.h"
 #include "command.h"
 
-enum { STEP_MS = 10, LEAVE_MS = 2500, FILES_MS = 10 };
-static const uint64_t MOMENT_NS = 500000000;
+enum {
+	STEP_MS = 10,			/* longest wait of a step */
+	LEAVE_MS = 2500,		/* longest end if nobody waits for it */
+	FILES_MS = 10,			/* between two checks whether files are written */
+};
+static const uint64_t MOMENT_NS = 500000000;	/* what takes longer than this is told */
 
 #define OPTION(word, takes, member, text, ...) \
 	{ .name = word, .value = takes, .help = text, .kind = OPTION_TEXT, \
@@ -171,6 +175,7 @@ void command_tell_failures(struct session *session)
 			command_tell(util_format("%s", message.text));
 }
 
+/* True: files are still being written; `text` names them. */
 static bool is_writing(struct session *session, struct tape *tape, char *text, size_t size)
 {
 	if (session_writes(session, text, size))

@@ -11,9 +11,13 @@
 #include "agent/vm/state_words.h"
 #include "command.h"
 
-enum { STEP_MS = 50, CONNECT_MS = 10000, ANSWER_MS = 10000 };
+enum {
 
-struct answer {
+	STEP_MS = 50,			/* longest wait of a step */
+	CONNECT_MS = 10000,		/* longest wait for the guest to tell of itself */
+	ANSWER_MS = 10000,		/* longest wait for a live ktop's answer */
+};
+struct answer {				/* the guest's */
 	bool there, ok;
 	char *text;
 };
@@ -27,6 +31,7 @@ static void answered(void *context, bool ok, const char *text)
 	answer->text = util_copy(text, strlen(text));
 }
 
+/* Prints the answer, or the error, and frees it. Returns the exit status. */
 static int finish(bool ok, char *text)
 {
 	if (!ok)

@@ -84,6 +84,7 @@ static bool is_of_guest(const struct option_set *sets, const struct option_set *
 	return option && !util_fail(error, "--%s: without effect: %s is a recording; leave it out", option, folder);
 }
 
+/* True: the user gave this option, which must be one of the set's. */
 static bool is_given(const struct option_set *set, const char *name)
 {
 	const struct option_row *row = set->rows;
@@ -93,6 +94,7 @@ static bool is_given(const struct option_set *set, const char *name)
 	return *set->given & 1u << (row - set->rows);
 }
 
+/* Reports on a recording. `whole`: all of its first boot; if not, as much as --seconds says. */
 static int replay(const char *folder, const struct session_options *options,
 	const struct report_request *request, bool whole)
 {

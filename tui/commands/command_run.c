@@ -15,7 +15,10 @@
 #include "tui/views/config_file.h"
 #include "command.h"
 
-enum { START_MS = 30000, LAST_WORDS_MS = 1000 };
+enum {
+	START_MS = 30000,		/* longest wait for QEMU, and default of --wait */
+	LAST_WORDS_MS = 1000,		/* longest wait for QEMU's end after a failure */
+};
 
 struct run_options {
 	bool headless;
@@ -75,6 +78,7 @@ static bool heeded(const struct run_options *options, const struct option_set *r
 		"or leave it out", option);
 }
 
+/* Shows the screen; the guest gets the options that set it, and is profiled from the start. */
 static int show(const struct command_vm *vm, const struct config *config,
 	const struct report_request *request)
 {

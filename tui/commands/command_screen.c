@@ -12,7 +12,7 @@
 #include "tui/views/config.h"
 #include "command.h"
 
-enum { STEP_MS = 50 };
+enum { STEP_MS = 50 };			/* longest wait of a step */
 
 struct ingest {				/* the ingest thread of one machine */
 	struct session *session;
@@ -22,6 +22,7 @@ struct ingest {				/* the ingest thread of one machine */
 	const struct command_start *start;	/* still to be told to the guest; NULL: nothing is */
 };
 
+/* True: the guest answers, so that it can be told to start. */
 static bool can_start(const struct session *session)
 {
 	return session_link(session) == LINK_UP && session_epoch(session)->status_known;
@@ -36,6 +37,7 @@ static void start(struct ingest *ingest)
 	ingest->start = NULL;
 }
 
+/* The ingest thread: drives the session, and serves other ktops, until `end` is set. */
 static void *run_ingest(void *context)
 {
 	struct ingest *ingest = context;
@@ -80,6 +82,7 @@ static bool begin(struct ingest *ingest, const struct command_vm *vm,
 	return false;
 }
 
+/* Tells all threads to end by `late`, so that they end at the same time, and waits for them. */
 static void end_all(struct ingest *ingests, size_t count, uint64_t late)
 {
 	for (size_t i = 0; i < count; i++) {

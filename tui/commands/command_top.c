@@ -15,7 +15,8 @@
 #include "command.h"
 
 enum {
-	STEP_MS = 10, AT_ONCE_MS = 100,
+	STEP_MS = 10,			/* longest wait of a step */
+	AT_ONCE_MS = 100,		/* an error in this time is told without a screen */
 	BASE_MIB = BUDGET_BASE >> 20,
 	PART_MIB = BUDGET_LEAST_MIB - BASE_MIB,		/* what each machine needs besides BASE_MIB */
 };
@@ -51,6 +52,7 @@ static bool is_same_socket(const char *a, const char *b)
 		one.st_dev == other.st_dev && one.st_ino == other.st_ino);
 }
 
+/* False with `error` set: the same VM was given twice. Sockets are compared by device and inode. */
 static bool refuse_same(const struct top *top, char **error)
 {
 	for (size_t i = 0; i < top->count; i++)
@@ -177,6 +179,7 @@ static void close_all(struct top *top)
 	}
 }
 
+/* Tells that the guest is still profiled, and how to stop that. */
 static void remind(const struct session *session, const struct session_options *options)
 {
 	if (session_left_running(session))

@@ -42,6 +42,7 @@ static bool is_time(const struct app *app)
 	return util_now() >= next_frame(app);
 }
 
+/* How long the next poll may wait: until a frame that is due, or TICK_MS. */
 static int wait_ms(const struct app *app)
 {
 	uint64_t next = next_frame(app), now = util_now();
@@ -60,6 +61,7 @@ static void await(const struct app *app)
 	poll(fds, (nfds_t)count, wait_ms(app));
 }
 
+/* Takes a canvas of the terminal's present size. The next frame is sent whole. */
 static void resize(struct app *app)
 {
 	canvas_free(app->canvas);

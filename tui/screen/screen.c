@@ -33,7 +33,7 @@ static const struct answer_kind *const screen_asks[VIEWS] = {
 	[VIEW_FUNCTIONS] = &function_table_kind,
 };
 
-enum { VITALS_MS = 100 };
+enum { VITALS_MS = 100 };		/* the pause between two vitals */
 
 struct screen *screen_new(struct feed feed, const struct config *config)
 {
@@ -96,6 +96,10 @@ const struct table *screen_table(const struct screen *screen)
 	return answer ? ((const struct function_table *)answer)->table : NULL;
 }
 
+/*
+ * Takes new vitals. The views get them before the old ones are freed. If the guest began anew, freeze and zero end:
+ * they are times of another boot.
+ */
 static void use_vitals(struct screen *screen, struct vitals *vitals, uint64_t now)
 {
 	struct vitals *before = screen->vitals;
@@ -209,6 +213,7 @@ static void ask(const struct screen *screen, const struct canvas *canvas)
 		view->ask ? view->ask(screen->selves[screen->current], &screen->scope) : NULL);
 }
 
+/* Nothing of the machine is shown, so nothing is asked. */
 static void ask_nothing(const struct screen *screen)
 {
 	for (int i = 0; i < FEED_QUESTIONS; i++)

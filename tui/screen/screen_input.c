@@ -10,7 +10,7 @@
 #include "tui/terminal/keys.h"
 #include "screen_state.h"
 
-enum { WHEEL_LINES = 3 };
+enum { WHEEL_LINES = 3 };		/* rows for each step of the mouse's wheel */
 
 /* Pasted text may hold anything, so it never acts as keys. Without a prompt it is ignored. */
 static void paste(struct screen *screen, const struct input *input, uint64_t now)
@@ -78,6 +78,7 @@ static void zero(struct screen *screen, uint64_t now)
 	screen_say(screen, now, "zeroed: counting from now on; {back} counts all again");
 }
 
+/* A frozen window ends with the table that is shown, so that the screen stands still at once. */
 static void freeze(struct screen *screen, uint64_t now)
 {
 	if (screen->scope.until_ns) {
@@ -102,6 +103,7 @@ static void hide_idle(struct screen *screen, uint64_t now)
 		"the row of idle time is shown again");
 }
 
+/* Takes back one thing: another view, else the filter, else the zero. */
 static void go_back(struct screen *screen, uint64_t now)
 {
 	if (screen->current != VIEW_FUNCTIONS) {
@@ -153,6 +155,7 @@ static void act_on_machine(struct screen *screen, enum action action, uint64_t n
 		freeze(screen, now);
 }
 
+/* The view has the first say, then the player, then the screen. */
 static enum screen_act act(struct screen *screen, enum action action, uint64_t now)
 {
 	if (screen_views[screen->current]->act(screen->selves[screen->current], action))

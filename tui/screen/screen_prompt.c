@@ -17,6 +17,7 @@ enum view_found screen_search(struct screen *screen, const char *pattern, enum l
 		VIEW_FOUND;
 }
 
+/* A search moves to the first match with each character. Esc ends it; the search key in the prompt goes to the next. */
 static void search_key(struct screen *screen, const struct input *input, enum prompt_event event)
 {
 	enum view_found found = VIEW_FOUND;
@@ -31,6 +32,7 @@ static void search_key(struct screen *screen, const struct input *input, enum pr
 		snprintf(screen->bad, sizeof(screen->bad), "%s", found == VIEW_NOT_FOUND ? "not found" : "");
 }
 
+/* A valid filter counts while it is typed. If the prompt is left, or the filter is wrong at Enter, the old one counts. */
 static void filter_key(struct screen *screen, enum prompt_event event, uint64_t now)
 {
 	char *error = NULL;

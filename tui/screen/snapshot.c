@@ -4,6 +4,7 @@
 
 #include "snapshot.h"
 
+/* Copies the characters that are safe in a file's name. No name begins with a '.'. */
 static void clean(const char *kernel, char *name, size_t size)
 {
 	size_t used = 0;

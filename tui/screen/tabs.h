@@ -29,7 +29,7 @@ struct tabs_machine {
 
 enum { TABS_FDS = FLEET_MOST + 1 };
 
-/* Sessions, labels and settings must outlive the tabs. `budget`: pays for the screen over all; NULL with one machine. */
+/* Sessions, labels and settings must outlive the tabs. `budget`: pays for the screen over all; NULL: one machine. */
 struct tabs *tabs_new(const struct tabs_machine *machines, size_t count, struct budget *budget,
 	const struct config *config);
 void tabs_free(struct tabs *tabs);

@@ -26,6 +26,7 @@ struct column {
 	void (*draw)(struct canvas *canvas, struct place place, const struct column_row *row);
 };
 
+/* From 5 % on a share is hot, from 0.5 % on it is warm. */
 static uint8_t heat(double share)
 {
 	return share >= 0.05 ? STYLE_HOT : share >= 0.005 ? STYLE_WARM : STYLE_TEXT;
@@ -36,6 +37,7 @@ static double share_of(uint64_t weight, const struct table *table)
 	return table->weight ? (double)weight / (double)table->weight : 0;
 }
 
+/* "~" marks a share that rests on fewer than FEW_SAMPLES samples. */
 static const char *percent(double share, double samples, int decimals, char text[COLUMN_SHARE])
 {
 	snprintf(text, COLUMN_SHARE, "%s%.*f", samples < FEW_SAMPLES ? "~" : "", decimals, share * 100);
@@ -124,6 +126,7 @@ static void draw_cpus(struct canvas *canvas, struct place place, const struct co
 			size < sizeof(text) ? size : sizeof(text)));
 }
 
+/* A name that is too long is cut in the middle. Its match is marked only if it is before the cut. */
 static void draw_function(struct canvas *canvas, struct place place, const struct column_row *row)
 {
 	const struct function *function = symbols_get(row->functions->answer.symbols, row->row->function);
@@ -258,6 +261,7 @@ static void grow(const struct columns *wanted, int widths[COLUMNS], int columns)
 	}
 }
 
+/* In a narrow area: self and function, whatever columns are wanted. */
 static struct column_layout narrow_layout(int columns)
 {
 	struct column_layout layout = { .count = columns > 0 ? 2 : 0 };

@@ -75,6 +75,7 @@ static const char *behind(const char *name, const char *prefix)
 	return strncmp(name, prefix, size) == 0 ? name + size : NULL;
 }
 
+/* Sets one setting to these words, which end with NULL. False with "why; what to do" in `error`. */
 static bool set(struct config *config, const char *name, char *const *words, char **error)
 {
 	if (!words[0])

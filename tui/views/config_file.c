@@ -18,6 +18,7 @@ static char *own_path(void)
 	return home && home[0] == '/' ? util_format("%s/.config/ktop/config", home) : NULL;
 }
 
+/* Without a key to quit, the screen could not be left. */
 static bool has_quit(const struct config *config)
 {
 	for (int i = 0; i < KEYS_ROWS; i++)

@@ -20,7 +20,9 @@
 #include "config.h"
 #include "view_functions.h"
 
-enum { DETAIL = 2048, DETAIL_STEP = 16, HEADS_FROM = 5, DETAIL_FROM = 6, PAUSE_MS = 100 };
+enum { DETAIL = 2048, DETAIL_STEP = 16 };	/* the detail line: bytes; columns that a key moves it */
+enum { HEADS_FROM = 5, DETAIL_FROM = 6 };	/* rows from which there are heads, and the detail line */
+enum { PAUSE_MS = 100 };			/* between two answers */
 
 struct function_view {
 	const struct keys *keys;
@@ -42,6 +44,7 @@ struct function_view {
 	struct area area, rows;		/* of the last drawing: the whole view; the rows of the table */
 };
 
+/* The answer's table; an empty one while there is none. */
 static const struct table *table_of(const struct function_view *self)
 {
 	static const struct table none = { .count = 0 };
@@ -68,6 +71,7 @@ static struct list_rows rows_of(const struct function_view *self)
 	};
 }
 
+/* The row under the cursor; NULL: the table is empty. */
 static const struct row *selected(const struct function_view *self)
 {
 	const struct table *table = table_of(self);
@@ -94,6 +98,7 @@ static void *functions_new(const struct config *config)
 	return self;
 }
 
+/* The row of idle time has no code, so a function of this name in an object is another one. */
 static bool is_idle(const struct symbols *symbols, const struct row *row)
 {
 	const struct function *function = symbols_get(symbols, row->function);
@@ -183,6 +188,7 @@ static void draw_rows(struct function_view *self, struct canvas *canvas, struct 
 	}
 }
 
+/* Says below the rows why the table shows nothing (emptiness.h), and what to do. */
 static void draw_emptiness(const struct function_view *self, struct canvas *canvas,
 	struct area area)
 {
@@ -279,6 +285,7 @@ static void write_detail(const struct function_view *self, const struct row *row
 	text[DETAIL - 1] = '\0';
 }
 
+/* Draws the detail line. It moves to the left only until its end is in the middle. */
 static void draw_detail(struct function_view *self, struct canvas *canvas, struct place place)
 {
 	const struct row *row = selected(self);

@@ -83,6 +83,7 @@ static int draw_text(struct canvas *canvas, struct area area, int row, uint8_t s
 	return row + rows;
 }
 
+/* Draws an entry, and returns the row behind it. */
 static int draw_entry(struct canvas *canvas, struct area area, int row, const char *name,
 	const char *text)
 {

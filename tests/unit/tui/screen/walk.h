@@ -115,7 +115,6 @@ static inline struct walk_guest *walk_guest(struct walk *walk)
 	return &walk->guests[walk->machines > 1 ? walk->page - 1 : 0];
 }
 
-
 static inline bool walk_has_tab_row(const struct walk *walk, int rows)
 {
 	return walk->machines > 1 && rows >= 8;
