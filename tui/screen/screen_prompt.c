@@ -32,7 +32,7 @@ static void search_key(struct screen *screen, const struct input *input, enum pr
 		snprintf(screen->bad, sizeof(screen->bad), "%s", found == VIEW_NOT_FOUND ? "not found" : "");
 }
 
-/* A valid filter counts while it is typed. If the prompt is left, or the filter is wrong at Enter, the old one counts. */
+/* A valid filter counts while it is typed. If the prompt is left, or the filter is bad at Enter, the old one counts. */
 static void filter_key(struct screen *screen, enum prompt_event event, uint64_t now)
 {
 	char *error = NULL;
