@@ -4,7 +4,7 @@
 PLUGIN = $(call in,kernel-hook/plugin/,boot clock gate memory plugin qemu self_test socket target thread vcpus)
 PLUGIN_HOOK = $(filter-out kernel-hook/virtio/% %/unwind %/unwind_user,$(HOOK))
 
-# Its samples take the place of the hook's.
+# The plugin's samples take the place of the hook's.
 $(call in,build/plugin/kernel-hook/,sample.o drain.o): OWN = -include kernel-hook/plugin/raw.h
 
 build/ktop-plugin.so: $(patsubst %,build/plugin/%.o,$(PLUGIN) $(PLUGIN_HOOK))

@@ -24,16 +24,16 @@ LINUX_GUEST = $(QEMU) -smp 2 -m 512 -kernel build/linux/vmlinuz -initrd build/li
 GUEST = -std=c11 $(WARN) -O2 -g -ffreestanding -nostdlib -fno-stack-protector -fno-pic -mno-red-zone \
 	-mgeneral-regs-only -fcf-protection=none -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
 	-fno-optimize-sibling-calls -fno-asynchronous-unwind-tables
-# gcc gives a function that calls nothing no frame, so that a walk from there misses its caller;
-# unless it is to be profiled: what remains of that is a NOP. And each function stays one, by its name.
+# gcc gives a function that calls nothing no frame, so a walk from there misses its caller. With -pg it gives one; a NOP
+# in place of the call is all that remains of -pg. The other flags keep each function one function, under its own name.
 FRAMES = -fno-shrink-wrap -pg -mfentry -mnop-mcount -fno-ipa-icf -fno-ipa-sra -fno-ipa-cp -fno-partial-inlining
 GUEST_CPPFLAGS = -Ikernel-hook
 GUEST_LDFLAGS = -nostdlib -static -no-pie -Wl,--build-id=sha1,-z,max-page-size=4096,-z,noexecstack
 
-# Work is seen by function: none is put into another; and one file is there for its tail call.
+# The demo's work has to show by function, so none is inlined. One file is there for its tail call.
 $(DEMO_WORK:%=build/guest/%.o): SHAPE = -fno-inline
 build/guest/$(PORTS)/demo/work/oracle_tail.o: SHAPE = -foptimize-sibling-calls
-# The hook is built with what docs/porting.md says, no more.
+# The hook is built with the flags of docs/porting.md, and no others.
 $(HOOK:%=build/guest/%.o) $(TEMPLATE:%=build/guest/%.o) build/guest/$(PORTS)/demo/kernel/port.o: FRAMES =
 
 build/guest/%.o: %.c
@@ -58,7 +58,7 @@ LINT_GUEST = $(wildcard $(patsubst %,%.c,$(DEMO) $(DEMO_WORK) $(TEMPLATE) $(TINY
 
 demo-kernel: build/demo/demo.elf build/tiny/tiny.elf
 
-# ---- Linux: ktop.ko for the newest of Debian's kernels whose headers are here, and a guest with it ----
+# ---- Linux: ktop.ko for the newest Debian kernel whose headers are installed, and a guest with it ----
 
 LINUX_HEADERS ?= /usr/src
 LINUX = $(shell ls $(LINUX_HEADERS) | sed -n 's/^linux-headers-\(.*[0-9]-amd64\)$$/\1/p' | sort -V | tail -1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Recordings, as ktop and babeltrace2 read them; sourced after lib.sh.
+# Compares recordings as ktop reads them with what babeltrace2 reads. Sourced after lib.sh.
 
 # theirs FOLDER NAME, ours FOLDER NAME: events by CPU and kind, in $dir/NAME.theirs, $dir/NAME.ours. What babeltrace2
 # complains of is in $dir/NAME.bt, ktop's report in $dir/NAME.json.
