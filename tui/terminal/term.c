@@ -124,7 +124,7 @@ static int add_leaving(int byte)
 	return byte;
 }
 
-/* The first byte, CAN, ends any control sequence that the terminal is in the middle of (ECMA-48). */
+/* The first byte, CAN, ends a control sequence that the terminal may be in the middle of, as on a VT100. */
 static void write_leaving(void)
 {
 	static const char *const names[] = { "op", "me", "ke", "ve" };
