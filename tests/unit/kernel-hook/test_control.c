@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Control lines and keys: the reply to each, and what it changes in the hook. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,7 @@ static void settle(void)
 		assert_true(++calls < 1000);
 }
 
-/* The answer to one line; ok says whether it was done. */
+/* The reply to one line. `ok`: the line was understood and done. */
 static const char *say(const char *line, bool *ok)
 {
 	fake_host_forget(host);
@@ -169,7 +170,7 @@ static void events(void **state)
 	done("events +sched +syscall\n",
 		"events +sched_switch -irq_enter -irq_exit +syscall_enter +syscall_exit");
 	assert_int_equal(status().trace_mask, 1 | 8 | 16);
-	assert_int_equal(ktop->trace[1], 0);		/* off is off */
+	assert_int_equal(ktop->trace[1], 0);		/* profiling is off, so nothing is traced */
 	done("start\n", "started");
 	assert_int_equal(ktop->trace[1], 1 | 8 | 16);
 	done("events -sched +irq\n",
@@ -181,7 +182,7 @@ static void events(void **state)
 	done("events\n", NONE);
 	refused("events sched\n", bad);
 	refused("events +sched +bogus\n", bad);
-	assert_int_equal(ktop->trace[1], 0);		/* not even the first half */
+	assert_int_equal(ktop->trace[1], 0);		/* a line with a mistake changes nothing */
 	refused("events +\n", bad);
 	refused("events +irq_\n", bad);
 	refused("events +syscal\n", bad);
@@ -242,7 +243,7 @@ static void more_names_than_an_answer_holds_end_in_dots(void **state)
 	assert_string_equal(answer + strlen(answer) - 4, " ...");
 }
 
-/* A byte that nobody hands to the hook would be typed into whatever runs there. */
+/* If the kernel does not pass keys on to the hook, a key that the host presses would be typed into a shell. */
 static void keys_that_nobody_hears_are_not_told(void **state)
 {
 	const struct fake_event *event;
@@ -294,8 +295,8 @@ static void nmi_needs_two_cpus(void **state)
 	done("start\n", "started");
 	refused("mode nmi\n", why);
 	assert_int_equal(status().sampler, KTOP_TIMER);
-	assert_int_equal(ktop->sampler, KTOP_TIMER);	/* goes on */
-	assert_string_equal(note(), "");		/* it was answered: later reports are none of its */
+	assert_int_equal(ktop->sampler, KTOP_TIMER);	/* the timer goes on */
+	assert_string_equal(note(), "");		/* the reply has said why: no note follows */
 	done("mode timer\n", "mode timer");
 	assert_string_equal(note(), "");
 }
@@ -316,7 +317,7 @@ static void a_kernel_that_says_nmi_is_not_tried(void **state)
 {
 	(void)state;
 	boot_by_nmi(CPUS);
-	done("mode nmi\n", "mode nmi");			/* the CPU set aside sends them by now */
+	done("mode nmi\n", "mode nmi");			/* the CPU that is set aside sends them now */
 	assert_int_equal(ktop->cpu[0].sent, 0);
 	assert_int_equal(fake_port.nmis[0], 0);
 }
@@ -349,7 +350,7 @@ static void a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer(void **sta
 	settle();
 	falls_back("nmi: this kernel or machine cannot send them");
 	assert_false(ktop_set_aside(ktop, CPUS - 1));
-	assert_false(ktop_nmi(ktop, &regs));		/* none of ours is under way */
+	assert_false(ktop_nmi(ktop, &regs));		/* no NMI of the hook's is unanswered */
 	refused("mode nmi\n", "nmi: this kernel or machine cannot send them");
 	fake_port.nmi_refused = false;
 	done("mode nmi\n", "mode nmi");
@@ -365,13 +366,13 @@ static void nmi_needs_a_kernel_that_sends_them(void **state)
 	refused("mode nmi\n", "nmi: this kernel or machine cannot send them");
 	assert_int_equal(status().sampler, KTOP_TIMER);
 	assert_int_equal(status().sampler_cpu, KTOP_NO_CPU);
-	assert_false(ktop_nmi(ktop, &regs));		/* none of ours is under way */
+	assert_false(ktop_nmi(ktop, &regs));		/* no NMI of the hook's is unanswered */
 	fake_port.nmi_refused = false;
 	done("mode nmi\n", "mode nmi");
 	assert_int_equal(status().sampler, KTOP_NMI);
 	assert_int_equal(status().sampler_cpu, CPUS - 1);
 	assert_int_equal(fake_port.nmis[0], 1);
-	assert_true(ktop_nmi(ktop, &regs));		/* the trial is ours, and no sample */
+	assert_true(ktop_nmi(ktop, &regs));		/* the NMI sent to try is the hook's, and takes no sample */
 	assert_false(ktop_nmi(ktop, &regs));
 	refused("mode loud\n", "usage: mode timer|nmi: each CPU's timer, or NMIs from the last CPU");
 }
@@ -418,7 +419,7 @@ static void garbage_is_answered_with_the_usage(void **state)
 	memset(line, 'x', sizeof(line));
 	strcpy(line + sizeof(line) - 2, "\n");
 	refused(line, all);
-	memcpy(line, "start", 5);			/* a long line is not its beginning */
+	memcpy(line, "start", 5);			/* the beginning of a line that is too long is not run */
 	refused(line, all);
 	line[5] = ' ';
 	memset(line + 6, ' ', sizeof(line) - 8);
@@ -480,7 +481,7 @@ static void every_line_has_its_reply(void **state)
 		host->chunk = chunk;
 		host->input = lines;
 		for (int calls = 0; *host->input || ktop_control_more(ktop); calls++) {
-			host->free = calls % 3;		/* also while no reply can leave */
+			host->free = calls % 3;		/* at times no reply can be sent */
 			ktop_drain(ktop);
 			assert_true(calls < 10000);
 		}

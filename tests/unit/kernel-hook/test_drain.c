@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings to packets to buffers, and the books: fake_host.c asserts the shape of every packet. */
+/* From rings to packets to buffers, and the books. fake_host.c asserts the shape of every packet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static uint64_t taken(uint32_t cpu, enum ktop_stream stream)
 	return ring->committed + ktop_ring_lost(ring);
 }
 
-/* What a reader finds lost: see the head of wire.h. */
+/* The events that a reader of the packets counts as lost (docs/wire.md). */
 static uint64_t lost(uint32_t cpu, enum ktop_stream stream)
 {
 	const struct fake_books *books = &host->books[stream][cpu];
@@ -145,7 +145,7 @@ static void every_ring_has_a_heartbeat(void **state)
 		fake_port.clock += BEAT;
 		settle();
 	}
-	/* And no more than needed. */
+	/* No more packets are sent than are needed. */
 	assert_true(host->books[KTOP_TRACE][0].packets < 15);
 	for (int i = 0; i < 100; i++)
 		settle();
@@ -183,7 +183,7 @@ static void put_event(uint32_t cpu, uint16_t id, uint32_t size)
 	ktop_ring_commit(ring, record, id, size);
 }
 
-/* A packet is only opened where the event that it is for has room. */
+/* A packet is opened only in a buffer that has room for the event for which it is opened. */
 static void events_larger_than_a_sample_fill_packets_too(void **state)
 {
 	(void)state;
@@ -203,7 +203,7 @@ static void events_larger_than_a_sample_fill_packets_too(void **state)
 	the_books_balance();
 }
 
-/* Even where the drainer comes as late again. */
+/* This holds even if the drainer is late by as much time again. */
 static void no_ring_fills_between_drains_that_the_hook_wants(void **state)
 {
 	static const uint32_t rates[] = { 1, 997, 4000, 20000 }, sizes[] = { KTOP_RING_MIN, 1 << 14, 1 << 18 };
@@ -266,7 +266,7 @@ static void packets_fill_many_buffers_and_calls(void **state)
 	trace(1, 25000);
 	while (ktop_drain(ktop))
 		assert_true(++calls < 1000);
-	assert_int_equal(calls, host->buffers / 16);	/* a bounded number each */
+	assert_int_equal(calls, host->buffers / 16);	/* each call sends a bounded number */
 	assert_int_equal(host->books[KTOP_TRACE][0].received, 25000);
 	assert_int_equal(host->books[KTOP_TRACE][1].received, 25000);
 	assert_int_equal(host->books[KTOP_TRACE][0].discarded, 0);
@@ -302,7 +302,7 @@ static void rings_share_a_scarce_buffer(void **state)
 
 static void *(*real_buffer)(struct ktop_transport *self);
 
-/* A process appears on CPU 1, and is traced, while CPU 0's ring goes out. */
+/* While CPU 0's ring is sent, a new process is named and traced on CPU 1. */
 static void *buffer_meanwhile(struct ktop_transport *transport)
 {
 	if (host->buffers == 1 && ktop_ring(&ktop->cpu[1], KTOP_TRACE)->committed == 0) {
@@ -359,7 +359,7 @@ static void an_event_from_before_a_heartbeat_is_moved_to_its_end(void **state)
 	fake_host_connect(host);
 	fake_port.clock = 9000000;
 	settle();
-	fake_port.clock = 8999990;			/* stamped, not yet committed, back then */
+	fake_port.clock = 8999990;			/* its time was taken before the heartbeat */
 	trace(0, 1);
 	fake_port.clock = 9000100;
 	settle();
@@ -447,7 +447,7 @@ static void counts_are_the_last_when_nobody_is_at_it(void **state)
 	assert_int_equal(told().taken, 6);
 }
 
-/* ---- the books, under everything at once ---- */
+/* ---- the books, while everything happens at once ---- */
 
 static void one_tick(uint32_t cpu, unsigned *seed)
 {
@@ -474,7 +474,7 @@ static void change_the_connection(unsigned *seed)
 		host->connected = false;
 		host->deaf = false;
 	} else if (host->connected) {
-		host->deaf = !host->deaf;		/* gone, and the hook does not know */
+		host->deaf = !host->deaf;		/* the host is gone, but the hook does not know it */
 	} else {
 		fake_host_connect(host);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole hook at once: CPUs that trace, tick, take NMIs and pace, one thread that names things,
- * and the drainer with a host that asks for changes, reads late, goes and comes. For
- * ThreadSanitizer, and for the books.
+ * The whole hook at once, as real threads: CPUs that trace, tick, take NMIs and pace; one thread that gives names; the
+ * drainer, with a host that sends control lines, reads late, disconnects and connects. ThreadSanitizer watches, and
+ * the books must balance.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -27,8 +27,8 @@ static const struct ktop_regs in_user = { .pc = 0x400000, .fp = 0x700000, .user 
 static struct ktop *ktop;
 static struct fake_host *host;
 static struct random random_choice;
-static uint64_t traced[SMP_CPUS];	/* calls */
-static char given[NAMES], told[NAMES];	/* the letter that a thread's name is made of */
+static uint64_t traced[SMP_CPUS];	/* calls of trace points */
+static char given[NAMES], told[NAMES];	/* names given to the hook and received: each is one letter, repeated */
 
 /* ---- the CPUs ---- */
 
@@ -65,7 +65,7 @@ static void give_name(uint32_t thread, uint32_t round)
 		ktop_process_exit(ktop, thread / 2);
 }
 
-/* CPU 0 has the keyboard and names things, as one kernel thread would. */
+/* CPU 0 has the keyboard and gives the names, as one kernel thread would. */
 static void work(uint32_t cpu)
 {
 	for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -74,7 +74,7 @@ static void work(uint32_t cpu)
 		if (ktop_set_aside(ktop, cpu))
 			ktop_pace(ktop);
 		if (round % 4 == 0)
-			sched_yield();		/* the drainer's turn, with few real CPUs */
+			sched_yield();		/* lets the drainer run on a host with few CPUs */
 		if (cpu != 0)
 			continue;
 		give_name(round * 7 % NAMES, round);
@@ -143,7 +143,7 @@ static void drain_quietly(void)
 	drain();
 }
 
-/* Wants something else each time, and is there, or reads, at random. */
+/* Sends another line each time. It is connected, and reads, at random. */
 static void drain_with_changes(void)
 {
 	static const char *const lines[] = {
@@ -201,7 +201,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* All that is left comes out. */
+/* Drains all that is left. */
 static void finish(void)
 {
 	host->connected = true;

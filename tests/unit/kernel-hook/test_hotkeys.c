@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The keys that start and stop profiling, from PS/2 bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Sends bytes as "1d 38 1e"; the answer has one letter each: p passed, s swallowed. */
+/* Gives the hook bytes such as "1d 38 1e". Returns a letter for each: p passed on to the kernel, s swallowed. */
 static const char *bytes(const char *hex)
 {
 	static char fate[64];
@@ -65,7 +66,7 @@ static void the_chord_starts_and_stops(void **state)
 	assert_string_equal(bytes("1d 38 1e 9e b8 9d"), "ppsspp");
 	assert_true(on());
 	assert_string_equal(bytes("1d 38 1e 9e b8 9d"), "ppsspp");
-	assert_true(on());				/* twice is as once */
+	assert_true(on());				/* a second time changes nothing */
 	assert_string_equal(bytes("1d 38 30 b0 b8 9d"), "ppsspp");
 	assert_false(on());
 	assert_string_equal(bytes("1d 38 30 b0 b8 9d"), "ppsspp");
@@ -87,7 +88,7 @@ static void letters_alone_are_typed(void **state)
 	assert_string_equal(bytes("1e 9e 30 b0"), "pppp");
 	assert_string_equal(bytes("1d 1e 9e 9d"), "pppp");
 	assert_string_equal(bytes("38 1e 9e b8"), "pppp");
-	assert_string_equal(bytes("1d 38 9d 1e 9e b8"), "pppppp");	/* Ctrl is up again */
+	assert_string_equal(bytes("1d 38 9d 1e 9e b8"), "pppppp");	/* Ctrl was released */
 	assert_string_equal(bytes("1d 38 e0 9d e0 b8 9d b8 1e 9e"), "pppppppppp");
 	assert_false(on());
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, facts and status as the host hears them; settings and memory. */
+/* Meta events: names, facts and status as the host receives them. Settings and memory of the hook. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static struct ktop *ktop;
 static struct fake_host *host;
 static const uint8_t build_id[20] = "0123456789abcdefghi";
 
-/* What the kernel knows of itself. */
+/* The facts that the kernel gives. */
 static struct ktop_symbol functions[4];
 
 static bool function_after(uint64_t from, struct ktop_symbol *symbol)
@@ -77,7 +77,7 @@ static void settle(void)
 		assert_true(++calls < 1000);
 }
 
-/* All of it, as a new host hears it. */
+/* Everything that a new host receives. */
 static void reconnect(void)
 {
 	host->connected = false;
@@ -128,7 +128,7 @@ static void the_table_of_events_comes_first(void **state)
 #define TOY_EVENTS(KTOP_EVENT) KTOP_EVENT(toy, (u32, box), (s64, change))
 KTOP_EVENTS(KTOP_TRACE_USER, TOY_EVENTS)
 
-/* Each new host is told of it, and each host once. */
+/* Each host receives it once. */
 static void an_event_of_the_kernels_is_described(void **state)
 {
 	const struct fake_event *event;
@@ -223,7 +223,7 @@ static void know(int index, uint64_t address, uint32_t size, const char *name)
 	functions[index] = (struct ktop_symbol) { address, size, name };
 }
 
-/* What came last of the symbols says that there are no more. */
+/* The last symbol event says that there are no more. */
 static bool all_told(void)
 {
 	const struct fake_event *last = fake_host_last(host, KTOP_EVENT_symbol);
@@ -295,7 +295,7 @@ static void long_names_are_cut_between_characters(void **state)
 	ktop_process(ktop, 1, name);
 	settle();
 	assert_int_equal(strlen(fake_text(fake_host_last(host, KTOP_EVENT_process), 4, 0)), 63);
-	memcpy(name + 61, "\xe2\x82\xac", 3);		/* bytes 61 to 63: would lose its last */
+	memcpy(name + 61, "\xe2\x82\xac", 3);		/* three bytes from 61 on: the limit of 63 would cut it */
 	ktop_process(ktop, 1, name);
 	settle();
 	assert_int_equal(strlen(fake_text(fake_host_last(host, KTOP_EVENT_process), 4, 0)), 61);
@@ -317,11 +317,11 @@ static void a_full_table_counts_what_it_cannot_hold(void **state)
 	settle();
 	assert_int_equal(fake_host_count(host, KTOP_EVENT_process), KTOP_PROCESSES);
 	assert_int_equal(meta_lost(), 10);
-	ktop_process(ktop, 5, "changed");		/* has its place */
+	ktop_process(ktop, 5, "changed");		/* this id has a row */
 	assert_int_equal(meta_lost(), 10);
 }
 
-/* What was told last of the table of threads. */
+/* The last `table` event about the table of threads. */
 static struct ktop_wire_table threads_told(void)
 {
 	struct ktop_wire_table table = { 0 };
@@ -345,7 +345,7 @@ static uint32_t missing_threads(void)
 	return threads_told().missing;
 }
 
-/* Told with the table and its size, and no more when they exit, or have found a place. */
+/* The event has the table's size and the missing ids, which are not counted any more when they exit or get a row. */
 static void what_finds_no_place_is_told_as_long_as_it_lives(void **state)
 {
 	(void)state;
@@ -370,7 +370,7 @@ static void what_finds_no_place_is_told_as_long_as_it_lives(void **state)
 	assert_int_equal(threads_told().used, 0);
 }
 
-/* Whatever their ids have in common: each counts, and one that exits takes no other's mark along. */
+/* Ids of one hash: each is counted, and the exit of one does not remove another one's mark. */
 static void all_that_find_no_place_are_counted(void **state)
 {
 	enum { MANY = 200 };
@@ -393,7 +393,7 @@ static void all_that_find_no_place_are_counted(void **state)
 	}
 }
 
-/* A kernel of many threads gives them more room. */
+/* A kernel with many threads may set a larger table. */
 static void tables_are_as_large_as_they_are_set(void **state)
 {
 	struct ktop_settings settings = { .threads = 2 * KTOP_THREADS, .objects = 1 };
@@ -424,8 +424,8 @@ static void the_exited_give_their_place(void **state)
 		ktop_process(ktop, i, "old");
 	for (uint32_t i = 0; i < 20; i++)
 		ktop_process_exit(ktop, 7 * i);
-	ktop_process_exit(ktop, 7);			/* twice is as once */
-	ktop_process(ktop, 7, "back");			/* lives again: keeps its place */
+	ktop_process_exit(ktop, 7);			/* a second time changes nothing */
+	ktop_process(ktop, 7, "back");			/* it lives again, in the same row */
 	for (uint32_t i = 0; i < 20; i++)
 		ktop_process(ktop, KTOP_PROCESSES + i, "new");
 	assert_int_equal(meta_lost(), 1);
@@ -462,7 +462,7 @@ static void objects_go_with_their_process(void **state)
 
 enum { KEYS = 40, ROWS = 16 };
 
-/* Reads one row, which must be the newest of its id and new; false: there is none. */
+/* Reads one row, which must be the newest of its id and not read before. False: there is none. */
 static bool hear(struct ktop_table *table, const uint32_t *put, uint32_t *heard)
 {
 	uint64_t payload[KTOP_ROW_WORDS];
@@ -478,7 +478,7 @@ static bool hear(struct ktop_table *table, const uint32_t *put, uint32_t *heard)
 	return true;
 }
 
-/* A table against an array of what was put last: random puts, exits, and reads between them. */
+/* Compares a table with an array of what was put last: puts, exits and reads in random order. */
 static void same_as_an_array(void **state)
 {
 	uint32_t put[KEYS] = { 0 }, heard[KEYS] = { 0 };
@@ -501,7 +501,7 @@ static void same_as_an_array(void **state)
 			;
 	}
 	assert_true(table.lost > 100 && table.lost < 49000);
-	for (int i = 0; i < 2; i++)			/* the walk under way, and a last one */
+	for (int i = 0; i < 2; i++)			/* the walk that has begun, and one more */
 		while (hear(&table, put, heard))
 			;
 	for (uint32_t i = 0; i < ROWS; i++)
@@ -517,7 +517,7 @@ static void a_row_half_written_is_skipped_and_comes_later(void **state)
 	ktop_process(ktop, 1, "one");
 	ktop_process(ktop, 2, "two");
 	row = &ktop->meta.processes.rows[0];
-	row->sequence++;				/* as its writer was interrupted */
+	row->sequence++;				/* the writer was interrupted in the row */
 	settle();
 	assert_int_equal(fake_host_count(host, KTOP_EVENT_process), 1);
 	assert_string_equal(fake_text(fake_host_last(host, KTOP_EVENT_process), 4, 0), "two");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling by overflows of a CPU's own counter: whose time is charged to whom, and when there are none. */
+/* Sampling by overflows of a CPU's own counter: which code gets which weight, also when overflows fail to come. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,9 +14,9 @@
 #include "kernel-hook/sampler.h"
 #include "tests/unit/fakes/fake_port.h"
 
-enum { PERIOD = 1000, RATE = 1000, EVERY = 1013 };	/* a counter is never in step */
+enum { PERIOD = 1000, RATE = 1000, EVERY = 1013 };	/* a counter never keeps step with the period */
 
-/* Where a sample may be: the CPU idles, works, with interrupts off; has an interrupt while it idles. */
+/* What a CPU may be doing: idling; working; working with interrupts off; handling an interrupt while it idles. */
 enum { IDLE, OPEN, MASKED, INTERRUPT, PLACES };
 static const struct ktop_regs places[PLACES] = {
 	[IDLE] = { .pc = 0x1100 }, [OPEN] = { .pc = 0x1200 }, [MASKED] = { .pc = 0x1300 },
@@ -24,8 +24,8 @@ static const struct ktop_regs places[PLACES] = {
 };
 
 static struct ktop *ktop;
-static const char *refusal;		/* of the counters */
-static uint32_t counting, asked;	/* their rate; how often that was set */
+static const char *refusal;		/* what the fake counters answer */
+static uint32_t counting, asked;	/* their rate; how often it was set */
 
 static const char *counters(uint32_t rate)
 {
@@ -63,7 +63,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What the samples of each place stand for; taken out. */
+/* Takes all samples out of the ring, and returns the sum of the weights of each place. */
 struct sums {
 	uint64_t samples, weight[PLACES], all, missed;
 };
@@ -123,10 +123,10 @@ static void overflow(int place)
 }
 
 /*
- * The CPU is at a place for so long. Its timer comes on time, or when interrupts come on; its counter
- * overflows with each `every` of work.
+ * The CPU is at one place for some clock ticks. Its timer fires on time, or when interrupts are enabled; its counter
+ * overflows after each `every` ticks of work.
  */
-static uint64_t worked;			/* since the last overflow */
+static uint64_t worked;			/* clock ticks since the last overflow */
 
 static void stay(int place, uint64_t time, uint64_t every)
 {
@@ -184,7 +184,7 @@ static void code_with_interrupts_off_gets_its_share(void **state)
 	near(sums.all + sums.missed, 5000, 1);
 }
 
-/* A CPU that mostly idles, and what its time is charged to. */
+/* On a CPU that mostly idles, the timer gives the idle time its weight. */
 static void idle_time_is_the_timers(uint64_t every)
 {
 	uint64_t is[PLACES] = { 0 };
@@ -217,7 +217,7 @@ static void idle_time_is_the_timers_at_the_rate_of_work(void **state)
 	idle_time_is_the_timers(EVERY);
 }
 
-/* The CPU runs faster than it says. */
+/* The counter overflows more often than the rate: this CPU is faster than the kernel has measured. */
 static void with_threads_the_shares_are_of_time(void **state)
 {
 	struct sums sums;
@@ -251,7 +251,7 @@ static void an_overflow_amid_a_sample_takes_and_loses_nothing(void **state)
 	assert_int_equal(ring->committed, committed);
 	assert_int_equal(ktop_ring_lost(ring), 0);
 	overflow(OPEN);
-	assert_int_equal(take_all().all, 1);		/* the clock went on by one period */
+	assert_int_equal(take_all().all, 1);		/* one period has passed */
 }
 
 static void without_overflows_the_timer_samples_and_tells_of_gaps(void **state)
@@ -282,7 +282,7 @@ static void an_overflow_while_off_or_before_the_start_takes_nothing(void **state
 	assert_int_equal(take_all().samples, 0);
 	tick(OPEN);
 	overflow(OPEN);
-	assert_int_equal(take_all().all, 1);		/* nothing of the time off */
+	assert_int_equal(take_all().all, 1);		/* the time while off is not counted */
 }
 
 static void counters_run_while_they_sample(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pacer and a CPU that answers, as real threads, with starts in between: for ThreadSanitizer,
- * and for the sum of what is due.
+ * The CPU that is set aside and a CPU that answers its NMIs, as real threads, with new starts in between.
+ * ThreadSanitizer watches, and the rounds that are due must add up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,9 +21,9 @@ enum { ROUNDS = 300000, PERIOD = 1000 };
 
 static struct ktop *ktop;
 static uint32_t finished, taken;	/* flags */
-static uint32_t rounds;			/* the pacer's, until it has finished */
+static uint32_t rounds;			/* counted by the pacer; read when it has finished */
 
-/* The drainer's part too: a new start every few rounds. Goes on until there was an answer. */
+/* Also does the drainer's part: a new start every few rounds. It goes on until an NMI was answered. */
 static void *pacer(void *argument)
 {
 	(void)argument;
@@ -38,7 +38,7 @@ static void *pacer(void *argument)
 	return NULL;
 }
 
-/* Takes what was sampled out again; returns the sum of all that it stands for. */
+/* Takes the samples out of the ring, and returns the sum of their weights and gaps. */
 static uint64_t take_all(void)
 {
 	struct ktop_ring *ring = ktop_ring(&ktop->cpu[0], KTOP_SAMPLES);

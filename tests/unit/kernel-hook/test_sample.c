@@ -62,7 +62,7 @@ static void by_nmi(void)
 	assert_int_equal(ktop->sampler, KTOP_NMI);
 }
 
-/* What a CPU's sample ring holds; taken out. */
+/* Takes all events out of a CPU's ring of samples, and returns their sums. */
 struct sums {
 	uint64_t samples, weight, heaviest, missed;
 	struct ktop_wire_sample last;
@@ -171,7 +171,7 @@ static void a_long_gap_is_charged_to_nobody(void **state)
 	assert_int_equal(sums.weight, 1);
 	assert_int_equal(sums.missed, 8);
 	tick_at(fake_port.timer[0], &in_user);
-	assert_int_equal(take_all(0).missed, 0);	/* told once */
+	assert_int_equal(take_all(0).missed, 0);	/* a gap is reported once */
 }
 
 static void a_gap_is_lost_with_its_sample(void **state)
@@ -309,7 +309,7 @@ static void the_last_cpu_is_set_aside_only_while_it_paces(void **state)
 	assert_false(ktop_set_aside(ktop, CPUS - 1));
 }
 
-/* Paces until `until`, with each CPU answering its NMIs. */
+/* Calls ktop_pace() up to the clock value `until`; each CPU answers its NMIs. */
 static void pace(uint64_t until)
 {
 	while (fake_port.clock < until) {
@@ -319,7 +319,7 @@ static void pace(uint64_t until)
 			fake_cpu = cpu;
 			for (; fake_port.nmis[cpu]; fake_port.nmis[cpu]--)
 				assert_true(ktop_nmi(ktop, &in_user));
-			assert_false(ktop_nmi(ktop, &in_user));	/* a stranger's */
+			assert_false(ktop_nmi(ktop, &in_user));	/* an unknown NMI */
 		}
 		fake_cpu = 0;
 		assert_true(next > fake_port.clock);
@@ -342,7 +342,7 @@ static void all_others_are_sampled_at_the_rate(void **state)
 		assert_int_equal(sums.weight, sums.samples);
 		assert_int_equal(sums.missed, 0);
 	}
-	tick_at(fake_port.clock + 10 * PERIOD, &in_user);	/* the timer has no say */
+	tick_at(fake_port.clock + 10 * PERIOD, &in_user);	/* the timer takes no sample now */
 	assert_int_equal(take_all(0).samples, 0);
 }
 
@@ -365,7 +365,7 @@ static void late_answers_carry_what_was_due(void **state)
 	fake_port.clock = ktop_pace(ktop);
 	for (int i = 0; i < 5; i++)
 		fake_port.clock = ktop_pace(ktop);
-	assert_int_equal(fake_port.nmis[1], 1);		/* one at a time */
+	assert_int_equal(fake_port.nmis[1], 1);		/* one NMI at a time */
 	fake_cpu = 1;
 	assert_true(ktop_nmi(ktop, &in_user));
 	assert_false(ktop_nmi(ktop, &in_user));
@@ -389,7 +389,7 @@ static void a_lost_nmi_is_sent_again(void **state)
 	assert_int_equal(fake_port.nmis[1], 1);
 	for (int i = 0; i < 6; i++)
 		fake_port.clock = ktop_pace(ktop);
-	assert_int_equal(fake_port.nmis[1], 2);		/* not with each round */
+	assert_int_equal(fake_port.nmis[1], 2);		/* no second NMI in each round */
 	fake_cpu = 1;
 	assert_true(ktop_nmi(ktop, &in_user));
 }
@@ -413,7 +413,7 @@ static void what_was_open_at_the_stop_is_not_due_at_the_next_start(void **state)
 	(void)state;
 	by_nmi();
 	for (int i = 0; i < 6; i++)
-		fake_port.clock = ktop_pace(ktop);	/* nobody answers */
+		fake_port.clock = ktop_pace(ktop);	/* the CPU does not answer */
 	ktop->wish = KTOP_NONE;
 	ktop_drain(ktop);
 	by_nmi();

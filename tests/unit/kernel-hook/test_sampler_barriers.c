@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The barriers of samplers and trace points: a CPU, the one set aside, and the drainer. */
+/* The barriers of samplers and trace points, between a CPU, the CPU that is set aside, and the drainer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void boot(bool nmi)
 	cpu = &ktop->cpu[0];
 }
 
-/* The newest value, whoever may know it. */
+/* The newest value in the weak memory, which not every thread may see yet. */
 static __attribute__((no_sanitize("thread"))) uint32_t newest(const uint32_t *value)
 {
 	return *value;
@@ -96,7 +96,7 @@ static void pair_3_a_sampler_is_in_force_after_the_last_sample_of_another(void *
 	} });
 }
 
-static uint64_t last;		/* what was taken when it was off and its ring not busy */
+static uint64_t last;		/* events taken when it was switched off and its ring was not busy */
 
 static void trace(void)
 {
@@ -105,7 +105,7 @@ static void trace(void)
 
 FOUR_TIMES(traces, trace())
 
-/* With room for two events. */
+/* The ring has room for two events. */
 static void trace_set_up(void)
 {
 	boot(false);
@@ -144,7 +144,7 @@ static void pair_3_an_event_is_counted_before_its_stream_is_said_to_be_off(void 
 		} });
 }
 
-/* On, then off for long, and about to come on. */
+/* Profiling was on, then off for long, and is about to be switched on. */
 static void on_set_up(bool by_nmi)
 {
 	boot(by_nmi);

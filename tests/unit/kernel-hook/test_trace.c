@@ -18,7 +18,7 @@
 
 enum { CPUS = 4 };
 
-/* What a kernel writes in a header of its own. */
+/* The rows that a kernel has in a header of its own. */
 #define DISK_EVENTS(KTOP_EVENT) \
 	KTOP_EVENT(disk_read, (u32, disk), (u64, block)) \
 	KTOP_EVENT(disk_done, (u8, disk), (s16, error)) \
@@ -161,7 +161,7 @@ static void eight_fields_lie_one_behind_the_other(void **state)
 	assert_true(event.e == -1 && event.f == -2 && event.g == -3 && event.h == INT64_MIN);
 }
 
-/* As many ids as the hook has: the last of them is switched as the first. */
+/* The kernel uses all ids that the hook has: the last one is switched like the first. */
 static void an_event_of_run_time_has_any_id(void **state)
 {
 	const char text[] = { 3, 0, 'a', 'b', 'c' };

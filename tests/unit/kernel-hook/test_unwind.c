@@ -16,7 +16,7 @@
 
 enum { WORDS = 256, ENTRY = 0x1800, USER_PC = 0x400123 };
 
-/* A stack of frame records, the lowest the innermost. */
+/* A stack of frame records. The lowest one is the innermost. */
 static uint64_t stack[WORDS];
 static struct ktop_regs regs;
 static struct ktop_current current;
@@ -50,7 +50,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* The same, but the port says beforehand where most of the text is. */
+/* The same, but the port has said where most of the text is. */
 static int set_up_known(void **state)
 {
 	set_up(state);
@@ -124,13 +124,13 @@ static void ends_well_at_a_zero_pc_below_a_user(void **state)
 	assert_int_equal(sample.flags, 0);
 }
 
-/* Where it is known what the text is, the port is not asked, which here would deny it. */
+/* In the known text the port is not asked; here the port would say that it is no text. */
 static void known_text_is_not_asked_about(void **state)
 {
 	(void)state;
 	current.text_low = 0x8000;
 	current.text_high = 0x9000;
-	record(4, at(8), 0x8001);			/* looked up at minus one */
+	record(4, at(8), 0x8001);			/* a return address: minus one, it is in the text */
 	record(8, at(12), 0x9000);
 	record(12, at(16), 0x1300);
 	record(16, 0, 0x8000);
@@ -143,7 +143,7 @@ static void known_text_is_not_asked_about(void **state)
 static void a_frame_outside_the_text_is_cut(void **state)
 {
 	(void)state;
-	current.user_pc = USER_PC;			/* but not valid */
+	current.user_pc = USER_PC;			/* but user_valid is false */
 	record(4, at(8), 0x1200);
 	record(8, 0x7fff1000, USER_PC);
 	assert_int_equal(kernel(), 2);
@@ -189,7 +189,7 @@ static void the_entry_window_is_a_leaf(void **state)
 	assert_int_equal(sample.flags, KTOP_ENTRY);
 }
 
-/* Nothing can lie there, wherever the registers point: nothing is read. */
+/* A stack without room for a frame record: nothing is read, wherever the registers point. */
 static void a_stack_too_small_for_a_record_is_not_walked(void **state)
 {
 	(void)state;
@@ -264,7 +264,7 @@ static void a_stack_of_just_the_limit_is_whole(void **state)
 	assert_int_equal(sample.flags, 0);
 }
 
-/* Whatever lies on the stack, nothing outside it is read: the sanitizers watch. */
+/* Random stacks: nothing outside the stack is read. The sanitizers watch. */
 static void garbage_never_leads_outside(void **state)
 {
 	unsigned seed = 7;
@@ -333,7 +333,7 @@ static void in_the_kernel_it_starts_at_the_saved_registers(void **state)
 	(void)state;
 	user_record(0x7020, 0, 0x400200);
 	regs = (struct ktop_regs) { .pc = 0x1111, .fp = 0x7010 };
-	assert_int_equal(user(), 0);			/* nothing saved */
+	assert_int_equal(user(), 0);			/* the entry has saved nothing */
 	current.user_valid = true;
 	current.user_pc = 0x400300;
 	current.user_fp = 0x7020;

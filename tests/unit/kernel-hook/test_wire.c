@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* docs/wire.md says what wire.h says: each event's row, word for word. */
+/* Each event's row in docs/wire.md is word for word what wire.h has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static char *read_page(void)
 	return page;
 }
 
-/* "u32 a;u8[] b;" as a cell of the page has it: "u32 a; u8[] b". */
+/* Turns "u32 a;u8[] b;" into what a cell of the page has: "u32 a; u8[] b". */
 static void spell(char *to, size_t size, const char *fields)
 {
 	size_t at = 0;

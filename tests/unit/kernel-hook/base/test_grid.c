@@ -24,7 +24,7 @@ static void the_sum_of_periods_is_exact(void **state)
 
 		ktop_grid_start(&grid, now, period);
 		for (int i = 0; i < 500; i++) {
-			uint64_t whole = (now - begin) / period;	/* the oracle */
+			uint64_t whole = (now - begin) / period;	/* what must come out */
 
 			sum += ktop_grid_due(&grid, now);
 			assert_true(sum == whole || sum + 1 == whole);
@@ -53,7 +53,7 @@ static void fire_times_are_spread_over_the_period(void **state)
 	assert_true(low < 10000 && high > 990000 && high < 1000000);
 }
 
-/* Work of the sampling period itself, 30 % of each at some place in it. */
+/* Work that repeats with the sampling period and takes 30 % of it gets 30 % of the samples, wherever it begins. */
 static void work_that_keeps_step_gets_its_share(void **state)
 {
 	enum { SAMPLES = 20000 };
@@ -72,7 +72,7 @@ static void work_that_keeps_step_gets_its_share(void **state)
 	}
 }
 
-/* Whatever the clock says: it may be one that has just begun. */
+/* This holds for any clock value, also for a clock that has just begun. */
 static void nothing_is_due_after_the_stop(void **state)
 {
 	static const uint64_t clocks[] = { 0, 1, PERIOD / 2, 3 * PERIOD, UINT64_MAX - 1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The barriers of a table of names: who names things, and the drainer. */
+/* The barriers of a table of names, between the writer and the drainer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static struct {
 } names;
 static uint64_t version, told;
 
-/* Each version is as many words as its number, all of them that number. */
+/* Version N of a row has N words, each of them N. */
 static void put_version(void)
 {
 	uint64_t words[KTOP_ROW_WORDS];

@@ -29,7 +29,7 @@ static int after(void **state)
 {
 	(void)state;
 	for (int i = SIZE; i < SIZE + 64; i++)
-		assert_int_equal(memory[i], 0xaa);	/* nothing beyond the end */
+		assert_int_equal(memory[i], 0xaa);	/* nothing is written behind the end */
 	return 0;
 }
 
@@ -44,7 +44,7 @@ static bool put(uint16_t id, uint32_t room, uint32_t size, uint8_t content)
 	return true;
 }
 
-/* Takes the first record and says its id; 0: none. */
+/* Takes the first record, and returns its id; 0: there is none. */
 static uint16_t take(void)
 {
 	const struct ktop_record *record = ktop_ring_first(&ring, ktop_ring_head(&ring));
@@ -78,7 +78,7 @@ static void full_drops_the_new_event_and_counts_it(void **state)
 	while (put((uint16_t)(stored + 1), 48, 48, 1))
 		stored++;
 	assert_int_equal(stored, SIZE / 64);
-	assert_int_equal(ktop_ring_head(&ring) - ring.tail, SIZE);	/* full, and not empty */
+	assert_int_equal(ktop_ring_head(&ring) - ring.tail, SIZE);	/* full, not empty */
 	assert_false(put(999, 48, 48, 1));
 	assert_int_equal(ktop_ring_lost(&ring), 2);
 	assert_int_equal(ring.committed, stored);
@@ -93,7 +93,7 @@ static void one_piece_at_the_wrap(void **state)
 	const struct ktop_record *record;
 
 	(void)state;
-	/* Up to 16 bytes before the end: the next record starts at the begin of the ring. */
+	/* Fills up to 16 bytes before the end, so that the next record starts at the begin of the ring. */
 	for (int i = 0; i < 2; i++)
 		assert_true(put(1, 1000, 1000, 1));
 	assert_true(put(1, SIZE - 2 * 1016 - 32, SIZE - 2 * 1016 - 32, 1));
@@ -139,7 +139,7 @@ static void nested_writes_are_dropped_and_counted(void **state)
 	assert_int_equal(take(), 5);
 }
 
-/* ---- against a queue of everything ---- */
+/* ---- compared with a queue of everything ---- */
 
 struct expected {
 	uint16_t id;
@@ -182,7 +182,7 @@ static void same_as_a_queue(void **state)
 		uint64_t used = ktop_ring_head(&ring) - ring.tail;
 
 		assert_true(used <= SIZE && ktop_ring_lost(&ring) == refused);
-		/* Where there is room for two, there is room for one in one piece. */
+		/* If there is room for two records, there is room for one in one piece. */
 		if (used + 2 * (room + 24) <= SIZE) {
 			assert_true(ktop_ring_enter(&ring));
 			assert_non_null(ktop_ring_reserve(&ring, room, 0));

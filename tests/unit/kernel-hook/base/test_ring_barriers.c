@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring's barriers: a writer, an interrupt and the drainer. */
+/* The ring's barriers, between a writer, an interrupt and the drainer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

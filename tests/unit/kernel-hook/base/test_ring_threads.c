@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One ring between real threads: a CPU that writes and a drainer that reads, for ThreadSanitizer
- * and for a look at what arrives.
+ * One ring between real threads, a CPU that writes and a drainer that reads. ThreadSanitizer watches, and what arrives
+ * is checked.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,9 +21,9 @@ enum { EVENTS = 200000, SIZE = KTOP_RING_MIN };
 
 struct test {
 	struct ktop_ring ring;
-	uint32_t finished;		/* the writer is done */
+	uint32_t finished;		/* the writer has written all */
 	uint64_t received;
-	uint64_t bad;			/* records that were not whole, or out of order */
+	uint64_t bad;			/* records that were incomplete or out of order */
 };
 
 static uint32_t size_of(uint64_t number)
@@ -31,7 +31,7 @@ static uint32_t size_of(uint64_t number)
 	return 8 + (uint32_t)(number * 37 % 512);
 }
 
-/* An event is its number, then a pattern made of it. */
+/* An event has its number, then a pattern that depends on the number. */
 static void fill(uint8_t *payload, uint64_t number)
 {
 	memcpy(payload, &number, 8);

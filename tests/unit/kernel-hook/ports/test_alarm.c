@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The template's alarm, against arithmetic of 128 bits and a timer that is turned by hand. */
+/* The template's alarm, compared with arithmetic of 128 bits, and with a simulated timer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static uint64_t any_wait(struct random *random)
 	return random_next(random) >> random_below(random, 64);
 }
 
-/* Never early; late by one unit, and where the wait has more than 32 bits, by what 2^-32 of it is. */
+/* A shot is never early. It is late by at most one unit, and if the wait exceeds 32 bits, by 2^-32 of the wait. */
 static void units_are_enough_and_no_more(void **state)
 {
 	struct random random = { 41 };
@@ -43,7 +43,7 @@ static void units_are_enough_and_no_more(void **state)
 		units = ktop_alarm_units(&alarm, now);
 		assert_in_range(units, 1, most);
 		if (exact >= most) {
-			/* as far as the timer reaches, to a tick of the clock */
+			/* up to where the timer reaches, to a clock tick */
 			assert_true(units == most || (wide)units * clock_hz + clock_hz > (wide)wait * timer_hz);
 			continue;
 		}
@@ -58,14 +58,14 @@ static void the_earlier_wish_counts(void **state)
 
 	(void)state;
 	ktop_alarm_init(&alarm, 1000, 1000, 10000);
-	assert_int_equal(ktop_alarm_units(&alarm, 5), 10000);		/* no wish */
+	assert_int_equal(ktop_alarm_units(&alarm, 5), 10000);		/* no deadline */
 	alarm.kernel = 105;
 	assert_int_equal(ktop_alarm_units(&alarm, 5), 100);
 	alarm.sample = 25;
 	assert_int_equal(ktop_alarm_units(&alarm, 5), 20);
 	alarm.kernel = 15;
 	assert_int_equal(ktop_alarm_units(&alarm, 5), 10);
-	assert_int_equal(ktop_alarm_units(&alarm, 15), 1);		/* is due, or was */
+	assert_int_equal(ktop_alarm_units(&alarm, 15), 1);		/* the deadline is due or has passed */
 	assert_int_equal(ktop_alarm_units(&alarm, 5000), 1);
 }
 
@@ -90,8 +90,8 @@ static void a_met_wish_is_cleared_and_the_other_stands(void **state)
 }
 
 /*
- * A machine of one timer, as an interrupt goes: both parties wish anew when they were met. The oracle
- * is two plain lists of deadlines: each is served once, in time to a unit, whatever the other does.
+ * A machine with one timer: in its interrupt, both parties set a new deadline when the old one is met. Two plain lists
+ * of deadlines say what must come out: each deadline is served once, at most a unit late, whatever the other one does.
  */
 static void neither_party_misses_a_turn(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The barriers of the Linux port's queues: samplers of two CPUs, and the drainer. */
+/* The barriers of the Linux port's queues, between the samplers of two CPUs and the drainer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

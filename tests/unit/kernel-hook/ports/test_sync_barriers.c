@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The barriers of the demo kernel: CPUs that share a lock, and a stack. */
+/* The barriers of the demo kernel, between CPUs that share a lock, and between CPUs that use one stack. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,8 +15,8 @@ enum { TURNS = 4, WORDS = 4 };
 
 static struct {
 	bool held, used;
-	uint32_t count;			/* of who holds the lock */
-	uint32_t stack[WORDS];		/* of who may use it */
+	uint32_t count;			/* belongs to the CPU that holds the lock */
+	uint32_t stack[WORDS];		/* belongs to the CPU that may use it */
 } shared;
 
 static void set_up(void)

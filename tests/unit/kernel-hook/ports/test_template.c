@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The defaults of the template that do not touch the machine. */
+/* The template's defaults, as far as they do not need a real machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "kernel-hook/ports/template/template.h"
 #include "kernel-hook/wire.h"
 
-/* A kernel's text, with its stubs nearer to the beginning; and one that counts its CPUs itself. */
+/* The symbols of a kernel whose stubs are nearer to the beginning of its text; and a ktop_port_cpu() of its own. */
 __asm__(
 	".pushsection .data\n"
 	".globl ktop_text_begin, ktop_text_end, ktop_stubs_begin, ktop_stubs_end\n"
@@ -80,7 +80,7 @@ static void a_thread_is_what_it_was_made(void **state)
 	assert_true(thread.stack_low == (uintptr_t)stack);
 	assert_true(thread.stack_high == (uintptr_t)stack + sizeof(stack));
 	assert_false(thread.idle || thread.user_valid);
-	/* Known to be text is the longer side of the stubs, and nothing of them. */
+	/* The known text is the longer part beside the stubs, without any of the stubs. */
 	assert_true(thread.text_low == at(ktop_stubs_end) && thread.text_high == at(ktop_text_end));
 }
 

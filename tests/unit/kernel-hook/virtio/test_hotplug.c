@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A controller that comes when the kernel runs: on a PCI bus of our own, where it has no address, and
- * its registers are seen by the window in its configuration alone (Virtual I/O Device 1.2, 4.1.4.9).
+ * A controller that is plugged in while the kernel runs, on a fake PCI bus. It has no address: its registers are
+ * reached only through the window in its configuration (Virtual I/O Device 1.2, 4.1.4.9).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,9 +24,9 @@ enum { COMMON_AT = 0x1000, NOTIFY_AT = 0x3000, CONFIG_AT = 0x2000, STEP = 4, WIN
 
 static struct fake_serial *fake;
 static bool plugged;
-static uint8_t space[256];		/* of the controller */
+static uint8_t space[256];		/* the controller's configuration */
 static uint32_t reads, maps;
-static struct ktop_virtq chosen;	/* by queue_select, and what was said of it */
+static struct ktop_virtq chosen;	/* the queue that queue_select has chosen, as the driver has set it */
 static uint32_t select_half;
 
 static struct ktop_virtio_serial_config config;
@@ -78,7 +78,7 @@ static uint32_t hear(uint32_t at)
 	return 0;
 }
 
-/* ---- configuration space, in place of kernel-hook/virtio/pci_ports.c ---- */
+/* ---- configuration space, in the place of kernel-hook/virtio/pci_ports.c ---- */
 
 static uint32_t word(uint32_t at)
 {
@@ -103,7 +103,7 @@ uint32_t ktop_pci_read(uint32_t function, uint32_t at)
 	if (function != BEHIND || !plugged)
 		return UINT32_MAX;
 	if (at == WINDOW + 16)
-		return 0xffff0000 | hear(word(WINDOW + 8));	/* more than was asked for */
+		return 0xffff0000 | hear(word(WINDOW + 8));	/* the upper bytes were not asked for */
 	return word(at);
 }
 
@@ -177,7 +177,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Rounds of the drainer until it is connected; how many. */
+/* Runs rounds of the drainer until the port is connected, and returns how many. */
 static uint32_t rounds(uint32_t limit)
 {
 	uint32_t count = 0;
@@ -201,7 +201,7 @@ static void one_that_comes_late_is_found(void **state)
 	assert_int_equal(fake->out_size, 5);
 	assert_memory_equal(fake->out, "hello", 5);
 	assert_true(fake->accepted == (1ull << 32 | 1 << 1));
-	assert_int_equal(maps, 0);		/* there is no address to be mapped */
+	assert_int_equal(maps, 0);		/* there is no address to map */
 }
 
 static void looking_costs_little_in_each_call(void **state)
@@ -210,7 +210,7 @@ static void looking_costs_little_in_each_call(void **state)
 	for (uint32_t i = 0; i < 5 * SLOTS; i++) {
 		reads = 0;
 		transport->connected(transport, &connections);
-		assert_in_range(reads, 1, 22);	/* of eight functions, two each, and what one is */
+		assert_in_range(reads, 1, 22);	/* two for each of eight functions, and more for the controller */
 	}
 }
 
@@ -253,7 +253,7 @@ static void one_that_cannot_be_driven_is_tried_once(void **state)
 	assert_int_equal(fake->resets, resets);
 }
 
-/* Each of them left its place in the list: after four there was none for a good one. */
+/* A controller that is unplugged frees its place: with four places, a fifth one is found. */
 static void one_that_was_given_up_leaves_its_place(void **state)
 {
 	(void)state;
@@ -292,7 +292,7 @@ static void without_leave_nobody_looks(void **state)
 	config.hotplug = false;
 	assert_null(ktop_virtio_serial_init(&config));
 	plugged = true;
-	assert_null(ktop_virtio_serial_init(&config));	/* without an address, and no window then */
+	assert_null(ktop_virtio_serial_init(&config));	/* it has no address, and at boot the window is not used */
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

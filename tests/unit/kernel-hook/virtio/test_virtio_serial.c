@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver of the port, over a controller in memory. */
+/* The driver of the port, with a controller that is simulated in memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/fakes/fake_serial.h"
 
 #define NAME "org.ktop.0"
-enum { TURNS = 60 };			/* more than any handshake here needs */
+enum { TURNS = 60 };			/* rounds; more than any handshake in here needs */
 
 struct bench {
 	struct fake_serial *fake, *other;
@@ -68,7 +68,7 @@ static bool connected(struct bench *bench)
 	return bench->transport->connected(bench->transport, &bench->connections);
 }
 
-/* Driver and device by turns. */
+/* Driver and device run in turns. */
 static bool settle(struct bench *bench)
 {
 	for (uint32_t i = 0; i < TURNS; i++) {
@@ -273,7 +273,7 @@ static void a_port_may_move(void **state)
 	settle(bench);
 	fake_serial_host(bench->other, 2, true);
 	assert_true(settle(bench));
-	/* And the first controller no longer has memory that is the second's now. */
+	/* The first controller does not have the memory any more that now belongs to the second. */
 	assert_int_equal(bench->fake->queues[2 * 6 + 2].size, 0);
 }
 
@@ -289,14 +289,14 @@ static void each_connection_is_counted(void **state)
 		assert_true(connected(bench));
 		assert_int_equal(bench->connections, i);
 	}
-	/* Too fast to be seen as a gap, yet a new one. */
+	/* The driver does not see that the host was away, but it counts a new connection. */
 	fake_serial_host(bench->fake, 1, false);
 	fake_serial_host(bench->fake, 1, true);
 	assert_true(connected(bench));
 	assert_int_equal(bench->connections, 100);
 }
 
-/* Whatever the handshake has come to by then. */
+/* At any point of the handshake. */
 static void a_host_that_comes_at_any_time_counts_once(void **state)
 {
 	for (uint32_t turns = 0; turns < 12; turns++) {
@@ -368,7 +368,7 @@ static void a_host_that_does_not_read_leaves_no_buffer(void **state)
 	assert_non_null(buffer(bench));
 }
 
-/* However many hosts stop reading and go, each with a buffer. */
+/* Any number of hosts may stop reading and disconnect, each with a buffer that QEMU keeps. */
 static void buffers_that_are_kept_are_got_back(void **state)
 {
 	struct bench *bench = *state;
@@ -393,7 +393,7 @@ static void buffers_that_are_kept_are_got_back(void **state)
 	}
 }
 
-/* What the next host has sent by then is not lost for the sake of a buffer. */
+/* Bytes that the next host has sent by then are not lost in the reset that frees the buffer. */
 static void a_quick_host_is_heard(void **state)
 {
 	struct bench *bench = *state;
@@ -413,7 +413,7 @@ static void a_quick_host_is_heard(void **state)
 	assert_non_null(buffer(bench));
 }
 
-/* Without such a buffer a new host needs no reset. */
+/* If no such buffer is kept, a new host causes no reset. */
 static void a_host_that_reads_costs_no_reset(void **state)
 {
 	struct bench *bench = *state;
@@ -438,7 +438,7 @@ static void sizes_that_cannot_be_are_not_sent(void **state)
 	struct bench *bench = *state;
 
 	open_connected(bench, 1);
-	send(bench, 5);				/* no buffer was asked for */
+	send(bench, 5);				/* without a call of buffer() before it */
 	assert_non_null(buffer(bench));
 	send(bench, 0);
 	send(bench, KTOP_PACKET_MAX + 1);
@@ -482,7 +482,7 @@ static void a_device_that_needs_a_reset_gets_it(void **state)
 	assert_non_null(buffer(bench));
 	bench->fake->status |= 64;
 	assert_false(connected(bench));
-	send(bench, 100);			/* the buffer of before: nothing to send it to */
+	send(bench, 100);			/* the buffer from before: its queues are gone */
 	assert_true(settle(bench));
 	assert_int_equal(bench->connections, 2);
 	assert_int_equal(bench->fake->out_size, 0);
@@ -552,7 +552,7 @@ static void malformed_messages_are_ignored(void **state)
 	assert_int_equal(bench->connections, 1);
 }
 
-/* One byte, word or ring anywhere in the device's half of the queues, or a message; by chance. */
+/* Changes a random byte, word or ring in the device's half of the queues, or sends a random message. */
 static void torment(struct bench *bench, uint32_t *random)
 {
 	struct fake_serial *fake = bench->fake;
@@ -610,7 +610,7 @@ static void a_hostile_device_breaks_nothing(void **state)
 			fake_serial_run(bench->fake);
 	}
 	assert_true(ups > 0);
-	/* And when it comes to its senses, all is well. */
+	/* When the device behaves again, everything works. */
 	bench->fake->reading = true;
 	bench->fake->status |= 64;
 	settle(bench);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's side of a virtqueue against a device's side written from the specification. */
+/* The driver's side of a virtqueue, with a device's side that was written from the specification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,7 +125,7 @@ static void a_short_queue_takes_fewer_buffers(void **state)
 	assert_int_equal(count, 4);
 }
 
-/* In any order, past the wrap of both 16-bit indices. */
+/* Buffers come back in any order, until both 16-bit indices have wrapped. */
 static void buffers_go_round_for_ever(void **state)
 {
 	struct pair *pair = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The barriers of a virtqueue: the driver, and a device as the specification wants it. */
+/* The barriers of a virtqueue, between the driver and a device that follows the specification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static struct {
 } virtq;
 static struct device {
 	uint16_t *available, *available_ring, *used_flags, *used;
-	uint32_t *used_ring, *length;	/* of each descriptor, 4 words apart */
+	uint32_t *used_ring, *length;	/* length: of the first descriptor; the next ones are 4 words apart */
 	uint16_t seen;
 	bool asleep;
 } device;
@@ -46,7 +46,7 @@ static void virtq_set_up(void)
 	notified = false;
 }
 
-/* Writes a buffer that it was offered, and gives it back. */
+/* The device writes to a buffer that it was offered, and gives it back. */
 static void device_step(void)
 {
 	uint16_t id, slot = device.seen % ENTRIES;
@@ -116,7 +116,7 @@ static void offer_and_notify(void)
 	notified = ktop_virtq_wants_notify(&virtq.queue);
 }
 
-/* It asks to be told, and then looks once more. */
+/* The device asks to be notified, and then looks once more. */
 static void fall_asleep(void)
 {
 	__atomic_store_n(device.used_flags, 0, __ATOMIC_SEQ_CST);
