@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "kernel-hook/ktop.h"
 #include "fake_host.h"
 
 static void keep(struct fake_host *host, const struct fake_event *event)
@@ -147,6 +148,14 @@ void fake_host_connect(struct fake_host *host)
 {
 	host->connected = true;
 	host->connections++;
+}
+
+void fake_host_drain(struct ktop *ktop)
+{
+	int calls = 0;
+
+	while (ktop_drain(ktop))
+		assert_true(++calls < 1000);
 }
 
 void fake_host_forget(struct fake_host *host)

@@ -12,6 +12,8 @@
 #include "kernel-hook/transport.h"
 #include "kernel-hook/wire.h"
 
+struct ktop;
+
 struct fake_event {
 	uint32_t stream, cpu;
 	uint16_t id, size;
@@ -49,6 +51,7 @@ struct fake_host *fake_host_new(void);
 void fake_host_free(struct fake_host *host);
 
 void fake_host_connect(struct fake_host *host);
+void fake_host_drain(struct ktop *ktop);	/* until the hook has nothing more to do */
 
 /* Forgets the events, and keeps the books. */
 void fake_host_forget(struct fake_host *host);

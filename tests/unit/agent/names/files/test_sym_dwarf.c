@@ -56,6 +56,18 @@ static void check_line(struct sym_dwarf *dwarf, uint64_t address, const char *ex
 	free(line);
 }
 
+/* Of a file in the scratch folder. Both it and the descriptor are the caller's. */
+static struct sym_dwarf *read_dwarf(const char *name, int *fd)
+{
+	struct sym_dwarf *dwarf;
+
+	*fd = open(scratch_path(name), O_RDONLY);
+	assert_true(*fd >= 0);
+	dwarf = sym_dwarf_new(*fd, NULL, NULL, &full);
+	assert_non_null(dwarf);
+	return dwarf;
+}
+
 static void check_program(const char *path)
 {
 	int fd = open(path, O_RDONLY);
@@ -101,10 +113,7 @@ static void test_inlined_start(void **state)
 	scratch_text("outer.c", "#include \"inner.h\"\n\nint outer(volatile int *x)\n{\n"
 		"\treturn inner(x);\n}\n\nvoid _start(void)\n{\n}\n");
 	scratch_run("gcc -O2 -g -nostdlib -ffreestanding -static -o inlined outer.c");
-	fd = open(scratch_path("inlined"), O_RDONLY);
-	assert_true(fd >= 0);
-	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
-	assert_non_null(dwarf);
+	dwarf = read_dwarf("inlined", &fd);
 	check_line(dwarf, address_of(fd, "outer"), "outer.c:4");	/* the line of its brace */
 	sym_dwarf_free(dwarf);
 	close(fd);
@@ -135,10 +144,7 @@ static void check_nested(const char *options)
 
 	scratch_text("nested.c", nested_source);
 	scratch_run(command);
-	fd = open(scratch_path("nested"), O_RDONLY);
-	assert_true(fd >= 0);
-	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
-	assert_non_null(dwarf);
+	dwarf = read_dwarf("nested", &fd);
 	check_inlined(dwarf, address_of(fd, "deep"), "inner\ninnermost\n");
 	check_inlined(dwarf, address_of(fd, "outside"), "");
 	check_inlined(dwarf, 0, "");
@@ -168,10 +174,7 @@ static void test_inlined_cxx(void **state)
 		"asm volatile(\".globl deep\\ndeep: nop\"); return n; } };\n"
 		"int ask(B &b) { return b.get(); } }\nextern \"C\" void _start() {}\n");
 	scratch_run("clang -x c++ -O2 -g -nostdlib -ffreestanding -static -o space space.c");
-	fd = open(scratch_path("space"), O_RDONLY);
-	assert_true(fd >= 0);
-	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
-	assert_non_null(dwarf);
+	dwarf = read_dwarf("space", &fd);
 	check_inlined(dwarf, address_of(fd, "deep"), "_ZN1a1B3getEv\n");
 	sym_dwarf_free(dwarf);
 	close(fd);
@@ -193,10 +196,7 @@ static void test_module(void **state)
 		"__attribute__((section(\".text.unlikely\"), aligned(64))) int second(void)\n{\n"
 		"\treturn 3;\n}\n");
 	scratch_run("gcc -O0 -g -ffreestanding -c -o module.ko module.c");
-	fd = open(scratch_path("module.ko"), O_RDONLY);
-	assert_true(fd >= 0);
-	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
-	assert_non_null(dwarf);
+	dwarf = read_dwarf("module.ko", &fd);
 	check_line(dwarf, 0, "module.c:6");
 	check_line(dwarf, 64, "module.c:10");
 	check_line(dwarf, 4096, NULL);
@@ -214,10 +214,7 @@ static void test_outside(void **state)
 	build("inside", "gcc", "-g");
 	scratch_run("mkdir -p out && cd out && gcc -O0 -g -nostdlib -ffreestanding -static "
 		"-o ../outside ../start.c ../lib/math/twice.c");
-	fd = open(scratch_path("outside"), O_RDONLY);
-	assert_true(fd >= 0);
-	dwarf = sym_dwarf_new(fd, NULL, NULL, &full);
-	assert_non_null(dwarf);
+	dwarf = read_dwarf("outside", &fd);
 	check_line(dwarf, address_of(fd, "_start"), "start.c:3");
 	check_line(dwarf, address_of(fd, "twice"), "math/twice.c:2");
 	sym_dwarf_free(dwarf);
