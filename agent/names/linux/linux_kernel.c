@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "btf.h"
 #include "bytes.h"
 #include "kallsyms.h"
 #include "linux_kernel.h"
@@ -187,6 +188,15 @@ static void take_banner(struct linux_kernel *kernel, const struct kernel_bytes *
 	}
 }
 
+static void take_layout(struct linux_kernel *kernel, const struct kernel_bytes *bytes, struct budget *budget)
+{
+	struct btf *btf = btf_new(bytes->bytes, bytes->size, kernel_bytes_word(bytes), budget);
+
+	if (btf)
+		kernel_layout_set(&kernel->layout, btf);
+	btf_free(btf);
+}
+
 struct linux_kernel *linux_kernel_new(struct kernel_bytes *bytes, struct kallsyms *kallsyms,
 	struct budget *budget)
 {
@@ -207,6 +217,7 @@ struct linux_kernel *linux_kernel_new(struct kernel_bytes *bytes, struct kallsym
 	take_orc(kernel, bytes, budget);
 	take_build_id(kernel, bytes);
 	take_banner(kernel, bytes);
+	take_layout(kernel, bytes, budget);
 	return kernel;
 }
 

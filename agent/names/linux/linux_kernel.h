@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "kernel_bytes.h"
+#include "kernel_layout.h"
 
 struct budget;
 struct kallsyms;
@@ -42,6 +43,7 @@ struct linux_kernel {
 	char banner[LINUX_BANNER_MAX + 1];	/* "Linux version 6.1..."; any bytes, "" if it was not found */
 	size_t build_id_size;		/* 0: unknown */
 	uint8_t build_id[LINUX_BUILD_ID_MAX];
+	struct kernel_layout layout;	/* by its BTF; all 0: it has none */
 	struct orc *orc;		/* NULL: it has no ORC tables */
 };
 

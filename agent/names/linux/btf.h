@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a kernel's structs are laid out, by the BTF in its image (linux/Documentation/bpf/btf.rst). Nothing is owned
+ * but an index: the types lie in the bytes that it was made of.
+ */
+#ifndef BTF_H
+#define BTF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct budget;
+struct btf;
+
+struct btf_member {			/* bytes */
+	uint32_t offset;
+	uint32_t size;			/* of all elements, if it is an array; 0: not known */
+	uint32_t element;		/* of one of them, else as `size` */
+};
+
+/* Finds the first BTF in these bytes, which have to outlive it. `word`: bytes of a pointer. NULL: none. */
+struct btf *btf_new(const uint8_t *bytes, size_t size, size_t word, struct budget *budget);
+void btf_free(struct btf *btf);
+
+/*
+ * A member of a struct or union by its name, or by a path through others inside it: "core_layout.base". Members of
+ * unnamed structs and unions are their parent's. False: there is none, or it is a bit field.
+ */
+bool btf_member(const struct btf *btf, const char *type, const char *path, struct btf_member *member);
+
+/* False: there is no struct or union of that name. */
+bool btf_size(const struct btf *btf, const char *type, uint32_t *size);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "btf.h"
+#include "kernel_layout.h"
+
+static bool find(const struct btf *btf, const char *type, const char *path, uint32_t *offset)
+{
+	struct btf_member member;
+	bool found = btf_member(btf, type, path, &member);
+
+	*offset = found ? member.offset : 0;
+	return found;
+}
+
+static bool find_text(const struct btf *btf, const char *type, const char *path, uint32_t *offset, uint32_t *size)
+{
+	struct btf_member member;
+
+	if (!btf_member(btf, type, path, &member) || !member.size)
+		return false;
+	*offset = member.offset;
+	*size = member.size;
+	return true;
+}
+
+/* Since 6.4 a module's memory is an array; before that it had a core part and one that is freed after its start. */
+static bool find_parts(struct kernel_layout *layout, const struct btf *btf)
+{
+	struct btf_member parts;
+	const char *part = "module_memory";
+
+	if (btf_member(btf, "module", "mem", &parts) && parts.element) {
+		layout->parts_count = parts.size / parts.element;
+		layout->part_size = parts.element;
+	} else if (btf_member(btf, "module", "core_layout", &parts)) {
+		part = "module_layout";
+		layout->parts_count = 1;
+		layout->part_size = parts.size;
+		find(btf, "module", "init_layout", &layout->init_part);
+	} else {
+		return false;
+	}
+	layout->parts = parts.offset;
+	return find(btf, part, "base", &layout->part_base) && find(btf, part, "size", &layout->part_length);
+}
+
+void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
+{
+	*layout = (struct kernel_layout) { .modules = false };
+	layout->modules = find(btf, "module", "list", &layout->module_list) &&
+		find_text(btf, "module", "name", &layout->module_name, &layout->module_name_size) &&
+		find_parts(layout, btf) && find(btf, "module", "kallsyms", &layout->kallsyms) &&
+		find(btf, "mod_kallsyms", "symtab", &layout->symbols) &&
+		find(btf, "mod_kallsyms", "num_symtab", &layout->symbols_count) &&
+		find(btf, "mod_kallsyms", "strtab", &layout->texts) &&
+		find(btf, "mod_kallsyms", "typetab", &layout->types);
+	layout->orc = find(btf, "module", "arch.num_orcs", &layout->orc_count) &&
+		find(btf, "module", "arch.orc_unwind_ip", &layout->orc_ips) &&
+		find(btf, "module", "arch.orc_unwind", &layout->orc_entries);
+	layout->tasks = find(btf, "task_struct", "tasks", &layout->task_list) &&
+		find(btf, "task_struct", "pid", &layout->task_pid) &&
+		find(btf, "task_struct", "tgid", &layout->task_group) &&
+		find_text(btf, "task_struct", "comm", &layout->task_comm, &layout->task_comm_size) &&
+		find(btf, "task_struct", "stack", &layout->task_stack);
+}

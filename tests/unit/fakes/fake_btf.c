@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/util.h"
+#include "fake_btf.h"
+
+enum { INT = 1, PTR = 2, ARRAY = 3, STRUCT = 4, UNION = 5, ENUM = 6, TYPEDEF = 8, CONST = 10, FUNC_PROTO = 13 };
+enum { ROOM = 8192, HEAD = 24 };
+
+struct builder {
+	uint8_t types[ROOM], texts[ROOM];
+	size_t types_size, texts_size;
+	unsigned count;
+};
+
+struct member {
+	const char *name;
+	unsigned type;
+	uint32_t at;			/* bytes */
+};
+
+static void put(struct builder *builder, uint32_t word)
+{
+	for (int i = 0; i < 4; i++)
+		builder->types[builder->types_size++] = (uint8_t)(word >> (8 * i));
+}
+
+static uint32_t text(struct builder *builder, const char *name)
+{
+	size_t at = builder->texts_size;
+
+	if (!*name)
+		return 0;
+	strcpy((char *)builder->texts + at, name);
+	builder->texts_size += strlen(name) + 1;
+	return (uint32_t)at;
+}
+
+/* Returns its id. */
+static unsigned type(struct builder *builder, const char *name, unsigned kind, size_t elements, uint32_t value)
+{
+	put(builder, text(builder, name));
+	put(builder, kind << 24 | (uint32_t)elements);
+	put(builder, value);
+	return ++builder->count;
+}
+
+static unsigned composed(struct builder *builder, const char *name, unsigned kind, uint32_t size,
+	const struct member *members, size_t count)
+{
+	unsigned id = type(builder, name, kind, count, size);
+
+	for (size_t i = 0; i < count; i++) {
+		put(builder, text(builder, members[i].name));
+		put(builder, members[i].type);
+		put(builder, 8 * members[i].at);
+	}
+	return id;
+}
+
+static unsigned array(struct builder *builder, unsigned element, unsigned index, uint32_t count)
+{
+	unsigned id = type(builder, "", ARRAY, 0, 0);
+
+	put(builder, element);
+	put(builder, index);
+	put(builder, count);
+	return id;
+}
+
+static unsigned integer(struct builder *builder, const char *name, uint32_t size)
+{
+	unsigned id = type(builder, name, INT, 0, size);
+
+	put(builder, 8 * size);
+	return id;
+}
+
+#define COMPOSED(kind, name, size, ...) composed(builder, name, kind, size, (struct member[]) { __VA_ARGS__ }, \
+	sizeof((struct member[]) { __VA_ARGS__ }) / sizeof(struct member))
+
+static void put_modules(struct builder *builder, bool old, unsigned byte, unsigned number, unsigned pointer)
+{
+	unsigned list = COMPOSED(STRUCT, "list_head", 16, { "next", pointer, 0 }, { "prev", pointer, 8 });
+	unsigned name = array(builder, byte, number, FAKE_MODULE_NAME_SIZE);
+	unsigned part = COMPOSED(STRUCT, old ? "module_layout" : "module_memory", old ? FAKE_OLD_PART : FAKE_NEW_PART,
+		{ "base", pointer, FAKE_PART_BASE }, { "size", number, FAKE_PART_SIZE });
+	unsigned parts = old ? part : array(builder, part, number, FAKE_NEW_PARTS);
+	unsigned arch = COMPOSED(STRUCT, "mod_arch_specific", 24, { "num_orcs", number, 0 },
+		{ "orc_unwind_ip", pointer, 8 }, { "orc_unwind", pointer, 16 });
+
+	COMPOSED(STRUCT, "mod_kallsyms", FAKE_MOD_KALLSYMS_SIZE, { "symtab", pointer, FAKE_SYMBOLS },
+		{ "num_symtab", number, FAKE_SYMBOLS_COUNT }, { "strtab", pointer, FAKE_TEXTS },
+		{ "typetab", pointer, FAKE_TYPES });
+	COMPOSED(STRUCT, "module", FAKE_MODULE_SIZE, { "state", number, 0 }, { "list", list, FAKE_MODULE_LIST },
+		{ "name", name, FAKE_MODULE_NAME }, { old ? "core_layout" : "mem", parts, FAKE_MODULE_PARTS },
+		{ old ? "init_layout" : "spare", part, FAKE_OLD_INIT }, { "kallsyms", pointer, FAKE_KALLSYMS },
+		{ "arch", arch, FAKE_ORC_COUNT });
+}
+
+/* Its list lies in a struct without a name, as those of some kernels do, which is a union's. */
+static void put_tasks(struct builder *builder, unsigned byte, unsigned number, unsigned pointer)
+{
+	unsigned hidden = COMPOSED(STRUCT, "", 24, { "before", pointer, 0 }, { "tasks", pointer, 8 });
+	unsigned both = COMPOSED(UNION, "", 24, { "other", number, 0 }, { "", hidden, 0 });
+	unsigned pid = type(builder, "pid_t", TYPEDEF, 0, type(builder, "", CONST, 0, number));
+	unsigned comm = array(builder, byte, number, 16);
+
+	COMPOSED(STRUCT, "task_struct", 128, { "stack", pointer, FAKE_TASK_STACK }, { "", both, FAKE_TASK_LIST - 8 },
+		{ "pid", pid, FAKE_TASK_PID }, { "tgid", pid, FAKE_TASK_GROUP }, { "comm", comm, FAKE_TASK_COMM });
+}
+
+static void put_head(uint8_t *head, size_t types, size_t texts)
+{
+	const uint32_t words[HEAD / 4] = { 0x0001eb9f, HEAD, 0, (uint32_t)types, (uint32_t)types, (uint32_t)texts };
+
+	for (size_t i = 0; i < HEAD; i++)
+		head[i] = (uint8_t)(words[i / 4] >> (8 * (i % 4)));
+}
+
+uint8_t *fake_btf(bool old, size_t before, size_t *size)
+{
+	struct builder *builder = util_alloc(sizeof(*builder));
+	unsigned byte, number, pointer, proto;
+	uint8_t *bytes;
+
+	builder->texts_size = 1;
+	byte = integer(builder, "char", 1);
+	number = integer(builder, "int", 4);
+	pointer = type(builder, "", PTR, 0, 0);
+	proto = type(builder, "", FUNC_PROTO, 1, 0);
+	put(builder, 0);
+	put(builder, number);
+	(void)proto;
+	type(builder, "colour", ENUM, 1, 4);
+	put(builder, text(builder, "RED"));
+	put(builder, 1);
+	put_modules(builder, old, byte, number, pointer);
+	put_tasks(builder, byte, number, pointer);
+
+	*size = before + HEAD + builder->types_size + builder->texts_size;
+	bytes = util_alloc(*size);
+	put_head(bytes + before, builder->types_size, builder->texts_size);
+	memcpy(bytes + before + HEAD, builder->types, builder->types_size);
+	memcpy(bytes + before + HEAD + builder->types_size, builder->texts, builder->texts_size);
+	free(builder);
+	return bytes;
+}
