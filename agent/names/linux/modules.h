@@ -42,7 +42,7 @@ struct module_visitor {
 	void *context;
 };
 
-/* `head`: where `modules` runs. False: the list did not lead back to its head; what was found was visited all the same. */
+/* `head`: where `modules` runs. False: the list did not lead back to its head; what was found has been visited. */
 bool modules_visit(const struct kernel_layout *layout, uint64_t head, const struct memory_reader *memory,
 	const struct module_visitor *visitor);
 
