@@ -14,7 +14,7 @@
 struct ticker {
 	struct hrtimer timer;
 	bool on;			/* the timer may be started; written by its CPU */
-	u64 wish;			/* clock value at which the hook wants its next tick; 0: none */
+	u64 deadline;			/* clock value at which the hook wants its next tick; 0: none */
 	struct pt_regs *regs;		/* of the interrupted code; NULL outside ktop_tick() and ktop_overflow() */
 };
 
@@ -45,8 +45,8 @@ void timer_overflow(struct pt_regs *interrupted)
 
 static void tick(struct ticker *this, struct pt_regs *interrupted)
 {
-	if (hrtimer_get_expires_ns(&this->timer) == this->wish)
-		this->wish = 0;		/* met: the hook sets a new one in ktop_tick() */
+	if (hrtimer_get_expires_ns(&this->timer) == this->deadline)
+		this->deadline = 0;		/* met: the hook sets a new one in ktop_tick() */
 	sample(ktop_tick, interrupted);
 }
 
@@ -59,10 +59,10 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 	if (interrupted)
 		tick(this, interrupted);
 	else
-		this->wish = ktop_port_clock() + NSEC_PER_MSEC;
-	if (!this->wish)
+		this->deadline = ktop_port_clock() + NSEC_PER_MSEC;
+	if (!this->deadline)
 		return HRTIMER_NORESTART;
-	hrtimer_set_expires(timer, ns_to_ktime(this->wish));
+	hrtimer_set_expires(timer, ns_to_ktime(this->deadline));
 	return HRTIMER_RESTART;
 }
 
@@ -73,7 +73,7 @@ struct pt_regs *timer_regs(void)
 
 void ktop_port_timer(uint64_t deadline)
 {
-	this_cpu_write(tickers.wish, deadline);
+	this_cpu_write(tickers.deadline, deadline);
 }
 
 /* Starts the timer with a tick at once. In that tick the hook says when it wants the next one. */
