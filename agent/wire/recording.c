@@ -121,8 +121,10 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 	struct recording_lane lane = { .stream = name.stream, .cpu = name.cpu, .fd = -1 };
 	uint64_t *end = &scan->part_ends[name.stream][name.cpu];
 
-	if (!lane_open(&lane, folder))
+	if (!lane_open(&lane, folder)) {
+		scan->recording->unread++;
 		return;
+	}
 	lane_begin(&lane, scan->empty ? NULL : scan->found.boot_id);
 	if (lane.packet.size)
 		scan->goes_back |= lane.packet.begin < scan->ends[name.stream][name.cpu];
@@ -241,8 +243,10 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 	struct lane_name *lanes;
 	size_t count;
 
-	if (!entries)
+	if (!entries) {
+		recording->unread++;
 		return;
+	}
 	scan->found = (struct recording_boot) { 0 };
 	scan->empty = true;
 	scan->goes_back = false;
@@ -280,15 +284,19 @@ static bool is_folder(const char *folder, const char *name)
 }
 
 /* The names of the folders in `folder`, sorted. */
-static size_t list(const char *folder, char ***names)
+static size_t list(const char *folder, char ***names, uint64_t *unread)
 {
 	DIR *entries = lane_folder(folder);
 	struct dirent *entry;
 	size_t count = 0;
 
-	while (entries && count < RECORDING_PARTS_MAX && (entry = readdir(entries))) {
+	while (entries && (entry = readdir(entries))) {
 		if (entry->d_name[0] == '.' || !is_folder(folder, entry->d_name))
 			continue;
+		if (count == RECORDING_PARTS_MAX) {
+			++*unread;
+			continue;
+		}
 		*names = util_grow(*names, count + 1, sizeof(**names));
 		(*names)[count++] = util_copy(entry->d_name, strlen(entry->d_name));
 	}
@@ -314,7 +322,7 @@ static void scan_all(struct recording *recording, const char *folder)
 
 	scan->recording = recording;
 	take_part(scan, folder, last_name(folder));
-	count = recording->part_count ? 0 : list(folder, &names);
+	count = recording->part_count ? 0 : list(folder, &names, &recording->unread);
 	for (size_t i = 0; i < count; i++) {
 		char *path = util_format("%s/%s", folder, names[i]);
 
@@ -388,6 +396,10 @@ const char *recording_remark(const struct recording *recording, size_t boot, cha
 	if (skipped)
 		util_print(text + used, size - used, "%sleft out of the recording, cut or damaged: %" PRIu64
 			" bytes", used ? "; " : "", skipped);
+	used = strlen(text);
+	if (recording->unread)
+		util_print(text + used, size - used, "%sfiles and folders of the recording that cannot be "
+			"opened: %" PRIu64, used ? "; " : "", recording->unread);
 	if (!is->payload) {
 		used = strlen(text);
 		util_print(text + used, size - used, "%sthe recording does not say what guest it is of: "

@@ -36,6 +36,7 @@ struct recording {
 	struct recording_part *parts;
 	struct recording_boot *boots;
 	size_t part_count, boot_count;	/* boot_count: 1 or more */
+	uint64_t unread;		/* files and folders that cannot be opened; parts beyond RECORDING_PARTS_MAX */
 };
 
 /* `folder` is that of a recording, or of one part. NULL with `error` set. */

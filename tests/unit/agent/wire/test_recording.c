@@ -261,6 +261,28 @@ static void test_repaired(void **state)
 	packets_free(packets);
 }
 
+/* What is there and cannot be read is told of. */
+static void test_what_cannot_be_opened(void **state)
+{
+	struct packets *packets = some_packets(3);
+	char *part, *file, *error = NULL, text[256];
+	struct recording *recording;
+
+	(void)state;
+	recordings_write(scratch_path("unread"), packets);
+	part = scratch_only(scratch_path("unread"));
+	file = util_format("%s/samples_7", part);
+	assert_int_equal(symlink("samples_0", file), 0);
+	recording = recording_new(scratch_path("unread"), &error);
+	assert_non_null(recording);
+	assert_int_equal(recording->unread, 1);
+	assert_non_null(strstr(recording_remark(recording, 0, text, sizeof(text)), "that cannot be opened: 1"));
+	recording_free(recording);
+	free(file);
+	free(part);
+	packets_free(packets);
+}
+
 /* A part may begin with events that the guest describes only later in that part. */
 static void test_descriptors_known_before(void **state)
 {
@@ -418,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_descriptors_known_before),
 		cmocka_unit_test(test_metadata_made_anew),
 		cmocka_unit_test(test_metadata_of_damaged_packets),
+		cmocka_unit_test(test_what_cannot_be_opened),
 		cmocka_unit_test(test_what_is_none),
 	};
 
