@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Guests, names and questions by chance: each answer is held against a list of all samples. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/names/symbols.h"
+#include "agent/names/threads.h"
+#include "agent/query/query.h"
+#include "agent/wire/event.h"
+#include "tests/unit/fakes/fake_symbols.h"
+#include "tests/unit/fakes/query_world.h"
+#include "tests/unit/fakes/random.h"
+
+#define MS 1000000ull
+#define SECOND 1000000000ull
+
+/* Few functions, so that recursion is frequent. Addresses in the middle of a function and at its beginning. */
+static uint64_t random_address(struct random *random, uint64_t functions)
+{
+	return 0x100 * (1 + random_below(random, functions)) + random_below(random, 2) * 8;
+}
+
+static void random_taken(struct random *random, uint64_t time, struct taken *taken)
+{
+	*taken = (struct taken){
+		.time = time, .cpu = (uint32_t)random_below(random, 4),
+		.thread = (uint32_t)random_below(random, 4),
+		.process = (uint32_t)random_below(random, 3),
+		.weight = 1 + (uint32_t)random_below(random, 9),
+		.mode = (enum mode)random_below(random, MODES),
+		.missed = random_below(random, 20) == 0,
+		.kernel_cut = random_below(random, 10) == 0,
+	};
+	if (taken->mode != MODE_USER)
+		taken->kernel_count = (uint32_t)random_below(random, 8);
+	if (taken->mode != MODE_IDLE)
+		taken->user_count = (uint32_t)random_below(random, 4);
+	for (uint32_t i = 0; i < taken->kernel_count; i++)
+		taken->kernel[i] = random_address(random, 7);
+	for (uint32_t i = 0; i < taken->user_count; i++)
+		taken->user[i] = random_address(random, 3);
+}
+
+static void random_filter(struct random *random, struct filter *filter)
+{
+	static const char *const threads[] = { "", "", "", "2", "boot", "process 1" };
+	static const char *const patterns[] = { "", "", "k", "3", "[" };
+
+	*filter = (struct filter){
+		.cpu = random_below(random, 3) ? EVENT_NONE : (uint32_t)random_below(random, 5),
+		.modes = random_below(random, 3) ? 0 : (unsigned)random_below(random, 8),
+	};
+	strcpy(filter->thread, threads[random_below(random, 6)]);
+	strcpy(filter->pattern, patterns[random_below(random, 5)]);
+}
+
+static void random_question(struct random *random, uint64_t now, struct question *question)
+{
+	static const uint64_t windows[] = { SECOND, 10 * SECOND, 60 * SECOND, UINT64_MAX };
+	uint64_t window = windows[random_below(random, 4)];
+
+	question->to = UINT64_MAX;
+	question->from = window < now ? now - window : 0;
+	if (random_below(random, 6) == 0) {		/* after a zero, or in the past */
+		question->from = random_below(random, now + 1);
+		question->to = random_below(random, 2) ? UINT64_MAX :
+			question->from + random_below(random, 2 * (now - question->from) + 1);
+	}
+	if (random_below(random, 3) == 0)
+		random_filter(random, &question->filter);
+	question->callers = (enum kept_callers)random_below(random, 3);
+	question->callee = (uint32_t)random_below(random, 8);
+}
+
+/* Names that come late: those of a process's functions, and those of threads. */
+static void random_names(struct random *random, struct world *world)
+{
+	static const char *const names[] = { "boot", "init", "worker" };
+	const char *name = names[random_below(random, 3)];
+
+	if (random_below(random, 2))
+		fake_symbols_know(world->inputs.symbols, (uint32_t)random_below(random, 3),
+			random_below(random, 2));
+	else
+		threads_thread(world->inputs.threads, (uint32_t)random_below(random, 4), 1,
+			(struct text) { .bytes = name, .size = strlen(name) });
+}
+
+struct pace {
+	uint64_t seed, step, late;
+	size_t samples, asked;		/* one question for so many samples, on average */
+	size_t readers;			/* 0: all ask as QUERY_ANYBODY */
+	bool fine;
+};
+
+static void run_guest(const struct pace *pace)
+{
+	struct random random = { .state = pace->seed };
+	struct world world = world_new();
+	struct question questions[QUERY_READERS + 1];
+	size_t readers = pace->readers ? pace->readers : 1;
+	struct taken taken;
+	uint64_t now = 0;
+
+	for (size_t i = 0; i < readers; i++)		/* the last of too many is QUERY_ANYBODY */
+		questions[i] = (struct question) { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE },
+			.reader = pace->readers ? query_reader_new(world.query) : QUERY_ANYBODY };
+	for (size_t i = 0; i < pace->samples; i++) {
+		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, pace->late);
+		struct question *question = &questions[random_below(&random, readers)];
+
+		now += random_below(&random, pace->step);
+		random_taken(&random, now > late ? now - late : 0, &taken);
+		world_take(&world, &taken);
+		if (random_below(&random, 50) == 0)
+			random_names(&random, &world);
+		if (random_below(&random, pace->asked))
+			continue;
+		if (question->to == UINT64_MAX && question->from && random_below(&random, 2))
+			question->from += now - question->from > 10 * SECOND ? 250 * MS : 0;
+		else
+			random_question(&random, now, question);
+		world_check(&world, question, (uint32_t)random_below(&random,
+			symbols_functions(world.inputs.symbols)), pace->fine);
+		if (pace->readers && random_below(&random, 50) == 0) {
+			query_reader_free(world.query, question->reader);
+			question->reader = query_reader_new(world.query);
+		}
+	}
+	world_free(&world);
+}
+
+static void a_minute_agrees_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace) { .seed = 21, .step = 80 * MS, .late = 3 * SECOND, .samples = 2000,
+		.asked = 6, .fine = true });
+}
+
+static void late_events_agree_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace) { .seed = 22, .step = 60 * MS, .late = 100 * SECOND,
+		.samples = 2000, .asked = 6, .fine = true });
+}
+
+/* So long that slices merge between the questions. */
+static void days_agree_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace) { .seed = 23, .step = 4 * SECOND, .late = 300 * SECOND,
+		.samples = 3000, .asked = 8 });
+	run_guest(&(struct pace) { .seed = 24, .step = 200 * SECOND, .late = 9000 * SECOND,
+		.samples = 3000, .asked = 8 });
+}
+
+/* The same question again and again while time moves: what the query keeps must not become stale. */
+static void all_since_zero_agrees_with_a_list(void **state)
+{
+	struct random random = { .state = 25 };
+	struct world world = world_new();
+	struct question question = { .from = 30 * SECOND, .to = UINT64_MAX,
+		.filter = { .cpu = EVENT_NONE } };
+	struct taken taken;
+	uint64_t now = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2500; i++) {
+		now += random_below(&random, 600 * MS);
+		random_taken(&random, now, &taken);
+		world_take(&world, &taken);
+		if (i % 100 == 50)
+			random_names(&random, &world);
+		if (i % 7 == 0)
+			world_check(&world, &question, (uint32_t)random_below(&random,
+				symbols_functions(world.inputs.symbols)), true);
+	}
+	world_free(&world);
+}
+
+/* Questions so rare, with such different ends, that slices merge and ends move between them. */
+static void rare_questions_agree_with_a_list(void **state)
+{
+	struct random random = { .state = 26 };
+	struct world world = world_new();
+	struct question question = { .filter = { .cpu = EVENT_NONE } };
+	struct taken taken;
+	uint64_t now = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 4000; i++) {
+		now += random_below(&random, 800 * MS);
+		random_taken(&random, now, &taken);
+		world_take(&world, &taken);
+		if (i % 100)
+			continue;
+		question.to = UINT64_MAX;
+		world_check(&world, &question, 0, false);
+		question.to = now - random_below(&random, now / 2 + 1);
+		world_check(&world, &question, 0, false);
+	}
+	world_free(&world);
+}
+
+/* ---- many readers ---- */
+
+static void many_readers_agree_with_a_list(void **state)
+{
+	(void)state;
+	run_guest(&(struct pace) { .seed = 26, .step = 20 * MS, .late = 3 * SECOND, .samples = 2000,
+		.asked = 10, .readers = 3 });
+	run_guest(&(struct pace) { .seed = 27, .step = 20 * MS, .late = SECOND, .samples = 2000,
+		.asked = 10, .readers = QUERY_READERS + 1 });
+}
+
+/* A guest that is asked every 100 ms. Returns how much was walked for the first reader. */
+static uint64_t walked_beside(size_t others)
+{
+	struct random random = { .state = 12 };
+	struct world world = world_new();
+	struct question question = { .filter = { .cpu = EVENT_NONE }, .to = UINT64_MAX };
+	uint32_t readers[4];
+	struct taken taken;
+	uint64_t walked;
+
+	for (size_t i = 0; i <= others; i++)
+		readers[i] = query_reader_new(world.query);
+	for (uint64_t now = 0; now < 30 * SECOND; now += 10 * MS) {
+		random_taken(&random, now, &taken);
+		world_take(&world, &taken);
+		for (size_t i = 0; now % (100 * MS) == 0 && i <= others; i++) {
+			uint64_t window = (10 + 20 * i) * SECOND;
+
+			question.reader = readers[i];
+			question.from = now > window ? now - window : 0;
+			question.filter.cpu = i ? (uint32_t)i : EVENT_NONE;
+			table_free(query_table(world.query, &question));
+		}
+	}
+	walked = query_walked(world.query, readers[0]);
+	world_free(&world);
+	return walked;
+}
+
+/* A reader has no more work done for it when others ask something else. */
+static void a_reader_costs_the_others_nothing(void **state)
+{
+	uint64_t alone = walked_beside(0);
+
+	(void)state;
+	assert_in_range(alone, 1, 2 * 300);
+	assert_int_equal(walked_beside(1), alone);
+	assert_int_equal(walked_beside(3), alone);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_readers_agree_with_a_list),
+		cmocka_unit_test(a_reader_costs_the_others_nothing),
+		cmocka_unit_test(a_minute_agrees_with_a_list),
+		cmocka_unit_test(late_events_agree_with_a_list),
+		cmocka_unit_test(days_agree_with_a_list),
+		cmocka_unit_test(all_since_zero_agrees_with_a_list),
+		cmocka_unit_test(rare_questions_agree_with_a_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
