@@ -94,6 +94,7 @@ static void finish_first(struct commands *commands, bool ok, const char *text)
 	answer(sink, ok, text);
 }
 
+/* The answer to the echo before this hello. A hook that does not know echo answers with its usage. */
 static bool is_echo(const struct waiting *waiting, bool ok, const char *text)
 {
 	char *echo = util_format("echo %" PRIu32, waiting->number);
@@ -104,8 +105,8 @@ static bool is_echo(const struct waiting *waiting, bool ok, const char *text)
 }
 
 /*
- * An earlier ktop may have left lines in the port that the guest reads only now. Nobody waits for their answers, so
- * they are passed over. The answer to our echo shows where they end; it is passed over, too.
+ * True: the answer is to be passed over. An earlier ktop may have left lines in the port that the guest reads only now,
+ * and nobody waits for their answers. The answer to our echo shows where they end; it is passed over, too.
  */
 static bool is_foreign(struct commands *commands, bool ok, const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The control lines that were sent to the guest and wait for their answers. The guest answers in the order in which
- * the lines were sent. Times are ns of util_now. The session's thread.
+ * the lines were sent. Times are ns of util_now. Ingest thread.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
@@ -25,14 +25,15 @@ struct commands *commands_new(void);
 void commands_free(struct commands *commands);
 
 /*
- * Sends a line; `socket` NULL: there is no connection, and the line fails. The sink is called once, perhaps from
- * inside this call: with the guest's answer, or with why there is none.
+ * Sends a line of at most COMMANDS_LINE_MAX bytes. `socket` NULL: there is no connection, and the line fails. The sink
+ * is called once, perhaps from inside this call: with the guest's answer, or with why there is none. In front of
+ * "hello" goes an "echo" with a number of our own, so that answers to an earlier ktop's lines are not taken for ours.
  */
 void commands_send(struct commands *commands, struct port_socket *socket, const char *line,
 	struct command_sink sink, uint64_t now);
 
 void commands_reply(struct commands *commands, bool ok, const char *bytes, size_t size);	/* one answer came */
-bool commands_unanswered(const char *text);	/* the sink's text is ours, and no answer of the guest */
+bool commands_unanswered(const char *text);	/* the sink got this text because the guest did not answer */
 bool commands_wait(const struct commands *commands);	/* an answer is still to come */
 void commands_expire(struct commands *commands, uint64_t now);	/* fails lines after COMMANDS_ANSWER_MS of silence */
 void commands_drop(struct commands *commands, const char *why);	/* fails all: the connection is gone */

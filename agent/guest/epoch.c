@@ -19,14 +19,17 @@
 
 enum {
 	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
-	ANSWERS = 4,			/* at a time, at most: one is shown, one waits, one is being made */
+	ANSWERS = 4,			/* paid for: one is shown, one waits, one is being made; one to spare */
 	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause between retries; how often it doubles */
 	RETRY_SHARE = 8,			/* a retry needs 1 / RETRY_SHARE of the budget free */
 	CPU_COST = sizeof(struct epoch_cpu) + ANSWERS * 2 * EPOCH_ANSWER_CPU,
 	TREND_COST = ANSWERS * EPOCH_ANSWER_TREND,
 };
 
-/* Bytes of the budget for so many CPUs: what the epoch keeps of them, and what answers about them take. */
+/*
+ * Bytes of the budget for so many CPUs: what the epoch keeps of them, and what answers about them take. An answer that
+ * is being made has two arrays by CPU. Its trends have one entry more than CPUs, for CPUs that share a trend.
+ */
 static size_t cost_of(uint32_t cpus)
 {
 	size_t trends = cpus < EPOCH_TRENDS ? cpus : EPOCH_TRENDS;
@@ -34,7 +37,7 @@ static size_t cost_of(uint32_t cpus)
 	return (size_t)cpus * CPU_COST + (trends ? trends + 1 : 0) * TREND_COST;
 }
 
-static bool is_time(const struct epoch *epoch, uint64_t now)
+static bool may_retry(const struct epoch *epoch, uint64_t now)
 {
 	const struct budget *budget = epoch->inputs.budget;
 
@@ -54,7 +57,7 @@ bool epoch_retry(struct epoch *epoch, uint64_t now)
 {
 	bool told = epoch->starved;
 
-	if (!is_time(epoch, now) || (!symbols_retry(epoch->inputs.symbols) && !told))
+	if (!may_retry(epoch, now) || (!symbols_retry(epoch->inputs.symbols) && !told))
 		return false;
 	pause_retries(epoch, now);
 	if (!told)
@@ -65,6 +68,7 @@ bool epoch_retry(struct epoch *epoch, uint64_t now)
 	return true;
 }
 
+/* The folder of a path, with its slash, in fresh memory; ".": the path has none. */
 static char *folder_of(const char *path)
 {
 	const char *end = strrchr(path, '/');
@@ -285,7 +289,7 @@ static uint32_t space_of(struct epoch *epoch, const struct sample *sample)
 		EVENT_NONE;
 }
 
-/* `stack` has the sample. */
+/* The sample is in `stack`, since the event of a raw sample has none. */
 static void take_sample(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
 {
@@ -341,7 +345,7 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 	case EVENT_SYMBOL:
 		symbols_tell(epoch->inputs.symbols, event->symbol.address, event->symbol.size,
 			event->symbol.name);
-		/* One of a single byte is no function: it only says where the kernel runs. */
+		/* A symbol of one byte is no function. It only says where the kernel runs. */
 		epoch->told = epoch->told || event->symbol.size > 1;
 		break;
 	case EVENT_STATUS:
@@ -395,6 +399,7 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 
 	if (cpu_at(epoch, events[0].cpu))		/* all events of a call come from one CPU */
 		guest_events_count(epoch->events, events, count);
+	/* All keys are made before the first is used: making a key fetches the memory that its use needs (stacks.h). */
 	for (size_t i = 0; i < count; i++)
 		if (events[i].kind == EVENT_SAMPLE) {
 			key_of(epoch, &events[i].sample, &stacks[i]);

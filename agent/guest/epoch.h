@@ -32,7 +32,7 @@ struct epoch_cpu {
 struct epoch {
 	atomic_uint holders;
 	uint8_t boot_id[16];
-	struct query_inputs inputs;
+	struct query_inputs inputs;		/* store, stacks, symbols, threads: the epoch owns them; its budget */
 	struct query *query;
 
 	/* what the guest told; texts are printable */
@@ -57,8 +57,8 @@ struct epoch {
 	struct epoch_cpu *cpus;
 	struct guest_events *events;
 	struct kernel_code *code;		/* unwinds the stacks of raw samples */
-	bool told;				/* the guest sends the names of its kernel's functions */
-	char remark[256];			/* why no file gives these names; session_names.c writes it */
+	bool told;				/* the guest itself sends the names of its kernel's functions */
+	char remark[256];			/* why no file gives these names; "": one does. By session_names.c */
 	bool starved;				/* memory was short for something that the guest told */
 	uint64_t retry_at, retry_pause;		/* host ns: the next retry, and the pause after it */
 	char refused[128];			/* why the kernel's file was refused; "": it was not */
@@ -72,19 +72,23 @@ struct epoch {
  */
 enum { EPOCH_ANSWER_CPU = 64, EPOCH_ANSWER_TREND = 1440, EPOCH_TRENDS = 128 };
 
-/* `image`: the kernel's file, or NULL. Programs' files are looked for in its folder. The caller holds the epoch. */
+/*
+ * `boot_id`: 16 bytes. `image`: the path of the kernel's file, or NULL. It is not read here: programs' files are looked
+ * for in its folder. The caller holds the new epoch.
+ */
 struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget *budget);
 
 struct epoch *epoch_hold(struct epoch *epoch);
 void epoch_release(struct epoch *epoch);	/* any thread; the last holder frees; NULL is allowed */
 
 void epoch_introduce(struct epoch *epoch, const struct guest *guest);	/* the guest's facts, before it sends them */
-void epoch_events(struct epoch *epoch, const struct event *events, size_t count);	/* as decode.h gives them */
+/* Takes 1 to DECODE_EVENTS events of one CPU, as decode.h gives them. */
+void epoch_events(struct epoch *epoch, const struct event *events, size_t count);
 void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet ends at this time: epoch_now moves on */
 
 /*
- * When memory is free again, this takes up what was given up for want of memory. It does so only after a pause. True:
- * the guest has to send all its meta events again. `now`: host ns.
+ * Call it often. Once memory is free again, and a pause is over, it tries again what failed for want of memory. True:
+ * for that, the guest has to send all its meta events again. `now`: host ns.
  */
 bool epoch_retry(struct epoch *epoch, uint64_t now);
 

@@ -15,11 +15,11 @@ enum {
 struct guest_events {
 	struct budget *budget;
 	struct id_index by_id;
-	struct guest_event *kinds;
-	size_t count, room;
-	uint64_t refused;
+	struct guest_event *kinds;	/* in the order in which they came; by_id finds them */
+	size_t count, room;		/* used and allocated entries of kinds[] */
+	uint64_t refused;		/* events that were not counted for want of memory */
 	bool told;			/* the hook has sent the mask of all ids */
-	uint32_t mask[IDS / 32];
+	uint32_t mask[IDS / 32];	/* bit i of word w: the guest traces event 32 * w + i */
 };
 
 struct guest_events *guest_events_new(struct budget *budget)
@@ -67,7 +67,7 @@ static struct guest_event *kind_of(struct guest_events *events, uint16_t id)
 }
 
 /* Makes counts[] large enough for this CPU. False: no memory. */
-static bool has_room(struct guest_events *events, struct guest_event *kind, uint32_t cpu)
+static bool make_room(struct guest_events *events, struct guest_event *kind, uint32_t cpu)
 {
 	uint32_t room = cpu + 1 + kind->room;
 	uint64_t *counts;
@@ -91,7 +91,7 @@ void guest_events_count(struct guest_events *events, const struct event *receive
 	for (size_t i = 0; i < count; i++) {
 		struct guest_event *kind = kind_of(events, received[i].id);
 
-		if (kind && has_room(events, kind, cpu))
+		if (kind && make_room(events, kind, cpu))
 			kind->counts[cpu]++;
 		else
 			events->refused += kind != NULL;

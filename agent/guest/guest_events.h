@@ -19,7 +19,7 @@ struct guest_event {
 	uint16_t id;
 	bool described;			/* its descriptor has come; if not, only its events have */
 	enum stream stream;
-	char *name, *fields;		/* printable; "" until it is described */
+	char *name, *fields;		/* as in the descriptor (docs/wire.md), printable; "" until it has come */
 	uint64_t *counts;		/* events received, by CPU */
 	uint32_t room;			/* entries of counts[] */
 };
@@ -29,14 +29,16 @@ enum { GUEST_EVENTS = 2048 };		/* kinds that are kept: more than the decoder eve
 struct guest_events *guest_events_new(struct budget *budget);
 void guest_events_free(struct guest_events *events);
 
-/* Counts events of one CPU; `count` is at least 1. */
+/* Counts events of one CPU; `count` is at least 1. Without memory, the events are counted as refused. */
 void guest_events_count(struct guest_events *events, const struct event *received, size_t count);
 
+/* Takes a descriptor. The first one of an id holds for the whole boot. */
 void guest_events_describe(struct guest_events *events, const struct event *descriptor);
 
 /*
- * Which events are traced: `traced` takes it from a hook that says so for all ids, `traced_before` from an older hook,
- * which has the ids 32 to 63 alone. Once the former was called, the latter has no effect.
+ * Both set which events the guest traces. guest_events_traced takes the mask of a hook that tells it for all ids.
+ * guest_events_traced_before takes it from the status of an older hook, which traces the ids 32 to 63 alone. Once the
+ * former was called, the latter has no effect.
  */
 void guest_events_traced(struct guest_events *events, const struct event *tracing);
 void guest_events_traced_before(struct guest_events *events, const struct status *status);

@@ -12,7 +12,7 @@
 
 struct loan_setting {			/* starts as { 0 } */
 	unsigned holders;
-	uint32_t wanted;		/* the value that all holders want */
+	uint32_t wanted;		/* the value that all holders want: a rate in Hz, or an enum sampler */
 	uint32_t before;		/* the value to set again, if `changed` */
 	bool changed;			/* the loan changed it, and the guest has not confirmed the old value yet */
 };

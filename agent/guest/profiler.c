@@ -27,6 +27,7 @@ static enum profiler_act begin_line(struct profiler *profiler, uint64_t now)
 	return PROFILER_SEND_LINE;
 }
 
+/* With `doubt` a line is sent, not a key: the guest's answer to it ends the doubt (profiler_obeyed). */
 static enum profiler_act begin(struct profiler *profiler, const struct profiler_facts *facts)
 {
 	if (!facts->key_path || profiler->doubt)

@@ -14,10 +14,11 @@
 
 enum { PROFILER_KEY_MS = 300, PROFILER_LINE_MS = 3000 };
 
+/* No wish; one that is not sent yet; one that was sent as a key or as a line and waits for the status; a kept one. */
 enum profiler_state { PROFILER_IDLE, PROFILER_ASKED, PROFILER_BY_KEY, PROFILER_BY_LINE, PROFILER_KEPT };
 enum profiler_act {
 	PROFILER_WAIT, PROFILER_PRESS_KEYS, PROFILER_SEND_LINE, PROFILER_DONE, PROFILER_FAILED,
-	PROFILER_KEEP,			/* the wish is kept from now on, and `text` says so: tell who asked */
+	PROFILER_KEEP,			/* the wish is kept from now on, and `text` says so: tell those who asked */
 };
 
 /* The wish that waits until the guest can hear it: none, to start, to stop. */

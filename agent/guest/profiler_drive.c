@@ -61,7 +61,6 @@ static void tell_kept(struct profiler_drive *drive)
 	answer_all(drive, true, false);
 }
 
-/* If the same context asks again, its earlier request gets no answer. */
 void profiler_drive_want(struct profiler_drive *drive, bool on, bool keep,
 	const struct command_sink *sink)
 {

@@ -45,7 +45,10 @@ static void add_count(struct line *line, uint64_t count, const char *what)
 		add(line, part);
 }
 
-/* True while the range has the moment at which the count was last seen to grow. Called in the same order each time. */
+/*
+ * True while the range has the moment at which the count was last seen to grow. The n-th call of a text uses losses[n],
+ * so each count has to be asked for in the same place of the order each time.
+ */
 static bool grew_in_range(struct line *line, uint64_t count)
 {
 	struct epoch_loss *loss = &line->epoch->losses[line->losses++];
@@ -61,7 +64,10 @@ static void add_loss(struct line *line, uint64_t count, const char *what)
 		add_count(line, count, what);
 }
 
-/* A note about a file is told while the range has the moment at which it came; a note about the present, always. */
+/*
+ * A note about a file is told while the range has the moment at which it came; a note about the present, always. Here
+ * `told` is the count that grows with each new note about a file.
+ */
 static void add_names(struct line *line, struct symbols *symbols)
 {
 	uint64_t told;
@@ -82,7 +88,10 @@ static uint64_t rows_for(const struct table_fill *table)
 	return rows > table->size ? rows : (uint64_t)table->size * 2;
 }
 
-/* Counts what has no name now. A table may have room again: then these were refused before, and still live. */
+/*
+ * Counts what has no name at present. A table that has free rows may still miss some: they came while it was full, and
+ * they still live.
+ */
 static void add_tables(struct line *line, const struct epoch *epoch)
 {
 	static const struct { const char *what, *setting; } kinds[TABLES] = {
