@@ -59,7 +59,7 @@ static void await(struct source *source, bool reads, uint64_t now, struct source
 	if (profiler_drive_waits(&live->profiler) && answer < wait->due)
 		wait->due = answer;
 	if (listens)
-		port_socket_busy(socket, false);
+		port_socket_busy(socket, false);	/* this thread polls the socket: no stand-in is needed */
 	if (listens && port_socket_has(socket))
 		wait->due = now;
 }

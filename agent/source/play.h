@@ -10,7 +10,7 @@ enum play_kind {
 	PLAY_PAUSE,			/* or go on, if it is paused */
 	PLAY_FASTER, PLAY_SLOWER,	/* double the speed, halve it */
 	PLAY_STEP,			/* pause, and advance a tenth of a second */
-	PLAY_TO, PLAY_BY,		/* jump to a guest time; jump by a distance */
+	PLAY_TO, PLAY_BY,		/* jump to a guest time; jump by a distance. From PLAY_TO on all are jumps */
 	PLAY_NEXT_BOOT, PLAY_PREVIOUS_BOOT,
 };
 

@@ -15,9 +15,9 @@
 struct replay {
 	struct source source;
 	struct recording *recording;
-	struct reader *reader;		/* of the present boot */
-	size_t boot;
-	bool at_once;
+	struct reader *reader;		/* of the present boot's packets (recording_reader.h) */
+	size_t boot;			/* number of the present boot, from 0 */
+	bool at_once;			/* see replay_options */
 
 	bool playing, ended;		/* ended: it stopped because the last boot has ended */
 	int speed;			/* 2 to this power times the guest's speed */
@@ -51,14 +51,14 @@ static bool is_last_boot(const struct replay *replay)
 /* Reads a boot from its beginning. The session will forget all that came before: see SOURCE_ANEW. */
 static void rewind_to(struct replay *replay, size_t boot)
 {
-	const struct recording_boot *is;
+	const struct recording_boot *present;
 
 	reader_free(replay->reader);
 	replay->boot = boot;
-	is = boot_of(replay);
+	present = boot_of(replay);
 	replay->reader = reader_new(replay->recording, boot);
-	replay->begin = recording_ns(is, is->begin);
-	replay->end = recording_ns(is, is->end);
+	replay->begin = recording_ns(present, present->begin);
+	replay->end = recording_ns(present, present->end);
 	replay->anew = true;
 }
 
@@ -81,12 +81,13 @@ static uint64_t next_at(struct replay *replay)
 	return reader_peek(replay->reader, &end) ? recording_ns(boot_of(replay), end) : UINT64_MAX;
 }
 
-/* A packet whose time has come is still to be read. */
+/* True: a packet whose time has come is still to be read. */
 static bool is_behind(struct replay *replay)
 {
 	return next_at(replay) <= replay->at;
 }
 
+/* `ns` multiplied by 2 to this power; UINT64_MAX if that is too large. */
 static uint64_t scaled(uint64_t ns, int power)
 {
 	return power < 0 ? ns >> -power : ns > UINT64_MAX >> power ? UINT64_MAX : ns << power;
@@ -143,7 +144,7 @@ static void enter_boot(struct replay *replay, size_t boot)
 
 /* ---- as a source ---- */
 
-/* It is due when the next packet's time comes, or the boot's end. A replay has no descriptors to poll. */
+/* The session is to wake when the next packet's time comes, or the boot's end. There are no descriptors to poll. */
 static void await(struct source *source, bool reads, uint64_t now, struct source_wait *wait)
 {
 	struct replay *replay = replay_of(source);
@@ -327,7 +328,8 @@ static void greet(struct source *source, const char *why)
 	(void)why;
 }
 
-static bool waits(const struct source *source)
+/* A recording answers nothing, and has nothing plugged in. */
+static bool never(const struct source *source)
 {
 	(void)source;
 	return false;
@@ -376,11 +378,11 @@ struct source *replay_new(struct recording *recording, const struct replay_optio
 		.ask = ask,
 		.answered = answered,
 		.greet = greet,
-		.waits = waits,
+		.waits = never,
 		.forget = forget,
 		.plugged = plugged,
 		.leave = leave,
-		.leaving = waits,
+		.leaving = never,
 		.stays = stays,
 	};
 	struct replay *replay = util_alloc(sizeof(*replay));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where a session's bytes come from. A session takes any source, and knows nothing of it but this table of functions.
- * The thread that drives the session calls the functions. None of them waits.
+ * The ingest thread calls the functions. None of them waits.
  */
 #ifndef SOURCE_H
 #define SOURCE_H
@@ -24,7 +24,7 @@ struct source;
 
 enum { SOURCE_FDS = 2 };
 
-/* What `step` and `serve` return: any of these, or 0. */
+/* What `step` and `serve` return: the sum of any of these, or 0. */
 enum source_news {
 	SOURCE_BEGUN = 1,		/* a new stream of bytes: the first one may lie in the middle of a packet */
 	SOURCE_LOST = 2,		/* the stream has ended; nothing comes until the next SOURCE_BEGUN */
@@ -59,7 +59,7 @@ struct source_guest {
 
 struct source_wait {
 	struct pollfd *fds;		/* room for SOURCE_FDS */
-	size_t count;			/* of `fds`, those that are filled */
+	size_t count;			/* how many of `fds` are filled */
 	uint64_t due;			/* the wait ends at this time at the latest, by util_now */
 };
 
@@ -82,10 +82,16 @@ struct source_table {
 	ssize_t (*read)(struct source *source, void *to, size_t size);
 
 	struct source_facts (*facts)(const struct source *source);
-	/* Writes what is wrong and what to do, in one line; "" if nothing is wrong. Returns `text`. */
+	/*
+	 * Writes what is wrong and what to do, in one line; "" if nothing is wrong. `state`: the link's, as the session
+	 * knows it: LINK_UP or LINK_SILENT once the guest has told of itself. Returns `text`.
+	 */
 	const char *(*remark)(const struct source *source, enum link_state state, char *text, size_t size);
 
-	/* Starts or stops the guest's profiler, or the replay. `keep`: the wish is kept while it cannot be met. */
+	/*
+	 * Starts or stops the guest's profiler, or the replay. `keep`: the wish is kept while it cannot be met. The
+	 * sink is called as profiler_drive.h says.
+	 */
 	void (*run)(struct source *source, bool on, bool keep, const struct command_sink *sink);
 
 	/* Obeys an order to the player. NULL: the source is not a recording. */
