@@ -41,7 +41,7 @@ struct question excerpt_question(const struct epoch *epoch, const struct excerpt
 
 	if (excerpt->window_ns && excerpt->window_ns < end)
 		question.from = end - excerpt->window_ns;
-	/* A zero that lies ahead belongs to an earlier boot. */
+	/* A zero that is later than the end belongs to an earlier boot, so it is ignored. */
 	if (excerpt->zero_ns > question.from && excerpt->zero_ns <= end)
 		question.from = excerpt->zero_ns;
 	return question;

@@ -28,7 +28,7 @@ struct symbols;
 /* A part of a profile, relative to the guest's clock at the time of the answer. Times are guest ns. */
 struct excerpt {
 	uint64_t window_ns;		/* how long before its end it begins; 0: it begins at zero_ns */
-	uint64_t zero_ns;		/* nothing before this time */
+	uint64_t zero_ns;		/* nothing before this time counts; 0: no such limit */
 	uint64_t until_ns;		/* its end, if the window is frozen; 0: it ends now */
 	struct filter filter;
 };

@@ -17,9 +17,9 @@ enum { FUNCTION_ROWS = 256 };
 
 struct function_request {
 	struct request request;
-	uint32_t visible[FUNCTION_ROWS];	/* the functions whose trend and line are wanted */
+	uint32_t visible[FUNCTION_ROWS];	/* ids of the functions whose trend and line are wanted */
 	size_t visible_count;
-	uint32_t selected;		/* the function under the cursor; FUNCTION_NONE */
+	uint32_t selected;		/* id of the function under the cursor; FUNCTION_NONE: none */
 	bool callers;			/* its callers and inlined functions are wanted */
 };
 
@@ -39,9 +39,9 @@ struct function_table {
 	char kernel[64];		/* the guest's kernel; "": not known, or many machines */
 	struct filter filter;		/* the request's */
 	struct table *table;		/* not sorted; NULL before the first boot */
-	struct function_row *visible;
+	struct function_row *visible;	/* visible_count of them, those of the request that exist */
 	size_t visible_count;
-	uint32_t selected;
+	uint32_t selected;		/* as in the request; FUNCTION_NONE if there is no such function */
 	struct caller callers[8];	/* of the selected function */
 	size_t caller_count;
 	struct caller inlined[4];	/* the functions that are inlined in it */

@@ -12,7 +12,7 @@
 
 _Static_assert(sizeof(struct cpu_vitals) <= EPOCH_ANSWER_CPU &&
 	sizeof(struct cpu_trend) <= EPOCH_ANSWER_TREND &&
-	(int)VITALS_OWN_TRENDS == (int)EPOCH_TRENDS, "the epoch has paid for it");
+	(int)VITALS_OWN_TRENDS == (int)EPOCH_TRENDS, "an answer fits in the memory that the epoch takes for it");
 
 bool vitals_record(bool running, enum link_state link, enum vm_state vm)
 {
@@ -59,6 +59,7 @@ static void tell_profiler(struct vitals *vitals, const struct moment *moment, ui
 	vitals->sampler = epoch->status.sampler;
 	vitals->rate = epoch->status.rate;
 	tell_cost(vitals, epoch);
+	/* A status may be ahead of the books. What is told of guest and host adds up to the books' losses. */
 	if (vitals->lost_guest > books.lost)
 		vitals->lost_guest = books.lost;
 	vitals->lost_host = books.lost - vitals->lost_guest;

@@ -59,7 +59,7 @@ struct vitals {
 	struct play_state play;		/* of a replay */
 
 	/* the profiler */
-	bool running;			/* as the guest's own status says */
+	bool running;			/* as the guest's own status says; false if the link is neither up nor silent */
 	bool unsampled;			/* no sample of this boot has come, so no window has one */
 	enum kept_wish kept;
 	enum sampler sampler;
