@@ -12,11 +12,11 @@
 enum { ORDERS_MAX = 1024, MESSAGES_MAX = 16 };
 
 struct mailbox {
-	pthread_mutex_t lock;		/* guards all below but the descriptors, and what subscription.c says */
+	pthread_mutex_t lock;		/* guards all below but the bells, and the fields that subscription.c names */
 	struct bell *orders_wait, *messages_wait;	/* fixed */
 
 	struct order orders[ORDERS_MAX];
-	size_t order_count, orders_refused;
+	size_t order_count, orders_refused;	/* refused: so far */
 
 	struct session_message messages[MESSAGES_MAX];
 	size_t message_count;
@@ -98,7 +98,6 @@ void mailbox_clear_order_fd(struct mailbox *mailbox)
 	bell_quiet(mailbox->orders_wait);
 }
 
-/* When nobody reads, the oldest message is dropped. */
 void mailbox_message(struct mailbox *mailbox, const struct session_message *message)
 {
 	pthread_mutex_lock(&mailbox->lock);

@@ -30,7 +30,8 @@ void mailbox_free(struct mailbox *mailbox);
 
 /* ---- to the ingest thread ---- */
 
-void mailbox_order(struct mailbox *mailbox, const struct order *order);	/* any thread; takes ownership of the text */
+/* Any thread. Takes ownership of the text. If too many orders wait, it drops this one, and a message tells so. */
+void mailbox_order(struct mailbox *mailbox, const struct order *order);
 
 bool mailbox_take_order(struct mailbox *mailbox, struct order *order);	/* the oldest; false: there is none */
 int mailbox_order_fd(const struct mailbox *mailbox);	/* readable when an order waits */
@@ -39,7 +40,8 @@ void mailbox_ring_orders(struct mailbox *mailbox);	/* any thread; wakes the inge
 
 /* ---- from the ingest thread ---- */
 
-void mailbox_message(struct mailbox *mailbox, const struct session_message *message);	/* any thread */
+/* Any thread. If too many messages wait, the oldest is dropped. */
+void mailbox_message(struct mailbox *mailbox, const struct session_message *message);
 
 bool mailbox_take_message(struct mailbox *mailbox, struct session_message *message);	/* false: there is none */
 int mailbox_message_fd(const struct mailbox *mailbox);	/* readable when a message waits */

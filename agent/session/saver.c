@@ -124,8 +124,9 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* ---- the session's thread ---- */
+/* ---- the ingest thread ---- */
 
+/* False: JOBS_MAX jobs wait, and this snapshot is counted as refused. */
 static bool has_room(struct saver *saver)
 {
 	bool room;

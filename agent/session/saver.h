@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes snapshots, one after the other, in a thread of its own, so that a slow disk delays nothing else. The call
- * fixes what is saved. A message tells how each went, also when it was refused. The file is called `path`, or the
- * first free name that is made of it. The thread that drives the session makes all calls.
+ * Writes snapshots, one after the other, in a thread of its own, so that a slow disk delays nothing else. saver_save
+ * collects what is saved, so later samples are not in it. A message tells how each snapshot went, or why it was
+ * refused. The file is called `path`, or the first free name that is made of it. The ingest thread makes all calls.
  */
 #ifndef SAVER_H
 #define SAVER_H

@@ -161,7 +161,7 @@ static bool feed(struct session *session)
 	return !decode_held(session->decode);
 }
 
-/* Reads more only once all that was read is decoded. */
+/* Decodes for one turn. Reads more only once all that was read is decoded. */
 static void take_bytes(struct session *session)
 {
 	struct source *source = session->source;
@@ -241,7 +241,7 @@ void session_leave(struct session *session, uint64_t late)
 		return;
 	session->left = true;
 	session_finish_orders(session);
-	/* The guest has to get the last lines, above all "stop", before the port is taken out. */
+	/* The guest has to get the last lines, above all "stop", before the port is taken out: for 2/3 of the time. */
 	while (session_plugged(session, text, sizeof(text))[0] && source->table->waits(source) &&
 			util_now() < heard)
 		step_until(session, heard);
@@ -320,6 +320,7 @@ static void wait_for_something(struct session *session, int timeout_ms)
 		due = source.due;
 	wait = due <= now ? 0 : (due - now) / NS_PER_MS + 1;
 
+	/* Bytes that the last turn left over are decoded at once, or after the pause of a guest that boots too fast. */
 	if (held && wait > turn_pause(&session->turn, now) / NS_PER_MS + 1)
 		wait = (turn_pause(&session->turn, now) + NS_PER_MS - 1) / NS_PER_MS;
 	poll(ready, (nfds_t)(1 + source.count), wait < (uint64_t)timeout_ms ? (int)wait : timeout_ms);

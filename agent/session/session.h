@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One machine. A session knows every stage and connects them: source, decoder, tapes, epochs (store, stacks, symbols),
- * queries. It holds no logic of its own. One thread drives it by session_step; that thread makes all calls but those
- * marked "any thread", which take one short lock.
+ * queries. It holds no logic of its own. One thread, the ingest thread, drives it by session_step. That thread makes
+ * all calls but those marked "any thread", which take one short lock.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -57,8 +57,8 @@ void session_step(struct session *session, int timeout_ms);
 bool session_writes(struct session *session, char *text, size_t size);
 
 /*
- * Settled: the first try to connect is over. Failure: why it failed, and what to do; NULL: it has not failed, or is not
- * over. Steps try again.
+ * session_settled: the first try to connect is over, or the session is patient. session_failure: why that try failed,
+ * and what to do; NULL: it has not failed, or is not over. After a failure, the steps try again.
  */
 bool session_settled(const struct session *session);
 const char *session_failure(const struct session *session);
@@ -99,7 +99,8 @@ bool session_left_running(const struct session *session);	/* the guest's profile
 
 /*
  * session_ask sends a control line to the guest, session_profile starts or stops its profiler. The sink is called
- * once: from a later step, or at once if sending fails. A wish for the profiler ends one for the contrary.
+ * once: from a later step, or at once if sending fails. A wish for the profiler makes an older one for the contrary
+ * fail.
  */
 void session_ask(struct session *session, const char *line, const struct command_sink *sink);
 void session_profile(struct session *session, bool on, const struct command_sink *sink);
@@ -109,7 +110,7 @@ void session_forget(struct session *session, const void *context);	/* calls no s
 /* Stops the profiler as soon as the guest can hear it, unless somebody wants it on before that. */
 void session_stop_owed(struct session *session);
 
-/* Shows this text as a remark from now on. It replaces the last one. */
+/* Shows this text as a remark from now on, in place of the last such text. */
 void session_remark(struct session *session, const char *text);
 
 /* ---- any thread ---- */

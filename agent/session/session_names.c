@@ -9,8 +9,8 @@
 #include "session_state.h"
 
 /*
- * A file that the user gave is read before the session connects, so that its errors are told first. The kernel's names
- * are read before a recording is, too, for a recording cannot be asked to send its meta events again.
+ * A file that the user gave is read before the session connects, so that its errors are told first. With a recording,
+ * the kernel's names are always read first: a recording cannot be asked to send its meta events again.
  */
 bool session_awaits_names(const struct session *session)
 {

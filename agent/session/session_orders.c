@@ -50,7 +50,7 @@ static void tell_reply(void *context, bool ok, const char *text)
 	session_say(session, !ok, text);
 }
 
-/* ---- orders, in the thread that drives the session ---- */
+/* ---- orders, in the ingest thread ---- */
 
 void session_ask(struct session *session, const char *line, const struct command_sink *sink)
 {

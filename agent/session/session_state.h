@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a session, shared by session.c, session_*.c and tape.c. The thread that drives the session owns it. */
+/* The inside of a session, shared by session.c, session_*.c and tape.c. The ingest thread owns it. */
 #ifndef SESSION_STATE_H
 #define SESSION_STATE_H
 
@@ -17,7 +17,7 @@ struct packet;
 
 enum { SESSION_TROUBLE = 256 };		/* bytes of a remark */
 
-/* Somebody who gets each packet, before the session handles its events. */
+/* Somebody, such as a tape, who gets each packet before the session handles its events. */
 struct packet_tap {
 	struct packet_tap *next;
 	void *context;
@@ -43,7 +43,7 @@ struct session {
 	char *remark;			/* the text of session_remark; NULL: none */
 	bool patient;			/* the VM may start later */
 
-	bool wanted;			/* the last ORDER_PROFILER: on or off */
+	bool wanted;			/* what the last ORDER_PROFILER asked for: on or off */
 	struct loan loan;
 
 	atomic_bool given_up;		/* set by session_give_up, by any thread */

@@ -75,8 +75,8 @@ static struct request *copy(const struct request *request)
 }
 
 /*
- * Sets the new question. The old one is put into `request`, and the old answer returned: the caller frees both,
- * outside the lock.
+ * Sets the new question. A question that the ingest thread has not heard yet is put into `request` instead, and an
+ * answer that was not taken is returned: the caller frees both, outside the lock.
  */
 static struct answer *change(struct subscription *subscription, struct request **request, bool left)
 {
@@ -150,6 +150,7 @@ static void drop_reader(struct subscription *subscription)
 	subscription->reader = QUERY_ANYBODY;
 }
 
+/* If its question needs the query, gives the subscription a reader in the query of this epoch. */
 static void have_reader(struct subscription *subscription, struct epoch *epoch)
 {
 	if (subscription->epoch == epoch)
@@ -186,7 +187,10 @@ static struct request *hear(struct subscription *subscription)
 	return over;
 }
 
-/* Frees the subscriptions whose readers have left, and takes over the new questions of the others. */
+/*
+ * Frees the subscriptions whose readers have left, and takes over the new questions of the others. Returns the first
+ * subscription that is left; NULL: there is none.
+ */
 static struct subscription *hear_all(struct subscriptions *all)
 {
 	struct subscription **at = &all->first, *gone = NULL, *first;
@@ -239,6 +243,7 @@ static uint64_t pause_of(const struct subscription *subscription)
 	return (uint64_t)(soon ? SOON_MS : subscription->request->pause_ms) * NS_PER_MS;
 }
 
+/* The time of its next answer; UINT64_MAX: it asks nothing, has not taken the last answer, or nothing is new. */
 static uint64_t due(const struct subscription *subscription, uint64_t news)
 {
 	if (!subscription->request || !subscription->taken ||

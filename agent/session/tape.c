@@ -18,7 +18,7 @@ static void take_packet(void *context, const struct packet *packet)
 {
 	struct tape *tape = context;
 
-	if (record_packet(tape->record, packet))
+	if (record_packet(tape->record, packet))	/* a new part has begun: it needs the meta events */
 		session_greet(tape->session);
 }
 

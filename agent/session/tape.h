@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording of the packets that a session gets from now on. A session may have several tapes. The thread that drives
- * the session makes all calls. The session must outlive the tape.
+ * A recording of the packets that a session gets from now on. A session may have several tapes. The ingest thread makes
+ * all calls. The session must outlive the tape.
  */
 #ifndef TAPE_H
 #define TAPE_H
@@ -13,7 +13,10 @@
 struct session;
 struct tape;
 
-/* Records into a folder of record_folder. If a boot is known, its guest is asked for the meta events again. */
+/*
+ * Records into the folder of the options, which record_folder has made. If a boot is known, its guest is asked for the
+ * meta events again.
+ */
 struct tape *tape_new(struct session *session, const struct record_options *options);
 
 bool tape_failed(const struct tape *tape);	/* nothing more is recorded; tape_close will say why */
