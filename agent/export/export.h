@@ -28,7 +28,7 @@ struct export_result {
 struct export_format {
 	const char *name;
 	const char *ending;		/* of a file's name, with its dot */
-	bool wants_table;		/* it needs the table, with callers; if not, it queries the stacks itself */
+	bool wants_table;		/* it needs the question's table, with callers; if not, it queries by itself */
 	bool wants_asker;		/* only the thread that asked may write it, while the source exists */
 	/* Collects what is to be written, as far as the budget goes. `options`: the format's own struct. */
 	void *(*collect)(const struct export_source *source, const void *options);

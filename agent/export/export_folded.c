@@ -86,11 +86,11 @@ static void free_lines(void *collected)
 /*
  * ---- a line's text, character by character ----
  *
- * A line's text is never built as a whole. There are many stacks, and frames that are the same function in both need
- * not be compared as text.
+ * A line's text is never built as a whole, since there may be very many lines. So two lines are compared without the
+ * frames with which both begin: these are the same functions, and have the same text.
  */
 
-struct reader {
+struct reader {				/* reads a line's text */
 	const struct folded *folded;
 	const struct line *line;
 	size_t frame;			/* index of the next frame; line->depth: there is none */
@@ -154,6 +154,7 @@ static size_t same_frames(const struct line *a, const struct line *b)
 	return count;
 }
 
+/* Orders lines by their text. If one stack is the beginning of the other, their last common frame is compared, too. */
 static int compare(const void *left, const void *right, void *context)
 {
 	const struct line *a = left, *b = right;
@@ -194,6 +195,7 @@ static void write_line(struct folded *folded, const struct line *line, uint64_t 
 	fprintf(stream, "%" PRIu64 "\n", weight);
 }
 
+/* Stacks of different functions may have the same text. They stand side by side, and are written as one line. */
 static void write_lines(struct folded *folded, FILE *stream, struct export_result *result)
 {
 	uint64_t weight = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes one JSON object to a stream, member by member, and its lists row by row: it may be far larger than the memory
- * that is left. Members' names are written without escapes: they come from ktop's source.
+ * Writes one JSON object to a stream, member by member, and its lists row by row. So the object may be far larger than
+ * the memory that is left. Members' names are written without escapes: they come from ktop's source.
  */
 #ifndef JSON_WRITER_H
 #define JSON_WRITER_H
