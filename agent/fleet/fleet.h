@@ -22,7 +22,7 @@
 struct budget;
 struct fleet;
 
-enum { FLEET_MOST = 16 };
+enum { FLEET_MOST = 16 };		/* machines at most */
 
 /* `names`: the machines' names. They are borrowed, outlive the fleet, and may change. */
 struct fleet *fleet_new(const char *const *names, size_t count, struct budget *budget);

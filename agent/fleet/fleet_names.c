@@ -13,7 +13,7 @@
 #include "fleet_names.h"
 
 enum { KERNELS_MOST = 64, NO_KERNEL = 0 };	/* further kernels count as the last; programs have none */
-enum { UNKNOWN = 0 };
+enum { UNKNOWN = 0 };			/* the id of the function that stands for those without room */
 
 struct fleet_names {
 	struct budget *budget;
@@ -64,6 +64,10 @@ const struct symbols *fleet_names_symbols(const struct fleet_names *names)
 	return names->symbols;
 }
 
+/*
+ * The index of the answer's kernel in kernel_names, where it is added if it is new. The name becomes an object's name,
+ * of which only what is behind the last '/' would be kept: so '-' takes the place of '/'.
+ */
 static uint8_t kernel_of(struct fleet_names *names, const struct function_table *functions)
 {
 	char name[sizeof(functions->kernel)];
