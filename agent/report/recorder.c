@@ -45,7 +45,7 @@ struct recorder {
 	struct report *report;		/* of the present boot, to have the profiler on; NULL: the recording is over */
 	uint64_t left_ns;		/* guest time still to be recorded */
 	char *ended;			/* why it ended early; NULL: it did not */
-	bool cut, failed;		/* recorder_cut was called; nothing was recorded */
+	bool cut, failed;		/* recorder_cut was called; the first boot's report failed */
 };
 
 static void begin_boot(struct recorder *recorder, uint64_t wait_ns)
@@ -117,7 +117,7 @@ static void end_boot(struct recorder *recorder)
 	recorder->report = NULL;
 }
 
-/* Nobody wants the report's table: it is over when it would begin to make it. */
+/* The report's table is not wanted. So a boot is done as soon as its report would begin to make the table. */
 static void step_boot(struct recorder *recorder)
 {
 	struct report *report = recorder->report;

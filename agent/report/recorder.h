@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `ktop record`: turns the guest's profiler on as a report does (report.h), and records what comes, through all boots
- * of the guest, for a given guest time or until it is cut. The thread that drives the session makes all calls.
+ * of the guest, for a given guest time or until it is cut. The ingest thread makes all calls.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -16,7 +16,7 @@ struct recorder;
 struct session;
 
 struct recorder_request {
-	const char *folder;		/* of record_folder */
+	const char *folder;		/* where to record to: one that record_folder has made */
 	uint64_t duration_ns;		/* guest time; 0: until recorder_cut, or until the VM is gone */
 	uint64_t wait_ns;		/* host time to wait for the guest's first data */
 	uint32_t part_mib, parts;	/* as in struct record_options */

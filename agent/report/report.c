@@ -21,7 +21,7 @@
 #include "report_parts.h"
 
 enum {
-	BOOT_WAITS = 6,			/* how many times --wait a guest may send bytes, but not its facts */
+	BOOT_WAITS = 6,			/* a guest that sends bytes, but not its facts, has so many times --wait */
 	CLOSE_MS = 3000,		/* longest wait for the guest's last count */
 	TROUBLE = 256,			/* bytes of a remark */
 };
@@ -216,6 +216,7 @@ static bool is_there(const struct report *report)
 		session_epoch(report->session) == report->epoch;
 }
 
+/* If somebody else wants the profiler on, it stays on. What is sampled after the window is theirs. */
 static void end_window(struct report *report)
 {
 	report->status = report->epoch->status;

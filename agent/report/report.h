@@ -3,7 +3,7 @@
  * One window of profiling, and its answer. A report sets the guest's sampler and rate, starts its profiler if that is
  * off, waits for the window, stops the profiler if it started it, waits until the books are closed, and sets the
  * guest as it was before. The window is in guest time, so that a repeatable guest gives a repeatable report. If several
- * reports run at once, the last one sets the guest back (loan.h). The thread that drives the session makes all calls.
+ * reports run at once, the last one sets the guest back (loan.h). The ingest thread makes all calls.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -25,8 +25,9 @@ struct tape;
 struct report_request {
 	uint64_t duration_ns;
 	uint64_t wait_ns;		/* host time to wait for a guest that stands still */
-	bool json, threads, inlined;
-	int kernel_mark;		/* 0: no; 1: yes */
+	bool json;			/* JSON in place of text */
+	bool threads, inlined;		/* folded: the thread as the root frame; inlined functions as frames */
+	int kernel_mark;		/* folded: mark kernel frames; 0: no, 1: yes */
 	const char *folded, *raw;	/* the folded file to write; the folder to record into; NULL: none */
 	int sort;			/* enum table_column */
 	uint32_t top;			/* rows of the text; 0: all */
@@ -48,6 +49,11 @@ enum {
 	REPORT_OF_RECORDING = 2,	/* with a recording, which has no guest to set: options about the answer */
 };
 
+/*
+ * In this order: waits for the guest; sets its sampler and rate; starts its profiler; the window; stops the profiler;
+ * closes the books; sets rate and sampler back; waits for names, and makes the table; writes the folded file. A state
+ * that has nothing to do is passed through or left out.
+ */
 enum report_state {
 	REPORT_WAITING, REPORT_SAMPLER, REPORT_RATE, REPORT_STARTING, REPORT_RUNNING,
 	REPORT_STOPPING, REPORT_CLOSING, REPORT_RATE_BACK, REPORT_SAMPLER_BACK, REPORT_NAMING,
@@ -71,7 +77,7 @@ struct report {
 	bool stays;			/* the session lives on after the report, and does what is still owed */
 	bool hurried;			/* it was cut: it waits for names only briefly */
 	uint64_t cut_at, late;		/* host ns of report_cut, and its deadline; 0: not called */
-	bool whole;			/* nobody else profiled meanwhile: all samples are this report's */
+	bool whole;			/* nobody else has the profiler on: all samples are this report's */
 	uint64_t begin, end;		/* guest ns, of the window */
 	uint64_t told;			/* the last symbols_generation, while the guest sends names */
 	uint64_t seen, seen_at;		/* a count that moves while the guest runs; host ns of its last move */
@@ -92,7 +98,7 @@ struct report {
 struct report *report_new(struct session *session, const struct report_request *request);
 void report_free(struct report *report);	/* sets the guest as it was before, if that is still to be done */
 
-/* Call it after each session_step, until it returns REPORT_DONE or REPORT_FAILED. */
+/* Call it after each session_step, until it returns REPORT_DONE or REPORT_FAILED. It never waits. */
 enum report_state report_step(struct report *report);
 
 /* Gives the tape to the caller, who ends it; until then it goes on recording. NULL: there is none. */

@@ -10,7 +10,7 @@
 struct epoch;
 struct errand;
 
-/* Tries whether a file can be written at `path`. Returns why not, in fresh memory, or NULL if it can. */
+/* Tries whether a file can be written at `path`, and leaves none. Returns why not, in fresh memory; NULL: it can. */
 char *report_file_mistake(const char *path);
 
 /* Collects what the epoch has now, and begins to write it. */

@@ -36,7 +36,7 @@ struct loan *report_loan(const struct report *report);
 void report_refuse_cpu(struct report *report);		/* fails when the guest has no such CPU */
 void report_set_sampler(struct report *report);
 void report_set_rate(struct report *report);
-void report_profile(struct report *report, bool on);	/* at most once in a state */
+void report_profile(struct report *report, bool on);	/* asks the guest to start or stop; once in a state at most */
 void report_set_rate_back(struct report *report);
 void report_set_sampler_back(struct report *report);
 
