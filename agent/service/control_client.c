@@ -72,7 +72,10 @@ char *control_client_find(const char *socket)
 	return NULL;
 }
 
-/* Reads all bytes until the other side closes, is seen to be stopped, or is late. */
+/*
+ * Reads all bytes until the other side closes, is seen to be stopped, or is late. The bytes are in fresh memory, with a
+ * zero behind them. When `enough` says so, it closes this side for writing, which asks for the answer now.
+ */
 static char *read_all(int fd, const struct control_question *question, size_t *size)
 {
 	uint64_t deadline = question->deadline;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * The path of the control socket of the live ktop for this VM, in fresh memory; NULL: there is none. `socket` NULL: the
- * only live ktop; NULL if there are several.
+ * Returns the path of the control socket of the live ktop for this VM, in fresh memory; NULL: there is none. With
+ * `socket` NULL it is that of the only live ktop, and NULL if there are several.
  */
 char *control_client_find(const char *socket);
 

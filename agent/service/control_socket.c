@@ -189,6 +189,7 @@ void control_socket_free(struct control_socket *control)
 	free(control);
 }
 
+/* Ends the connection. If the client's request is being answered, tells that no answer is wanted. */
 static void give_up(struct control_socket *control, unsigned index)
 {
 	bool waits = control->clients[index].asked && !control->clients[index].answer;
@@ -286,7 +287,7 @@ static void fail(struct control_socket *control, unsigned index, const char *tex
 	drop(&control->clients[index]);
 }
 
-/* Ends the connection of a client that for CONTROL_PATIENCE_MS neither asked nor took its answer: others wait. */
+/* Ends the connection of a client that sent no request, or took none of its answer, for CONTROL_PATIENCE_MS. */
 static void dismiss_silent(struct control_socket *control, unsigned index, uint64_t now)
 {
 	struct client *client = &control->clients[index];

@@ -32,7 +32,7 @@ struct service {
 	struct control_sink sink;
 	struct control_socket *control;
 	uint64_t look_at;		/* when to check next whether the VM has another socket */
-	struct job jobs[CONTROL_CLIENTS];
+	struct job jobs[CONTROL_CLIENTS];	/* by client */
 	unsigned next;			/* the job whose turn it is */
 };
 
@@ -46,6 +46,7 @@ static void answer(const struct job *job, bool ok, const char *text)
 	control_socket_answer(job->service->control, client_of(job), ok, text, strlen(text));
 }
 
+/* Ends what is done for the client; its answer was given, or is not wanted. */
 static void forget(struct job *job)
 {
 	report_free(job->report);
@@ -85,7 +86,7 @@ static void begin_ctl(struct job *job, char *const *words, size_t count)
 
 /* ---- report ---- */
 
-/* Copies the words into the job's memory: the request points to them. */
+/* Copies the words into the job's memory, since the request will point to them. Returns the copies. */
 static char **keep_words(struct job *job, char *const *words, size_t count)
 {
 	size_t size = count * sizeof(char *);

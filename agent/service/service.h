@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a live ktop does for other ktops that connect to its control socket. Requests are: ctl WORDS, report OPTIONS,
- * record OPTIONS, and vm, which is answered by the VM's socket. The answer to a report or recording that failed is
- * what there is of it, CONTROL_SEPARATOR, and why it failed.
+ * record OPTIONS, and vm. The answer to vm is the path of the VM's socket. If a report or recording fails, the answer
+ * is what there is of it, CONTROL_SEPARATOR, and why it failed; if there is nothing of it, perhaps the reason alone.
  */
 #ifndef SERVICE_H
 #define SERVICE_H
@@ -10,7 +10,7 @@
 struct service;
 struct session;
 
-/* `socket`: the VM's QMP socket, else its port. NULL with `error` set. */
+/* `socket`: the VM's QMP socket, else its port. NULL with `error` set when there is no control socket for it. */
 struct service *service_new(struct session *session, const char *socket, char **error);
 void service_free(struct service *service);	/* NULL is allowed */
 
