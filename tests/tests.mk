@@ -28,7 +28,7 @@ FUZZ = $(addprefix fuzz_,decode recording qmp elf boot_image kallsyms orc module
 # The same targets with each allocation refused in turn. fuzz_control tests the hook, which allocates nothing;
 # fuzz_session would take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))
-TOOLS = pty liar harmless odd_qemu refuse.so slow_disk.so	# of tests/e2e
+TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# of tests/e2e
 CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
 E2E = tiny port books events plugin linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
