@@ -147,7 +147,7 @@ const char *canvas_skip(const struct canvas *canvas, const char *text, int colum
 	return text;
 }
 
-/* Draws the columns from `from` up to `to` of the text. */
+/* Draws the columns of the text from `from` to before `to`. Returns the columns used. */
 static int draw_part(struct canvas *canvas, struct place place, uint8_t style, const char *text,
 	int from, int to)
 {

@@ -28,7 +28,7 @@ struct area {
 	int row, column, rows, columns;
 };
 
-struct place {				/* a part of one row; at most `width` columns are used */
+struct place {				/* a part of one row; nothing is drawn beyond its `width` columns */
 	int row, column, width;
 };
 
@@ -38,8 +38,9 @@ void canvas_clear(struct canvas *canvas);
 
 /* NULL outside the canvas. */
 const struct cell *canvas_cell(const struct canvas *canvas, int row, int column);
+/* Draws one character at the beginning of the place. */
 void canvas_put(struct canvas *canvas, struct place place, uint8_t style, uint32_t code);
-void canvas_blank(struct canvas *canvas, struct place place);
+void canvas_blank(struct canvas *canvas, struct place place);	/* draws spaces over the whole place */
 
 /*
  * Draw UTF-8 text. If it does not fit, it is cut at the end, or by canvas_middle in the middle, and a mark shows where.

@@ -12,7 +12,7 @@ enum input_kind {
 
 struct input {
 	enum input_kind kind;
-	uint32_t code;			/* INPUT_KEY: as in keys.h; INPUT_PASTE: a character */
+	uint32_t code;			/* INPUT_KEY: as in keys.h; INPUT_PASTE: a character; 0: none, to be ignored */
 	int row, column;		/* INPUT_CLICK: where */
 };
 

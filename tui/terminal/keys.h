@@ -52,7 +52,7 @@ struct keys {				/* one row for each action, as the help shows them */
 
 extern const struct keys keys_standard;
 
-/* False: the key is for tabs or for a recording, and there is none. */
+/* True: the key bar and the help show this row. False: its keys are for tabs or for a recording, and there are none. */
 bool keys_shown(const struct keys *keys, const struct key *row);
 
 /* The action of a key; ACTION_NONE: it has none. Without a recording, the keys of the player have none. */

@@ -32,7 +32,7 @@ bool term_keys_open(void)
 		return false;
 	keypad(keys.pad, TRUE);
 	nodelay(keys.pad, TRUE);
-	set_escdelay(25);
+	set_escdelay(25);		/* ms after which an escape byte is the Esc key, and begins no sequence */
 	define_key("\033[200~", KEY_PASTE);
 	define_key("\033[201~", KEY_PASTED);
 	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
@@ -109,7 +109,10 @@ static bool read_end(struct input *input)
 	return true;
 }
 
-/* The character that this byte completes; 0: it is not complete, or the byte is invalid in this locale. */
+/*
+ * The character that this byte completes; 0: it is not complete, or the byte is invalid in this locale. A byte that
+ * does not continue the last character may begin the next one, so it is tried once more.
+ */
 static uint32_t character(int byte)
 {
 	char one = (char)byte;

@@ -17,13 +17,16 @@
 #include "signals.h"
 #include "tty.h"
 
-enum { LEAVE_MAX = 256, ERRORS_MAX = 65536, MAIN_MS = 100 };
-
-enum { EVENTS = TTY_RESIZE + 1 };
+enum {
+	LEAVE_MAX = 256,		/* bytes that take back the screen's modes */
+	ERRORS_MAX = 65536,		/* bytes of standard error that are kept */
+	MAIN_MS = 100,			/* longest wait of an ending thread for the main thread */
+	EVENTS = TTY_RESIZE + 1,
+};
 
 /* Signal handlers read all fields, and write only the volatile ones. */
 static struct {
-	volatile sig_atomic_t came[EVENTS];
+	volatile sig_atomic_t came[EVENTS];	/* by enum tty_event; tty_event clears what it returns, but for an end */
 	volatile sig_atomic_t writing;	/* the main thread may wait in a write */
 	volatile sig_atomic_t diverted;	/* standard output goes to /dev/null */
 	volatile sig_atomic_t up;	/* the screen's modes are set */
@@ -49,6 +52,7 @@ static bool in_foreground(void)
 	return group < 0 || group == getpgrp();
 }
 
+/* The terminal takes output now, without a wait. */
 static bool has_room(void)
 {
 	struct pollfd fd = { .fd = tty.out, .events = POLLOUT };
@@ -56,7 +60,10 @@ static bool has_room(void)
 	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT);
 }
 
-/* If the terminal takes nothing, what it has not taken yet is dropped, so that putting it back comes first. */
+/*
+ * Puts the terminal back as it was before tty_open. If it takes no output, the output that it has not taken yet is
+ * dropped, so that there is room for the bytes that put it back.
+ */
 static void give_back(void)
 {
 	if (!tty.up || !in_foreground())
@@ -69,6 +76,7 @@ static void give_back(void)
 	tcsetattr(tty.out, TCSANOW, &tty.modes);
 }
 
+/* Writes the kept text of standard error to the real one. */
 static void tell_errors(void)
 {
 	off_t end = tty.errors < 0 ? 0 : lseek(tty.errors, 0, SEEK_CUR), at = 0;
@@ -85,6 +93,7 @@ static void tell_errors(void)
 		lseek(tty.errors, 0, SEEK_SET);
 }
 
+/* From now on, what is written to standard output goes nowhere. */
 static void divert(void)
 {
 	if (!tty.diverted)
