@@ -3,6 +3,7 @@
 
 #include "away.h"
 
+/* The hash FNV-1a, of 64 bits, of all bytes but the digits. */
 static uint64_t mark_of(const char *text)
 {
 	uint64_t mark = 0xcbf29ce484222325;

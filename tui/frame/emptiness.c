@@ -53,7 +53,7 @@ static bool any_time(const struct vitals *vitals)
 	return false;
 }
 
-/* The filter is the cause: names the word of it that is. */
+/* The filter lets nothing through: says which of its words is the cause, as far as that is known. */
 static struct emptiness of_filter(const struct vitals *vitals, const struct table *table,
 	const struct scope *scope)
 {

@@ -12,8 +12,8 @@ struct emptiness {
 };
 
 /*
- * `table`: may be NULL. In the result, `why` is NULL if the table has something to show. `what_to_do` names keys as
- * keys_text takes them.
+ * `table`: may be NULL. In the result, `why` is NULL if the table has rows, and not of idle time alone (unless the
+ * filter asks for idle time). `what_to_do` names keys as keys_text takes them. Both are string constants.
  */
 struct emptiness emptiness(const struct vitals *vitals, const struct table *table,
 	const struct scope *scope);

@@ -13,7 +13,12 @@
 #include "scope.h"
 #include "title.h"
 
-enum { BAR_LEAST = 8, BAR_MOST = 25, LABEL = 16, IDLE = 7, STRIP_MOST = 4 };
+enum {
+	BAR_LEAST = 8, BAR_MOST = 25,	/* columns of a bar */
+	LABEL = 16,			/* bytes of a label; columns of a machine's name at most */
+	IDLE = 7,			/* columns of the share of idle time, " i  17%" */
+	STRIP_MOST = 4,			/* rows of the strip */
+};
 
 #define MISSED_TOLD 0.2			/* a remark tells of missed periods if their share is larger than this */
 
@@ -54,7 +59,8 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : -1;
 }
 
-static uint8_t busiest(const uint64_t mode[MODES])
+/* The style of kernel or of user, whichever has more. */
+static uint8_t busier_style(const uint64_t mode[MODES])
 {
 	return mode[MODE_KERNEL] >= mode[MODE_USER] ? STYLE_KERNEL : STYLE_USER;
 }
@@ -74,10 +80,11 @@ static void draw_histogram(struct canvas *canvas, struct place place,
 		uint64_t busy = all[MODE_KERNEL] + all[MODE_USER], sum = sum_modes(all);
 
 		glyphs_column(canvas, (struct place) { place.row, place.column + i, 1 },
-			busiest(all), share(busy, sum));
+			busier_style(all), share(busy, sum));
 	}
 }
 
+/* Draws the name of a share, a bar of so many columns, and the share in percent. Returns the column behind them. */
 static int draw_bar(struct canvas *canvas, struct place place, int bar, uint8_t style,
 	const char *name, double part)
 {
@@ -166,7 +173,7 @@ static void draw_busiest(struct canvas *canvas, struct place place, const struct
 			mode = own;
 		}
 	}
-	glyphs_column(canvas, place, busiest(mode), most);
+	glyphs_column(canvas, place, busier_style(mode), most);
 }
 
 /* A column for each CPU; if they do not fit, for each group of neighbours. Returns the rows used. */
@@ -288,7 +295,10 @@ int header_draw(struct canvas *canvas, struct area area, const struct vitals *vi
 	return used + draw_cpus(canvas, area, vitals);
 }
 
-/* Remarks of the status line, the most important first: the first one that applies is shown. */
+/*
+ * Remarks of the status line, the most important first: a wish is kept; why nothing new comes; periods were missed;
+ * what the timer sampler cannot see. The first one that applies is shown.
+ */
 enum limit { LIMIT_KEPT, LIMIT_NEWS, LIMIT_MISSED, LIMIT_TIMER, LIMITS };
 
 /* The remark's text; "": it does not apply. */

@@ -40,7 +40,7 @@ void list_rewind(struct list *list);
 
 /* Moves the cursor. False: the action is none of the list's. */
 bool list_act(struct list *list, const struct list_rows *rows, enum action action);
-void list_select(struct list *list, const struct list_rows *rows, size_t row);
+void list_select(struct list *list, const struct list_rows *rows, size_t row);	/* beyond the end: the last row */
 
 /* Puts the cursor on the nearest row whose name matches, around the end if needed. False: there is none. */
 bool list_search(struct list *list, const struct list_rows *rows, const char *pattern,

@@ -10,6 +10,7 @@
 struct canvas;
 struct place;
 
+/* What a key did: the text changed; it is the same; the text is complete; the prompt was left. */
 enum prompt_event { PROMPT_CHANGED, PROMPT_SAME, PROMPT_DONE, PROMPT_LEFT };
 
 struct prompt {

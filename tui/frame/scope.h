@@ -24,10 +24,10 @@ struct scope {
 
 enum { SCOPE_WINDOW = 16 };
 
-void scope_init(struct scope *scope);
-void scope_next_window(struct scope *scope);
+void scope_init(struct scope *scope);		/* the last 10 s, live, without a filter */
+void scope_next_window(struct scope *scope);	/* the next longer window; after "all", the shortest */
 const char *scope_window(const struct scope *scope, char text[SCOPE_WINDOW]);	/* "10s", "all" */
-bool scope_window_named(const char *name, uint64_t *window_ns);
+bool scope_window_named(const char *name, uint64_t *window_ns);	/* false: no window has this name */
 
 /*
  * Takes a filter as it is typed (filter_words.h). False with "why; what to do" in `error`, in fresh memory; then

@@ -13,13 +13,18 @@
 #include "scope.h"
 #include "title.h"
 
-enum { ITEMS = 20, ITEM_TEXT = 200, GAP = 2, STATE = 8, COUNT = 24, NARROW = 30 };
+enum {
+	ITEMS = 20, ITEM_TEXT = 200,	/* items at most; bytes of each */
+	GAP = 2, STATE = 8,		/* columns between two items; columns of the profiler's state */
+	COUNT = 24,			/* bytes of a count as text */
+	NARROW = 30,			/* with fewer columns, words are shorter */
+};
 
 struct item {
 	char text[ITEM_TEXT];
 	int width;			/* columns that it takes, at least those of its text (see choose) */
 	uint8_t style;
-	int keep;			/* its importance; 0: it is shown only if it needs no further line */
+	int keep;			/* its importance, 1 to 100; 0: it is shown only if it needs no further line */
 	bool seen, shown;		/* choose has looked at it; and has chosen it */
 };
 
@@ -29,6 +34,7 @@ struct title {
 	int second;			/* the first item about the profile: it begins the second line */
 };
 
+/* `width`: the least columns for the item, so that the others keep their places when its text changes. */
 __attribute__((format(printf, 5, 6)))
 static void add(struct title *title, uint8_t style, int keep, int width, const char *format, ...)
 {

@@ -18,7 +18,7 @@ struct request;
 struct scope;
 struct vitals;
 
-enum view_found { VIEW_FOUND, VIEW_NOT_FOUND, VIEW_NOT_SEARCHED };
+enum view_found { VIEW_FOUND, VIEW_NOT_FOUND, VIEW_NOT_SEARCHED };	/* not searched: there is no pattern yet */
 
 struct view {
 	const char *name;
