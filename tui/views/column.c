@@ -11,7 +11,12 @@
 #include "tui/terminal/theme.h"
 #include "column.h"
 
-enum { MARK = 2, FUNCTION_LEAST = 18, FUNCTION_MOST = 64, FEW_SAMPLES = 30 };
+enum {
+	MARK = 2,			/* columns for the cursor's '>' and a space */
+	FUNCTION_LEAST = 18, FUNCTION_MOST = 64,	/* columns of a function's name */
+	FEW_SAMPLES = 30,		/* a share of fewer samples is marked as uncertain */
+	KEEP_ALWAYS = 9,		/* columns with this `keep`, or a higher one, are never left out */
+};
 enum { NARROW = 30, NARROW_SELF = 6 };		/* narrower areas show a share with one decimal, and a name */
 
 /* Indexes of columns_table: the columns whose width depends on the room. */
@@ -162,7 +167,7 @@ static void draw_source(struct canvas *canvas, struct place place, const struct 
 
 static const struct column columns_table[COLUMNS] = {
 	{ .head = "SELF%", .name = "self", .sort = COLUMN_SELF,
-		.width = 7, .keep = 9, .right = true, .draw = draw_self },
+		.width = 7, .keep = KEEP_ALWAYS, .right = true, .draw = draw_self },
 	{ .head = "TOTAL%", .name = "total", .sort = COLUMN_TOTAL,
 		.width = 7, .keep = 7, .right = true, .draw = draw_total },
 	{ .head = "HITS/s", .name = "hits", .sort = COLUMN_HITS,
@@ -224,10 +229,10 @@ static int rest(const struct columns *wanted, const int widths[COLUMNS], int col
 	return left;
 }
 
-/* Leaves out the least important columns until there is room for a name. */
+/* Leaves out the least important columns until there is room for a name. SELF% and FUNCTION always stay. */
 static void drop(const struct columns *wanted, int widths[COLUMNS], int columns)
 {
-	for (int keep = 0; rest(wanted, widths, columns) < FUNCTION_LEAST && keep < 9; keep++)
+	for (int keep = 0; rest(wanted, widths, columns) < FUNCTION_LEAST && keep < KEEP_ALWAYS; keep++)
 		for (int i = 0; i < COLUMNS; i++)
 			if (columns_table[i].keep == keep)
 				widths[i] = 0;
