@@ -37,7 +37,7 @@ static uint64_t next_frame(const struct app *app)
 	return first ? app->drawn : app->drawn + frame_ns;
 }
 
-static bool is_time(const struct app *app)
+static bool is_frame_due(const struct app *app)
 {
 	return util_now() >= next_frame(app);
 }
@@ -117,7 +117,7 @@ static void step(struct app *app)
 	bool more = true;
 
 	await(app);
-	while (more && !app->done && !((app->changed || app->answering) && is_time(app))) {
+	while (more && !app->done && !((app->changed || app->answering) && is_frame_due(app))) {
 		more = term_keys_read(&input);
 		if (more)
 			take_input(app, &input);
@@ -126,7 +126,7 @@ static void step(struct app *app)
 		app->changed = true;
 	if (app->done)
 		return;
-	if ((app->answering && !more) || ((app->changed || app->answering) && is_time(app)))
+	if ((app->answering && !more) || ((app->changed || app->answering) && is_frame_due(app)))
 		draw(app);
 }
 

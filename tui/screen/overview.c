@@ -21,7 +21,7 @@ struct overview {
 	size_t count;
 	const char **names;
 	struct fleet *fleet;
-	bool asks[FEED_QUESTIONS];
+	bool asks[FEED_QUESTIONS];	/* the screen asks this question */
 	uint64_t next[FEED_QUESTIONS];	/* when the next answer is due */
 	bool changed[FEED_QUESTIONS];	/* a machine has answered since the last one */
 	struct saying *sayings;		/* the machines' messages since the last order */
@@ -82,6 +82,10 @@ static void ask_view(struct overview *overview)
 	}
 }
 
+/*
+ * Takes the machines' answers. Any of them may change the fleet's answers of both kinds: a machine's table tells the
+ * period by which the weights of its CPUs become time, for example.
+ */
 static void take(struct overview *overview)
 {
 	for (size_t i = 0; i < overview->count; i++)
@@ -143,6 +147,7 @@ void overview_look_away(struct overview *overview)
 		machine_look_away(&overview->machines[i], READER_ALL);
 }
 
+/* Messages from now on tell how the new order went. */
 static void begin_order(struct overview *overview)
 {
 	overview->saying_count = 0;
@@ -153,7 +158,7 @@ static bool is_up(const struct machine *machine)
 	return machine->known && machine->link == LINK_UP;
 }
 
-static size_t are_up(const struct overview *overview)
+static size_t count_up(const struct overview *overview)
 {
 	size_t up = 0;
 
@@ -168,12 +173,12 @@ bool overview_running(const struct overview *overview)
 
 	for (size_t i = 0; i < overview->count; i++)
 		running += is_up(&overview->machines[i]) && machine_runs(&overview->machines[i]);
-	return running != 0 && running == are_up(overview);
+	return running != 0 && running == count_up(overview);
 }
 
 void overview_run_profiler(struct overview *overview, bool on)
 {
-	bool any = are_up(overview) != 0;
+	bool any = count_up(overview) != 0;
 
 	begin_order(overview);
 	for (size_t i = 0; i < overview->count; i++)

@@ -28,7 +28,7 @@ bool overview_running(const struct overview *overview);	/* all machines whose li
 void overview_run_profiler(struct overview *overview, bool on);	/* on these machines; on all if none is up */
 void overview_snapshot(struct overview *overview, const struct excerpt *excerpt);	/* a file for each machine */
 
-/* Replaces a machine's message by one that has all machines' messages since the last order. */
+/* Puts one message that has all machines' messages since the last order in place of a machine's new message. */
 void overview_gather(struct overview *overview, size_t machine, struct session_message *message);
 
 #endif

@@ -28,7 +28,7 @@ bool screen_step(struct screen *screen, uint64_t now);
 /* True: the newest table of functions has rows. */
 bool screen_has_table(const struct screen *screen);
 
-/* What the caller of an input function has to do. */
+/* What the caller of an input function has to do besides drawing. SCREEN_REDRAW: send every cell to the terminal. */
 enum screen_act {
 	SCREEN_NOTHING, SCREEN_REDRAW, SCREEN_SUSPEND, SCREEN_QUIT, SCREEN_NEXT_TAB, SCREEN_PREVIOUS_TAB,
 };

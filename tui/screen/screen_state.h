@@ -23,7 +23,8 @@ enum { VIEW_FUNCTIONS, VIEW_HELP, VIEWS };
 
 extern const struct view *const screen_views[VIEWS];
 
-enum { SCREEN_BAR_ROWS = 10, SCREEN_STATUS_ROWS = 16 };	/* canvas rows from which the line has a row of its own */
+/* Rows of the canvas from which there is a key bar; from which the status line has a row of its own. */
+enum { SCREEN_BAR_ROWS = 10, SCREEN_STATUS_ROWS = 16 };
 
 struct screen {
 	struct feed feed;
@@ -38,7 +39,7 @@ struct screen {
 	struct status_line status;
 	struct prompt prompt;
 	enum asked { ASKED_SEARCH, ASKED_FILTER, ASKED_TIME } asked;	/* what the open prompt asks for */
-	struct scope before;		/* when the prompt was opened: an abandoned filter is put back */
+	struct scope before;		/* the scope when the prompt was opened: an abandoned filter is put back */
 	char bad[160];			/* what is wrong with the prompt's text; "": nothing */
 };
 
