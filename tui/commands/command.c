@@ -205,7 +205,7 @@ bool command_await_files(struct session *session, struct tape *tape, char **erro
 	return !tape || tape_close(tape, error);
 }
 
-/* Steps until the first try to connect is over. From `speak_at` on it says once what it waits for. */
+/* Steps until the first try to connect is over. From `speak_at` on, it says once what it waits for. False: a signal. */
 static bool settle(struct session *session, uint64_t speak_at)
 {
 	char text[256];

@@ -12,13 +12,13 @@
 #include "command.h"
 
 enum {
-
 	STEP_MS = 50,			/* longest wait of a step */
 	CONNECT_MS = 10000,		/* longest wait for the guest to tell of itself */
 	ANSWER_MS = 10000,		/* longest wait for a live ktop's answer */
 };
+
 struct answer {				/* the guest's */
-	bool there, ok;
+	bool there, ok;			/* it has come; the guest obeyed */
 	char *text;
 };
 

@@ -91,6 +91,7 @@ static bool divide_memory(struct top *top, char **error)
 
 /* ---- labels of tabs ---- */
 
+/* The size of a file's name without its ending. A '.' at its beginning begins no ending. */
 static size_t base_size(const char *base)
 {
 	const char *end = strrchr(base, '.');
@@ -108,6 +109,7 @@ static const char *last_names(const char *path, int names)
 	return at;
 }
 
+/* The last `names` names of the socket's path, without the file's ending, in fresh memory. */
 static char *label_of(const char *socket, int names)
 {
 	const char *last = last_names(socket, names);
