@@ -26,7 +26,7 @@ enum {
 
 /* Signal handlers read all fields, and write only the volatile ones. */
 static struct {
-	volatile sig_atomic_t came[EVENTS];	/* by enum tty_event; tty_event clears what it returns, but for an end */
+	volatile sig_atomic_t came[EVENTS];	/* by event; tty_event clears all but an end */
 	volatile sig_atomic_t writing;	/* the main thread may wait in a write */
 	volatile sig_atomic_t diverted;	/* standard output goes to /dev/null */
 	volatile sig_atomic_t up;	/* the screen's modes are set */
