@@ -13,8 +13,11 @@ void bell_free(struct bell *bell);	/* NULL is allowed */
 
 void bell_ring(struct bell *bell);	/* any thread */
 
-/* Called by the thread that was woken, before it looks for what is new: so it misses no ring in between. */
+/*
+ * The woken thread calls this first, and looks for what is new afterwards. So a ring that comes while it looks
+ * wakes it again.
+ */
 void bell_quiet(struct bell *bell);
-int bell_fd(const struct bell *bell);
+int bell_fd(const struct bell *bell);	/* to poll for reading; -1: the system gave none, so no ring wakes */
 
 #endif

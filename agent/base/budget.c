@@ -13,7 +13,7 @@ enum { LARGE = 1 << 20 };
 struct budget {
 	size_t limit;			/* bytes */
 	atomic_size_t used;
-	atomic_uint_fast64_t refused;	/* times */	/* how often */
+	atomic_uint_fast64_t refused;	/* how often */
 	atomic_uint holders;
 };
 

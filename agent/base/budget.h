@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory that the whole process shares for everything that grows with outside data. It is counted
- * before it is allocated. A caller that is refused gives something up, and counts that. Any thread.
+ * The memory that the whole process shares for everything that grows with outside data. It is charged to the
+ * budget before it is allocated; what is charged is also called paid for. A caller that is refused gives
+ * something up, and counts that. Any thread.
  */
 #ifndef BUDGET_H
 #define BUDGET_H
@@ -11,32 +12,33 @@
 #include <stdint.h>
 
 enum {
-	BUDGET_LEAST_MIB = 64, BUDGET_MOST_MIB = 1 << 20, BUDGET_MIB = 512,
-	BUDGET_BASE = 24 << 20,		/* bytes: the program itself, and all that does not grow */
+	BUDGET_LEAST_MIB = 64, BUDGET_MOST_MIB = 1 << 20,	/* the bounds of --memory */
+	BUDGET_MIB = 512,		/* its default */
+	BUDGET_BASE = 24 << 20,		/* bytes: the program itself, and all that does not grow; charged at once */
 };
 
 struct budget;				/* NULL: no limit */
 
 /*
- * The budget of the process. Also sets malloc so that large blocks go back to the system when they are
- * freed: memory that was given back is then there for others.
+ * Makes the budget of the process. Also tells malloc to return large blocks to the system when they are
+ * freed. So memory that is given back to the budget is free in the system, too.
  */
 struct budget *budget_new(size_t mib);
 struct budget *budget_hold(struct budget *budget);
 void budget_release(struct budget *budget);	/* the last holder frees it */
 
 bool budget_take(struct budget *budget, size_t bytes);	/* false: not that much is left */
-/* without a check, for memory that is bounded elsewhere */
+/* Charges without a check: for memory that is bounded elsewhere. */
 void budget_charge(struct budget *budget, size_t bytes);
 void budget_give(struct budget *budget, size_t bytes);
-size_t budget_left(const struct budget *budget);
+size_t budget_left(const struct budget *budget);	/* bytes; SIZE_MAX: there is no limit */
 
 /* How often the budget has refused. A caller that sees it grow knows that something was given up. */
 uint64_t budget_refused(const struct budget *budget);
 
 /*
- * A part of the limit: the most for something that never gives memory back, so that it cannot take
- * everything. Without a limit, SIZE_MAX.
+ * Returns the limit divided by `divisor`, in bytes: the most for something that never gives memory back, so
+ * that it cannot take everything. SIZE_MAX: there is no limit.
  */
 size_t budget_share(const struct budget *budget, size_t divisor);
 
@@ -50,10 +52,13 @@ void *budget_resize(struct budget *budget, void *memory, size_t old, size_t size
 void *budget_trim(struct budget *budget, void *memory, size_t old, size_t size);
 
 /*
- * Returns the array with room for one more element behind the first `count`; it may have moved. *room:
- * elements that are paid for. NULL: not that much is left, and the array is unchanged.
+ * Returns the array, which may have moved, with room for at least one element more than `count`. *room: the
+ * elements that it has room for, all charged. `size`: bytes of an element. NULL: not that much is left, and
+ * the array is unchanged.
  */
 void *budget_array(struct budget *budget, void *array, size_t count, uint32_t *room, size_t size);
+
+/* Frees memory for which `size` bytes are charged. */
 void budget_free(struct budget *budget, void *memory, size_t size);
 
 #endif

@@ -41,7 +41,7 @@ static void *run(void *context)
 	struct errand *errand = context;
 	sigset_t signals;
 
-	sigfillset(&signals);			/* for the threads that expect them */
+	sigfillset(&signals);			/* signals go to the threads that expect them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	errand->work.run(errand->context);
 	finish(errand);

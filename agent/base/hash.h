@@ -21,7 +21,7 @@ struct hash_slot {
 
 struct hash {
 	uint64_t seed;
-	struct budget *budget;
+	struct budget *budget;		/* NULL: no limit */
 	struct hash_slot *slots;
 	uint32_t size;			/* a power of two, at least a quarter of it empty; or 0 */
 	uint32_t used;
@@ -33,7 +33,7 @@ void hash_clear(struct hash *hash);	/* frees the slots, keeps the seed */
 /* Adds a position, which must not be in the index yet. At most 2^30 of them. False: the budget has no room. */
 bool hash_add(struct hash *hash, uint64_t value, uint32_t position);
 
-/* The high half of a product, folded onto the low half: hard to steer without the seed. */
+/* XORs the two halves of a product. Whoever does not know the seed cannot choose words that collide. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * (b << 1 | 1);
@@ -57,7 +57,7 @@ static inline uint64_t hash_text(const struct hash *hash, const char *text)
 	return value;
 }
 
-/* Fetches the memory for a value that will be asked for soon. */
+/* Prefetches the memory for a value that will be looked up soon. */
 static inline void hash_fetch(const struct hash *hash, uint64_t value)
 {
 	if (hash->size)

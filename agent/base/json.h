@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives cJSON its memory, in the way of all that is small and bounded: without memory, the program ends. */
+/* Memory for cJSON. When memory is out, the program ends, as it does for all that is small and bounded. */
 #ifndef JSON_H
 #define JSON_H
 
-/* To be called once, before there is a second thread. From then on, every JSON tree is complete. */
+/* To be called once, before there is a second thread. From then on, cJSON never returns NULL for want of memory. */
 void json_begin(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of a command as tables: one row gives parsing, usage and help. */
+/* The options of a command as tables: one row is all that parsing, usage and help know of an option. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -26,7 +26,8 @@ struct option_row {
 	enum option_kind kind;
 	size_t offset;			/* of the member that it sets, in a record of the set */
 	uint32_t least, most;		/* the bounds of a number, or of a text's bytes; most 0: no bounds */
-	unsigned heeded;		/* bits: where else the option has an effect; the set says what they mean */
+	/* a bit for each special use of the command in which the option still has an effect; its file defines them */
+	unsigned heeded;
 	/* for a text that may be given once in a record: why; NULL: the last one counts */
 	const char *once;
 };
@@ -34,7 +35,7 @@ struct option_row {
 struct option_set {
 	const struct option_row *rows;	/* the last row has no name */
 	void *into;			/* the record, or the first of several */
-	uint32_t *given;		/* bit i is set when rows[i] is given; NULL: not wanted */
+	uint32_t *given;		/* bit i is set when rows[i] is given; NULL: not wanted; 32 rows at most */
 
 	/* Several records: a `once` option that the last record has already begins the next record. */
 	size_t size, most;		/* bytes of a record; records at most, 0: there is one record */
@@ -50,7 +51,7 @@ bool options_parse(char *const *words, size_t count, const struct option_set *se
 
 /*
  * The name of the first option that was given, but has no effect at `where` (a bit of `heeded`). NULL:
- * there is none.
+ * there is none. The set must have `given`.
  */
 const char *options_unheeded(const struct option_set *set, unsigned where);
 

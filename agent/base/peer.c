@@ -112,7 +112,7 @@ static char *holder_of(uint32_t inode)
 	return holder;
 }
 
-/* The peer's inode, if this socket was accepted by the listener at `file`; 0: it was not. */
+/* The peer's inode, if this socket was accepted by the listener whose socket file has the inode `file`; else 0. */
 static uint32_t client_of(const struct nlmsghdr *header, uint32_t file)
 {
 	const struct unix_diag_msg *message = NLMSG_DATA(header);

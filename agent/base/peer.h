@@ -20,9 +20,9 @@ struct peer_found {
 };
 
 /*
- * Looks for a client of the listening socket at `path` (NULL: for none) other than `own_fd` (-1: none), and
- * checks whether the process at the other end of `process_fd` (-1: none) is stopped. This is an errand, for
- * it may have to look at all processes of the host.
+ * Looks for a client of the listening socket at `path` (NULL: looks for none). `own_fd` (-1: none) is a
+ * connection of ours to it, which does not count. Also checks whether the process at the other end of
+ * `process_fd` (-1: none) is stopped. This is an errand, for it may have to look at all processes of the host.
  */
 struct errand *peer_search(const char *path, int own_fd, int process_fd);
 

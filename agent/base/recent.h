@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ids that were met recently, each with a slot for what is known of it. A guest starts threads and
- * processes without end, and does not say which have ended. So an id that was neither told nor asked for in
- * a long time makes room for a new one.
+ * The ids of threads or processes that were met recently, each with a slot number: the caller keeps what it
+ * knows of an id in an array, at that index. A guest starts threads and processes without end, and does not
+ * say which have ended. So an id that was not met in a long time makes room for a new one.
  */
 #ifndef RECENT_H
 #define RECENT_H

@@ -18,7 +18,10 @@ struct spool {				/* starts as { .fd = -1 } */
 	size_t size;			/* bytes of the copy, charged to the budget */
 };
 
-/* False with `error` set: for instance, nobody has written into the pipe for wait_ms. */
+/*
+ * Copies a pipe, or notes the path of any other file without opening it. Waits for a pipe's writer, wait_ms at
+ * most each time. False with `error` set: the pipe could not be copied.
+ */
 bool spool_open(struct spool *spool, const char *path, int wait_ms, struct budget *budget,
 	char **error);
 void spool_close(struct spool *spool);

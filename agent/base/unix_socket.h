@@ -16,7 +16,7 @@ bool unix_socket_address(struct sockaddr_un *address, const char *path);	/* fals
  */
 int unix_socket_connect(const char *path);
 
-/* The same, but waits at most wait_ms for a place in the queue; then EAGAIN. */
+/* The same, but waits at most wait_ms, 1 or more, for a place in the queue; then EAGAIN. */
 int unix_socket_connect_within(const char *path, int wait_ms);
 
 /* Sends all of it at once; false: it could not. Passes a descriptor along, unless that is -1. */

@@ -15,7 +15,7 @@
 /* A formatted text in fresh memory. Never NULL: without memory, the program ends. */
 char *util_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-char *util_format_list(const char *format, va_list list);
+char *util_format_list(const char *format, va_list list);	/* the same */
 
 /* Sets *error to a formatted text, unless error is NULL; does not free the old one. Returns false. */
 bool util_fail(char **error, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -23,10 +23,10 @@ bool util_fail(char **error, const char *format, ...) __attribute__((format(prin
 /* Says that memory is out, and ends the program at once, through at_quick_exit. Any thread. */
 void util_no_memory(void) __attribute__((noreturn));
 
-/* malloc, realloc and strdup that end the program when memory is out: for small, bounded things. */
+/* Memory for small, bounded things. When memory is out, the program ends. */
 void *util_alloc(size_t size);		/* zeroed */
-void *util_grow(void *memory, size_t count, size_t size);
-char *util_copy(const char *text, size_t size);
+void *util_grow(void *memory, size_t count, size_t size);	/* like reallocarray: what is new is not zeroed */
+char *util_copy(const char *text, size_t size);	/* `size` bytes, and a zero behind them */
 
 /*
  * A stream that writes to fresh memory; *text is complete up to the last fflush. When memory is out, the
@@ -34,7 +34,9 @@ char *util_copy(const char *text, size_t size);
  * stream.
  */
 FILE *util_text_stream(char **text, size_t *size);
-bool util_text_whole(FILE *stream, char *const *text);	/* closes it; false: *text must not be used */
+
+/* Closes the stream. False: *text is not complete, and may be NULL. The caller frees *text in any case. */
+bool util_text_whole(FILE *stream, char *const *text);
 
 /* The same, but the program ends when memory is out. util_text_close returns the text. */
 FILE *util_text_open(char **text, size_t *size);
@@ -49,10 +51,10 @@ char *util_join(char *const *words, size_t count, const char *between);
  */
 char *util_printable(const char *text, size_t size);
 
-/* "s" for the end of a word, or "" for one. */
+/* Returns "s", or "" if the count is 1. */
 const char *util_plural(uint64_t count);
 
-/* Writes `form` with the right part of each "{one|many}" for the count. */
+/* Writes `form`, and of each "{CPU is|CPUs are}" in it the left part if the count is 1, else the right one. */
 void util_count(char *text, size_t size, uint64_t count, const char *form);
 
 char *util_printable_lines(const char *text, size_t size);	/* like util_printable, but keeps newlines */

@@ -116,7 +116,7 @@ static void *run(void *context)
 	struct stand_in *stand_in = context;
 	sigset_t signals;
 
-	sigfillset(&signals);			/* for the threads that expect them */
+	sigfillset(&signals);			/* signals go to the threads that expect them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	pthread_mutex_lock(&stand_in->lock);
 	while (!stand_in->left) {

@@ -227,7 +227,7 @@ static void *work(void *context)
 	struct line_question question;
 	sigset_t signals;
 
-	sigfillset(&signals);			/* for the threads that expect them */
+	sigfillset(&signals);			/* signals go to the threads that expect them */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	while (next_question(worker, &question)) {
 		struct line_answer answer = find_answer(worker, &question);
