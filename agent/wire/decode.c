@@ -19,8 +19,8 @@ enum {
 /* One stream on one CPU. */
 struct lane {
 	struct books books;
-	uint64_t first_sequence;
-	uint64_t next_sequence, taken, end;	/* from its last packet */
+	uint64_t first_sequence;		/* of its first packet in this epoch, as far as that is known */
+	uint64_t next_sequence, taken, end;	/* as its last packet says */
 };
 
 struct decode {

@@ -13,7 +13,7 @@
 
 #include "event.h"
 
-enum { DECODE_EVENTS = 16 };		/* at most so many in one call of the sink */
+enum { DECODE_EVENTS = 16 };		/* the most in one call of the sink */
 
 struct packet {
 	const uint8_t *bytes;		/* the whole packet, as received */
@@ -45,8 +45,8 @@ struct decode_sink {
 /*
  * The books of one stream on one CPU, in events, since the first packet that this epoch has of it. At each
  * packet, taken = earlier + received + lost, exactly; `taken` is what the guest says. A bad event counts as
- * lost, an event of an unknown kind as received. If the guest's numbers contradict what was received, the
- * numbers are corrected.
+ * lost, an event of an unknown kind as received. If the guest's numbers contradict what was received, they
+ * are corrected, so that the sum holds.
  */
 struct books {
 	uint64_t received, lost;
@@ -69,7 +69,7 @@ void decode_free(struct decode *decode);
  * packets may still be in its buffer: the next call goes on with them, even if it brings no bytes.
  */
 size_t decode_feed(struct decode *decode, const void *bytes, size_t size);
-bool decode_held(const struct decode *decode);	/* the sink has stopped it */
+bool decode_held(const struct decode *decode);	/* the sink has stopped the last decode_feed */
 
 /* Takes a descriptor of the present boot before its own packet comes: from a recording, for example. */
 void decode_learn(struct decode *decode, const struct event *descriptor);
@@ -80,7 +80,7 @@ void decode_forget(struct decode *decode);
 /* The connection was cut: a half-received packet is dropped and counted as skipped. */
 void decode_cut(struct decode *decode);
 
-/* The books of one lane, and their sums over all CPUs; of this epoch. */
+/* The books of one lane (one stream on one CPU), and their sums over all CPUs; of this epoch. */
 struct books decode_books(const struct decode *decode, enum stream stream, uint32_t cpu);
 struct books decode_books_all(const struct decode *decode, enum stream stream);
 struct decode_counts decode_counts(const struct decode *decode);	/* since decode_new */

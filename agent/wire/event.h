@@ -30,7 +30,7 @@ struct sample {
 	uint32_t process, thread;
 	enum mode mode;
 	bool kernel_cut, user_cut;	/* the walk ended before the last caller */
-	bool entry;			/* in an entry stub, or on another stack: kernel[] has one frame */
+	bool entry;			/* taken in an entry stub, or on another stack: kernel[] has one frame */
 	bool user_exact;		/* user[0] is an interrupted PC, not a return address */
 	uint32_t weight;		/* sampling periods */
 	uint64_t exact;			/* bit i: kernel[i] is an interrupted PC */
@@ -72,7 +72,8 @@ static inline bool raw_register(const struct raw_sample *raw, uint32_t number, u
 
 struct guest {
 	uint32_t cpus;
-	uint64_t clock_hz, epoch_ns;	/* Unix time at tick 0 of the guest's clock; each 0: not known */
+	uint64_t clock_hz;		/* ticks of the guest's clock in a second; 0: not known */
+	uint64_t epoch_ns;		/* Unix time at its tick 0; 0: not known */
 	uint64_t anchor_address;	/* where the kernel's symbol `anchor` runs */
 	struct text kernel, version, arch, anchor, build_id;
 };

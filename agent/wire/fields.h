@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FIELDS_MAX = 64, FIELD_NAME_SIZE = 64 };
+enum { FIELDS_MAX = 64, FIELD_NAME_SIZE = 64 };	/* fields of one event; bytes of a name, its zero included */
 
 enum field_type {
 	FIELD_U8, FIELD_U16, FIELD_U32, FIELD_U64, FIELD_S8, FIELD_S16, FIELD_S32, FIELD_S64, FIELD_CHAR,
@@ -23,12 +23,15 @@ struct field {
 	char name[FIELD_NAME_SIZE];		/* a valid name, unique in its event */
 };
 
-/* Returns how many fields the text describes; -1: it cannot be parsed. */
+/*
+ * Returns how many fields the text describes; -1: it cannot be parsed, or describes too many. A field whose name
+ * is bad or not unique is called "field_N".
+ */
 int fields_parse(const char *text, struct field fields[FIELDS_MAX]);
 
 /*
- * A letter, then letters, digits and '_'. Names that ktop itself gives out are refused: "field_...",
- * "event_...", "..._length".
+ * Are the first `size` bytes of a zero-terminated text a name? That is a letter, then letters, digits and '_'.
+ * Names that ktop itself gives out are refused: "field_...", "event_...", "..._length".
  */
 bool fields_is_name(const char *text, size_t size);
 

@@ -14,7 +14,7 @@
 enum {
 	ROWS_MAX = 1024,		/* descriptors kept */
 	IDS = 1 << 16,
-	CHANGES_MAX = 64,		/* of the text; see `changes` */
+	CHANGES_MAX = 64,		/* of the text; the last one describes all ids */
 };
 
 /* A value above these counts as unknown: readers compute in signed 64 bits, in ns. */
@@ -28,8 +28,7 @@ struct row {
 
 struct metadata {
 	char *name, *kernel;			/* of the machine; NULL: not known */
-	/* of the text so far; the change number CHANGES_MAX described all ids */
-	unsigned changes;
+	unsigned changes;			/* of the text, so far */
 	uint64_t clock_hz, epoch_ns;
 	struct row *rows;
 	size_t row_count;
@@ -106,7 +105,7 @@ static bool take_fact(struct metadata *metadata, uint16_t id, const void *payloa
 		take_descriptor(metadata, &event);
 }
 
-/* Does ktop's own table describe it? */
+/* Does ktop's own table, in kernel-hook/wire.h, describe this event? */
 static bool is_in_table(uint32_t stream, uint16_t id)
 {
 	return payload_stream(NULL, id) == stream;

@@ -27,14 +27,14 @@ struct metadata *metadata_new(const struct metadata_machine *machine);
 void metadata_free(struct metadata *metadata);
 
 /*
- * Notes which events the packet has, and what it says of the guest's clock and of events. True: the text
- * has changed. That happens some 64 times at most, whatever a guest sends: the last change describes all
- * ids.
+ * Notes which events the packet has, and what it says of the guest's clock and of kinds of events. True: the
+ * text has changed. That happens 64 times at most, whatever a guest sends: the 64th change describes every id,
+ * so no later packet needs another one.
  */
 bool metadata_packet(struct metadata *metadata, const struct packet *packet);
-uint64_t metadata_events(const struct packet *packet);	/* how many events it has */
+uint64_t metadata_events(const struct packet *packet);	/* how many events the packet has */
 
-/* Errors show on the stream `to`. */
+/* Writes the text. After it, ferror(to) says whether that has failed. */
 void metadata_write(const struct metadata *metadata, const uint8_t *boot_id, FILE *to);
 
 /*

@@ -25,11 +25,11 @@ struct record {
 	/* The part that is being recorded. */
 	bool begun;
 	uint64_t bytes;
-	uint64_t names;				/* of `bytes`: in packets with the kernel's own names */
+	uint64_t names;				/* of `bytes`: those of packets with the kernel's own names */
 	bool naming;				/* the kernel has not told all its names yet */
 	uint8_t boot_id[RECORD_BOOT_ID];
 	struct metadata *metadata;
-	uint64_t ends[STREAMS][EVENT_CPUS];	/* of the last packet in each file */
+	uint64_t ends[STREAMS][EVENT_CPUS];	/* when the last packet in each file ends; guest clock ticks */
 };
 
 /* Makes the folder, or checks that it is empty. Returns 0, or errno. */

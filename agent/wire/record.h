@@ -21,7 +21,7 @@ struct record;
 struct record_options {
 	const char *folder;
 	uint64_t part_bytes;		/* the most for a part, names aside (is_full in record.c); 0: no limit */
-	uint32_t parts;			/* so many are kept, the oldest is removed; 0: all */
+	uint32_t parts;			/* the most that are kept: the oldest is removed for a new one; 0: all */
 };
 
 /* All that was recorded so far, removed parts included. */
@@ -41,23 +41,23 @@ struct record *record_new(const struct record_options *options, const struct met
 
 /*
  * Records one packet; to be called for each. A failed write ends the recording. Returns true if the packet
- * has begun a part in the middle of a boot: the part lacks what the guest has told before, so the guest is
- * to tell all of itself again.
+ * has begun a part in the middle of a boot. That part lacks the names and facts that the guest has told before,
+ * so the caller asks the guest to tell them again.
  */
 bool record_packet(struct record *record, const struct packet *packet);
 
-struct record_sums record_sums(const struct record *record);	/* with what waits to be written */
+struct record_sums record_sums(const struct record *record);	/* what waits to be written is included */
 
 /* True if a failure has ended it; `text` then says which. */
 bool record_failed(struct record *record, char *text, size_t size);
 
-/* Nothing more is to come: ends the last part. True while the disk is still being written. */
+/* Ends the last part; no packet may follow. True: some of it is not written yet. Does not wait: ask again. */
 bool record_writes(struct record *record);
 
 /* Waits until all is on the disk, and frees. False with `error` set if anything was not written. */
 bool record_close(struct record *record, char **error);
 
-/* Frees it without waiting; the rest is written behind. NULL is allowed. */
+/* Frees it without waiting: the thread writes the rest, and ends. NULL is allowed. */
 void record_leave(struct record *record);
 
 #endif

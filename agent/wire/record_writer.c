@@ -28,11 +28,11 @@ struct file {
 	uint64_t used;			/* the value of `uses` at its last use; 0: the slot is free */
 };
 
-enum order_kind { ORDER_BEGIN, ORDER_METADATA, ORDER_PACKET, ORDER_END };
+enum job_kind { JOB_BEGIN, JOB_METADATA, JOB_PACKET, JOB_END };
 
-struct order {
-	struct order *next;
-	enum order_kind kind;
+struct job {
+	struct job *next;
+	enum job_kind kind;
 	bool goes_on;			/* the boot has a part already */
 	enum stream stream;		/* of a packet */
 	uint32_t cpu;
@@ -41,7 +41,7 @@ struct order {
 };
 
 struct record_writer {
-	/* only the worker uses these */
+	/* used by the worker alone, but for `folder`, which never changes */
 	char *folder, *partial, *final;	/* `partial` is NULL between two parts */
 	unsigned begun, boots;		/* parts and boots so far */
 	char **kept;			/* parts that may be removed, the oldest first; `most` at most */
@@ -50,13 +50,13 @@ struct record_writer {
 	uint64_t uses;
 
 	pthread_mutex_t lock;		/* guards what follows; never held during a wait for the disk */
-	struct order *first, **last;
+	struct job *first, **last;
 	size_t waiting;			/* bytes of packets that are not written yet */
 	bool working;			/* there is a worker */
 	char *error;			/* the first failure; nothing is recorded after it */
-	unsigned holders;		/* the owner, and each worker: the last one frees */
+	unsigned holders;		/* the owner and each worker; the last one frees all */
 
-	struct errand *errand;		/* the last worker, for the owner alone; NULL: none yet */
+	struct errand *errand;		/* the newest worker; for the owner alone; NULL: none yet */
 };
 
 static char *unrecorded(const char *path, int why)
@@ -140,13 +140,13 @@ static void remove_oldest(struct record_writer *writer)
 	memmove(writer->kept, writer->kept + 1, --writer->kept_count * sizeof(*writer->kept));
 }
 
-static void begin_part(struct record_writer *writer, const struct order *order)
+static void begin_part(struct record_writer *writer, const struct job *job)
 {
-	char *boot = hex(order->bytes);
+	char *boot = hex(job->bytes);
 
 	while (writer->most && writer->kept_count >= writer->most)
 		remove_oldest(writer);
-	writer->boots += !order->goes_on;
+	writer->boots += !job->goes_on;
 	writer->final = util_format("%s/%04u-%s", writer->folder, ++writer->begun, boot);
 	writer->partial = util_format("%s.partial", writer->final);
 	free(boot);
@@ -164,14 +164,14 @@ static bool close_file(struct file *file)
 	return good;
 }
 
-static void write_metadata(struct record_writer *writer, const struct order *order)
+static void write_metadata(struct record_writer *writer, const struct job *job)
 {
 	char *path = util_format("%s/metadata", writer->partial), *error = NULL;
 	struct util_file *file = util_file_open(path, &error);
 
 	free(path);
 	if (file) {
-		fwrite(order->bytes, 1, order->size, util_file_stream(file));
+		fwrite(job->bytes, 1, job->size, util_file_stream(file));
 		util_file_commit(file, &error);
 	}
 	if (error)
@@ -264,15 +264,15 @@ static bool append(int fd, const uint8_t *bytes, size_t size)
 	return false;
 }
 
-static void write_packet(struct record_writer *writer, const struct order *order)
+static void write_packet(struct record_writer *writer, const struct job *job)
 {
-	struct file *file = open_file(writer, order->stream, order->cpu);
+	struct file *file = open_file(writer, job->stream, job->cpu);
 
-	if (file && !append(file->fd, order->bytes, order->size))
+	if (file && !append(file->fd, job->bytes, job->size))
 		fail(writer, writer->partial, errno);
 }
 
-/* ---- orders ---- */
+/* ---- jobs ---- */
 
 struct record_writer *record_writer_new(const char *folder, uint32_t parts)
 {
@@ -305,46 +305,46 @@ static void release(void *context)
 	free(writer);
 }
 
-static struct order *next_order(struct record_writer *writer)
+static struct job *next_job(struct record_writer *writer)
 {
-	struct order *order;
+	struct job *job;
 
 	pthread_mutex_lock(&writer->lock);
-	order = writer->first;
-	writer->working = order;
-	if (order && !(writer->first = order->next))
+	job = writer->first;
+	writer->working = job;
+	if (job && !(writer->first = job->next))
 		writer->last = &writer->first;
 	pthread_mutex_unlock(&writer->lock);
-	return order;
+	return job;
 }
 
-static void obey(struct record_writer *writer, const struct order *order)
+static void do_job(struct record_writer *writer, const struct job *job)
 {
 	bool failed = record_writer_failed(writer);
 
-	if (order->kind == ORDER_BEGIN && !failed)
-		begin_part(writer, order);
-	else if (order->kind == ORDER_METADATA && !failed)
-		write_metadata(writer, order);
-	else if (order->kind == ORDER_PACKET && !failed)
-		write_packet(writer, order);
-	else if (order->kind == ORDER_END && writer->partial)
+	if (job->kind == JOB_BEGIN && !failed)
+		begin_part(writer, job);
+	else if (job->kind == JOB_METADATA && !failed)
+		write_metadata(writer, job);
+	else if (job->kind == JOB_PACKET && !failed)
+		write_packet(writer, job);
+	else if (job->kind == JOB_END && writer->partial)
 		end_part(writer);
 }
 
-/* The worker's thread: obeys orders until there is none. */
+/* The worker's thread: does jobs until there is none. */
 static void run(void *context)
 {
 	struct record_writer *writer = context;
-	struct order *order;
+	struct job *job;
 
-	while ((order = next_order(writer))) {
-		obey(writer, order);
+	while ((job = next_job(writer))) {
+		do_job(writer, job);
 		pthread_mutex_lock(&writer->lock);
-		if (order->kind == ORDER_PACKET)
-			writer->waiting -= order->size;
+		if (job->kind == JOB_PACKET)
+			writer->waiting -= job->size;
 		pthread_mutex_unlock(&writer->lock);
-		free(order);
+		free(job);
 	}
 }
 
@@ -359,21 +359,21 @@ static void start_worker(struct record_writer *writer)
 	writer->errand = errand_new(&work, writer);
 }
 
-static void put(struct record_writer *writer, enum order_kind kind, const struct order *facts,
+static void put(struct record_writer *writer, enum job_kind kind, const struct job *facts,
 	const void *bytes, size_t size)
 {
-	struct order *order = util_alloc(sizeof(*order) + size);
+	struct job *job = util_alloc(sizeof(*job) + size);
 	bool idle;
 
-	*order = *facts;
-	order->kind = kind;
-	order->size = size;
+	*job = *facts;
+	job->kind = kind;
+	job->size = size;
 	if (size)
-		memcpy(order->bytes, bytes, size);
+		memcpy(job->bytes, bytes, size);
 	pthread_mutex_lock(&writer->lock);
-	*writer->last = order;
-	writer->last = &order->next;
-	if (kind == ORDER_PACKET)
+	*writer->last = job;
+	writer->last = &job->next;
+	if (kind == JOB_PACKET)
 		writer->waiting += size;
 	idle = !writer->working;
 	writer->working = true;
@@ -384,17 +384,17 @@ static void put(struct record_writer *writer, enum order_kind kind, const struct
 
 void record_writer_begin(struct record_writer *writer, const uint8_t *boot_id, bool goes_on)
 {
-	put(writer, ORDER_BEGIN, &(struct order) { .goes_on = goes_on }, boot_id, RECORD_BOOT_ID);
+	put(writer, JOB_BEGIN, &(struct job) { .goes_on = goes_on }, boot_id, RECORD_BOOT_ID);
 }
 
 void record_writer_metadata(struct record_writer *writer, const char *text, size_t size)
 {
-	put(writer, ORDER_METADATA, &(struct order) { 0 }, text, size);
+	put(writer, JOB_METADATA, &(struct job) { 0 }, text, size);
 }
 
 bool record_writer_packet(struct record_writer *writer, const struct packet *packet)
 {
-	const struct order facts = { .stream = packet->stream, .cpu = packet->cpu };
+	const struct job facts = { .stream = packet->stream, .cpu = packet->cpu };
 	size_t waiting;
 
 	pthread_mutex_lock(&writer->lock);
@@ -406,13 +406,13 @@ bool record_writer_packet(struct record_writer *writer, const struct packet *pac
 			RECORD_WAITING_MAX >> 20));
 		return false;
 	}
-	put(writer, ORDER_PACKET, &facts, packet->bytes, packet->size);
+	put(writer, JOB_PACKET, &facts, packet->bytes, packet->size);
 	return true;
 }
 
 void record_writer_end(struct record_writer *writer)
 {
-	put(writer, ORDER_END, &(struct order) { 0 }, NULL, 0);
+	put(writer, JOB_END, &(struct job) { 0 }, NULL, 0);
 }
 
 bool record_writer_writes(struct record_writer *writer)
@@ -420,7 +420,7 @@ bool record_writer_writes(struct record_writer *writer)
 	return writer->errand && !errand_done(writer->errand);
 }
 
-/* Waiting for the newest worker is enough: it has obeyed the last order. */
+/* Waiting for the newest worker is enough: it has done the last job. */
 bool record_writer_close(struct record_writer *writer, char **error)
 {
 	bool good;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a recording in a thread of its own, for a disk may be slow. The calls never wait, and are obeyed
- * in order. The first failure ends the recording; a disk so slow that more than RECORD_WAITING_MAX waits is
- * such a failure.
+ * Writes a recording in a thread of its own, for a disk may be slow. Each call leaves a job for that thread,
+ * which does them in order. No call but record_writer_close waits. The first failure ends the recording; a disk
+ * so slow that more than RECORD_WAITING_MAX waits is such a failure.
  */
 #ifndef RECORD_WRITER_H
 #define RECORD_WRITER_H
@@ -19,13 +19,13 @@ enum {
 	RECORD_WAITING_MAX = 32 << 20,	/* bytes of packets that may wait to be written */
 };
 
-/* The folder exists. `parts`: so many are kept, the oldest is removed; 0: all. */
+/* The folder must exist. `parts`: the most that are kept: the oldest is removed for a new one; 0: all. */
 struct record_writer *record_writer_new(const char *folder, uint32_t parts);
 
 /*
  * A part begins, gets its metadata and packets, and ends. The metadata may be written again; it goes before
  * the packets that need it. `goes_on`: the boot has a part already. A recording has a thousand boots at
- * most. False: the packet was refused, and the recording has failed.
+ * most. False: too much waits already; the packet is refused, and the recording has failed.
  */
 void record_writer_begin(struct record_writer *writer, const uint8_t *boot_id, bool goes_on);
 void record_writer_metadata(struct record_writer *writer, const char *text, size_t size);
@@ -38,6 +38,8 @@ bool record_writer_writes(struct record_writer *writer);	/* true while something
 
 /* Waits until all is on the disk, and frees. False with `error` set if anything was not written. */
 bool record_writer_close(struct record_writer *writer, char **error);
-void record_writer_leave(struct record_writer *writer);		/* does not wait: it ends, and is freed, by itself */
+
+/* Gives the writer up without waiting. Its thread writes the rest, and frees it. */
+void record_writer_leave(struct record_writer *writer);
 
 #endif

@@ -20,23 +20,24 @@
 #define PARTIAL ".partial"
 
 enum {
-	METADATA_MAX = 1 << 20,		/* of its bytes, how many are read */
+	METADATA_MAX = 1 << 20,		/* the most bytes of a metadata file that are read */
 	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
 };
 
-/* The state of one pass over the parts, in order. */
+/* The state of one pass over the parts, from the first to the last. */
 struct scan {
 	struct recording *recording;
 	struct recording_boot *boot;	/* the boot of the part before; NULL: none yet */
-	uint64_t ends[STREAMS][EVENT_CPUS];	/* the end of its last packet in each lane */
+	uint64_t ends[STREAMS][EVENT_CPUS];	/* when its last packet in each lane ends; guest clock ticks */
 
-	struct recording_boot found;	/* what the present part says */
-	bool empty, goes_back;		/* it has no packet; it begins before the last part ends */
+	/* The part that is being read. */
+	struct recording_boot found;	/* what it says of its boot */
+	bool empty, goes_back;		/* it has no packet so far; it begins before `ends`, in some lane */
 	uint64_t part_ends[STREAMS][EVENT_CPUS];
 	uint8_t packet[KTOP_PACKET_MAX];
 };
 
-/* ---- the guest's own word ---- */
+/* ---- what the guest says of itself ---- */
 
 static void take_guest(struct recording_boot *boot, const uint8_t *payload, uint16_t size)
 {
@@ -182,7 +183,7 @@ static void free_boot(struct recording_boot *boot)
 	free(boot->kernel);
 }
 
-/* Adds to `boot` what its earlier parts do not say. Takes over, or frees, what `found` owns. */
+/* Adds to `boot` what `found` says and its earlier parts do not. Takes over, or frees, what `found` owns. */
 static void add_facts(struct recording_boot *boot, struct recording_boot *found)
 {
 	if (!boot->payload) {
@@ -234,7 +235,7 @@ static bool ends_in(const char *name, const char *end)
 	return size > most && strcmp(name + size - most, end) == 0;
 }
 
-/* A folder without a packet of ktop's is not a part. */
+/* Reads one part. A folder without a packet of ktop's is not a part, and is passed over. */
 static void take_part(struct scan *scan, const char *path, const char *name)
 {
 	struct recording *recording = scan->recording;

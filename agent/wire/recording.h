@@ -24,7 +24,7 @@ struct recording_part {
 struct recording_boot {			/* or a state that a boot was put back to */
 	size_t first, parts;		/* index of its first part; how many follow each other */
 	uint8_t boot_id[16];
-	uint64_t begin, end;		/* guest clock ticks, over all its packets */
+	uint64_t begin, end;		/* of all its packets together; guest clock ticks */
 	struct event guest;		/* the guest's facts, if known: kind is EVENT_GUEST then */
 	uint8_t *payload;		/* holds the texts of `guest`; NULL: the guest is not known */
 	struct event *descriptors;	/* of the guest's own trace events, one for each id; texts owned */

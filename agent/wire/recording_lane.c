@@ -99,7 +99,7 @@ void lane_close(struct recording_lane *lane)
 	lane->fd = -1;
 }
 
-/* Returns how many bytes there are. A file that cannot be read seems to end there. */
+/* Returns how many bytes were read. At an error the file seems to end. */
 static size_t read_at(const struct recording_lane *lane, void *to, size_t size, uint64_t offset)
 {
 	size_t done = 0;
@@ -119,7 +119,7 @@ static bool is_of_boot(const struct recording_lane *lane, const struct ktop_wire
 	return !lane->booted || memcmp(lane->boot_id, wire->boot_id, LANE_BOOT_ID) == 0;
 }
 
-/* If a header stands there, and its packet is all in the file, it becomes the lane's next packet. */
+/* If `wire`, from this offset, is a header, and its packet is all in the file, that is the lane's next packet. */
 static bool take_packet(struct recording_lane *lane, uint64_t offset, const struct ktop_wire_packet *wire)
 {
 	if (wire->magic != KTOP_MAGIC || wire->stream != lane->stream || wire->cpu != lane->cpu ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One file of a recording: the packets of one stream of one CPU, one after the other. Every byte of it is
- * hostile. Bytes that are no packet of this file are skipped up to the next packet, and counted.
+ * A lane: one file of a recording, with the packets of one stream of one CPU, one after the other. Every byte
+ * of it is hostile. Bytes that are no packet of this lane are skipped up to the next packet, and counted.
  */
 #ifndef RECORDING_LANE_H
 #define RECORDING_LANE_H
@@ -33,7 +33,7 @@ struct recording_lane {			/* the caller sets stream, cpu and fd -1; the calls be
 	struct lane_packet packet;	/* the next packet; size 0: there is none */
 };
 
-/* Like opendir. But without memory the program ends: else the folder's files would be missing without a word. */
+/* Like opendir; but when memory is out, the program ends. Else the folder's files would be missing without a word. */
 DIR *lane_folder(const char *path);
 
 struct lane_name {
@@ -51,11 +51,11 @@ size_t lane_list(DIR *folder, struct lane_name **list);
 bool lane_open(struct recording_lane *lane, int folder);
 void lane_close(struct recording_lane *lane);
 
-/* Goes to the first packet, or to the next one. `boot_id`: packets of other boots are skipped; NULL: any boot. */
+/* Goes to the first packet. `boot_id`: packets of other boots are skipped; NULL: the first packet tells the boot. */
 void lane_begin(struct recording_lane *lane, const uint8_t *boot_id);
-void lane_next(struct recording_lane *lane);
+void lane_next(struct recording_lane *lane);	/* goes to the next packet of that boot */
 
-/* Reads the whole packet. False: the file has become shorter, or cannot be read. */
+/* Reads the whole packet into `to`, packet.size bytes. False: the file has become shorter, or cannot be read. */
 bool lane_read(const struct recording_lane *lane, void *to);
 
 #endif

@@ -21,7 +21,7 @@ void reader_free(struct reader *reader);
 /* False: there is no packet any more. True: `*end` is the end of the next one, in guest clock ticks. */
 bool reader_peek(struct reader *reader, uint64_t *end);
 
-/* Reads the next packet, if it is no larger than `room`. Returns its size, or 0. */
+/* Reads the next packet. Returns its size; 0: there is none, or it is larger than `room`. */
 size_t reader_read(struct reader *reader, void *to, size_t room);
 
 #endif

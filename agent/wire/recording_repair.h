@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes a recording whole again that was cut or damaged: removes the bytes that belong to no whole packet,
- * makes metadata that is missing or cut anew from the boot's packets, and ends the parts that were not ended.
- * Waits for the disk.
+ * Makes a recording whole again that was cut or damaged. Removes the bytes that belong to no whole packet.
+ * Where metadata is missing or cut, writes it anew, from the boot's packets. Gives the parts that were not ended
+ * their final names. Waits for the disk.
  */
 #ifndef RECORDING_REPAIR_H
 #define RECORDING_REPAIR_H

@@ -12,7 +12,8 @@
 #include "event.h"
 #include "fields.h"
 
-enum { TRACE_KINDS = 1024, TRACE_FIELDS = 32 };	/* kinds beyond these are ignored: their events count as unknown */
+/* The most kinds, and fields of a kind. Kinds beyond that are ignored: their events count as unknown. */
+enum { TRACE_KINDS = 1024, TRACE_FIELDS = 32 };
 
 struct trace_kind {
 	uint16_t id;
