@@ -40,9 +40,9 @@ struct arrivals {
 	uint16_t *by_kind;			/* KIND_SLOTS: by hash, the position + 1; 0: empty */
 	struct hash seed;
 
-	/* ARRIVALS_MAX: for each kind, its rank, then its place in a run's `who` */
+	/* ARRIVALS_MAX, by kind: while packing, its rank among the sorted kinds; then its index in a run's `who` */
 	uint32_t *place;
-	uint64_t *seen;				/* a bit for each kind: the present part has it */
+	uint64_t *seen;				/* a bit for each kind: it occurs in the present slice */
 
 	uint32_t first_slice;			/* slice 0 of the packed words */
 	unsigned kind_bits, stack_bits, bits;	/* in a packed word: of the kind, of the stack, of all */
@@ -80,7 +80,7 @@ bool arrivals_full(const struct arrivals *arrivals)
 	return arrivals->count == ARRIVALS_MAX;
 }
 
-/* Takes the fields one by one. They were just written: reading them as one copy would stall. */
+/* Reads the fields one by one. The caller has just written them so, and a wider read would stall the processor. */
 static struct kind make_kind(const struct who *who, uint32_t weight)
 {
 	return (struct kind) {

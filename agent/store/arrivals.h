@@ -16,21 +16,21 @@ struct budget;
 struct run;
 struct who;
 
-enum { ARRIVALS_MAX = 1 << 15, ARRIVALS_SLICES = 1 << 12 };
+enum { ARRIVALS_MAX = 1 << 15, ARRIVALS_SLICES = 1 << 12 };	/* the most samples; the most slices */
 
 struct arrivals *arrivals_new(void);
 void arrivals_free(struct arrivals *arrivals);
 
-bool arrivals_full(const struct arrivals *arrivals);	/* drain before the next add */
+bool arrivals_full(const struct arrivals *arrivals);	/* true: arrivals_drain must come before the next add */
 
 /* Adds a sample to slice number `slice`, which is below ARRIVALS_SLICES. Must not be full. */
 void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, const struct who *who,
 	uint32_t weight);
 
 /*
- * Sorts all arrivals, and empties this. `take` gets the arrivals of each slice as one run, lower slices
- * first, with the sum of their weights. It then owns the run. The run is NULL if the budget has no room for
- * it.
+ * Sorts all arrivals, gives them to `take`, and forgets them. `take` gets the arrivals of each slice as one
+ * run, lower slices first, with the sum of their weights. It then owns the run. The run is NULL if the budget
+ * has no room for it; then these samples are lost.
  */
 void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
 	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),

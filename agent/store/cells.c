@@ -19,7 +19,7 @@ static uint64_t align_down(uint64_t time, uint64_t width)
 	return time - time % width;
 }
 
-/* Limits are rounded down to the next width, so that a cell grows old as a whole. */
+/* Each limit is a multiple of the next larger width, so that a cell grows old as a whole. */
 bool cells_advance(struct cells *cells, uint64_t now)
 {
 	uint64_t newest = cells->limits[0];

@@ -14,7 +14,7 @@ enum { CELL_WIDTHS = 4, CELL_NS = 250000000 };	/* CELL_NS: the width of a fine c
 
 struct cells {
 	uint64_t limits[CELL_WIDTHS];	/* a time before limits[i] is too old for width i */
-	uint64_t ancient;		/* ns */
+	uint64_t ancient;		/* ns: all before it is one cell */
 };
 
 struct cell {

@@ -70,7 +70,7 @@ void run_free(struct run *run);
 
 /* ---- reading ---- */
 
-/* Reads a run's counts in order. It is valid as long as the run. */
+/* Reads a run's counts in order. A reader is valid as long as its run. */
 struct run_reader {
 	const struct run *run;
 	const uint8_t *at;
@@ -98,7 +98,7 @@ static inline uint64_t run_number(const uint8_t **at)
 	return number | (uint64_t)*(*at)++ << shift;
 }
 
-/* False: there is no more. */
+/* Reads the next count. False: there is none. */
 static inline bool run_next(struct run_reader *reader, struct run_count *count)
 {
 	uint64_t number;

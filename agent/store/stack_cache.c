@@ -142,13 +142,13 @@ static uint32_t spread_of(const struct stack_cache *cache, uint64_t words)
 	return (uint32_t)hash_mix(words, cache->set_key);
 }
 
-/* Wants a cache with sets. */
+/* The set that a print belongs to. The cache must have sets. */
 static struct set *set_of(const struct stack_cache *cache, uint32_t spread)
 {
 	return &cache->sets[spread & (cache->count - 1)];
 }
 
-/* The set beside it: takes a stack that finds its own set full. */
+/* The other set of the pair: it takes a stack that finds its own set full. */
 static struct set *next_to(const struct stack_cache *cache, uint32_t spread)
 {
 	return set_of(cache, spread ^ 1);

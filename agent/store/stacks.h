@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * All stacks of one epoch as one call tree of raw addresses. Interning a stack again is one hash look-up.
- * Node ids are dense, start at 0 and are never reused; a stack's id is that of its leaf node.
+ * Node ids are dense, start at 0 and are never reused. A caller's id is lower than its callee's. A stack's id
+ * is that of its leaf node.
  */
 #ifndef STACKS_H
 #define STACKS_H
@@ -14,7 +15,7 @@ struct budget;
 struct sample;
 struct stacks;
 
-/* The most nodes; they also get a quarter of the budget at most. A caller's id is lower than its callee's. */
+/* The most nodes; they also get a quarter of the budget at most. */
 enum { STACKS_NODES_MAX = 2 << 20 };
 
 struct node {

@@ -36,7 +36,7 @@ struct store {
 	size_t part_count, part_room;
 	struct part *last;		/* the part that was used last; NULL: none */
 	size_t last_position;
-	struct arrivals *arrivals;	/* each by its part's position */
+	struct arrivals *arrivals;	/* the slice number of each is the position of its part */
 };
 
 struct store *store_new(struct budget *budget, uint64_t counts_max)
@@ -292,7 +292,10 @@ static void drop_oldest(struct store *store)
 	memmove(store->parts, store->parts + 1, store->part_count * sizeof(*store->parts));
 }
 
-/* The oldest part forgets who ran its stacks. False: it has done so already, or there is no room for it. */
+/*
+ * The oldest part forgets who ran its stacks. False: there is no room for that, or it would gain little: the part
+ * has not doubled since it last did so.
+ */
 static bool forget_oldest(struct store *store)
 {
 	struct part *part = store->parts[0];

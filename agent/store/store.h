@@ -3,8 +3,9 @@
  * All samples of one boot, in slices of the guest's time; each slice counts (stack, cpu, thread, mode). A
  * slice takes a quarter of a second in the last two minutes, 1 s in the last ten minutes, 10 s in the last
  * two hours, 60 s in the last day. All that is older is one slice. If memory is short, the oldest slices
- * join it early; if that one is half of everything, it forgets who ran its stacks. A sixth of the budget is
- * left to others. There is a slice only where a sample came. Used by one thread.
+ * join it early. Once it is half of everything, it forgets who ran its stacks; if it has done so already, it is
+ * dropped. A sixth of the budget is left to others. There is a slice only where a sample came. Used by one
+ * thread.
  */
 #ifndef STORE_H
 #define STORE_H
