@@ -70,7 +70,7 @@ static struct digest_sum *find_sum(const struct digest *digest, uint32_t functio
 	return NULL;
 }
 
-/* Is charged without asking: there are no more sums than functions, and their number is bounded. */
+/* Charges without asking: there are no more sums than functions, and their number is bounded. */
 static void grow_sums(struct digest *digest)
 {
 	size_t words;

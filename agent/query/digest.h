@@ -33,7 +33,7 @@ enum { DIGEST_NO_EDGE = 0xffffffff };
 
 struct digest_sum {
 	uint32_t function;
-	uint32_t callers;		/* the first edge to it, the newest; or DIGEST_NO_EDGE */
+	uint32_t callers;		/* index of the newest edge to it; DIGEST_NO_EDGE: none */
 	uint64_t stamp;			/* of the stack that was counted last */
 	uint64_t self, total, samples;
 };
@@ -45,7 +45,7 @@ struct digest_self {
 
 struct digest_edge {
 	uint32_t callee, caller;
-	uint32_t next;			/* the next edge to the same callee, or DIGEST_NO_EDGE */
+	uint32_t next;			/* index of the edge to the same callee before this one; DIGEST_NO_EDGE: none */
 	uint64_t stamp;
 	uint64_t weight;		/* of the stacks in which this caller called this callee */
 };

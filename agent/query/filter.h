@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a filter (question.h) that decides which samples count. The pattern is not of it: that chooses rows. */
+/* The part of a filter (question.h) that decides which samples count: all but the pattern, which chooses rows. */
 #ifndef FILTER_H
 #define FILTER_H
 

@@ -2,7 +2,7 @@
 /*
  * The language of filters, as people type them: words divided by spaces, and a sample must satisfy all.
  * cpu:N, thread:NAME and mode:kernel|user|idle say which samples count; each may be given once. All other
- * words are a part of a function's name.
+ * words, joined by blanks, are a part of a function's name.
  */
 #ifndef FILTER_WORDS_H
 #define FILTER_WORDS_H

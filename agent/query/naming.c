@@ -27,6 +27,7 @@ static uint32_t function_of(const struct stacks *stacks, struct symbols *symbols
 	return symbols_function(symbols, node.space, node.address);
 }
 
+/* Looks all functions up again. Returns the lowest node whose function has changed; STACKS_NONE: none has. */
 static uint32_t rename_nodes(struct naming *naming, const struct stacks *stacks,
 	struct symbols *symbols, const atomic_bool *stop)
 {
@@ -42,6 +43,7 @@ static uint32_t rename_nodes(struct naming *naming, const struct stacks *stacks,
 	return lowest;
 }
 
+/* Notes for each reader that the nodes from `changed` on may have other functions. */
 static void tell_all(struct naming *naming, uint32_t changed)
 {
 	for (int i = 0; i < NAMING_READERS; i++)

@@ -29,7 +29,8 @@ void naming_clear(struct naming *naming);
  */
 uint32_t naming_update(struct naming *naming, uint32_t reader, const struct stacks *stacks,
 	struct symbols *symbols, const atomic_bool *stop);
-/* Looks up everything anew the next time. */
+
+/* Makes the next naming_update look everything up anew. */
 void naming_forget(struct naming *naming);
 
 /* True if nothing is to be looked up, and this reader has been told of all changes. */

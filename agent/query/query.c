@@ -15,7 +15,7 @@
 /* No place: the function is not in the answer yet. */
 #define NOWHERE 0xffffffffu
 
-enum { NEWEST = 2 };			/* digests that have changed with each answer */
+enum { NEWEST = 2 };			/* the newest digests: they change from answer to answer */
 
 static struct query_reader *reader_new(struct query *query, uint32_t number)
 {

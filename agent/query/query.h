@@ -75,8 +75,8 @@ struct cpu_series {
 };
 
 /*
- * Fills all `size` entries. Adds to the trends, of which several may be the same memory. Returns one more
- * than the highest CPU that had anything.
+ * Fills all `size` entries, one for each CPU from 0 on. Adds to the trends, of which several may be the same
+ * memory. Returns one more than the highest CPU that had anything.
  */
 size_t query_cpus(struct query *query, const struct question *question, struct cpu_series *cpus,
 	size_t size);
@@ -84,8 +84,8 @@ size_t query_cpus(struct query *query, const struct question *question, struct c
 /*
  * Exporters get each distinct (functions, thread, process, mode) that passes the filter, once. The weights
  * add up to the table's. Idle time is the single frame [idle], a sample without a stack [unknown]. If the
- * question wants inlined functions, each is a frame behind the function that it is in. False, before the
- * first call: there is no memory for all stacks, or the question was given up.
+ * question wants inlined functions, each is a frame behind the function that it is in. False, and nothing was
+ * exported: there is no memory for all stacks, or the question was given up.
  */
 struct query_stack {
 	const uint32_t *functions;	/* root first; valid during the call */
@@ -98,7 +98,7 @@ struct query_stack {
 bool query_stacks(struct query *query, const struct question *question,
 	void (*each)(void *context, const struct query_stack *stack), void *context);
 
-/* Returns for how many addresses in these stacks ktop does not know yet what is inlined there. Has them looked up. */
+/* Returns at how many addresses in these stacks it is not known yet what is inlined. Asks a worker to read these. */
 uint32_t query_unread(struct query *query, const struct question *question);
 
 /* How many calls are missing in the answers about callers, because there was no memory for them. */

@@ -122,7 +122,8 @@ static uint32_t place_of(struct merge *merge, uint32_t leaf)
 	return parent;
 }
 
-static uint32_t root_of(struct merge *merge, uint32_t stack, enum mode mode)
+/* The place of a stack's leaf; for idle time, and for a sample without a stack, that of the one function. */
+static uint32_t place_of_stack(struct merge *merge, uint32_t stack, enum mode mode)
 {
 	struct place place = { .parent = HASH_NONE };
 
@@ -178,12 +179,13 @@ static void add_run(struct merge *merge, const struct run *run)
 
 		if (!filter_passes(&window->question.filter, window->inputs.threads, who))
 			continue;
-		sum.place = root_of(merge, count.stack, sum.mode);
+		sum.place = place_of_stack(merge, count.stack, sum.mode);
 		if (!merge->full)
 			add_sum(merge, &sum);
 	}
 }
 
+/* Calls `each` with the stack of one sum. */
 static void tell(const struct merge *merge, const struct sum *sum,
 	void (*each)(void *context, const struct query_stack *stack), void *context)
 {

@@ -17,7 +17,7 @@ static size_t row_size(const struct table *table)
 	return sizeof(*table->rows) + table->words * sizeof(*table->cpus);
 }
 
-/* Rows that are not sorted yet. */
+/* For a table that is not sorted yet: row i then has the i-th part of `cpus`. */
 static void resize(struct table *table, size_t room)
 {
 	budget_charge(table->budget, room * row_size(table));
@@ -178,7 +178,7 @@ static int by_source(const struct table *table, const struct key *a, const struc
 	return order ? order : -larger_first(a->function->address, b->function->address);
 }
 
-/* NULL: by its number. */
+/* How a column of texts or CPUs is ordered; NULL: it is ordered by its number. */
 static int (*const orders[TABLE_COLUMNS])(const struct table *table, const struct key *a,
 	const struct key *b) = {
 	[COLUMN_CPU] = by_cpu, [COLUMN_FUNCTION] = by_function, [COLUMN_OBJECT] = by_object,
@@ -295,7 +295,7 @@ static void sort_by_column(struct ranks *ranks, const struct table *table, enum 
 	sort_ranks(ranks);
 }
 
-/* What decides first is sorted by last. */
+/* Sorts by the least important number first. Equal rows keep their order, so the last sort decides. */
 static void sort_by_number(const struct table *table, enum table_column column, bool invert,
 	struct row *sorted)
 {

@@ -46,7 +46,7 @@ enum table_column {
 
 /*
  * An empty table with room for so many rows at first, for CPUs below 64 * words. table_add adds a row; rows
- * that were returned before may move.
+ * that were returned before may move. Neither table_add nor table_shrink may follow table_sort.
  */
 struct table *table_new(struct budget *budget, size_t room, uint32_t words);
 struct row *table_add(struct table *table, uint32_t function);

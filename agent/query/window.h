@@ -31,7 +31,7 @@ struct window {
 	uint64_t store_version, threads_generation;
 	struct span span;		/* the slices of its range */
 	uint64_t to;			/* the end of its range: never after now */
-	uint64_t given_up;		/* store_given_up() when `past` was begun */
+	uint64_t given_up;		/* store_given_up() when `past` was begun: if it grows, a slice may have gone */
 
 	uint64_t serial;		/* of the digest that has changed last */
 	struct digest **recent;		/* of one slice each, the last of them before span.end */
