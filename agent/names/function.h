@@ -13,8 +13,8 @@ struct function {
 	const char *object;		/* "kernel", a module's or a program's name; "" if unknown */
 	uint64_t address;		/* link address of its start; 0 if unknown */
 	bool kernel;
-	bool known;			/* false: [unknown] of that object or space */
-	bool inlined;			/* the compiler put it into others; only symbols_inlined names it */
+	bool known;			/* false: it is not code of a known name, but such as [unknown] or [idle] */
+	bool inlined;			/* it stands for code that was put into other functions (symbols_inlined) */
 };
 
 /* The functions that the compiler put in line at an address, the outermost first. */

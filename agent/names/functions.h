@@ -33,21 +33,21 @@ struct functions *functions_new(struct budget *budget);
 void functions_free(struct functions *functions);
 
 /*
- * Adds a function and takes over its name (fresh memory). When there is no room, all further functions are
- * a single "[unknown]".
+ * Adds a function and takes over its name (fresh memory). Functions that find no room all get the id of a
+ * single "[unknown]".
  */
 uint32_t functions_add(struct functions *functions, const struct function *function,
 	const struct debug_object *object);
 
-bool functions_is_rest(const struct functions *functions, uint32_t id);	/* it is that single "[unknown]" */
+bool functions_is_rest(const struct functions *functions, uint32_t id);	/* is it that single "[unknown]"? */
 
 /*
- * True if memory was short for some functions. The caller is about to add them again; the count of refused
- * ones starts anew.
+ * True if memory was short for some functions. The caller then adds them again, so the count of refused ones
+ * starts anew.
  */
 bool functions_retry(struct functions *functions);
 
-uint64_t functions_refused(const struct functions *functions);	/* that became the "[unknown]" */
+uint64_t functions_refused(const struct functions *functions);	/* how often a function found no room */
 size_t functions_count(const struct functions *functions);
 const struct function *functions_get(const struct functions *functions, uint32_t id);
 

@@ -26,7 +26,7 @@ bool kernel_image_load(struct kernel_image *kernel, const char *path, struct bud
 
 /* Takes over the file of `others` and shares their table. False: they have none. */
 bool kernel_image_share(struct kernel_image *kernel, const struct kernel_image *others);
-void kernel_image_drop(struct kernel_image *kernel);
+void kernel_image_drop(struct kernel_image *kernel);	/* from now on there is no file */
 
 /* NULL: none. The result is valid until kernel_image_free, even after another file has replaced it. */
 struct image *kernel_image_file(const struct kernel_image *kernel);
@@ -35,6 +35,7 @@ struct image *kernel_image_file(const struct kernel_image *kernel);
 uint64_t kernel_image_slide(const struct kernel_image *kernel);
 /* False: the file has no such symbol, or there is no file yet. */
 bool kernel_image_set_anchor(struct kernel_image *kernel, const char *name, uint64_t address);
+/* Sets the bias of the kernel's object: the slide, unless an anchor gives it. */
 void kernel_image_set_bias(struct kernel_image *kernel, uint64_t bias);
 
 /*
@@ -51,8 +52,8 @@ bool kernel_image_is(const struct kernel_image *kernel, const struct object *obj
 bool kernel_image_contradicts(const struct kernel_image *kernel, const void *build_id, size_t size);
 
 /*
- * Sets what the guest's kernel is, once. Returns a copy of the version, valid until kernel_image_free;
- * NULL: it was set before, or is unknown.
+ * Sets the build-id and version of the guest's kernel, once. Returns a copy of the version, valid until
+ * kernel_image_free; NULL: it was set before, or `version` is NULL.
  */
 const char *kernel_image_set_build(struct kernel_image *kernel, const void *build_id, size_t size,
 	const char *version);

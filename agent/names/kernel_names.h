@@ -28,7 +28,7 @@ bool kernel_names_starved(const struct kernel_names *names);	/* it failed becaus
 /* For a new boot: checks whether the file has changed, and reads it again if so. */
 void kernel_names_check(struct kernel_names *names);
 
-/* Gives a boot the names. False: they are still being read, maybe again, or reading has failed. */
+/* Gives a boot the names. False: there are none yet; if nothing is being read, reading begins again. */
 bool kernel_names_give(struct kernel_names *names, struct symbols *symbols);
 void kernel_names_again(struct kernel_names *names);	/* reads again, after a failure */
 

@@ -10,6 +10,7 @@
 #include "layouts.h"
 #include "objects.h"
 
+/* In place of a layout's `next`: no layout follows it yet; several do. */
 #define NONE 0xffffffffu
 #define MANY 0xfffffffeu
 

@@ -18,7 +18,8 @@ struct objects;
 enum {
 	LAYOUTS_MAX = 1 << 17,		/* spaces; later ones are LAYOUTS_UNKNOWN */
 	LAYOUTS_ENTRIES_MAX = 4 << 20,	/* mappings in all spaces together */
-	LAYOUTS_ENTRIES_EACH = 512,	/* a space with more has mappings left over from ended processes */
+	/* mappings in one space; with more, some are left over from ended processes, so it keeps only the newest */
+	LAYOUTS_ENTRIES_EACH = 512,
 	LAYOUTS_PRIVATE_MAX = 4096,	/* spaces of processes that were sampled before anything was told of them */
 };
 

@@ -62,8 +62,9 @@ void objects_set_version(struct objects *objects, const char *version);
 const char *objects_name(struct objects *objects, struct text name);
 
 /*
- * Returns the mapping's id: dense, from 0, and the same for equal mappings of all processes. Its file comes
- * later (objects_step), unless the build-id contradicts; a file that was missing is searched for again.
+ * Returns the mapping's id: dense, from 0, and the same for equal mappings of all processes. `folders`: where
+ * its file is searched for by its base name; NULL-terminated, or NULL. The file comes later (objects_step),
+ * unless the build-id contradicts; a file that was missing is searched for again.
  * `*found`: the mapping has another file now. OBJECTS_NONE: the object makes no sense, or there are too
  * many.
  */

@@ -203,7 +203,7 @@ static struct program_file *fill(struct program_search *search, struct program_f
 	return place;
 }
 
-static void tell(char **what, const char *text)
+static void replace_text(char **what, const char *text)
 {
 	free(*what);
 	*what = copy(text);
@@ -216,9 +216,9 @@ static void take(struct program_search *search, const struct program_file *file,
 
 	found->image = file->image ? image_share(file->image) : NULL;
 	if (first && file->note)
-		tell(&found->note, file->note);
+		replace_text(&found->note, file->note);
 	if (first && file->refused)
-		tell(&found->refused, file->refused);
+		replace_text(&found->refused, file->refused);
 	if (file->image && !found->image) {
 		free(found->refused);
 		util_fail(&found->refused, "%s: not used: too many files are open; let ktop have more "
@@ -227,6 +227,10 @@ static void take(struct program_search *search, const struct program_file *file,
 	found->starved |= file->starved;
 }
 
+/*
+ * Takes the result for the open file. If nobody has read the file, or it has changed since, reads it first. Takes
+ * over `fd`.
+ */
 static void get(struct program_search *search, int fd, const char *path, const struct stat *is)
 {
 	struct programs *programs = search->programs;

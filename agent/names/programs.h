@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds and reads the files of the programs that the guest names. They may be large, or on a disk that does
- * not answer: a few threads read them, and nobody waits for these. The result for each file, read or
+ * not answer: a few threads read them, and nobody waits for the threads. The result for each file, read or
  * refused, is kept and shared by the boots of a session.
  */
 #ifndef PROGRAMS_H

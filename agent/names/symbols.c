@@ -33,7 +33,7 @@ struct symbols {
 	struct sources *sources;
 	uint64_t generation, cached_generation;
 
-	struct guest_symbols *told;	/* the guest's own word about its kernel */
+	struct guest_symbols *told;	/* the functions that the guest itself tells of its kernel */
 	bool being_told;
 	struct kernel_image *kernel;
 
@@ -77,7 +77,7 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
-/* Earlier answers may be wrong now. Such news come in bursts, so the cache is cleared at the next question. */
+/* Earlier answers may be wrong now. Such news comes in bursts, so the cache is cleared at the next question. */
 static void renew(struct symbols *symbols)
 {
 	symbols->generation++;
@@ -108,7 +108,7 @@ uint64_t symbols_left_out(const struct symbols *symbols)
 
 /* ---- the kernel ---- */
 
-struct place {
+struct place {				/* where the kernel runs */
 	uint64_t slide;
 	bool known;
 };
@@ -305,7 +305,7 @@ bool symbols_reading(const struct symbols *symbols)
 	return objects_reading(symbols->objects);
 }
 
-/* A Linux kernel's boot image: it has that function, so this is where it runs. */
+/* If the slide of a Linux boot image is not known, the first function that the guest tells is the anchor. */
 static void place_by(struct symbols *symbols, uint64_t address, struct text name)
 {
 	char *anchor;

@@ -58,7 +58,7 @@ void symbols_set_files(struct symbols *symbols, const char *sysroot, const char 
  */
 void symbols_set_programs(struct symbols *symbols, struct programs *programs);
 
-/* Sets what the guest's kernel is, once. Its debug file is found by that. */
+/* Sets the build-id and version of the guest's kernel, once. Its debug file is found by them. */
 void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,
 	const char *version);
 
@@ -124,21 +124,23 @@ bool symbols_kernel_orc(const struct symbols *symbols, uint64_t address, struct 
 /* What is known of a Linux kernel whose boot image was read; NULL: none was. The symbols own it. */
 const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols);
 
-/* Where that runs is known from elsewhere: run addresses minus link addresses. */
+/* Sets the kernel's slide, found in some other way: its run addresses minus its link addresses. */
 void symbols_set_slide(struct symbols *symbols, uint64_t slide);
 
 /* The descriptor of the kernel's ELF file; the symbols own it. -1: no file was read, or it is not ELF. */
 int symbols_kernel_descriptor(const struct symbols *symbols);
 
 /*
- * Adds a function of other symbols, with its name and object. Copies it each time, without a look for an
- * equal one.
+ * Copies a function of other symbols, with its name and object, and returns its id here. Each call adds one: it
+ * does not look for an equal function.
  */
 uint32_t symbols_add(struct symbols *symbols, const struct function *function);
 
-/* True if some addresses lack their function because memory was short. They are looked up again. */
+/* True if some functions or lines are missing because memory was short. They are looked up again. */
 bool symbols_retry(struct symbols *symbols);
-void symbols_told_again(struct symbols *symbols);	/* the guest is about to tell everything again */
+
+/* The guest is about to tell everything again, so what was refused gets another chance. */
+void symbols_told_again(struct symbols *symbols);
 
 /* What was refused because memory was short. */
 uint64_t symbols_refused(const struct symbols *symbols);	/* functions that were looked up by address */

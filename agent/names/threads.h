@@ -35,10 +35,9 @@ const char *threads_process_name(struct threads *threads, uint32_t process);
  */
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
 
-/* Names without memory for their text. */
-void threads_retry(struct threads *threads);	/* the guest is about to tell them again */
-/* How many were refused. */
+/* How many names were refused, because there was no memory for their text. */
 uint64_t threads_refused(const struct threads *threads);
+void threads_retry(struct threads *threads);	/* the guest is about to tell them again: counts from 0 */
 
 /* Grows whenever an earlier answer of threads_match may be different now. */
 uint64_t threads_generation(const struct threads *threads);

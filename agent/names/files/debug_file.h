@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the debug file of an object, the one with its DWARF, by build-id. What the guest says is a hint
- * only: a file is looked for in the user's folders alone, and used only if it is of exactly that build.
+ * only: a file is looked for in the folders below and beside the object's own file, nowhere else, and used only
+ * if it is of exactly that build.
  * Slow, since it reads files. Any thread.
  */
 #ifndef DEBUG_FILE_H
@@ -14,9 +15,9 @@
 
 struct budget;
 
-struct debug_folders {			/* in the order in which they are searched; NULL: none */
+struct debug_folders {			/* each may be NULL; searched in the order own, system, sysroot */
 	const char *own;		/* the user's; laid out as the system's, or just files */
-	const char *sysroot;
+	const char *sysroot;		/* see sysroot.h; the guest's DEBUG_SYSTEM in it is searched */
 	const char *system;		/* DEBUG_SYSTEM */
 };
 
@@ -27,7 +28,7 @@ enum debug_kind { DEBUG_PROGRAM, DEBUG_KERNEL, DEBUG_MODULE };
 struct debug_object {			/* an object whose DWARF is wanted */
 	enum debug_kind kind;
 	int fd;				/* its own file, which may have DWARF; -1: not at hand */
-	const char *path;		/* of that file; NULL */
+	const char *path;		/* of that file; NULL: not known */
 	const char *name;		/* of the file in the guest; a module's without ".ko"; NULL: not known */
 	const char *version;		/* of the kernel; NULL: not known */
 	struct build_id build_id;	/* if unknown, only its own file can be used */

@@ -15,7 +15,7 @@ struct output {
 
 /*
  * libiberty cannot be told to stop, and a demangled text may double at every back reference. Leaving by
- * longjmp loses at most the few hundred bytes of one punycode identifier that libiberty may hold.
+ * longjmp leaks at most the few hundred bytes of one punycode identifier that libiberty may hold.
  */
 static void append(const char *text, size_t size, void *opaque)
 {

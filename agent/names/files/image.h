@@ -16,7 +16,7 @@ struct linux_kernel;
 struct image {
 	struct budget *budget;
 	char *path;
-	int fd;				/* for lines; -1: only ELF files have some */
+	int fd;				/* for its lines; -1: it is no ELF file, so it has none */
 	struct stat file;		/* as it was when it was read */
 	struct build_id build_id;
 	struct symbol_table *table;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LINE_QUEUE = 512 };		/* questions whose answers were not taken yet */
+enum { LINE_QUEUE = 512 };		/* the most questions whose answers were not taken yet */
 
 struct budget;
 struct debug_folders;

@@ -9,11 +9,11 @@
 #include "sym_dwarf_state.h"
 
 enum {
-	RANGES_TRIED_MAX = 64,
+	RANGES_TRIED_MAX = 64,		/* ranges that are looked at for one address, since ranges may overlap */
 	LEVELS_MAX = 64,		/* nested functions, and namespaces */
 	ENTRIES_MAX = 1 << 20,		/* entries looked at for one address */
-	NAME_MAX_TOLD = 1024,
-	FORM_COST = 128,
+	NAME_MAX_TOLD = 1024,		/* bytes of a name; longer ones are cut */
+	FORM_COST = 128,		/* bytes that libdw keeps for each abbreviation */
 };
 
 struct walk {

@@ -8,7 +8,7 @@
 #include "sym_dwarf_state.h"
 
 enum {
-	RANGES_TRIED_MAX = 64,
+	RANGES_TRIED_MAX = 64,		/* ranges that are looked at for one address, since ranges may overlap */
 	LINE_COST = 80,			/* the most that libdw keeps for a byte of line program */
 };
 
@@ -82,8 +82,8 @@ static bool starts_at(Dwarf_Line *row, uint64_t address)
 
 /*
  * The row that covers the address. If several start there, the first that begins a statement is the
- * function's own line. Rows after it belong to what was inlined at its start; a row before it to the end of
- * the function before.
+ * function's own line. The rows after it belong to what was inlined at its start. A row before it belongs to
+ * the end of the function before.
  */
 static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t address)
 {

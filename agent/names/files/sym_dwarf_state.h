@@ -25,7 +25,7 @@ struct range {				/* a compilation unit's code; one may have several */
 /*
  * Units are found by a walk over all of them. clang leaves .debug_aranges out, so that section is
  * incomplete as soon as one object file comes from clang. libdwfl asks debuginfod servers by default, and
- * waits; so it is used for modules only, and without that.
+ * waits. So it is used for modules only, with callbacks that ask nobody.
  */
 struct sym_dwarf {
 	struct budget *budget;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Function symbols and build-ids of ELF files. libelf is used here, and by sym_dwarf. */
+/* Function symbols and build-ids of ELF files. */
 #ifndef SYM_ELF_H
 #define SYM_ELF_H
 

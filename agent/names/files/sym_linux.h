@@ -10,7 +10,10 @@ struct build_id;
 struct linux_kernel;
 struct symbol_table;
 
-/* False with `error` set: the image cannot be read. `path` is for the error. The caller frees `*kernel`. */
+/*
+ * False with `error` set: the image cannot be read. `path` is for the error. The caller frees `*kernel`
+ * by linux_kernel_free.
+ */
 bool sym_linux_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
 	struct linux_kernel **kernel, struct budget *budget, char **error);
 

@@ -58,7 +58,7 @@ uint32_t symbol_table_refused(const struct symbol_table *table);
 /* To be called once, after the last add and before any question. */
 void symbol_table_sort(struct symbol_table *table);
 
-/* Indices below the count stay valid. */
+/* After the sort, each index below the count is that of a symbol, in order of address. */
 uint32_t symbol_table_count(const struct symbol_table *table);
 struct symbol symbol_table_get(const struct symbol_table *table, uint32_t index);
 
