@@ -48,7 +48,7 @@ static inline void registers_set(struct registers *registers, unsigned number, u
 	registers->known |= UINT64_C(1) << number;
 }
 
-/* Removes from a saved address what is not address: aarch64 signs return addresses. */
+/* Removes the bits of a saved return address that are not part of it: aarch64 signs return addresses. */
 uint64_t arch_code_address(const struct arch *arch, uint64_t value);
 
 #endif

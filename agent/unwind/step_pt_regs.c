@@ -2,7 +2,7 @@
 #include "stack_memory.h"
 #include "step.h"
 
-enum { WORDS = 21 };
+enum { WORDS = 21 };			/* of x86-64's pt_regs */
 
 /*
  * The order of the registers in Linux's struct pt_regs, word by word, as DWARF's numbers

@@ -11,7 +11,7 @@ struct walk {
 	struct stack_memory *memory;
 	struct registers *registers;
 	bool exact;			/* the pc is interrupted code, not a return address */
-	bool leaf;			/* no frame of this walk was called from here, so the link register counts */
+	bool leaf;			/* the registers are those of interrupted code: the link register may count */
 };
 
 static uint64_t pc_of(const struct walk *walk)
@@ -48,9 +48,10 @@ static bool add(struct unwound_frames *frames, const struct walk *walk)
 }
 
 /*
- * For CPUs whose calls leave the return address in a register. The interrupted function may not have stored
- * it yet; then the frame pointer is still its caller's. An address inside the same function was left by a
- * call that has returned. An address that the frame also has was stored.
+ * For CPUs whose calls leave the return address in a register, the link register. It counts only if the
+ * interrupted function has not stored it yet; then the frame pointer is still the caller's. If it leads into the
+ * same function, a call that has returned left it there. If the frame has the same address, it was stored. In
+ * both cases this returns false.
  */
 static bool step_link(const struct walk *walk, struct registers *caller)
 {
@@ -94,6 +95,7 @@ static enum step step(struct walk *walk)
 	return step_frame_pointer(walk->registers, walk->memory);
 }
 
+/* Adds the frame, and makes one step. False: the walk ends here. */
 static bool go_on(struct walk *walk, struct unwound_frames *frames)
 {
 	if (!add(frames, walk))
@@ -128,7 +130,7 @@ void unwind(struct registers *registers, const struct unwind_code *code, struct 
 	while (is_kernel(&walk))
 		if (!go_on(&walk, &result->kernel))
 			return;
-	/* A return address outside the kernel cannot be right. */
+	/* The kernel's frames have led out of the kernel by a return address: it cannot be right. */
 	if (result->kernel.count && !walk.exact) {
 		result->kernel.cut = true;
 		return;

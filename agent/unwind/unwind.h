@@ -22,7 +22,7 @@ struct orc_entry;
 struct unwind_code {
 	void *context;
 	bool (*is_kernel)(void *context, uint64_t pc);
-	/* The kernel's function there begins at *start. False: none is known. */
+	/* Finds the start of the kernel's function that has this address. False: none is known. */
 	bool (*function)(void *context, uint64_t pc, uint64_t *start);
 	/* Linux's ORC entry for this address. False: none. */
 	bool (*orc)(void *context, uint64_t pc, struct orc_entry *entry);
