@@ -180,6 +180,7 @@ static bool start(struct launch *launch, char **words, char **error)
 		util_fail(error, "%s: not started: %s; is it installed?", words[0], strerror(why));
 }
 
+/* Has QEMU ended? Waits at most wait_ms for that. */
 static bool has_ended(struct launch *launch, int wait_ms)
 {
 	struct pollfd ready = { .fd = launch->pidfd, .events = POLLIN };
@@ -246,7 +247,7 @@ struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char
 
 /* ---- ending ---- */
 
-/* Steps QMP until it is ready, QEMU has ended, or the time is over. */
+/* Asks QEMU to quit, if QMP is ready within a third of ENDING_MS. Then waits ENDING_MS for its end. */
 static void ask_to_quit(struct launch *launch)
 {
 	uint64_t late = util_now() + (uint64_t)ENDING_MS / 3 * NS_PER_MS;

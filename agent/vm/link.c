@@ -7,6 +7,7 @@
  *	SEEKING		who holds the socket: for an error, or before the port is connected
  *	PLUGGING	a port is plugged in, if there is none		10 s
  *	PLUGGING_BACK	what was plugged in in vain is taken out	1 s
+ *	UNPLUGGING	at the end: the port is taken out	as link_leave is told
  *
  * A failure is told, and retried half a second later. Meanwhile the link also looks for the cause of a silence.
  * link_step drives it all and never waits: the caller's loop waits for link_fd, until link_due.
@@ -41,7 +42,7 @@ void link_rest(struct link *link, uint64_t now)
 	link->retry_at = now + (uint64_t)LINK_RETRY_MS * NS_PER_MS;
 }
 
-/* Takes over the text. Once the port has been connected, it is dropped: other remarks tell of later failures. */
+/* Takes over the text. Drops it if the port was connected before: other remarks tell of later failures. */
 void link_fail(struct link *link, char *why, uint64_t now)
 {
 	free(link->why);

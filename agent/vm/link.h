@@ -2,7 +2,7 @@
 /*
  * The two connections to one VM: to QMP, and to the port of its guest. The steps of the caller's loop make
  * them, and make them anew when they break, at most twice a second. The link does not read what the guest
- * sends; it only notes that something came.
+ * sends; it only notes that something came. Times are in ns, on the clock of util_now(). One owner thread.
  */
 #ifndef LINK_H
 #define LINK_H
@@ -16,7 +16,7 @@
 struct link;
 struct port_socket;
 
-/* Why nothing may be seen from the guest. In the order in which things come up. */
+/* Why nothing may be seen from the guest; in the order in which a connection comes up. */
 enum link_state {
 	LINK_NO_PORT,			/* the VM has no port for ktop */
 	LINK_CONNECTING,		/* not connected to the port's socket yet */
@@ -47,7 +47,12 @@ void link_free(struct link *link);
  */
 bool link_step(struct link *link, uint64_t now);
 int link_fd(const struct link *link);		/* QMP's, for the caller's poll; -1: none */
-uint64_t link_due(struct link *link, uint64_t now);	/* when the next step is due, if no event comes before */
+
+/*
+ * When the next step is due, if link_fd does not become readable before. UINT64_MAX: at no certain time. A retry
+ * has none: it comes with the steps that the caller makes anyway.
+ */
+uint64_t link_due(struct link *link, uint64_t now);
 uint64_t link_news(const struct link *link);	/* grows when link_remark may have changed */
 
 /*
@@ -75,10 +80,13 @@ struct port_socket *link_socket(const struct link *link);	/* NULL: not connected
 const struct qmp_facts *link_facts(const struct link *link);
 enum vm_state link_vm(const struct link *link);
 
-/* The port's state as far as the link knows it. What the guest sends is not considered. */
+/*
+ * The port's state as far as the link knows it: it sees that bytes come, and not what they say. So it returns
+ * neither LINK_UP nor LINK_SILENT.
+ */
 enum link_state link_port_state(const struct link *link);
 bool link_silent(const struct link *link);		/* the VM should run, but nothing comes */
-bool link_closed(const struct link *link);		/* it is silent, and the guest itself has closed the port */
+bool link_closed(const struct link *link);		/* the port is silent, and the guest itself has closed it */
 
 /* Says in one line what is wrong with the connections, and what to do; "" if nothing. Returns `text`. */
 const char *link_remark(const struct link *link, enum link_state state, char *text, size_t size);

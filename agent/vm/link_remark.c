@@ -6,6 +6,8 @@
 #include "link.h"
 #include "link_state.h"
 
+/* What the link says of itself, each in one line: what was plugged in, what stays, what is wrong. */
+
 const char *link_plugged(const struct link *link, char *text, size_t size)
 {
 	const char *bus = link->plugged.bus;

@@ -35,7 +35,10 @@ static void take_answer(struct link *link)
 	link->asks = false;
 }
 
-/* Looks whether QEMU is stopped or does not answer, serves somebody else, or whether it is the guest. */
+/*
+ * Begins to look for the cause: QEMU's process is stopped, QEMU does not answer, it serves another client, or the
+ * guest has closed the port. If it is none of these, the guest itself is silent.
+ */
 static void look_into_silence(struct link *link, uint64_t now)
 {
 	const char *path = link_port_path(link);
@@ -94,7 +97,10 @@ void silence_watch(struct link *link, uint64_t now)
 	link->hangs = link->stopped || (asked && now > asked + (uint64_t)HANGS_MS * NS_PER_MS);
 }
 
-/* A guest's reset removes a controller that was to be removed, with the port; or another client took the port out. */
+/*
+ * The plugged-in port may be deleted behind ktop's back: by another client of QMP; or by a reset of the guest, which
+ * removes a controller whose removal was asked for, and the port with it.
+ */
 bool silence_is_of_lost_port(const struct link *link)
 {
 	return link->socket && link->plugged.bus[0] && link->qmp && link->stage == STAGE_NOTHING &&
@@ -102,8 +108,8 @@ bool silence_is_of_lost_port(const struct link *link)
 }
 
 /*
- * QEMU may have been about to throttle the port when its last client left, and keep it throttled for the
- * next client. The port is free again once that one has left, too.
+ * QEMU may have throttled the port just when its last client left. Then it stays throttled for the next client,
+ * which is ktop, and is free again once that client has left, too. So ktop leaves, and connects again.
  */
 bool silence_wants_new_port(struct link *link)
 {

@@ -28,7 +28,7 @@ struct link {
 	char *qmp_path, *port_path;	/* as the user gave them; NULL: not given */
 	enum link_stage stage;
 	uint64_t news;			/* grows when another thing is under way */
-	uint64_t retry_at;
+	uint64_t retry_at;		/* no stage is begun before */
 
 	struct qmp *qmp;		/* NULL: not connected, or not yet ready */
 	struct qmp *opening;		/* will become `qmp` once it is ready */
@@ -49,7 +49,7 @@ struct link {
 	struct qmp_plugged plugged;
 	uint64_t deletions;		/* qmp_deletions() when it was plugged in */
 	bool left;			/* no stage is begun any more */
-	enum { STAYS_NOTHING, STAYS_CONTROLLER, STAYS_UNKNOWN } stays;	/* of what was to be taken out */
+	enum { STAYS_NOTHING, STAYS_CONTROLLER, STAYS_UNKNOWN } stays;	/* what could not be taken out */
 
 	/* Silence: the VM should run, but nothing comes. */
 	uint64_t heard_at;		/* the last byte, or the connection, or the end of a pause */
@@ -86,7 +86,7 @@ void port_end_unplug(struct link *link, uint64_t now);
 
 void silence_watch(struct link *link, uint64_t now);	/* a part of each step */
 void silence_clear(struct link *link);			/* the silence is over */
-bool silence_wants_new_port(struct link *link);	/* true once a silence: close the port, and connect it again */
+bool silence_wants_new_port(struct link *link);	/* the port is to be connected again; true once in a silence */
 bool silence_is_of_lost_port(const struct link *link);	/* the plugged-in port was deleted: plug it in again */
 
 #endif

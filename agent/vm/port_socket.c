@@ -14,10 +14,10 @@
 enum { QUEUE_SIZE = 65536 };
 
 struct port_socket {
-	int fd;				/* owned by the reader */
+	int fd;				/* `reader` owns and closes it */
 	struct stand_in *reader;
 	bool gone;			/* sending has failed */
-	size_t queued;	/* bytes that wait in `queue` */
+	size_t queued;			/* bytes that wait in `queue` */
 	char queue[QUEUE_SIZE];
 };
 

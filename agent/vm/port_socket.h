@@ -17,8 +17,9 @@ void port_socket_free(struct port_socket *socket);
 int port_socket_fd(const struct port_socket *socket);	/* for poll() */
 
 /*
- * Busy: the owner does something else. After a moment another thread reads for it (stand_in.h), and keeps
- * what came until port_socket_read. port_socket_has: something was kept, whatever the descriptor says.
+ * port_socket_busy: the owner begins to do something else, or has done it. If it is busy for long, another
+ * thread reads for it (stand_in.h), and keeps what came until port_socket_read. port_socket_has: something was
+ * kept, or the socket was closed, even if the descriptor is not readable.
  */
 void port_socket_busy(struct port_socket *socket, bool busy);
 bool port_socket_has(struct port_socket *socket);
@@ -31,7 +32,7 @@ ssize_t port_socket_read(struct port_socket *socket, void *to, size_t size);
  * queued; or the socket is gone.
  */
 bool port_socket_send(struct port_socket *socket, const void *bytes, size_t size);
-bool port_socket_wants_write(const struct port_socket *socket);
-bool port_socket_flush(struct port_socket *socket);
+bool port_socket_wants_write(const struct port_socket *socket);	/* bytes are queued: poll for POLLOUT, then flush */
+bool port_socket_flush(struct port_socket *socket);	/* sends what fits now; false: the socket is gone */
 
 #endif

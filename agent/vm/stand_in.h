@@ -25,7 +25,7 @@ void stand_in_leave(struct stand_in *stand_in);
 /* The user is busy from now on; or, as in the beginning, waits for the socket itself. */
 void stand_in_busy(struct stand_in *stand_in, bool busy);
 
-/* Like recv(): first what was kept, then what the socket has. */
+/* Like recv(), errno included, and never waits: gives first what was kept, then what the socket has. */
 ssize_t stand_in_read(struct stand_in *stand_in, void *to, size_t size);
 bool stand_in_has(struct stand_in *stand_in);	/* something was kept, or the socket was closed: do not wait for it */
 

@@ -11,14 +11,16 @@
 #include <stdint.h>
 
 struct cJSON;
+
 #define QMP_PLUG_PORT "ktop-plugged"		/* id of the port that a ktop plugs in, and of its chardev */
 
 struct qmp;
 
 enum vm_state {
-	VM_UNKNOWN, VM_RUNNING, VM_PAUSED, VM_SHUTDOWN, VM_PANICKED,
+	VM_UNKNOWN,			/* QEMU has not told it yet, or is not asked by QMP */
+	VM_RUNNING, VM_PAUSED, VM_SHUTDOWN, VM_PANICKED,
 	VM_HANGS,			/* QEMU does not answer; only link.c sets it */
-	VM_GONE,
+	VM_GONE,			/* the connection to QEMU is gone */
 };
 
 /* What QMP tells of a machine. The struct owns its texts; NULL: not known. Paths are absolute. */
@@ -60,10 +62,11 @@ void qmp_facts_clear(struct qmp_facts *facts);	/* frees the texts */
 
 /*
  * Sends one request. Takes over `arguments`, which may be NULL. `passed`: a descriptor that QEMU gets with
- * it, or -1. Only the answer to the last request of this kind is kept.
+ * it, or -1. Only the answer to the last qmp_request is kept.
  */
 void qmp_request(struct qmp *qmp, const char *command, struct cJSON *arguments, int passed);
-/* without interest in the answer; false: the connection is gone */
+
+/* The same, but the answer is dropped. False: the connection is gone. */
 bool qmp_send(struct qmp *qmp, const char *command, struct cJSON *arguments);
 
 bool qmp_has_answer(const struct qmp *qmp);
@@ -77,7 +80,7 @@ char *qmp_refusal(const struct cJSON *answer);
 
 int qmp_fd(const struct qmp *qmp);	/* for poll() */
 
-/* Reads and handles some of what has come. False: the connection is gone, or was given up. */
+/* Reads and handles some of what has come, 16 KiB at most. False: the connection is gone, or was given up. */
 bool qmp_step(struct qmp *qmp, uint64_t now);
 enum vm_state qmp_state(const struct qmp *qmp);
 
@@ -92,6 +95,6 @@ uint64_t qmp_deletions(const struct qmp *qmp);	/* how often QMP_PLUG_PORT was de
  * or the connection is gone.
  */
 bool qmp_send_keys(struct qmp *qmp, const uint8_t *codes, size_t count);
-bool qmp_quit(struct qmp *qmp);
+bool qmp_quit(struct qmp *qmp);		/* asks QEMU to end; false: the connection is gone */
 
 #endif

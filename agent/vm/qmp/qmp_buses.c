@@ -34,7 +34,10 @@ static bool is_short(const char *text)
 	return text && strlen(text) < NAME_BYTES;
 }
 
-/* Of the board's own devices only those count with which PCI begins. */
+/*
+ * Notes a device whose buses are to be listed. Of the board's own devices, only PCI host bridges count: PCI begins
+ * at them. The bus of a virtio-serial-pci is not its own child, but its virtio-backend's.
+ */
 static void take_device(struct qmp_buses *buses, const struct qmp_place *folder, const char *name,
 	const char *type)
 {

@@ -38,8 +38,8 @@ struct qmp_buses {
 };
 
 /*
- * Finds the buses. Only QEMU knows whether a bus takes a device, and has room. The caller lists buses_next,
- * and gives each answer to buses_take, until buses_next is NULL.
+ * Finds the buses. Whether a bus takes a device and has room, only QEMU knows. The caller lists buses_next
+ * (talk_list), and gives each answer to buses_take, until buses_next is NULL.
  */
 void buses_begin(struct qmp_buses *buses);
 const char *buses_next(const struct qmp_buses *buses);

@@ -8,6 +8,14 @@
 #include "qmp_discover.h"
 #include "qmp_plug.h"
 
+/*
+ * The questions, in order; each take_... asks the next one:
+ *
+ *	query-cpus-fast, query-name, query-version, qom-get of the kernel's path
+ *	for each of `folders`: qom-list; then for each port in it, until one is ktop's:
+ *		qom-get of its name; if that is ktop's: of its chardev, and query-chardev
+ */
+
 #define PORT_NAME "org.ktop.0"
 
 enum { CPUS_MAX = 4096 };

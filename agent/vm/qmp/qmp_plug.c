@@ -8,6 +8,19 @@
 #include "agent/base/util.h"
 #include "qmp_plug.h"
 
+/*
+ * The questions of plug_begin, in order. Each is asked by the function that takes the answer before it, so the
+ * file is best read from its end:
+ *
+ *	query-chardev		Does another ktop hold the port? Has one left it behind? That is taken out first.
+ *	getfd, chardev-add	QEMU gets one end of a socket pair, and makes a chardev of it.
+ *	qom-list		Is an earlier ktop's controller still kept, after a wait? The port goes onto it.
+ *	qom-list ...		Which buses are there (qmp_buses.h)?
+ *	device_add ...		The port is tried on each virtio-serial bus; then a controller is tried on each PCI
+ *				bus, and the port goes onto that controller.
+ *	qom-get			If no bus takes it: what machine is this? The error then says what to do.
+ */
+
 static struct qmp_plug *of(struct qmp_talk *talk)
 {
 	return (struct qmp_plug *)talk;

@@ -38,8 +38,8 @@ struct qmp_plug {
 	bool was_killed;		/* an earlier ktop was killed, and has left its port */
 
 	/* taking out */
-	qmp_take *then;			/* what to do next; called without an answer */
-	uint64_t until;			/* how long to wait for the controller's removal */
+	qmp_take *then;			/* what to do next; it gets NULL for an answer */
+	uint64_t until;			/* the end of the wait for the controller's removal */
 	bool kept;			/* the controller is still there */
 };
 

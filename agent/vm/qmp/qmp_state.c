@@ -13,7 +13,7 @@ enum vm_state qmp_state_told(enum vm_state state, const char *status)
 	return strcmp(status, "guest-panicked") == 0 ? VM_PANICKED : VM_PAUSED;
 }
 
-/* QEMU stops a machine that has shut down or panicked. That event then changes nothing: the end says more. */
+/* QEMU also sends STOP for a machine that has shut down or panicked. It changes nothing then: those states say more. */
 enum vm_state qmp_state_after(enum vm_state state, const char *event)
 {
 	bool ended = state == VM_SHUTDOWN || state == VM_PANICKED;

@@ -5,8 +5,8 @@
 
 #include "qmp.h"
 
-/* The new state, when query-status tells this RunState, or when this event comes; `state` is the one before. */
-enum vm_state qmp_state_told(enum vm_state state, const char *status);
-enum vm_state qmp_state_after(enum vm_state state, const char *event);
+/* Both return the new state; `state` is the one before. */
+enum vm_state qmp_state_told(enum vm_state state, const char *status);	/* query-status has told this RunState */
+enum vm_state qmp_state_after(enum vm_state state, const char *event);	/* this event has come */
 
 #endif

@@ -44,9 +44,12 @@ void talk_clear(struct qmp_talk *talk);
 /* Takes over `arguments`, which may be NULL. `passed`: a descriptor for QEMU, or -1. */
 void talk_ask(struct qmp_talk *talk, const char *command, struct cJSON *arguments, int passed,
 	qmp_take *take);
+
+/* Asks a command whose only argument is `id`; lists a folder of devices (qom-list); gets a property (qom-get). */
 void talk_ask_for(struct qmp_talk *talk, const char *command, const char *id, qmp_take *take);
 void talk_list(struct qmp_talk *talk, const char *path, qmp_take *take);	/* each child has "name" and "type" */
 void talk_get(struct qmp_talk *talk, const char *path, const char *property, qmp_take *take);
+
 void talk_pause(struct qmp_talk *talk, int ms, qmp_take *take);	/* calls `take` with NULL after ms */
 void talk_end(struct qmp_talk *talk);				/* the dialogue is over */
 

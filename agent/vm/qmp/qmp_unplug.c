@@ -6,6 +6,11 @@
 #include "agent/base/util.h"
 #include "qmp_plug.h"
 
+/*
+ * The questions of unplug_begin, in order: device_del of the port; chardev-remove, again while query-chardev still
+ * lists the chardev; qom-list; device_del of the controller, if it is listed; and qom-list until it is gone.
+ */
+
 enum { LOOK_MS = 10 };			/* between two checks whether it is gone */
 
 static struct qmp_plug *of(struct qmp_talk *talk)
