@@ -33,7 +33,7 @@ void hash_clear(struct hash *hash);	/* frees the slots, keeps the seed */
 /* Adds a position, which must not be in the index yet. At most 2^30 of them. False: the budget has no room. */
 bool hash_add(struct hash *hash, uint64_t value, uint32_t position);
 
-/* XORs the two halves of a product. Whoever does not know the seed cannot choose words that collide. */
+/* XORs the two halves of a product. If a secret is in the words, nobody can choose words that collide. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * (b << 1 | 1);

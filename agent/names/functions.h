@@ -47,7 +47,7 @@ bool functions_is_rest(const struct functions *functions, uint32_t id);	/* is it
  */
 bool functions_retry(struct functions *functions);
 
-uint64_t functions_refused(const struct functions *functions);	/* how often a function found no room */
+uint64_t functions_refused(const struct functions *functions);	/* how often there was no room, since functions_retry */
 size_t functions_count(const struct functions *functions);
 const struct function *functions_get(const struct functions *functions, uint32_t id);
 

@@ -285,7 +285,7 @@ static struct image *keep(struct objects *objects, struct image *image)
 	return same;
 }
 
-/* Notes how many programs have no names; and why the last one has none, unless its file came meanwhile. */
+/* Notes how many programs have no names; and why the last one has none, if that is still known. */
 static void note_nameless(struct objects *objects)
 {
 	const struct program *noted = objects->noted;

@@ -305,7 +305,7 @@ bool symbols_reading(const struct symbols *symbols)
 	return objects_reading(symbols->objects);
 }
 
-/* If the slide of a Linux boot image is not known, the first function that the guest tells is the anchor. */
+/* While a Linux boot image has no slide, each function that the guest tells is tried as the anchor. */
 static void place_by(struct symbols *symbols, uint64_t address, struct text name)
 {
 	char *anchor;

@@ -30,7 +30,7 @@ void arrivals_add(struct arrivals *arrivals, uint32_t slice, uint32_t stack, con
 /*
  * Sorts all arrivals, gives them to `take`, and forgets them. `take` gets the arrivals of each slice as one
  * run, lower slices first, with the sum of their weights. It then owns the run. The run is NULL if the budget
- * has no room for it; then these samples are lost.
+ * has no room for it; then these samples are given up.
  */
 void arrivals_drain(struct arrivals *arrivals, struct budget *budget,
 	void (*take)(void *context, uint32_t slice, struct run *run, uint64_t weight),

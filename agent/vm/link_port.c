@@ -82,7 +82,7 @@ void port_take_holder(struct link *link, const char *client, uint64_t now)
 {
 	if (client || (!link->port_path && link->facts.port_taken))
 		link_fail(link, util_format("port %s: taken by %s: QEMU serves one client at a "
-			"time; end that one, or name the VM by --qmp when it is a ktop", link_port_path(link),
+			"time; end that one, or, if it is a ktop, name the VM by --qmp", link_port_path(link),
 			client ? client : "another program"), now);
 	else
 		take_port(link, now);

@@ -27,7 +27,7 @@ struct stand_in {
 	pthread_cond_t changed;
 	bool left;			/* the thread ends, and frees everything */
 	bool busy;			/* the user is */
-	uint64_t user_at;		/* when the user read last, or said whether it is busy */
+	uint64_t user_at;		/* when the user last read the socket itself, or began or ended to be busy */
 	char *kept;			/* STAND_IN_ROOM bytes; NULL: nothing is kept */
 	size_t begin, end;		/* what is kept lies between these */
 	bool closed;			/* the socket is; `why`: errno, or 0: by the other side */

@@ -19,7 +19,7 @@ enum {
 /* One stream on one CPU. */
 struct lane {
 	struct books books;
-	uint64_t first_sequence;		/* of its first packet in this epoch, as far as that is known */
+	uint64_t first_sequence;		/* of its first packet in this epoch; lower if later ones contradict */
 	uint64_t next_sequence, taken, end;	/* as its last packet says */
 };
 

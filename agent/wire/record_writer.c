@@ -151,7 +151,8 @@ static void begin_part(struct record_writer *writer, const struct job *job)
 	writer->partial = util_format("%s.partial", writer->final);
 	free(boot);
 	if (writer->boots > BOOTS_MAX)
-		fail(writer, writer->partial, EMFILE);
+		fail_with(writer, util_format("%s: not recorded: more than %d boots in one recording; record again",
+			writer->folder, BOOTS_MAX));
 	else if (mkdir(writer->partial, 0700) != 0)
 		fail(writer, writer->partial, errno);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a recording in a thread of its own, for a disk may be slow. Each call leaves a job for that thread,
- * which does them in order. No call but record_writer_close waits. The first failure ends the recording; a disk
- * so slow that more than RECORD_WAITING_MAX waits is such a failure.
+ * Writes a recording in a thread of its own, for a disk may be slow. What is to be written becomes a job for that
+ * thread, which does its jobs in order. No call but record_writer_close waits. The first failure ends the
+ * recording; a disk so slow that more than RECORD_WAITING_MAX waits is such a failure.
  */
 #ifndef RECORD_WRITER_H
 #define RECORD_WRITER_H

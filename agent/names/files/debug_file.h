@@ -2,8 +2,7 @@
 /*
  * Finds the debug file of an object, the one with its DWARF, by build-id. What the guest says is a hint
  * only: a file is looked for in the folders below and beside the object's own file, nowhere else, and used only
- * if it is of exactly that build.
- * Slow, since it reads files. Any thread.
+ * if it is of exactly that build. Slow, since it reads files. Any thread.
  */
 #ifndef DEBUG_FILE_H
 #define DEBUG_FILE_H
