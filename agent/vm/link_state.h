@@ -28,7 +28,7 @@ struct link {
 	char *qmp_path, *port_path;	/* as the user gave them; NULL: not given */
 	enum link_stage stage;
 	uint64_t news;			/* grows when another thing is under way */
-	uint64_t retry_at;		/* no stage is begun before */
+	uint64_t retry_at;		/* the next try begins no earlier */
 
 	struct qmp *qmp;		/* NULL: not connected, or not yet ready */
 	struct qmp *opening;		/* will become `qmp` once it is ready */
