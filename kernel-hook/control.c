@@ -186,7 +186,8 @@ static bool run_status(struct ktop *ktop, char **words, uint32_t count)
 	struct ktop_str *text = answer(ktop, ktop_running(ktop) ? "on" : "off");
 
 	(void)words, (void)count;
-	ktop_str_add(text, ktop->control.mode == KTOP_NMI ? ", mode nmi" : ", mode timer");
+	ktop_str_add(text, ktop->control.mode == KTOP_NMI ? ", mode nmi" :
+		ktop->meta.outside ? ", mode plugin" : ", mode timer");
 	ktop_str_add(text, ", rate ");
 	ktop_str_number(text, ktop->control.rate);
 	ktop_str_add(text, ", events ");

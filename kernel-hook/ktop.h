@@ -59,6 +59,7 @@ struct ktop_facts {
 	uint32_t build_id_size;
 	ktop_symbol_after *symbols;	/* NULL: the host takes the symbols from a file */
 	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
+	bool outside;			/* nobody is interrupted: ktop_tick() is called from outside this kernel */
 };
 
 /* What a kernel may set. 0 means the default, which is the value after the ';'. */

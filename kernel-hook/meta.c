@@ -148,7 +148,7 @@ static uint8_t *put_status(const struct ktop *ktop, uint8_t *to)
 	bool nmi = ktop->control.mode == KTOP_NMI;
 	struct ktop_wire_status fixed = {
 		.running = ktop_running(ktop),
-		.sampler = (uint8_t)ktop->control.mode,
+		.sampler = !nmi && meta->outside ? KTOP_OUTSIDE : (uint8_t)ktop->control.mode,
 		.rate = ktop->control.rate,
 		.sampler_cpu = nmi ? ktop_sampler_cpu(ktop) : KTOP_NO_CPU,
 		.trace_mask = ktop->control.events[KTOP_TRACE_FIRST / 32],
@@ -362,6 +362,7 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	meta->arch = name_of(facts->arch);
 	meta->anchor = name_of(facts->anchor);
 	meta->symbols = facts->symbols;
+	meta->outside = facts->outside;
 	__builtin_memcpy(meta->boot_id, facts->boot_id, sizeof(meta->boot_id));
 	meta->build_id.size = (uint8_t)build_id_size(facts->build_id, facts->build_id_size);
 	if (meta->build_id.size)

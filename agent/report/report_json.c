@@ -29,7 +29,7 @@ static void put_profiler(struct json_writer *writer, const struct report *report
 	const struct status *status = &report->status;
 	char remarks[REMARKS_SIZE];
 
-	json_member_text(writer, "sampler", status->sampler == SAMPLER_NMI ? "nmi" : "timer");
+	json_member_text(writer, "sampler", sampler_word(status->sampler));
 	if (status->sampler_cpu != EVENT_NONE)
 		json_member_count(writer, "sampler_cpu", status->sampler_cpu);
 	json_member_count(writer, "rate", status->rate);

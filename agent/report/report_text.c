@@ -35,7 +35,7 @@ static void print_facts(const struct report *report, FILE *out)
 		epoch->version, epoch->arch, epoch->cpu_count, util_plural(epoch->cpu_count),
 		report->seconds);
 	fprintf(out, "%s sampler, %" PRIu32 " Hz per CPU",
-		status->sampler == SAMPLER_NMI ? "nmi" : "timer", status->rate);
+		sampler_word(status->sampler), status->rate);
 	if (status->sampler_cpu != EVENT_NONE)
 		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
 	fprintf(out,

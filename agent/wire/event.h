@@ -18,7 +18,12 @@ enum { EVENT_CPUS = 4096 };		/* more than any guest has: larger numbers are dama
 
 enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
 enum mode { MODE_KERNEL, MODE_USER, MODE_IDLE, MODES };
-enum sampler { SAMPLER_TIMER, SAMPLER_NMI };
+enum sampler { SAMPLER_TIMER, SAMPLER_NMI, SAMPLER_OUTSIDE };
+
+static inline const char *sampler_word(enum sampler sampler)
+{
+	return sampler == SAMPLER_NMI ? "nmi" : sampler == SAMPLER_OUTSIDE ? "plugin" : "timer";
+}
 
 /* Bytes inside the packet: not terminated, only their length was checked, valid during the call only. */
 struct text {

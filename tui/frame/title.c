@@ -94,7 +94,7 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 		return;
 	}
 	if (vitals->kernel[0] != '\0')
-		add(title, STYLE_TEXT, 10, 0, "hook");
+		add(title, STYLE_TEXT, 10, 0, vitals->sampler == SAMPLER_OUTSIDE ? "from outside" : "hook");
 	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s",
 		state_words_of_vm(vitals->vm)->name);
 }
@@ -136,7 +136,7 @@ static void add_state(struct title *title, const struct canvas *canvas,
 		add(title, STYLE_WARN, 100, STATE, "%s off", glyphs_text(canvas, GLYPH_OFF));
 	if (vitals->link == LINK_UP)
 		add(title, STYLE_TEXT, 70, rate, "%u/%-*.0f Hz %s", vitals->rate, digits,
-			vitals->achieved, vitals->sampler == SAMPLER_NMI ? "nmi" : "timer");
+			vitals->achieved, sampler_word(vitals->sampler));
 }
 
 double title_missed(const struct vitals *vitals, const struct filter *filter)
