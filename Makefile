@@ -25,7 +25,7 @@ AGENT = \
 	$(call in,agent/wire/,decode fields metadata payload record record_writer recording recording_lane \
 		recording_reader recording_repair trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
-	$(call in,agent/vm/,launch launch_folder link link_port link_remark link_silence port_socket \
+	$(call in,agent/vm/,launch launch_folder launch_plugin link link_choice link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
 	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_cfi sym_cfi_check sym_dwarf \
@@ -153,7 +153,7 @@ screenshots: packages
 	screenshots/take $(DEMO_GUEST)
 
 PREFIX = /usr/local
-install: build/ktop
+install: build/ktop build/ktop-plugin.so
 	packaging/install put '$(DESTDIR)$(PREFIX)'
 uninstall:
 	packaging/install remove '$(DESTDIR)$(PREFIX)'

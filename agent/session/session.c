@@ -377,7 +377,8 @@ static bool is_folder(const char *option, const char *path, char **error)
 
 struct session *session_new(const struct session_options *options, char **error)
 {
-	return session_new_on(live_new(options->qmp, options->port, !options->no_plug), options, error);
+	return session_new_on(live_new(options->qmp, options->port, !options->no_plug,
+		(enum link_choice)options->choice), options, error);
 }
 
 struct session *session_new_on(struct source *source, const struct session_options *options, char **error)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
+#include "agent/guest/epoch.h"
 #include "agent/guest/profiler_drive.h"
 #include "agent/vm/port_socket.h"
 #include "live.h"
@@ -19,6 +21,11 @@ struct live {
 	struct commands *commands;
 	struct profiler_drive profiler;
 	uint64_t resets;		/* of the VM, those that a step has already reported */
+
+	/* of the boot that the guest, or the plugin, has told of last */
+	uint8_t boot_id[16];
+	bool running;			/* it is being profiled */
+	bool goes_on;			/* the next one is to be, too: the other one of the two tells of it */
 };
 
 static struct live *live_of(struct source *source)
@@ -74,16 +81,33 @@ static void woken(struct source *source)
 
 /* ---- the connections ---- */
 
+/* The guest has opened its port, or closed it: the other one goes on from here. Nobody listens to this one any more. */
+static void change(struct live *live)
+{
+	static const char stop[] = "stop\n";
+
+	if (link_socket(live->link) && link_by_plugin(live->link))
+		port_socket_send(link_socket(live->link), stop, strlen(stop));
+	live->goes_on = live->running;
+	commands_drop(live->commands, "no answer: the guest has opened or closed its port; ask again");
+	link_change(live->link);
+}
+
 static unsigned step(struct source *source, uint64_t now)
 {
 	struct live *live = live_of(source);
 	bool begun = link_step(live->link, now);
 	const struct qmp *qmp = link_qmp(live->link);
 	uint64_t resets = qmp ? qmp_resets(qmp) : 0;
-	/* A guest closes its port when it reboots or unloads its hook. Both stop the sampling. */
-	bool stopped = resets > live->resets || link_closed(live->link);
+	/*
+	 * A guest closes its port when it reboots or unloads its hook. Both stop the sampling. The plugin does not
+	 * stop: it begins a boot by itself.
+	 */
+	bool stopped = !link_by_plugin(live->link) && (resets > live->resets || link_closed(live->link));
 
 	live->resets = resets;
+	if (link_wants_change(live->link))
+		change(live);
 	if (begun)
 		commands_drop(live->commands, "no answer: the guest's port was silent, and is connected "
 			"anew; ask again");
@@ -110,6 +134,18 @@ static ssize_t read_port(struct source *source, void *to, size_t size)
 	return got;
 }
 
+static void note_boot(struct live *live, const struct epoch *epoch)
+{
+	bool other = memcmp(live->boot_id, epoch->boot_id, sizeof(live->boot_id)) != 0;
+
+	if (other && live->goes_on)
+		profiler_drive_want(&live->profiler, true, true, &(struct command_sink) { 0 });
+	if (other)
+		live->goes_on = false;
+	memcpy(live->boot_id, epoch->boot_id, sizeof(live->boot_id));
+	live->running = epoch->status_known && epoch->status.running;
+}
+
 static unsigned serve(struct source *source, const struct source_guest *guest, uint64_t now)
 {
 	struct live *live = live_of(source);
@@ -122,6 +158,8 @@ static unsigned serve(struct source *source, const struct source_guest *guest, u
 		.state = guest->state,
 	};
 
+	if (guest->epoch)
+		note_boot(live, guest->epoch);
 	if (lost)
 		lose_port(live);
 	else
@@ -212,7 +250,7 @@ static const char *stays(const struct source *source)
 	return link_stays(live_in(source)->link);
 }
 
-struct source *live_new(const char *qmp, const char *port, bool plug)
+struct source *live_new(const char *qmp, const char *port, bool plug, enum link_choice choice)
 {
 	static const struct source_table table = {
 		.name = "hook",
@@ -239,7 +277,7 @@ struct source *live_new(const char *qmp, const char *port, bool plug)
 	struct live *live = util_alloc(sizeof(*live));
 
 	live->source.table = &table;
-	live->link = link_new(qmp, port, plug);
+	live->link = link_new(qmp, port, plug, choice);
 	live->commands = commands_new();
 	return &live->source;
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A live machine as a source: QEMU over QMP, the guest's port, and behind the port the guest's hook, which obeys
- * control lines.
+ * A live machine as a source: QEMU over QMP, and who samples, which obeys control lines: the guest's hook behind its
+ * port, or ktop's plugin in QEMU behind a socket of its own.
  */
 #ifndef LIVE_H
 #define LIVE_H
 
 #include <stdbool.h>
 
+#include "agent/vm/link.h"
+
 struct source;
 
 /* The arguments are those of link_new. */
-struct source *live_new(const char *qmp, const char *port, bool plug);
+struct source *live_new(const char *qmp, const char *port, bool plug, enum link_choice choice);
 
 #endif

@@ -109,7 +109,30 @@ static void add_port(struct line *line, char *const *words, size_t count, const 
 	free(id);
 }
 
-char **launch_words(char *const *words, size_t count, const char *folder, char **error)
+/* A comma ends a value for QEMU, unless there are two. */
+static char *value_for_qemu(const char *text)
+{
+	size_t size = strlen(text), at = 0;
+	char *value = util_alloc(2 * size + 1);
+
+	for (size_t i = 0; i < size; i++) {
+		value[at++] = text[i];
+		if (text[i] == ',')
+			value[at++] = ',';
+	}
+	return value;
+}
+
+static void add_plugin(struct line *line, const char *plugin, const char *folder)
+{
+	char *file = value_for_qemu(plugin), *place = value_for_qemu(folder);
+
+	add_pair(line, "-plugin", util_format("%s,socket=%s/" LAUNCH_PLUGIN, file, place));
+	free(file);
+	free(place);
+}
+
+char **launch_words(char *const *words, size_t count, const char *plugin, const char *folder, char **error)
 {
 	struct line line = { 0 };
 
@@ -121,6 +144,8 @@ char **launch_words(char *const *words, size_t count, const char *folder, char *
 	for (size_t i = 0; i < count; i++)
 		add(&line, util_copy(words[i], strlen(words[i])));
 	add_pair(&line, "-qmp", util_format("unix:%s/" LAUNCH_QMP ",server=on,wait=off", folder));
+	if (plugin)
+		add_plugin(&line, plugin, folder);
 	if (!mentions(words, count, "name=org.ktop.0"))
 		add_port(&line, words, count, folder);
 	return line.words;
@@ -224,7 +249,7 @@ static bool wait_for_qmp(struct launch *launch, int timeout_ms, char **error)
 	return true;
 }
 
-struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char **error)
+struct launch *launch_new(char *const *words, size_t count, const char *plugin, int timeout_ms, char **error)
 {
 	struct launch *launch = util_alloc(sizeof(*launch));
 	char **line = NULL;
@@ -236,7 +261,7 @@ struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char
 		launch->qmp = util_format("%s/" LAUNCH_QMP, launch->folder.path);
 		launch->log = util_format("%s/" LAUNCH_OUTPUT, launch->folder.path);
 	}
-	good = good && (line = launch_words(words, count, launch->folder.path, error)) &&
+	good = good && (line = launch_words(words, count, plugin, launch->folder.path, error)) &&
 		start(launch, line, error) && wait_for_qmp(launch, timeout_ms, error);
 	launch_words_free(line);
 	if (good)

@@ -13,13 +13,14 @@ struct launch;
 
 /*
  * Returns the command line that is run: `words` and what is added, ended by NULL, in fresh memory. A port
- * that is there already is not added again. NULL with `error` set: ktop could not watch such a QEMU.
+ * that is there already is not added again. `plugin`: the file of ktop's plugin, to be loaded; NULL: none is. NULL
+ * with `error` set: ktop could not watch such a QEMU.
  */
-char **launch_words(char *const *words, size_t count, const char *folder, char **error);
+char **launch_words(char *const *words, size_t count, const char *plugin, const char *folder, char **error);
 void launch_words_free(char **words);
 
 /* Starts QEMU, and waits at most timeout_ms for its QMP socket. NULL with `error` set. */
-struct launch *launch_new(char *const *words, size_t count, int timeout_ms, char **error);
+struct launch *launch_new(char *const *words, size_t count, const char *plugin, int timeout_ms, char **error);
 
 /* Ends QEMU: by QMP, then SIGTERM, then SIGKILL, each with its own time. Removes the folder. */
 void launch_free(struct launch *launch);

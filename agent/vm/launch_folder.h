@@ -15,12 +15,13 @@ struct launch_folder {			/* starts as { .lock = -1 } */
 
 #define LAUNCH_QMP "qmp"
 #define LAUNCH_PORT "port"
+#define LAUNCH_PLUGIN "plugin"
 #define LAUNCH_OUTPUT "output"
 
 /* Makes it in XDG_RUNTIME_DIR, else in /tmp, mode 0700. False with `error` set. */
 bool launch_folder_make(struct launch_folder *folder, char **error);
 
-/* Removes the folder with its three files, whichever are there. */
+/* Removes the folder with its files, whichever are there. */
 void launch_folder_remove(struct launch_folder *folder);
 
 #endif

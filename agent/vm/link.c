@@ -233,6 +233,7 @@ bool link_step(struct link *link, uint64_t now)
 
 	step_qmp(link, now);
 	silence_watch(link, now);
+	choice_watch(link, now);
 	if (silence_wants_new_port(link) || silence_is_of_lost_port(link)) {
 		link_lost_port(link);
 		link->retry_at = 0;
@@ -251,9 +252,12 @@ uint64_t link_due(struct link *link, uint64_t now)
 {
 	struct qmp_talk *talk = talk_of(link);
 
+	uint64_t change = choice_is_open(link) ? link->change_at : UINT64_MAX, due;
+
 	if (link->seek || link->look)
 		return now + (uint64_t)ERRAND_MS * NS_PER_MS;
-	return talk ? talk_due(talk) : UINT64_MAX;
+	due = talk ? talk_due(talk) : UINT64_MAX;
+	return due < change ? due : change;
 }
 
 uint64_t link_news(const struct link *link)
@@ -272,13 +276,14 @@ const char *link_failure(const struct link *link)
 	return link->was_connected ? NULL : link->why;
 }
 
-struct link *link_new(const char *qmp, const char *port, bool plug)
+struct link *link_new(const char *qmp, const char *port, bool plug, enum link_choice choice)
 {
 	struct link *link = util_alloc(sizeof(*link));
 
 	link->qmp_path = qmp ? util_copy(qmp, strlen(qmp)) : NULL;
 	link->port_path = port ? util_copy(port, strlen(port)) : NULL;
 	link->plug = plug;
+	link->choice = choice;
 	return link;
 }
 
@@ -332,7 +337,7 @@ void link_free(struct link *link)
 
 const char *link_port_path(const struct link *link)
 {
-	return link->port_path ? link->port_path : link->facts.port;
+	return link->port_path ? link->port_path : choice_is_plugin(link) ? link->facts.plugin : link->facts.port;
 }
 
 struct qmp *link_qmp(const struct link *link)
@@ -365,7 +370,7 @@ enum link_state link_port_state(const struct link *link)
 		return LINK_NO_HELLO;
 	if (link->socket)
 		return link->holder ? LINK_TAKEN : LINK_NOT_OPENED;
-	if (link->qmp && !link->facts.port_present && !link->port_path)
+	if (link->qmp && !link->facts.port_present && !link->port_path && !choice_is_plugin(link))
 		return LINK_NO_PORT;
 	return link->was_connected ? LINK_LOST : LINK_CONNECTING;
 }

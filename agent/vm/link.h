@@ -28,6 +28,9 @@ enum link_state {
 	LINK_LOST,			/* was up; the other side closed */
 };
 
+/* Who samples: the hook in the guest, or ktop's plugin in QEMU. AUTO: the hook, where the guest has opened its port. */
+enum link_choice { LINK_AUTO, LINK_HOOK, LINK_PLUGIN };
+
 enum {
 	LINK_RETRY_MS = 500,
 	LINK_SILENT_MS = 2000,		/* twenty heartbeats of the guest: something is wrong */
@@ -37,7 +40,7 @@ enum {
  * `qmp` or `port` may be NULL, but not both. `port` takes precedence over the port that QMP tells. If QMP
  * tells none, and `plug` is set, a port is plugged in as soon as the VM runs. Only the steps connect.
  */
-struct link *link_new(const char *qmp, const char *port, bool plug);
+struct link *link_new(const char *qmp, const char *port, bool plug, enum link_choice choice);
 void link_free(struct link *link);
 
 /*
@@ -74,6 +77,16 @@ const char *link_plugged(const struct link *link, char *text, size_t size);
 void link_leave(struct link *link, uint64_t now, int timeout_ms);
 bool link_leaving(const struct link *link);
 const char *link_stays(const struct link *link);
+
+/* Connected, or to be connected, is the plugin. */
+bool link_by_plugin(const struct link *link);
+
+/*
+ * The other one is the better choice by now: the guest has opened its port, or closed it. After link_change that one is
+ * connected by the steps.
+ */
+bool link_wants_change(const struct link *link);
+void link_change(struct link *link);
 
 struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
 struct port_socket *link_socket(const struct link *link);	/* NULL: not connected */

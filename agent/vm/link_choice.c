@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who samples. The guest's own hook sees more; the plugin sees any guest. So it is the hook as long as the guest has its
- * port open, and else the plugin, where there are both.
+ * Who samples. The guest's own hook sees more; the plugin sees any guest. Where there are both, it is the hook while
+ * the guest has its port open, else the plugin.
  */
 #include "agent/base/util.h"
 #include "link.h"
@@ -29,7 +29,8 @@ void choice_watch(struct link *link, uint64_t now)
 		return;
 	}
 	if (link->change_asked && qmp_has_answer(link->qmp)) {
-		link->change = qmp_port_is_closed(qmp_take_answer(link->qmp), link->facts.label) == link->facts.port_open;
+		link->change = qmp_port_is_closed(qmp_take_answer(link->qmp), link->facts.label) ==
+			link->facts.port_open;
 		link->change_asked = false;
 	}
 	if (!link->change_asked && now >= link->change_at) {

@@ -26,7 +26,7 @@ static bool has_foreign_port(const struct link *link)
 bool port_awaits_vm(const struct link *link)
 {
 	return link->plug && !link_port_path(link) && link_vm(link) != VM_RUNNING &&
-		!has_foreign_port(link);
+		!has_foreign_port(link) && !choice_is_plugin(link);
 }
 
 static void connected(struct link *link, struct port_socket *socket, uint64_t now)
@@ -66,6 +66,9 @@ void port_begin(struct link *link, uint64_t now)
 		take_port(link, now);
 	else if (path)
 		link_seek(link, path, -1);
+	else if (choice_is_plugin(link))
+		link_fail(link, util_format("plugin: %s has not loaded it; start QEMU with -plugin "
+			"ktop-plugin.so,socket=PATH", link->facts.name ? link->facts.name : "this VM"), now);
 	else if (has_foreign_port(link))
 		link_fail(link, util_format("port org.ktop.0: its chardev is not a listening unix "
 			"socket; give QEMU -chardev socket,id=...,path=...,server=on,wait=off"), now);
@@ -80,7 +83,7 @@ void port_begin(struct link *link, uint64_t now)
 
 void port_take_holder(struct link *link, const char *client, uint64_t now)
 {
-	if (client || (!link->port_path && link->facts.port_taken))
+	if (client || (!link->port_path && !choice_is_plugin(link) && link->facts.port_taken))
 		link_fail(link, util_format("port %s: taken by %s: QEMU serves one client at a "
 			"time; end that one, or, if it is a ktop, name the VM by --qmp", link_port_path(link),
 			client ? client : "another program"), now);

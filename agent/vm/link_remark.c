@@ -93,6 +93,9 @@ static char *port_remark(const struct link *link, enum link_state state)
 	if (state == LINK_SILENT && link->closed)
 		return util_format("the guest closed the port (rebooted, or ktop.ko unloaded?); last "
 			"data %u s ago; ktop goes on when it is open again", silent_for(link));
+	if (state == LINK_SILENT && choice_is_plugin(link))
+		return util_format("nothing comes from the plugin in QEMU: is its host busy? Last data %u s ago",
+			silent_for(link));
 	if (state == LINK_SILENT)
 		return util_format("nothing comes from the guest: does its kernel hang, or no "
 			"longer call ktop_drain? Last data %u s ago", silent_for(link));

@@ -12,8 +12,11 @@ enum {
 	HANGS_MS = 2000,		/* without an answer, QEMU hangs */
 };
 
+/* NULL: there is no port; or QEMU is asked about it anyway. */
 static const char *port_label(const struct link *link)
 {
+	if (choice_is_plugin(link) || choice_is_open(link))
+		return NULL;
 	return link->plugged.bus[0] ? QMP_PLUG_PORT : link->facts.label;
 }
 

@@ -43,6 +43,10 @@ struct link {
 	struct errand *seek;		/* looks for the holder of `wanted`; NULL: none is under way */
 	const char *wanted;		/* borrowed: qmp_path or the port's path */
 
+	enum link_choice choice;
+	bool change_asked, change;	/* QEMU was asked whether the guest has its port open; it has changed that */
+	uint64_t change_at;		/* when it is to be asked next */
+
 	bool plug;			/* a missing port may be plugged in */
 	bool plug_refused;		/* this QEMU has refused that */
 	struct qmp_plug plugging;	/* for plugging in and for taking out */
@@ -81,6 +85,12 @@ void port_begin(struct link *link, uint64_t now);	/* connects the port, or plugs
 void port_take_holder(struct link *link, const char *client, uint64_t now);
 void port_end_plug(struct link *link, uint64_t now);
 void port_end_unplug(struct link *link, uint64_t now);
+
+/* ---- who samples (link_choice.c) ---- */
+
+bool choice_is_plugin(const struct link *link);	/* as far as the machine's facts are known */
+bool choice_is_open(const struct link *link);	/* there are both, and the user leaves the choice to us */
+void choice_watch(struct link *link, uint64_t now);	/* does the guest open its port, or close it? */
 
 /* ---- silence (link_silence.c) ---- */
 

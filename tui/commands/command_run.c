@@ -9,6 +9,7 @@
 #include "agent/session/session.h"
 #include "agent/session/tape.h"
 #include "agent/vm/launch.h"
+#include "agent/vm/launch_plugin.h"
 #include "agent/wire/event.h"
 #include "tui/screen/app.h"
 #include "tui/views/config.h"
@@ -42,6 +43,8 @@ static const struct option_row run_rows[] = {
 		"debug files, laid out as /usr/lib/debug, or side by side"),
 	OPTION("debuginfod", NULL, OPTION_FLAG, attach.debuginfod,
 		"fetch missing debug files from the servers in DEBUGINFOD_URLS"),
+	OPTION("source", "auto|hook|plugin", OPTION_CHOICE, attach.choice,
+		"who samples: the guest's hook, or a plugin that QEMU loads; the better one (auto)"),
 	{ 0 },
 };
 
@@ -118,6 +121,23 @@ static int watch(struct launch *launch, const struct run_options *options,
 	return status;
 }
 
+/* Where the choice is left to us, a QEMU that does not load plugins is started without. */
+static struct launch *start(char *const *words, size_t count, enum link_choice choice, char **error)
+{
+	char *plugin = launch_plugin(words, count, choice, error);
+	struct launch *launch = NULL;
+
+	if (plugin || choice != LINK_PLUGIN)
+		launch = launch_new(words, count, plugin, START_MS, error);
+	if (!launch && plugin && choice == LINK_AUTO) {
+		free(*error);
+		*error = NULL;
+		launch = launch_new(words, count, NULL, START_MS, error);
+	}
+	free(plugin);
+	return launch;
+}
+
 static int run(char *const *words, size_t count)
 {
 	struct run_options options = { 0 };
@@ -147,7 +167,7 @@ static int run(char *const *words, size_t count)
 	if (request.raw && !record_folder(request.raw, &error))
 		return command_fail(error);
 	command_hold_signals();
-	launch = launch_new(words + used, count - used, START_MS, &error);
+	launch = start(words + used, count - used, (enum link_choice)options.attach.choice, &error);
 	if (!launch)
 		return command_fail(error);
 	status = watch(launch, &options, &config, &request);

@@ -31,6 +31,8 @@ struct qmp_facts {
 	bool port_present;		/* there is such a port, whatever its chardev is */
 	bool port_plugged;		/* a ktop plugged it in (qmp_plug.h); others cannot connect */
 	bool port_taken;		/* its socket has a client */
+	bool port_open;			/* the guest has opened it */
+	char *plugin;			/* path of the socket of ktop's plugin; NULL: QEMU has not loaded it */
 	bool i8042;			/* keys can be sent by PS/2 */
 	uint32_t cpus;
 	char *name;			/* the VM's */

@@ -90,8 +90,10 @@ static void take_chardevs(struct qmp_talk *talk, const cJSON *answer)
 	cJSON_ArrayForEach(row, answer) {
 		const char *name = talk_member(row, "label"), *file = talk_member(row, "filename");
 
-		if (name && file && !discovery->facts.port && strcmp(name, discovery->label) == 0)
-			take_chardev(discovery, file);
+		if (!name || !file || discovery->facts.port || strcmp(name, discovery->label) != 0)
+			continue;
+		discovery->facts.port_open = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(row, "frontend-open"));
+		take_chardev(discovery, file);
 	}
 	next_port(discovery);
 }
@@ -126,6 +128,18 @@ static void take_port_name(struct qmp_talk *talk, const cJSON *answer)
 	free(name);
 }
 
+/* kernel-hook/plugin/ tells it. */
+static void take_plugin(struct qmp_talk *talk, const cJSON *answer)
+{
+	struct qmp_discovery *discovery = of(talk);
+	char *path = talk_text(answer);
+
+	if (path)
+		discovery->facts.plugin = absolute_path(discovery, path);
+	free(path);
+	talk_end(talk);
+}
+
 /* Asks about the next device of this folder that may be the port, or lists the next folder. */
 static void next_port(struct qmp_discovery *discovery)
 {
@@ -140,7 +154,7 @@ static void next_port(struct qmp_discovery *discovery)
 	} else if (++discovery->folder < FOLDERS) {
 		talk_list(talk, folders[discovery->folder], take_devices);
 	} else {
-		talk_end(talk);
+		talk_get(talk, "/", "ktop-plugin", take_plugin);
 	}
 }
 
@@ -249,5 +263,6 @@ void qmp_facts_clear(struct qmp_facts *facts)
 	free(facts->label);
 	free(facts->name);
 	free(facts->qemu);
+	free(facts->plugin);
 	*facts = (struct qmp_facts){ 0 };
 }

@@ -73,7 +73,7 @@ static void begin(struct watched *watched, enum fake_oddity odd, int from)
 	watched->fake = fake_qmp_listen(&(struct fake_script) { .greeting = fake_greeting,
 		.machine = machine_answer, .context = &watched->machine, .odd = odd,
 		.odd_from = from }, scratch_path(name));
-	watched->link = link_new(scratch_path(name), NULL, true);
+	watched->link = link_new(scratch_path(name), NULL, true, LINK_AUTO);
 	free(name);
 }
 
@@ -509,7 +509,7 @@ static void test_a_silence(void **state)
 {
 	const char *path = scratch_path("silent.port");
 	struct fake_guest *guest = fake_guest_new(path);
-	struct watched watched = { .link = link_new(NULL, path, false) };
+	struct watched watched = { .link = link_new(NULL, path, false, LINK_AUTO) };
 
 	(void)state;
 	for (int i = 0; i < STEPS && !link_socket(watched.link); i++)

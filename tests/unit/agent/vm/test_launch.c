@@ -48,7 +48,7 @@ static void check_line(const char *given, const char *wanted)
 {
 	char *copy = util_copy(given, strlen(given)), *words[WORDS], *line;
 	size_t count = split(copy, words);
-	char **all = launch_words(words, count, "/d", NULL);
+	char **all = launch_words(words, count, NULL, "/d", NULL);
 
 	assert_non_null(all);
 	line = join(all);
@@ -111,7 +111,7 @@ static void test_daemon_is_refused(void **state)
 	char name[] = "q", option[] = "-daemonize", *words[] = { name, option }, *error = NULL;
 
 	(void)state;
-	assert_null(launch_words(words, 2, "/d", &error));
+	assert_null(launch_words(words, 2, NULL, "/d", &error));
 	assert_non_null(strstr(error, "-daemonize"));
 	free(error);
 }
@@ -123,7 +123,7 @@ static struct launch *launch_shell(const char *script, char **error)
 	char shell[] = "sh", option[] = "-c", *text = util_copy(script, strlen(script)),
 		name[] = "sh";
 	char *words[] = { shell, option, text, name };
-	struct launch *launch = launch_new(words, 4, START_MS, error);
+	struct launch *launch = launch_new(words, 4, NULL, START_MS, error);
 
 	free(text);
 	return launch;
@@ -133,7 +133,7 @@ static struct launch *launch_shell(const char *script, char **error)
 static struct launch *launch_self(const char *how, char **error)
 {
 	char self[] = "/proc/self/exe", *act = util_copy(how, strlen(how)), *words[] = { self, act };
-	struct launch *launch = launch_new(words, 2, START_MS, error);
+	struct launch *launch = launch_new(words, 2, NULL, START_MS, error);
 
 	free(act);
 	return launch;
@@ -164,7 +164,7 @@ static void test_not_installed(void **state)
 	char name[] = "no-such-qemu-here", *words[] = { name }, *error = NULL;
 
 	(void)state;
-	assert_null(launch_new(words, 1, START_MS, &error));
+	assert_null(launch_new(words, 1, NULL, START_MS, &error));
 	assert_non_null(strstr(error, "no-such-qemu-here: not started: No such file"));
 	free(error);
 }

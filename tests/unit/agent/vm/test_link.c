@@ -68,7 +68,7 @@ static struct vm begin_with(const struct fake_answer *answers)
 	vm.qmp_path = util_format("%s", scratch_path(qmp));
 	vm.guest = fake_guest_new(vm.port_path);
 	vm.qmp = answers ? listen_qmp(vm.qmp_path, answers) : NULL;
-	vm.link = link_new(answers ? vm.qmp_path : NULL, vm.port_path, false);
+	vm.link = link_new(answers ? vm.qmp_path : NULL, vm.port_path, false, LINK_AUTO);
 	for (int i = 0; i < STEPS && !link_settled(vm.link); i++) {
 		poll(NULL, 0, 1);
 		link_step(vm.link, util_now());
@@ -159,7 +159,7 @@ static void test_a_vm_is_waited_for(void **state)
 	struct vm vm = { .port_path = util_format("%s", scratch_path("late.port")) };
 
 	(void)state;
-	vm.link = link_new(NULL, vm.port_path, true);
+	vm.link = link_new(NULL, vm.port_path, true, LINK_AUTO);
 	assert_int_equal(link_port_state(vm.link), LINK_CONNECTING);
 	for (int i = 0; i < STEPS && !link_settled(vm.link); i++) {
 		assert_false(step(&vm));

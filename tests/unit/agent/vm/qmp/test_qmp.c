@@ -32,6 +32,7 @@ static const struct fake_answer machine[] = {
 	{ "query-name", "\"return\": {\"name\": \"toy\\u001b[2J\"}" },
 	{ "query-version", "\"return\": {\"qemu\": {\"micro\": 22, \"minor\": 2, \"major\": 7}}" },
 	{ QOM_GET("/machine", "kernel"), "\"return\": \"images/kernel.elf\"" },
+	{ QOM_GET("/", "ktop-plugin"), "\"return\": \"run/plugin.sock\"" },
 	{ QOM_GET("/machine/peripheral-anon/device[1]", "name"), "\"return\": \"com.other\"" },
 	{ QOM_GET("/machine/peripheral-anon/device[2]", "name"), "\"return\": \"org.ktop.0\"" },
 	{ QOM_GET("/machine/peripheral-anon/device[2]", "chardev"), "\"return\": \"kc\"" },
@@ -48,7 +49,8 @@ static const struct fake_answer machine[] = {
 	{ "query-chardev",
 		"\"return\": ["
 		"{\"label\": \"kcx\", \"filename\": \"unix:wrong,server=on\"},"
-		"{\"label\": \"kc\", \"filename\": \"disconnected:unix:dir,server/k.sock,server=on\"}]" },
+		"{\"label\": \"kc\", \"filename\": \"disconnected:unix:dir,server/k.sock,server=on\", "
+		"\"frontend-open\": true}]" },
 	{ NULL, NULL },
 };
 
@@ -86,6 +88,7 @@ static void check_discovery(const struct fake_script *script)
 	char *here = getcwd(NULL, 0);
 	char *kernel = util_format("%s/images/kernel.elf", here);
 	char *port = util_format("%s/dir,server/k.sock", here);
+	char *plugin = util_format("%s/run/plugin.sock", here);
 
 	assert_true(discover(qmp, PATIENCE_MS, &facts, NULL));
 	assert_int_equal(facts.cpus, 3);
@@ -96,6 +99,8 @@ static void check_discovery(const struct fake_script *script)
 	assert_string_equal(facts.port, port);
 	assert_true(facts.port_present);
 	assert_false(facts.port_taken);
+	assert_true(facts.port_open);
+	assert_string_equal(facts.plugin, plugin);
 	assert_true(facts.i8042);
 	assert_int_equal(qmp_state(qmp), VM_RUNNING);
 
@@ -106,6 +111,7 @@ static void check_discovery(const struct fake_script *script)
 	free(here);
 	free(kernel);
 	free(port);
+	free(plugin);
 }
 
 static void test_discovers(void **state)
@@ -207,7 +213,7 @@ static void test_no_answer_is_not_none(void **state)
 {
 	static const char *const requests[] = {
 		"query-cpus-fast", "query-name", "query-version", "query-chardev", "qom-list",
-		QOM_GET("/machine", "kernel"),
+		QOM_GET("/machine", "kernel"), QOM_GET("/", "ktop-plugin"),
 		QOM_GET("/machine/peripheral-anon/device[2]", "name"),
 		"\"path\":\"/machine/unattached\"",
 	};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* ktop's plugin for the QEMU that is to be launched: where it is, and whether this machine is to have it. */
+#ifndef LAUNCH_PLUGIN_H
+#define LAUNCH_PLUGIN_H
+
+#include <stddef.h>
+
+#include "link.h"
+
+/*
+ * The plugin's file, in fresh memory. NULL: none is to be loaded; with `error` set if the user wants it and it is not
+ * there. LINK_AUTO: it is loaded unless the machine's kernel or initrd has the hook, or KVM runs the guest, which no
+ * plugin sees.
+ */
+char *launch_plugin(char *const *words, size_t count, enum link_choice choice, char **error);
+
+#endif
