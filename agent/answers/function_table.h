@@ -38,7 +38,7 @@ struct function_table {
 	struct answer answer;
 	char kernel[64];		/* the guest's kernel; "": not known, or many machines */
 	struct filter filter;		/* the request's */
-	struct table *table;		/* not sorted; NULL before the first boot */
+	struct table *table;		/* not sorted; NULL until the guest has told of itself */
 	struct function_row *visible;	/* visible_count of them, those of the request that exist */
 	size_t visible_count;
 	uint32_t selected;		/* as in the request; FUNCTION_NONE if there is no such function */
@@ -53,6 +53,7 @@ struct function_table {
 
 extern const struct answer_kind function_table_kind;
 
+/* Makes an answer, owned by the caller; never NULL. Until the guest tells of itself, it has no table. Ingest thread. */
 struct function_table *function_table_new(const struct function_request *request, const struct moment *moment);
 void function_table_free(struct function_table *functions);
 

@@ -49,10 +49,11 @@ struct export_choice {
 	_Alignas(8) unsigned char options[EXPORT_OPTIONS];
 };
 
+/* Copies the options, of EXPORT_OPTIONS bytes at most. */
 struct export_choice export_choose(const struct export_format *format, const void *options,
 	size_t size);
 
-/* What was collected for one file or stream. export_free takes NULL, too. */
+/* What was collected for one file or stream. export_new collects it in the thread that asks. export_free takes NULL. */
 struct export;
 struct export *export_new(const struct export_choice *choice, const struct export_source *source);
 void export_free(struct export *export);

@@ -26,6 +26,7 @@ void json_member(struct json_writer *writer, const char *name, struct cJSON *val
 void json_member_count(struct json_writer *writer, const char *name, uint64_t count);
 void json_member_text(struct json_writer *writer, const char *name, const char *text);
 
+/* A member that is a list. Until it ends, only rows are written. */
 void json_begin_list(struct json_writer *writer, const char *name);
 void json_row(struct json_writer *writer, struct cJSON *row);
 void json_end_list(struct json_writer *writer);

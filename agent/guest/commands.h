@@ -22,7 +22,7 @@ struct command_sink {
 };
 
 struct commands *commands_new(void);
-void commands_free(struct commands *commands);
+void commands_free(struct commands *commands);	/* calls no sink */
 
 /*
  * Sends a line of at most COMMANDS_LINE_MAX bytes. `socket` NULL: there is no connection, and the line fails. The sink

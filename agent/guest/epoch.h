@@ -78,7 +78,7 @@ enum { EPOCH_ANSWER_CPU = 64, EPOCH_ANSWER_TREND = 1440, EPOCH_TRENDS = 128 };
  */
 struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget *budget);
 
-struct epoch *epoch_hold(struct epoch *epoch);
+struct epoch *epoch_hold(struct epoch *epoch);	/* any thread; returns the epoch; NULL is allowed */
 void epoch_release(struct epoch *epoch);	/* any thread; the last holder frees; NULL is allowed */
 
 void epoch_introduce(struct epoch *epoch, const struct guest *guest);	/* the guest's facts, before it sends them */

@@ -26,7 +26,7 @@ struct guest_event {
 
 enum { GUEST_EVENTS = 2048 };		/* kinds that are kept: more than the decoder ever gives */
 
-struct guest_events *guest_events_new(struct budget *budget);
+struct guest_events *guest_events_new(struct budget *budget);	/* borrows the budget */
 void guest_events_free(struct guest_events *events);
 
 /* Counts events of one CPU; `count` is at least 1. Without memory, the events are counted as refused. */

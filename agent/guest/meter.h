@@ -24,7 +24,7 @@ struct meter {
 
 /* May be called at any time; keeps one point per METER_STEP_MS. If the clock or a count goes back, it begins anew. */
 void meter_add(struct meter *meter, const struct meter_point *point);
-void meter_clear(struct meter *meter);
+void meter_clear(struct meter *meter);	/* forgets all points */
 
 /* Samples per second and CPU over `window` ns up to the newest point; `window` 0: all points. 0 while unknown. */
 double meter_rate(const struct meter *meter, uint64_t window);

@@ -95,6 +95,7 @@ struct report {
 	double missed;			/* share of the time, 0 to 1, for which the host did not run the CPUs */
 };
 
+/* Borrows the session, and the request's texts. A mistake in the request is told by the first step: REPORT_FAILED. */
 struct report *report_new(struct session *session, const struct report_request *request);
 void report_free(struct report *report);	/* sets the guest as it was before, if that is still to be done */
 
@@ -116,6 +117,7 @@ bool report_write(struct report *report, FILE *out, char **error);
 /* True: the decoder's books, which are those of the present boot, belong to this report's boot. */
 bool report_has_books(const struct report *report);
 
+/* The two forms of the answer, for report_write. */
 void report_text(const struct report *report, FILE *out);
 bool report_json(const struct report *report, FILE *out, char **error);
 

@@ -11,11 +11,11 @@ struct loan;
 
 enum { REPORT_NAMES_MS = 3000 };	/* longest wait for source lines, and for more of the guest's names */
 
-void report_enter(struct report *report, enum report_state state);
+void report_enter(struct report *report, enum report_state state);	/* the state's deadline begins now */
 bool report_is_late(const struct report *report);	/* the present state's deadline is over */
 /* True: `moves`, a count that changes while the guest runs, has not changed for more than `ns`. */
 bool report_is_still(struct report *report, uint64_t moves, uint64_t ns);
-void report_fail(struct report *report, const char *what);
+void report_fail(struct report *report, const char *what);	/* ends it as REPORT_FAILED, with this error */
 void report_note(struct report *report, const char *what, const char *why);	/* adds to `note`; `why` may be "" */
 
 bool report_is_up(const struct report *report);		/* the guest is there, and may still send something */
@@ -34,6 +34,7 @@ void report_take_recording(struct report *report);
 struct loan *report_loan(const struct report *report);
 
 void report_refuse_cpu(struct report *report);		/* fails when the guest has no such CPU */
+/* The steps of the states with these names. Each sends one line, and goes on once the guest has obeyed it. */
 void report_set_sampler(struct report *report);
 void report_set_rate(struct report *report);
 void report_profile(struct report *report, bool on);	/* asks the guest to start or stop; once in a state at most */
@@ -41,6 +42,7 @@ void report_set_rate_back(struct report *report);
 void report_set_sampler_back(struct report *report);
 
 bool report_return_profiler(struct report *report);	/* true: nobody else wants it on */
+/* True: the guest's last counts have come, and all that they count has arrived or is known to be lost. */
 bool report_books_closed(const struct report *report);
 void report_end_closing(struct report *report);		/* other reports may turn the profiler on again */
 

@@ -41,10 +41,12 @@ struct control_sink {
 struct control_socket *control_socket_new(const char *path, const struct control_sink *sink,
 	char **error);
 void control_socket_free(struct control_socket *control);	/* removes the socket's file, too */
-const char *control_socket_at(const struct control_socket *control);
+const char *control_socket_at(const struct control_socket *control);	/* its path */
 bool control_socket_idle(const struct control_socket *control);	/* nobody is connected */
 
-void control_socket_step(struct control_socket *control, uint64_t now);	/* host ns */
+/* Accepts clients, reads requests and writes answers, as far as that needs no wait. `now`: host ns. */
+void control_socket_step(struct control_socket *control, uint64_t now);
+/* Copies the text. Without effect if the client is gone, or has an answer already. */
 void control_socket_answer(struct control_socket *control, unsigned client, bool ok,
 	const char *text, size_t size);
 

@@ -14,7 +14,7 @@ struct epoch;
 struct mailbox;
 struct saver;
 
-struct saver *saver_new(struct mailbox *mailbox);
+struct saver *saver_new(struct mailbox *mailbox);	/* the mailbox must outlive it */
 void saver_free(struct saver *saver);		/* waits until all accepted snapshots are written */
 
 /* True: snapshots are still to be written, and `text` names them. */

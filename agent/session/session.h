@@ -49,6 +49,7 @@ struct session *session_new(const struct session_options *options, char **error)
 
 /* The same from any source. Takes ownership of it, also when it fails. Ignores `qmp`, `port` and `no_plug`. */
 struct session *session_new_on(struct source *source, const struct session_options *options, char **error);
+/* Waits until accepted snapshots are written. It takes out nothing that was plugged in: session_leave does. */
 void session_free(struct session *session);
 
 /* Waits at most timeout_ms, and handles what is ready. The caller calls it in a loop. */
@@ -125,7 +126,7 @@ void session_remark(struct session *session, const char *text);
  */
 struct subscription *session_subscribe(struct session *session, struct bell *bell);
 void session_unsubscribe(struct subscription *subscription);	/* NULL is allowed */
-void session_request(struct subscription *subscription, const struct request *request);
+void session_request(struct subscription *subscription, const struct request *request);	/* from now on; NULL: nothing */
 struct answer *session_answer(struct subscription *subscription);	/* owned by the caller; NULL: no newer one */
 
 /* Readable when a message waits. Clear it before you take messages. */

@@ -71,14 +71,14 @@ void session_introduce(struct session *session);	/* gives the epoch the facts th
 
 bool session_awaits_names(const struct session *session);	/* the source is not read until the names are */
 bool session_give_names(struct session *session);	/* to the present epoch; false: there are none, or not yet */
-void session_step_names(struct session *session);
+void session_step_names(struct session *session);	/* goes on reading them; called in each step */
 
 /* ---- answers (session_answers.c) ---- */
 
-enum link_state session_shown_link(const struct session *session);
-void session_notice(struct session *session);
+enum link_state session_shown_link(const struct session *session);	/* as session_link, but LINK_SILENT, too */
+void session_notice(struct session *session);	/* counts `news` up if answers would tell anything new */
 uint64_t session_answers_due(struct session *session);	/* util_now; UINT64_MAX: not before something happens */
-void session_make_answers(struct session *session);
+void session_make_answers(struct session *session);	/* for the readers who are due, for one turn */
 
 /* ---- orders (session_orders.c) ---- */
 

@@ -12,7 +12,7 @@
 struct share {
 	uint64_t answered;		/* when the last answer was made */
 	uint64_t took;			/* ns that it took to make it */
-	uint32_t passed;		/* how often others were answered while this reader was due */
+	uint32_t passed;		/* how many turns ended while this reader was due */
 };
 
 /* When the next answer is due: after `pause`, or, if that is longer, after as much time as the last answer took. */
@@ -21,7 +21,7 @@ uint64_t share_due(const struct share *share, uint64_t pause);
 /* Both are due: does this one come first? The one that was passed over more often does, else the cheaper one. */
 bool share_is_before(const struct share *share, const struct share *other);
 
-void share_answered(struct share *share, uint64_t begin, uint64_t end);
-void share_passed(struct share *share);
+void share_answered(struct share *share, uint64_t begin, uint64_t end);	/* its answer was made in this time */
+void share_passed(struct share *share);		/* it was due, and the turn ended before its answer */
 
 #endif

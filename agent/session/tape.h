@@ -20,7 +20,7 @@ struct tape;
 struct tape *tape_new(struct session *session, const struct record_options *options);
 
 bool tape_failed(const struct tape *tape);	/* nothing more is recorded; tape_close will say why */
-struct record_sums tape_sums(const struct tape *tape);
+struct record_sums tape_sums(const struct tape *tape);	/* what was recorded so far */
 
 /* Stops recording. True: the end is still being written. */
 bool tape_writes(struct tape *tape);

@@ -22,7 +22,7 @@ struct turn {
 };
 
 void turn_begin(struct turn *turn, uint64_t now);
-void turn_boot(struct turn *turn, uint64_t now);
+void turn_boot(struct turn *turn, uint64_t now);	/* the guest has booted */
 
 /* Ask this before each packet. False: others have their turn. */
 bool turn_goes_on(const struct turn *turn, uint64_t now);
