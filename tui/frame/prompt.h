@@ -20,6 +20,7 @@ struct prompt {
 	size_t size;
 };
 
+/* Borrows the label while the prompt is open; copies hint and text, as far as they fit. */
 void prompt_open(struct prompt *prompt, const char *label, const char *hint, const char *text);
 
 /* True: a prompt uses this key, as a character or to edit or end the line. */

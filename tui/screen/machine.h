@@ -48,7 +48,7 @@ struct machine {
  */
 void machine_init(struct machine *machine, struct session *session, unsigned number,
 	const char *label, struct bell *bell);
-void machine_clear(struct machine *machine);
+void machine_clear(struct machine *machine);	/* ends its subscriptions, and frees what it holds */
 
 /* Takes the session's answers. True: a mark has changed, or a reader has a new answer. */
 bool machine_step(struct machine *machine);

@@ -22,7 +22,7 @@ void overview_free(struct overview *overview);
 struct answer *overview_answer(struct overview *overview, enum feed_question question, uint64_t now);
 void overview_ask(struct overview *overview, enum feed_question question, const struct request *request,
 	uint64_t now);
-void overview_look_away(struct overview *overview);
+void overview_look_away(struct overview *overview);	/* its screen is no longer shown: nothing is asked for it */
 
 bool overview_running(const struct overview *overview);	/* all machines whose link is up are profiled */
 void overview_run_profiler(struct overview *overview, bool on);	/* on these machines; on all if none is up */

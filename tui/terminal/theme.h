@@ -50,6 +50,7 @@ extern const struct theme theme_standard;
 bool theme_set(struct theme *theme, const char *name, char *const *words, char **error);
 void theme_write(const struct theme_entry *entry, FILE *to);	/* writes these words, each behind a space */
 
+/* The look of a style, perhaps with STYLE_CURSOR, on a terminal with so many colours. */
 struct look theme_look(const struct theme *theme, enum depth depth, uint8_t style);
 
 #endif

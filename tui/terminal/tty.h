@@ -16,7 +16,7 @@
  * with `error` set.
  */
 bool tty_open(const char *leave, size_t size, char **error);
-void tty_close(void);
+void tty_close(void);			/* puts signals and standard error back, and shows the text that was kept */
 
 /*
  * Between these two calls the caller may block in a write to the terminal. If a signal ends the program meanwhile, the
