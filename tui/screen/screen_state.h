@@ -55,7 +55,7 @@ const struct table *screen_table(const struct screen *screen);
 
 void screen_open_prompt(struct screen *screen, enum asked asked);
 void screen_leave_prompt(struct screen *screen, uint64_t now);	/* as Esc does, if a prompt is open */
-void screen_prompt_input(struct screen *screen, const struct input *input, uint64_t now);	/* for the open prompt */
+void screen_prompt_input(struct screen *screen, const struct input *input, uint64_t now);	/* a prompt is open */
 
 /* Controls the player. False: no recording is shown, or the action is not for the player. */
 bool screen_play(struct screen *screen, enum action action, uint64_t now);
