@@ -10,7 +10,7 @@ UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample tr
 	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
 		debug_file debuginfod demangle line_worker sym_dwarf sym_elf sym_text) \
 	$(call in,agent/names/linux/test_,boot_image kallsyms modules orc slide) \
-	$(call in,agent/names/test_,guest_symbols kernel_names layouts sources symbols threads) \
+	$(call in,agent/names/test_,guest_symbols kernel_names layouts running_kernel sources symbols threads) \
 	$(call in,agent/unwind/test_,rules unwind) \
 	$(call in,agent/query/test_,filter_words query query_inlined query_random table) \
 	$(call in,agent/guest/test_,commands guest_events profiler raw_samples) $(call in,agent/source/test_,replay) $(call in,agent/export/test_,export) \
@@ -22,7 +22,7 @@ UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample tr
 THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)
 WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers)
-FAKES = ansi call_model canvas_dump counts decode_log fake_btf fake_guest fake_host fake_linux fake_machine fake_port fake_qmp fake_serial fake_smp golden \
+FAKES = ansi call_model canvas_dump counts decode_log fake_btf fake_guest fake_host fake_linux fake_machine fake_modules fake_port fake_qmp fake_serial fake_smp golden \
 	hand_picture no_waits packets picture query_world recordings report_fixture safe_canvas session_fixture sheet stage
 FUZZ = $(addprefix fuzz_,decode recording qmp elf boot_image kallsyms orc modules dwarf cfi nm demangle unwind control service screen session)
 # The same targets with each allocation refused in turn. fuzz_control tests the hook, which allocates nothing;

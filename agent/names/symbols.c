@@ -8,8 +8,7 @@
 #include "agent/names/files/demangle.h"
 #include "agent/names/files/image.h"
 #include "agent/names/files/symbol_table.h"
-#include "agent/names/linux/linux_kernel.h"
-#include "agent/names/linux/orc.h"
+#include "agent/names/linux/module_tables.h"
 #include "agent/wire/event.h"
 #include "address_cache.h"
 #include "function.h"
@@ -20,27 +19,9 @@
 #include "objects.h"
 #include "sources.h"
 #include "specials.h"
-#include "symbols.h"
+#include "symbols_state.h"
 
 static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
-
-struct symbols {
-	struct budget *budget;
-	struct functions *functions;
-	struct objects *objects;
-	struct layouts *layouts;
-	struct address_cache *cache;
-	struct sources *sources;
-	uint64_t generation, cached_generation;
-
-	struct guest_symbols *told;	/* the functions that the guest itself tells of its kernel */
-	bool being_told;
-	struct kernel_image *kernel;
-
-	char *sysroot, *debug;		/* NULL: not told */
-	char note[256];
-	struct specials *specials;
-};
 
 struct symbols *symbols_new(struct budget *budget)
 {
@@ -52,6 +33,7 @@ struct symbols *symbols_new(struct budget *budget)
 	symbols->layouts = layouts_new(symbols->objects, budget);
 	symbols->cache = address_cache_new(budget);
 	symbols->kernel = kernel_image_new();
+	symbols->modules = module_tables_new(budget);
 	symbols->told = guest_symbols_new(budget);
 	symbols->specials = specials_new(symbols->functions);
 	symbols->sources = sources_new(symbols->functions, budget);
@@ -71,14 +53,14 @@ void symbols_free(struct symbols *symbols)
 	objects_free(symbols->objects);
 	guest_symbols_free(symbols->told);
 	kernel_image_free(symbols->kernel);
+	module_tables_free(symbols->modules);
 	free(symbols->sysroot);
 	free(symbols->debug);
 	specials_free(symbols->specials);
 	free(symbols);
 }
 
-/* Earlier answers may be wrong now. Such news comes in bursts, so the cache is cleared at the next question. */
-static void renew(struct symbols *symbols)
+void symbols_renew(struct symbols *symbols)
 {
 	symbols->generation++;
 }
@@ -104,119 +86,6 @@ uint64_t symbols_left_out(const struct symbols *symbols)
 	uint32_t kernel = file ? symbol_table_refused(file->table) : 0;
 
 	return kernel + objects_left_out(symbols->objects);
-}
-
-/* ---- the kernel ---- */
-
-struct place {				/* where the kernel runs */
-	uint64_t slide;
-	bool known;
-};
-
-static struct place place_of(const struct symbols *symbols)
-{
-	return (struct place) {
-		.slide = kernel_image_slide(symbols->kernel), .known = kernel_image_is_placed(symbols->kernel),
-	};
-}
-
-static void renew_if_moved(struct symbols *symbols, struct place before)
-{
-	struct place now = place_of(symbols);
-
-	if (now.slide != before.slide || now.known != before.known)
-		renew(symbols);
-}
-
-bool symbols_load_kernel(struct symbols *symbols, const char *path, char **error)
-{
-	bool loaded = kernel_image_load(symbols->kernel, path, symbols->budget, error);
-
-	if (loaded)
-		renew(symbols);
-	return loaded;
-}
-
-bool symbols_share_kernel(struct symbols *symbols, const struct symbols *others)
-{
-	bool shared = kernel_image_share(symbols->kernel, others->kernel);
-
-	if (shared)
-		renew(symbols);
-	return shared;
-}
-
-const struct stat *symbols_kernel_file(const struct symbols *symbols)
-{
-	const struct image *file = kernel_image_file(symbols->kernel);
-
-	return file ? &file->file : NULL;
-}
-
-void symbols_drop_kernel(struct symbols *symbols)
-{
-	kernel_image_drop(symbols->kernel);
-	renew(symbols);
-}
-
-bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, uint64_t *start)
-{
-	const struct image *file = kernel_image_file(symbols->kernel);
-	uint64_t slide = kernel_image_slide(symbols->kernel);
-	uint32_t index = kernel_image_is_placed(symbols->kernel) ?
-		symbol_table_find(file->table, address - slide) : SYMBOL_NONE;
-	const struct guest_symbol *told;
-
-	if (index != SYMBOL_NONE) {
-		*start = symbol_table_get(file->table, index).address + slide;
-		return true;
-	}
-	told = guest_symbols_find(symbols->told, address);
-	*start = told ? told->address : 0;
-	return told;
-}
-
-uint64_t symbols_kernel_slide(const struct symbols *symbols)
-{
-	return kernel_image_slide(symbols->kernel);
-}
-
-bool symbols_kernel_orc(const struct symbols *symbols, uint64_t address, struct orc_entry *entry)
-{
-	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
-	uint64_t link = address - kernel_image_slide(symbols->kernel);
-
-	return kernel && kernel->orc && kernel_image_is_placed(symbols->kernel) &&
-		symbol_table_find(kernel_image_file(symbols->kernel)->table, link) != SYMBOL_NONE &&
-		orc_find(kernel->orc, link, entry);
-}
-
-const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols)
-{
-	const struct image *file = kernel_image_file(symbols->kernel);
-
-	return file ? file->kernel : NULL;
-}
-
-int symbols_kernel_descriptor(const struct symbols *symbols)
-{
-	const struct image *file = kernel_image_file(symbols->kernel);
-
-	return file ? file->fd : -1;
-}
-
-bool symbols_set_anchor(struct symbols *symbols, const char *name, uint64_t address)
-{
-	struct place before = place_of(symbols);
-	bool known = kernel_image_set_anchor(symbols->kernel, name, address);
-
-	renew_if_moved(symbols, before);
-	return known;
-}
-
-bool symbols_wrong_build(const struct symbols *symbols, const void *build_id, size_t size)
-{
-	return kernel_image_contradicts(symbols->kernel, build_id, size);
 }
 
 /* ---- objects ---- */
@@ -247,32 +116,10 @@ void symbols_set_programs(struct symbols *symbols, struct programs *programs)
 	objects_set_programs(symbols->objects, programs);
 }
 
-void symbols_set_build(struct symbols *symbols, const void *build_id, size_t size,
-	const char *version)
-{
-	const char *copied = kernel_image_set_build(symbols->kernel, build_id, size, version);
-
-	if (copied)
-		objects_set_version(symbols->objects, copied);
-}
-
 static bool is_kernel(struct symbols *symbols, const struct object *object)
 {
 	return object->process == EVENT_KERNEL && kernel_image_is(symbols->kernel, object,
 		objects_name(symbols->objects, object->name));
-}
-
-static void set_bias(struct symbols *symbols, uint64_t bias)
-{
-	struct place before = place_of(symbols);
-
-	kernel_image_set_bias(symbols->kernel, bias);
-	renew_if_moved(symbols, before);
-}
-
-void symbols_set_slide(struct symbols *symbols, uint64_t slide)
-{
-	set_bias(symbols, slide);
 }
 
 void symbols_map(struct symbols *symbols, const struct object *object, const char *const *folders)
@@ -281,14 +128,14 @@ void symbols_map(struct symbols *symbols, const struct object *object, const cha
 	bool found;
 
 	if (is_kernel(symbols, object)) {
-		set_bias(symbols, object->bias);
+		symbols_set_slide(symbols, object->bias);
 		return;
 	}
 	mapping = objects_map(symbols->objects, object, folders, &found);
 	if (mapping == OBJECTS_NONE)
 		return;
 	if (layouts_map(symbols->layouts, object->process, mapping) || found)
-		renew(symbols);
+		symbols_renew(symbols);
 }
 
 bool symbols_step(struct symbols *symbols, bool *starved)
@@ -296,33 +143,13 @@ bool symbols_step(struct symbols *symbols, bool *starved)
 	bool news = objects_step(symbols->objects, starved);
 
 	if (news)
-		renew(symbols);
+		symbols_renew(symbols);
 	return news;
 }
 
 bool symbols_reading(const struct symbols *symbols)
 {
 	return objects_reading(symbols->objects);
-}
-
-/* While a Linux boot image has no slide, each function that the guest tells is tried as the anchor. */
-static void place_by(struct symbols *symbols, uint64_t address, struct text name)
-{
-	char *anchor;
-
-	if (!symbols_linux_kernel(symbols) || kernel_image_is_placed(symbols->kernel) || !name.size)
-		return;
-	anchor = util_copy(name.bytes, name.size);
-	symbols_set_anchor(symbols, anchor, address);
-	free(anchor);
-}
-
-void symbols_tell(struct symbols *symbols, uint64_t address, uint32_t size, struct text name)
-{
-	symbols->being_told = size != 0;
-	place_by(symbols, address, name);
-	if (guest_symbols_add(symbols->told, address, size, name))
-		renew(symbols);
 }
 
 bool symbols_being_told(const struct symbols *symbols)
@@ -478,7 +305,7 @@ bool symbols_retry(struct symbols *symbols)
 	bool again = functions_retry(symbols->functions), lines = sources_retry(symbols->sources);
 
 	if (again)
-		renew(symbols);
+		symbols_renew(symbols);
 	return again || lines;
 }
 

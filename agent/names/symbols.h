@@ -15,6 +15,7 @@ struct budget;
 struct function;
 struct inlined;
 struct linux_kernel;
+struct module_tables;
 struct object;
 struct orc_entry;
 struct stat;
@@ -112,6 +113,9 @@ uint32_t symbols_special(struct symbols *symbols, const char *name);
  */
 bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, uint64_t *start);
 
+/* Is it known where the kernel runs, so that its file's names are those of what runs? */
+bool symbols_kernel_is_placed(const struct symbols *symbols);
+
 /* Run address minus link address of the kernel; 0 if it is not known. */
 uint64_t symbols_kernel_slide(const struct symbols *symbols);
 
@@ -120,6 +124,9 @@ uint64_t symbols_kernel_slide(const struct symbols *symbols);
  * known.
  */
 bool symbols_kernel_orc(const struct symbols *symbols, uint64_t address, struct orc_entry *entry);
+
+/* The modules of the kernel that runs, as running_kernel.h reads them. The symbols own them. */
+struct module_tables *symbols_modules(const struct symbols *symbols);
 
 /* What is known of a Linux kernel whose boot image was read; NULL: none was. The symbols own it. */
 const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols);

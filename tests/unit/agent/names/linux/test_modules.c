@@ -15,10 +15,7 @@
 #include "agent/names/linux/kernel_layout.h"
 #include "agent/names/linux/modules.h"
 #include "tests/unit/fakes/fake_btf.h"
-
-#define MEMORY UINT64_C(0xffffffffc0000000)
-
-enum { SIZE = 64 << 10, PAGE = 4096, HEAD_AT = 0x100, SYMBOL = 24 };
+#include "tests/unit/fakes/fake_modules.h"
 
 static const uint8_t some_btf[] = { 0x9f, 0xeb, 1, 0, 24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
@@ -115,113 +112,6 @@ static void damaged_btf_is_survived(void **state)
 
 /* ---- a guest's memory with modules ---- */
 
-struct guest {
-	uint8_t bytes[SIZE];
-	size_t used;
-	unsigned reads;
-};
-
-static bool read_guest(void *context, uint64_t address, void *to, size_t size)
-{
-	struct guest *guest = context;
-
-	guest->reads++;
-	if (address < MEMORY || address - MEMORY > SIZE || size > SIZE - (address - MEMORY))
-		return false;
-	memcpy(to, guest->bytes + (address - MEMORY), size);
-	return true;
-}
-
-static void set(struct guest *guest, uint64_t address, uint64_t value, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		guest->bytes[address - MEMORY + i] = (uint8_t)(value >> (8 * i));
-}
-
-static uint64_t take(struct guest *guest, size_t size)
-{
-	uint64_t at = MEMORY + guest->used;
-
-	guest->used += (size + 15) / 16 * 16;
-	assert_true(guest->used < SIZE);
-	return at;
-}
-
-/* Symbols "f0", "f1" ... of it, every second one of data, and one of code that it does not have. */
-static void add_symbols(struct guest *guest, uint64_t module, uint64_t code, uint32_t count)
-{
-	uint64_t kallsyms = take(guest, FAKE_MOD_KALLSYMS_SIZE), rows = take(guest, (count + 2) * SYMBOL);
-	uint64_t letters = take(guest, count + 2), names = take(guest, 8 * (count + 2));
-
-	set(guest, module + FAKE_KALLSYMS, kallsyms, 8);
-	set(guest, kallsyms + FAKE_SYMBOLS, rows, 8);
-	set(guest, kallsyms + FAKE_SYMBOLS_COUNT, count + 2, 4);
-	set(guest, kallsyms + FAKE_TEXTS, names, 8);
-	set(guest, kallsyms + FAKE_TYPES, letters, 8);
-	for (uint32_t i = 1; i < count + 2; i++) {
-		uint64_t row = rows + i * SYMBOL;
-
-		set(guest, row, 8 * i, 4);
-		set(guest, row + 8, i > count ? 0x1000 : code + 16 * (i - 1), 8);
-		set(guest, row + 16, 16, 8);
-		guest->bytes[letters + i - MEMORY] = i % 2 ? 't' : 'd';
-		snprintf((char *)guest->bytes + (names + 8 * i - MEMORY), 8, "f%u", i - 1);
-	}
-}
-
-static void add_orc(struct guest *guest, uint64_t module, uint64_t code)
-{
-	uint64_t ips = take(guest, 8), entries = take(guest, 12);
-
-	set(guest, module + FAKE_ORC_COUNT, 2, 4);
-	set(guest, module + FAKE_ORC_IPS, ips, 8);
-	set(guest, module + FAKE_ORC_ENTRIES, entries, 8);
-	set(guest, ips, code - ips, 4);
-	set(guest, ips + 4, code + 0x20 - (ips + 4), 4);
-	set(guest, entries, 8, 2);
-	set(guest, entries + 4, ORC_SP | ORC_PREV_SP << 4, 1);
-	set(guest, entries + 6, 24, 2);
-	set(guest, entries + 10, ORC_SP | ORC_PREV_SP << 4, 1);
-}
-
-/* Behind `after`, the list's head or another module; returns it. */
-static uint64_t add_module(struct guest *guest, bool old, uint64_t after, const char *name)
-{
-	uint64_t module = take(guest, FAKE_MODULE_SIZE), code = take(guest, 0x200), data = take(guest, 0x100);
-	uint64_t link = module + FAKE_MODULE_LIST, next = 0;
-
-	memcpy(&next, guest->bytes + (after - MEMORY), 8);
-	set(guest, after, link, 8);
-	set(guest, link, next, 8);
-	snprintf((char *)guest->bytes + (module + FAKE_MODULE_NAME - MEMORY), FAKE_MODULE_NAME_SIZE, "%s", name);
-	set(guest, module + FAKE_MODULE_PARTS, code, 8);
-	set(guest, module + FAKE_MODULE_PARTS + FAKE_PART_SIZE, 0x200, 4);
-	if (!old) {
-		set(guest, module + FAKE_MODULE_PARTS + 2 * FAKE_NEW_PART, data, 8);
-		set(guest, module + FAKE_MODULE_PARTS + 2 * FAKE_NEW_PART + FAKE_PART_SIZE, 0x100, 4);
-	}
-	add_symbols(guest, module, code, 8);
-	add_orc(guest, module, code);
-	return link;
-}
-
-static struct guest *make_guest(bool old, unsigned modules)
-{
-	struct guest *guest = calloc(1, sizeof(*guest));
-	uint64_t at = MEMORY + HEAD_AT;
-
-	assert_non_null(guest);
-	guest->used = 0x200;
-	set(guest, at, at, 8);
-	for (unsigned i = 0; i < modules; i++) {
-		char name[24];
-
-		snprintf(name, sizeof(name), "module_%u", i);
-		at = add_module(guest, old, at, name);
-	}
-	return guest;
-}
-
 struct seen {
 	struct kernel_module modules[16];
 	unsigned modules_count, symbols_count, most;
@@ -250,22 +140,22 @@ static bool see_symbol(void *context, const struct module_symbol *symbol)
 	return true;
 }
 
-static bool visit(struct guest *guest, bool old, struct seen *seen)
+static bool visit(struct fake_modules *guest, bool old, struct seen *seen)
 {
 	const struct kernel_layout layout = layout_of(old);
-	const struct memory_reader memory = { read_guest, guest };
+	const struct memory_reader memory = { fake_modules_read, guest };
 	const struct module_visitor visitor = { see_module, see_symbol, seen };
 
-	return modules_visit(&layout, MEMORY + HEAD_AT, &memory, &visitor);
+	return modules_visit(&layout, FAKE_MODULES_HEAD, &memory, &visitor);
 }
 
 static void modules_are_visited(void **state)
 {
 	(void)state;
 	for (int old = 0; old < 2; old++) {
-		struct guest *guest = make_guest(old, 3);
+		struct fake_modules *guest = fake_modules_new(old, 3);
 		const struct kernel_layout layout = layout_of(old);
-		const struct memory_reader memory = { read_guest, guest };
+		const struct memory_reader memory = { fake_modules_read, guest };
 		struct seen seen = { .most = 0 };
 		const struct module_visitor visitor = { see_module, see_symbol, &seen };
 		struct orc_entry entry;
@@ -292,7 +182,7 @@ static void modules_are_visited(void **state)
 
 static void a_visitor_may_have_enough(void **state)
 {
-	struct guest *guest = make_guest(false, 5);
+	struct fake_modules *guest = fake_modules_new(false, 5);
 	struct seen seen = { .most = 2 };
 
 	(void)state;
@@ -304,9 +194,9 @@ static void a_visitor_may_have_enough(void **state)
 /* A list that leads into itself, or nowhere, has an end; so have symbols that say that there are many. */
 static void a_list_that_lies_has_an_end(void **state)
 {
-	struct guest *guest = make_guest(false, 3);
+	struct fake_modules *guest = fake_modules_new(false, 3);
 	const struct kernel_layout layout = layout_of(false);
-	const struct memory_reader memory = { read_guest, guest };
+	const struct memory_reader memory = { fake_modules_read, guest };
 	struct seen seen = { .most = 0 };
 	const struct module_visitor visitor = { see_module, see_symbol, &seen };
 	struct kernel_module last;
@@ -316,26 +206,26 @@ static void a_list_that_lies_has_an_end(void **state)
 	assert_true(visit(guest, false, &seen));
 	last = seen.modules[2];
 	link = last.at + FAKE_MODULE_LIST;
-	set(guest, link, seen.modules[0].at + FAKE_MODULE_LIST, 8);
+	fake_modules_set(guest, link, seen.modules[0].at + FAKE_MODULE_LIST, 8);
 	seen.modules_count = 0;
 	assert_false(visit(guest, false, &seen));
 	assert_int_equal(seen.modules_count, MODULES_MAX);
-	set(guest, link, 0x1234, 8);
+	fake_modules_set(guest, link, 0x1234, 8);
 	seen.modules_count = 0;
 	assert_false(visit(guest, false, &seen));
 	assert_int_equal(seen.modules_count, 3);
-	set(guest, MEMORY + HEAD_AT, UINT64_MAX, 8);
+	fake_modules_set(guest, FAKE_MODULES_HEAD, UINT64_MAX, 8);
 	assert_false(visit(guest, false, &seen));
 
 	guest->reads = 0;
-	memcpy(&link, guest->bytes + (last.at + FAKE_KALLSYMS - MEMORY), 8);
-	set(guest, link + FAKE_SYMBOLS_COUNT, UINT32_MAX, 4);
+	memcpy(&link, guest->bytes + (last.at + FAKE_KALLSYMS - FAKE_MODULES), 8);
+	fake_modules_set(guest, link + FAKE_SYMBOLS_COUNT, UINT32_MAX, 4);
 	assert_false(module_symbols_visit(&layout, &last, &memory, &visitor));
-	set(guest, link + FAKE_SYMBOLS_COUNT, MODULE_SYMBOLS_MAX, 4);
+	fake_modules_set(guest, link + FAKE_SYMBOLS_COUNT, MODULE_SYMBOLS_MAX, 4);
 	assert_false(module_symbols_visit(&layout, &last, &memory, &visitor));
-	set(guest, last.at + FAKE_ORC_COUNT, UINT32_MAX, 4);
+	fake_modules_set(guest, last.at + FAKE_ORC_COUNT, UINT32_MAX, 4);
 	assert_null(module_orc(&layout, &last, &memory, ORC_6_4, NULL));
-	set(guest, last.at + FAKE_ORC_COUNT, SIZE, 4);
+	fake_modules_set(guest, last.at + FAKE_ORC_COUNT, FAKE_MODULES_SIZE, 4);
 	assert_null(module_orc(&layout, &last, &memory, ORC_6_4, NULL));
 	assert_in_range(guest->reads, 1, 20000);
 	free(guest);

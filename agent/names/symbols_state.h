@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What symbols.c and symbols_kernel.c share; nobody else includes it. */
+#ifndef SYMBOLS_STATE_H
+#define SYMBOLS_STATE_H
+
+#include "symbols.h"
+
+struct symbols {
+	struct budget *budget;
+	struct functions *functions;
+	struct objects *objects;
+	struct layouts *layouts;
+	struct address_cache *cache;
+	struct sources *sources;
+	uint64_t generation, cached_generation;
+
+	struct guest_symbols *told;	/* the functions that the guest itself tells of its kernel */
+	bool being_told;
+	struct kernel_image *kernel;
+	struct module_tables *modules;	/* of the kernel that runs */
+
+	char *sysroot, *debug;		/* NULL: not told */
+	char note[256];
+	struct specials *specials;
+};
+
+/* Earlier answers may be wrong now. Such news comes in bursts, so the cache is cleared at the next question. */
+void symbols_renew(struct symbols *symbols);
+
+#endif

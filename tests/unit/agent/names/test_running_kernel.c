@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* What symbols know of a Linux kernel by its boot image and its memory: where it runs, its modules. */
+#include <string.h>
+
+#include "agent/base/memory_reader.h"
+#include "agent/names/function.h"
+#include "agent/names/linux/module_tables.h"
+#include "agent/names/running_kernel.h"
+#include "agent/names/symbols.h"
+#include "agent/wire/event.h"
+#include "tests/unit/fakes/fake_btf.h"
+#include "tests/unit/fakes/fake_linux.h"
+#include "tests/unit/fakes/fake_modules.h"
+#include "tests/unit/fakes/scratch.h"
+
+#define START UINT64_C(0xffffffff81000000)
+#define SLIDE UINT64_C(0x1c000000)
+#define IDT UINT64_C(0xfffffe0000000000)
+
+static const struct fake_symbol symbols_of[] = {
+	{ START, 'T', "_text" }, { START + 0x40, 't', "do_work_0123456789" },
+	{ START + 0x80, 'T', "asm_exc_divide_error" }, { START + 0x100, 'D', "linux_banner" },
+	{ FAKE_MODULES_HEAD - SLIDE, 'D', "modules" },
+};
+
+/* The modules' memory, and an IDT. */
+static bool read_memory(void *context, uint64_t address, void *bytes, size_t size)
+{
+	const uint64_t handler = START + SLIDE + 0x80;
+	uint8_t gate[16] = { 0x80, 0, 0x10, 0, 0, 0x8e };
+
+	if (address != IDT || size != sizeof(gate))
+		return fake_modules_read(context, address, bytes, size);
+	for (int i = 0; i < 2; i++) {
+		gate[i] = (uint8_t)(handler >> (8 * i));
+		gate[6 + i] = (uint8_t)(handler >> (16 + 8 * i));
+	}
+	for (int i = 0; i < 4; i++)
+		gate[8 + i] = (uint8_t)(handler >> (32 + 8 * i));
+	memcpy(bytes, gate, size);
+	return true;
+}
+
+static struct symbols *with_image(bool old)
+{
+	static const uint8_t ips[8], entries[12] = { 0, 0, 0, 0, ORC_SP, 0, 0, 0, 0, 0, ORC_SP, 0 };
+	struct symbols *symbols = symbols_new(NULL);
+	size_t size, btf_size;
+	uint8_t *btf = fake_btf(old, 0, &btf_size), *image;
+	const struct fake_part parts[] = {
+		{ 0x2000, ips, sizeof(ips) }, { 0x2010, entries, sizeof(entries) }, { 0x2040, btf, btf_size },
+	};
+	const struct fake_linux fake = {
+		.shape = FAKE_ELF64, .order = old ? FAKE_6_2 : FAKE_6_4, .kind = KALLSYMS_OFFSETS_PERCPU,
+		.start = START, .symbols = symbols_of, .count = sizeof(symbols_of) / sizeof(*symbols_of),
+		.parts = parts, .parts_count = 3,
+	};
+	char *error = NULL;
+
+	image = fake_pack(fake_linux(&fake, &size), &size, FAKE_XZ);
+	image = fake_bzimage(image, &size);
+	if (!symbols_load_kernel(symbols, scratch_write("vmlinuz", image, size), &error))
+		fail_msg("%s", error);
+	free(image);
+	free(btf);
+	return symbols;
+}
+
+static void check(struct symbols *symbols, uint64_t address, const char *name, const char *object)
+{
+	const struct function *function = symbols_get(symbols, symbols_function(symbols, EVENT_KERNEL, address));
+
+	assert_string_equal(function->name, name);
+	assert_string_equal(function->object, object);
+}
+
+static uint64_t code_of(const struct fake_modules *guest, uint64_t module)
+{
+	uint64_t code;
+
+	memcpy(&code, guest->bytes + (module - FAKE_MODULES) + FAKE_MODULE_PARTS, 8);
+	return code;
+}
+
+/* Where the list of modules leads to from one of its places. */
+static uint64_t next_of(const struct fake_modules *guest, uint64_t at)
+{
+	uint64_t next;
+
+	memcpy(&next, guest->bytes + (at - FAKE_MODULES), 8);
+	return next;
+}
+
+static void a_kernel_is_placed_and_its_modules_have_names(void **state)
+{
+	(void)state;
+	for (int old = 0; old < 2; old++) {
+		struct fake_modules *guest = fake_modules_new(old, 2);
+		const struct memory_reader memory = { read_memory, guest };
+		struct symbols *symbols = with_image(old);
+		uint64_t first = next_of(guest, FAKE_MODULES_HEAD), second = next_of(guest, first);
+		uint64_t code = code_of(guest, second - FAKE_MODULE_LIST);
+		struct orc_entry entry;
+		unsigned reads;
+
+		check(symbols, START + SLIDE + 0x44, "[unknown]", "kernel");
+		assert_false(running_kernel_read_modules(symbols, &memory));
+		assert_true(running_kernel_place(symbols, &memory, 0));
+		check(symbols, START + SLIDE + 0x44, "do_work_0123456789", "kernel");
+		check(symbols, code + 0x20, "[unknown]", "kernel");
+		assert_false(symbols_kernel_orc(symbols, code + 0x24, &entry));
+
+		assert_true(running_kernel_read_modules(symbols, &memory));
+		assert_false(symbols_being_told(symbols));
+		assert_int_equal(module_tables_count(symbols_modules(symbols)), 2);
+		check(symbols, code, "f0", "module_1");
+		check(symbols, code + 0x2f, "f2", "module_1");
+		check(symbols, code + 0x30, "[unknown]", "module_1");
+		check(symbols, code_of(guest, first - FAKE_MODULE_LIST), "f0", "module_0");
+		assert_true(symbols_kernel_orc(symbols, code + 0x24, &entry));
+		assert_int_equal(entry.sp_offset, 24);
+
+		/* What is known is not read again; the one that goes takes its tables along. */
+		reads = guest->reads;
+		assert_true(running_kernel_read_modules(symbols, &memory));
+		assert_in_range(guest->reads - reads, 1, 4);
+		fake_modules_set(guest, first, FAKE_MODULES_HEAD, 8);
+		assert_true(running_kernel_read_modules(symbols, &memory));
+		assert_int_equal(module_tables_count(symbols_modules(symbols)), 1);
+		assert_false(symbols_kernel_orc(symbols, code + 0x24, &entry));
+		symbols_free(symbols);
+		free(guest);
+	}
+}
+
+/* A guest that lies: the list leads nowhere. What is known stays. */
+static void a_list_that_lies_changes_nothing(void **state)
+{
+	struct fake_modules *guest = fake_modules_new(false, 2);
+	const struct memory_reader memory = { read_memory, guest };
+	struct symbols *symbols = with_image(false);
+	uint64_t first = next_of(guest, FAKE_MODULES_HEAD);
+
+	(void)state;
+	assert_true(running_kernel_place(symbols, &memory, 0));
+	assert_true(running_kernel_read_modules(symbols, &memory));
+	fake_modules_set(guest, first, 0x1000, 8);
+	assert_false(running_kernel_read_modules(symbols, &memory));
+	assert_int_equal(module_tables_count(symbols_modules(symbols)), 2);
+	check(symbols, code_of(guest, first - FAKE_MODULE_LIST), "f0", "module_0");
+	symbols_free(symbols);
+	free(guest);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_is_placed_and_its_modules_have_names),
+		cmocka_unit_test(a_list_that_lies_changes_nothing),
+	};
+
+	return cmocka_run_group_tests_name("running_kernel", tests, NULL, NULL);
+}
