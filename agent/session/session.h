@@ -39,7 +39,7 @@ struct session_options {
 	const char *debug;		/* folder with debug files; NULL: none */
 	bool debuginfod;		/* ask debuginfod's servers for other debug files */
 	uint32_t memory;		/* budget in MiB; 0: BUDGET_MIB */
-	int choice;			/* enum link_choice: who samples */
+	int choice;			/* enum link_choice: whether hook or plugin samples */
 	bool no_plug;			/* plug no port into a VM that has none */
 	bool patient;			/* wait for a VM that is not there yet: that is no failure */
 };

@@ -22,10 +22,10 @@ struct live {
 	struct profiler_drive profiler;
 	uint64_t resets;		/* of the VM, those that a step has already reported */
 
-	/* of the boot that the guest, or the plugin, has told of last */
+	/* of the newest boot, as hook or plugin tells it */
 	uint8_t boot_id[16];
-	bool running;			/* it is being profiled */
-	bool goes_on;			/* the next one is to be, too: the other one of the two tells of it */
+	bool running;			/* it is profiled */
+	bool goes_on;			/* hook and plugin have changed places: the next boot is to be profiled, too */
 };
 
 static struct live *live_of(struct source *source)
@@ -81,7 +81,10 @@ static void woken(struct source *source)
 
 /* ---- the connections ---- */
 
-/* The guest has opened its port, or closed it: the other one goes on from here. Nobody listens to this one any more. */
+/*
+ * The guest has opened or closed its port, so hook and plugin change places. The one that goes on gives its packets a
+ * boot of its own. A plugin that nobody listens to any more is told to stop; a hook that closed its port has stopped.
+ */
 static void change(struct live *live)
 {
 	static const char stop[] = "stop\n";
@@ -134,6 +137,7 @@ static ssize_t read_port(struct source *source, void *to, size_t size)
 	return got;
 }
 
+/* If this boot is the first after a change of places, starts its profiler if the other one was on. */
 static void note_boot(struct live *live, const struct epoch *epoch)
 {
 	bool other = memcmp(live->boot_id, epoch->boot_id, sizeof(live->boot_id)) != 0;

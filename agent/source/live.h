@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A live machine as a source: QEMU over QMP, and who samples, which obeys control lines: the guest's hook behind its
- * port, or ktop's plugin in QEMU behind a socket of its own.
+ * A live machine as a source: QEMU over QMP, and what samples the guest and obeys control lines. That is the guest's
+ * hook, behind the guest's port, or ktop's plugin in QEMU, behind a socket of its own.
  */
 #ifndef LIVE_H
 #define LIVE_H

@@ -121,7 +121,7 @@ static int watch(struct launch *launch, const struct run_options *options,
 	return status;
 }
 
-/* Where the choice is left to us, a QEMU that does not load plugins is started without. */
+/* Starts QEMU, with the plugin if one is to be loaded. If that fails, and --source is auto, starts it without. */
 static struct launch *start(char *const *words, size_t count, enum link_choice choice, char **error)
 {
 	char *plugin = launch_plugin(words, count, choice, error);
