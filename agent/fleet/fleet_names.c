@@ -128,6 +128,7 @@ static uint32_t add(struct fleet_names *names, uint64_t hash, const struct funct
 	return id;
 }
 
+/* The common id of this function of a machine; a new one is added. */
 static uint32_t common(struct fleet_names *names, const struct function *function,
 	const struct function_table *functions)
 {

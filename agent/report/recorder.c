@@ -103,6 +103,7 @@ static void go_on(struct recorder *recorder)
 	begin_boot(recorder, forever_ns);
 }
 
+/* The recording is over. Keeps the reason if it ended early. */
 static void end_boot(struct recorder *recorder)
 {
 	const struct report *report = recorder->report;

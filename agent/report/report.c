@@ -240,6 +240,7 @@ static void fail_early(struct report *report, const char *why)
 	free(text);
 }
 
+/* Before the window there is no report; in the window it ends; after it, only the wait for names ends. */
 static void cut(struct report *report, const char *why)
 {
 	report->hurried = true;

@@ -182,6 +182,10 @@ static bool is_due(const struct report *report)
 		util_now() >= share_due(&report->share, (uint64_t)LOOK_MS * NS_PER_MS);
 }
 
+/*
+ * Makes the table once all names have come or have had their time. Then it waits for source lines and inlined
+ * functions in the same way, and begins to write the folded file.
+ */
 static void find_names(struct report *report)
 {
 	uint64_t begin = util_now();

@@ -158,6 +158,7 @@ static void write_report(struct job *job, FILE *out, char **error)
 		free(unrecorded);
 }
 
+/* The job is done: answers with what was written, and why it failed, if it did. */
 static void finish(struct job *job)
 {
 	char *text = NULL, *error = NULL;

@@ -102,6 +102,7 @@ static bool want_more(void *context)
 	return turn_goes_on(&session->turn, util_now());
 }
 
+/* Measures the real rate while the profiler is on. When it is turned off, the meter begins anew. */
 static void measure(struct session *session)
 {
 	const struct epoch *epoch = session->epoch;

@@ -295,6 +295,7 @@ static struct subscription *next_due(struct subscription *first, uint64_t news, 
 	return next;
 }
 
+/* Makes an answer, without the lock. It is dropped if its reader has asked something else, or left, meanwhile. */
 static void answer(struct subscription *subscription, struct moment *moment, uint64_t news)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
