@@ -2,6 +2,7 @@
 #include "agent/base/pattern.h"
 #include "list.h"
 
+/* Scrolls from `home` as little as the cursor needs, and not beyond the last row. */
 static void keep_in_sight(struct list *list, size_t count)
 {
 	size_t height = list->height ? list->height : 1;

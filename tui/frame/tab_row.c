@@ -72,6 +72,7 @@ static int all_widths(const struct canvas *canvas, const struct tab *tabs, size_
 	return sum;
 }
 
+/* The most detail at which all tabs fit. If there is none, tabs are left out at the left until the current one fits. */
 static struct layout lay_out(const struct canvas *canvas, int columns, const struct tab *tabs,
 	size_t count, size_t current)
 {

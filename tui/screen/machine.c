@@ -100,6 +100,7 @@ void machine_clear(struct machine *machine)
 
 /* ---- answers ---- */
 
+/* Takes the machine's state from its vitals. True: the mark of its tab has changed. */
 static bool take_marks(struct machine *machine, const struct vitals *vitals)
 {
 	struct machine before = *machine;

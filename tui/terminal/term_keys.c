@@ -80,6 +80,7 @@ static bool read_mouse(struct input *input)
 	return true;
 }
 
+/* The code in keys.h of a key of ncurses; 0: it has none. */
 static uint32_t code_of(int key)
 {
 	static const struct { int curses; uint32_t code; } codes[] = {

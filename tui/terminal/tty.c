@@ -313,6 +313,7 @@ bool tty_suspend(void)
 	return tty.up;
 }
 
+/* Takes the most urgent event. One that ends the program stays. */
 static enum tty_event next_event(void)
 {
 	for (int i = TTY_HANGUP; i < EVENTS; i++) {

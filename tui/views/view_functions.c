@@ -150,7 +150,7 @@ static void functions_show(void *context, const struct vitals *vitals, struct an
 {
 	struct function_view *self = context;
 	struct function_table *functions = (struct function_table *)answer;
-	bool again = self->functions == functions;
+	bool again = self->functions == functions;	/* the same answer: only vitals or scope are new */
 
 	self->vitals = vitals;
 	self->functions = functions;
