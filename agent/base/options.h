@@ -37,7 +37,7 @@ struct option_set {
 	void *into;			/* the record, or the first of several */
 	uint32_t *given;		/* bit i is set when rows[i] is given; NULL: not wanted; 32 rows at most */
 
-	/* Several records: a `once` option that the last record has already begins the next record. */
+	/* Several records: an option with `once` that the last record already has begins the next record. */
 	size_t size, most;		/* bytes of a record; records at most, 0: there is one record */
 	size_t *count;			/* records begun so far, 1 or more */
 };

@@ -18,7 +18,7 @@ enum { FIRST_ROOM = 32 };		/* layouts */
 
 struct layout {
 	uint32_t first, count;		/* in `entries` */
-	uint32_t next;			/* the one with one mapping more; NONE, or MANY */
+	uint32_t next;			/* the layout that followed, with one mapping more; NONE, or MANY */
 	uint32_t last, seen;		/* the end of that chain; valid while `seen` equals `followed` */
 };
 
@@ -161,7 +161,7 @@ static uint32_t intern(struct layouts *layouts, const struct draft *draft)
 	return id;
 }
 
-/* Drafts the layout that remains once the mapping has come, in order of address. */
+/* Drafts the layout with the new mapping in place of what it overlaps, in order of address. */
 static void make_draft(const struct layouts *layouts, uint32_t id, uint32_t mapping,
 	struct draft *draft)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Guests, names and questions by chance: each answer is held against a list of all samples. */
+/* Random guests, names and questions: each answer is compared with a list of all samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

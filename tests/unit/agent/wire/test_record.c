@@ -22,6 +22,7 @@
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
 #include "agent/wire/record.h"
+#include "agent/wire/record_writer.h"
 #include "tests/unit/fakes/packets.h"
 #include "tests/unit/fakes/scratch.h"
 
@@ -608,6 +609,26 @@ static void test_folder(void **state)
 	free(error);
 }
 
+/* A guest that boots again and again must not fill the disk with folders. */
+static void test_too_many_boots(void **state)
+{
+	uint8_t boot_id[RECORD_BOOT_ID] = { 0 };
+	struct record_writer *writer;
+	char *error = NULL;
+
+	(void)state;
+	assert_int_equal(mkdir(scratch_path("boots"), 0700), 0);
+	writer = record_writer_new(scratch_path("boots"), 1);
+	for (int i = 0; i <= 1000; i++) {
+		memcpy(boot_id, &i, sizeof(i));
+		record_writer_begin(writer, boot_id, false);
+		record_writer_end(writer);
+	}
+	assert_false(record_writer_close(writer, &error));
+	assert_non_null(strstr(error, "more than 1000 boots in one recording"));
+	free(error);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -621,6 +642,7 @@ int main(void)
 		cmocka_unit_test(test_parts_stand_alone),
 		cmocka_unit_test(test_partial_until_closed),
 		cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_too_many_boots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,7 +261,7 @@ static void test_repaired(void **state)
 	packets_free(packets);
 }
 
-/* What is there and cannot be read is told of. */
+/* A remark counts the files and folders that are there and cannot be read. */
 static void test_what_cannot_be_opened(void **state)
 {
 	struct packets *packets = some_packets(3);
