@@ -109,7 +109,7 @@ static void add_port(struct line *line, char *const *words, size_t count, const 
 	free(id);
 }
 
-/* A comma ends a value for QEMU, unless there are two. */
+/* Doubles the commas of a value, in fresh memory: QEMU takes a single one for the value's end. */
 static char *value_for_qemu(const char *text)
 {
 	size_t size = strlen(text), at = 0;

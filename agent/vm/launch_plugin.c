@@ -13,7 +13,7 @@
 
 #define FILE_NAME "ktop-plugin.so"
 
-/* Beside the program, as it is built; or as it is installed. */
+/* The path of the plugin's file: beside ktop, as it is built, or in ../lib/ktop, as it is installed. NULL: none. */
 static char *find_file(void)
 {
 	static const char *const places[] = { "", "../lib/ktop/" };
@@ -37,7 +37,7 @@ static char *find_file(void)
 	return NULL;
 }
 
-/* The word behind this option, where it is given last; NULL: it is not. */
+/* The word behind the last of these options, since it counts for QEMU. NULL: the option is not given. */
 static const char *value_of(char *const *words, size_t count, const char *option)
 {
 	const char *value = NULL;
@@ -64,7 +64,7 @@ static bool is_kvm(char *const *words, size_t count)
 	return false;
 }
 
-/* Whoever has the hook and its driver names the port; in what is packed, it is not seen. */
+/* A kernel with the hook and its driver contains the port's name. If the file is packed, this does not see it. */
 static bool has_hook(const char *path)
 {
 	static const char port[] = "org.ktop.0";

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two connections to one VM: to QMP, and to the port of its guest. The steps of the caller's loop make
- * them, and make them anew when they break, at most twice a second. The link does not read what the guest
- * sends; it only notes that something came. Times are in ns, on the clock of util_now(). One owner thread.
+ * The two connections to one VM: to QMP, and to the port of its guest or to ktop's plugin in QEMU, whose socket
+ * then counts as the port. The steps of the caller's loop make them, and make them anew when they break, at most
+ * twice a second. The link does not read what comes from the port; it only notes that something came. Times are
+ * in ns, on the clock of util_now(). One owner thread.
  */
 #ifndef LINK_H
 #define LINK_H
@@ -28,7 +29,7 @@ enum link_state {
 	LINK_LOST,			/* was up; the other side closed */
 };
 
-/* Who samples: the hook in the guest, or ktop's plugin in QEMU. AUTO: the hook, where the guest has opened its port. */
+/* Who samples: the hook in the guest, or ktop's plugin in QEMU. AUTO: the hook while the guest has its port open. */
 enum link_choice { LINK_AUTO, LINK_HOOK, LINK_PLUGIN };
 
 enum {
@@ -78,12 +79,12 @@ void link_leave(struct link *link, uint64_t now, int timeout_ms);
 bool link_leaving(const struct link *link);
 const char *link_stays(const struct link *link);
 
-/* Connected, or to be connected, is the plugin. */
+/* Is the link connected to the plugin, or about to be, and not to the guest's port? */
 bool link_by_plugin(const struct link *link);
 
 /*
- * The other one is the better choice by now: the guest has opened its port, or closed it. After link_change that one is
- * connected by the steps.
+ * link_wants_change: the guest has opened its port, or closed it, so the other one of hook and plugin is the better
+ * choice now. link_change closes the port; the next steps connect the other one.
  */
 bool link_wants_change(const struct link *link);
 void link_change(struct link *link);

@@ -12,7 +12,7 @@ enum {
 	HANGS_MS = 2000,		/* without an answer, QEMU hangs */
 };
 
-/* NULL: there is no port; or QEMU is asked about it anyway. */
+/* The chardev of the port to ask QEMU about. NULL: there is no port, or link_choice.c asks already. */
 static const char *port_label(const struct link *link)
 {
 	if (choice_is_plugin(link) || choice_is_open(link))

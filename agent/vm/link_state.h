@@ -44,8 +44,8 @@ struct link {
 	const char *wanted;		/* borrowed: qmp_path or the port's path */
 
 	enum link_choice choice;
-	bool change_asked, change;	/* QEMU was asked whether the guest has its port open; it has changed that */
-	uint64_t change_at;		/* when it is to be asked next */
+	bool change_asked, change;	/* QEMU was asked whether the guest has its port open; that has changed */
+	uint64_t change_at;		/* when QEMU is to be asked next */
 
 	bool plug;			/* a missing port may be plugged in */
 	bool plug_refused;		/* this QEMU has refused that */

@@ -20,6 +20,7 @@ enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
 enum mode { MODE_KERNEL, MODE_USER, MODE_IDLE, MODES };
 enum sampler { SAMPLER_TIMER, SAMPLER_NMI, SAMPLER_OUTSIDE };
 
+/* The word for it on the screen and in reports. OUTSIDE: no sampler of the hook, but the plugin in QEMU. */
 static inline const char *sampler_word(enum sampler sampler)
 {
 	return sampler == SAMPLER_NMI ? "nmi" : sampler == SAMPLER_OUTSIDE ? "plugin" : "timer";

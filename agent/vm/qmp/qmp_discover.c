@@ -14,6 +14,7 @@
  *	query-cpus-fast, query-name, query-version, qom-get of the kernel's path
  *	for each of `folders`: qom-list; then for each port in it, until one is ktop's:
  *		qom-get of its name; if that is ktop's: of its chardev, and query-chardev
+ *	qom-get of the path of the plugin's socket
  */
 
 #define PORT_NAME "org.ktop.0"
@@ -128,7 +129,7 @@ static void take_port_name(struct qmp_talk *talk, const cJSON *answer)
 	free(name);
 }
 
-/* kernel-hook/plugin/ tells it. */
+/* The path of the plugin's socket, which the plugin itself has put there (kernel-hook/plugin/). */
 static void take_plugin(struct qmp_talk *talk, const cJSON *answer)
 {
 	struct qmp_discovery *discovery = of(talk);
