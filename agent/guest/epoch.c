@@ -28,7 +28,7 @@ enum {
 
 /*
  * Bytes of the budget for so many CPUs: what the epoch keeps of them, and what answers about them take. An answer that
- * is being made has two arrays by CPU. Its trends have one entry more than CPUs, for CPUs that share a trend.
+ * is being made has two arrays by CPU. Besides a trend of each of the first CPUs, it has one for all further CPUs.
  */
 static size_t cost_of(uint32_t cpus)
 {
