@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples that have come to the store and are in no slice yet: some ten thousand, in order of arrival, in
- * memory of a fixed size. Sorting them all at once is cheaper than finding a place for each, whatever order
- * a guest sends them in.
+ * Samples that have come to the store and are in no slice yet: 32,768 at most, in order of arrival, in memory
+ * of a fixed size. Sorting them all at once is cheaper than finding a place for each, whatever order a guest
+ * sends them in.
  */
 #ifndef ARRIVALS_H
 #define ARRIVALS_H
