@@ -162,7 +162,7 @@ static void note(struct objects *objects, const char *format, ...)
 	objects->limit_noted = NULL;
 }
 
-/* Notes a limit, once: each object that comes later reaches it again, which is not told, and costs nothing. */
+/* Notes a limit once. Each later object reaches it again: that is not told, and costs nothing. */
 __attribute__((format(printf, 2, 0)))
 static void note_limit(struct objects *objects, const char *format, uint32_t limit)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a Linux kernel that runs tells of itself by its memory, where its boot image is known: where it runs, and its
- * modules with their functions. To be called now and then, by whoever has a source that can read the guest's memory.
+ * Finds in a running Linux kernel's memory where the kernel runs, and its modules with their functions. The symbols
+ * must have its boot image. Whoever can read the guest's memory calls these now and then, as the owner of the symbols.
  */
 #ifndef RUNNING_KERNEL_H
 #define RUNNING_KERNEL_H
@@ -12,10 +12,13 @@
 struct memory_reader;
 struct symbols;
 
-/* `code`: an address of the kernel's code, 0 if none is known. False: where it runs is not known, or not yet. */
+/*
+ * Finds the kernel's slide, and sets it. `code`: an address of the kernel's code; 0: none is known. False: it was not
+ * found; it may be later.
+ */
 bool running_kernel_place(struct symbols *symbols, const struct memory_reader *memory, uint64_t code);
 
-/* Likewise by physical memory, where the kernel's first byte lies there. */
+/* The same by physical memory. `start`: the physical address of the kernel's first byte. */
 bool running_kernel_place_physically(struct symbols *symbols, const struct memory_reader *physical, uint64_t start);
 
 /*

@@ -40,7 +40,7 @@ struct question {
 	 */
 	uint64_t from, to;
 	struct filter filter;
-	enum kept_callers callers;	/* edges kept for query_callers; it takes longer for others */
+	enum kept_callers callers;	/* whose edges are kept for query_callers; for others it takes longer */
 	uint32_t callee;		/* with CALLERS_ONE: the function whose callers are kept */
 	bool inlined;			/* inlined functions are frames of a stack, where they are known */
 	uint32_t reader;		/* from query_reader_new; or QUERY_ANYBODY */

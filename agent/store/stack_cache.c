@@ -178,7 +178,7 @@ void stack_cache_fetch(const struct stack_cache *cache, const struct stack_print
 	__builtin_prefetch(next_to(cache, print->spread));
 }
 
-/* Returns node + 1, or 0: not there. Has no branch on which place it is: no processor could predict it. */
+/* Returns node + 1, or 0: not there. Does not branch on the place, which no processor could predict. */
 static inline uint32_t find_in(const struct set *set, const struct stack_print *print)
 {
 	uint32_t node = 0;

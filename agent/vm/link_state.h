@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a link knows. link.c drives it; link_port.c, link_remark.c and link_silence.c are parts of it. */
+/* What a link knows. link.c drives it; link_choice.c, link_port.c, link_remark.c and link_silence.c are parts of it. */
 #ifndef LINK_STATE_H
 #define LINK_STATE_H
 

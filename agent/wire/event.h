@@ -109,7 +109,7 @@ struct cpu_status {
 /* The guest's tables of names. */
 enum table_kind { TABLE_PROCESSES, TABLE_THREADS, TABLE_OBJECTS, TABLE_EVENTS, TABLES };
 
-struct table_fill {			/* how full one of them is; sent once it was too small */
+struct table_fill {			/* how full a table is; sent from when it was too small for the first time */
 	uint16_t event;			/* the id of the event that a row of it holds */
 	enum table_kind kind;		/* TABLES: this ktop does not know the event */
 	uint32_t size, used, missing;	/* rows; rows in use; ids that found no row */

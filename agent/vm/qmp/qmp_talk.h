@@ -33,8 +33,8 @@ struct qmp_talk {
 	uint64_t pause_until;		/* nothing is asked until then; 0: an answer is awaited */
 	char question[96];		/* the question that is open, in words */
 	char *refusal;			/* why QEMU has refused; NULL: it has answered */
-	char *error;			/* at the end: why it is not complete; NULL: it is */
-	bool silent;			/* it ended because no answer came, or the connection closed */
+	char *error;			/* at the end: why the dialogue is not complete; NULL: it is */
+	bool silent;			/* the dialogue ended because no answer came, or the connection closed */
 };
 
 /* Sets the deadline. The first question follows. */
