@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Control: lines of text from the host (docs/wire.md), and keys. They change what sampler.c and the trace points do.
- * All of it is the drainer's, but for ktop_control_init().
+ * The drainer alone calls these functions, except ktop_control_init().
  */
 #ifndef KTOP_CONTROL_H
 #define KTOP_CONTROL_H
@@ -22,7 +22,7 @@ struct ktop_control {
 	uint32_t event_words;		/* how many words, from the first on, ever had a bit set */
 	bool nmi_works;			/* an NMI could be sent, or the kernel's settings say so */
 	uint32_t counting;		/* the rate at which counters overflow; 0: never */
-	bool kick;			/* there are new orders, and the CPUs are not yet kicked */
+	bool kick;			/* there is a new order (hook.h), and the CPUs are not yet kicked */
 
 	char line[80];			/* the line that is coming in */
 	uint32_t length;		/* its bytes so far; more than `line` holds: too long */

@@ -38,7 +38,7 @@ static void send(struct out *out)
 	out->packet = (struct ktop_packet) { .buffer = NULL };
 }
 
-/* Sends this buffer and takes another. False: there is none, or this call has had its share. */
+/* Sends this buffer and takes another. False: the transport has none, or this drain has used all that it may. */
 static bool next_buffer(struct out *out)
 {
 	struct ktop_transport *transport = out->ktop->transport;
@@ -90,7 +90,10 @@ static bool pack_meta(struct out *out)
 	return to != NULL;
 }
 
-/* Packs what was in the ring at the begin of this drain; if there was nothing, a heartbeat that is due. True: all. */
+/*
+ * Packs what was in the ring when this drain began; if there was nothing, a heartbeat that is due. True: all of it is
+ * packed.
+ */
 static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_id id)
 {
 	struct ktop_ring *ring = ktop_ring(cpu, id.stream);
@@ -218,7 +221,10 @@ static uint64_t until_half_full(const struct ktop *ktop)
 	return ktop->sampler == KTOP_NONE ? UINT64_MAX : samples * ktop->period;
 }
 
-/* 90 ms; 40 ms while the host does not read, to try again sooner. */
+/*
+ * 90 ms after the last drain, or 40 ms while the host does not read, to try again sooner. Earlier, if a ring may be
+ * half full by then.
+ */
 uint64_t ktop_drain_by(const struct ktop *ktop)
 {
 	uint64_t wait = ktop->stalled ? ktop->hz / 25 : ktop->hz / 100 * 9;

@@ -47,7 +47,10 @@ static uint32_t describe(union description *to, uint32_t id, const char *name, c
 	return (uint32_t)(at - to->bytes);
 }
 
-/* Puts an event into the table. False: refused, and counted; the id may have another description already. */
+/*
+ * Puts an event into the table. False: the event is refused, and counted: its texts or its id are out of range, the id
+ * has another description already, or the table is full.
+ */
 static bool tell(struct ktop_table *table, uint32_t id, const char *name, const char *fields)
 {
 	union description row;
@@ -70,6 +73,7 @@ bool ktop_events(struct ktop *ktop, const struct ktop_event_row *rows, uint32_t 
 	return all;
 }
 
+/* Takes the highest id that is free or has this very description. A refusal is counted for an id that nobody has. */
 uint16_t ktop_event_new(struct ktop *ktop, const char *name, const char *fields)
 {
 	struct ktop_table *table = &ktop->meta.events;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The keys that start and stop profiling: Ctrl+Alt+A and Ctrl+Alt+B, or A and B alone (plain). They come as PS/2
- * set-1 codes. Marks pass between ktop_serio() and the drainer one value at a time, so they need no barrier.
+ * set-1 codes. ktop_serio() and the drainer tell each other single values, so they need no barrier.
  */
 #ifndef KTOP_HOTKEYS_H
 #define KTOP_HOTKEYS_H

@@ -33,7 +33,7 @@ enum {
 	HELLO_END,
 };
 
-/* Steps of the heartbeat: the status, a step for each table, then a step for each class of each CPU. */
+/* Steps of the beat: the status, a step for each table, then a step for each class of each CPU. */
 enum { BEAT_STATUS, BEAT_PROCESSES, BEAT_THREADS, BEAT_OBJECTS, BEAT_EVENTS, BEAT_CPUS };
 
 /* ---- names, which the kernel gives (serial) ---- */
@@ -133,7 +133,7 @@ static uint8_t *put_guest(const struct ktop *ktop, uint8_t *to)
 	return ktop_put_list(to, meta->build_id.bytes, meta->build_id.size);
 }
 
-/* Empty lists while no key is heard. */
+/* The lists are empty while the kernel passes no keys on. */
 static uint8_t *put_keys(const struct ktop *ktop, uint8_t *to)
 {
 	uint8_t codes[3];
@@ -194,7 +194,7 @@ static uint8_t *put_cpu_status(const struct ktop *ktop, uint32_t index, uint8_t 
 	return ktop_put(to, &fixed, sizeof(fixed));
 }
 
-/* Its place is free again. */
+/* Afterwards there is place for another reply. */
 static uint8_t *put_reply(struct ktop_meta *meta, uint8_t *to)
 {
 	struct ktop_wire_reply fixed = { .ok = meta->reply_ok };
@@ -231,7 +231,7 @@ static uint8_t *put_hello(const struct ktop *ktop, uint32_t step, uint8_t *to, u
 	return put_descriptor(&descriptors[step], to);
 }
 
-/* The table of a step of the heartbeat. NULL: the step is of no table, or no row of that table was ever lost. */
+/* The table of a step of the beat. NULL: the step is of no table, or no row of that table was ever lost. */
 static const struct ktop_table *beat_table(const struct ktop_meta *meta, uint32_t step)
 {
 	const struct ktop_table *table = step == BEAT_PROCESSES ? &meta->processes :
@@ -241,7 +241,7 @@ static const struct ktop_table *beat_table(const struct ktop_meta *meta, uint32_
 	return table && ktop_table_fill(table).lost ? table : NULL;
 }
 
-/* Writes nothing for a table that never lost a row. */
+/* Writes one step of the beat; nothing for a table that never lost a row. */
 static uint8_t *put_beat(const struct ktop *ktop, uint32_t step, uint8_t *to, uint16_t *event)
 {
 	const struct ktop_table *table = beat_table(&ktop->meta, step);
@@ -269,8 +269,8 @@ _Static_assert(sizeof(struct ktop_wire_symbol) + 2 + KTOP_TEXT_MAX <= KTOP_SAMPL
 	"any name fits");
 
 /*
- * The next symbol that the host lacks. Returns its bytes; 0: none. After the last one, or one that does not end
- * further up than the one before, an empty symbol says that all were sent.
+ * The next symbol that the host lacks. Returns its bytes; 0: none. After the last symbol, an empty one says that all
+ * were sent. A symbol that does not end above symbols_told counts as the end, too: the walk would not go on from it.
  */
 static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 {

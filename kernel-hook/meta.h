@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Meta events: state in place of news. They are sent to each new host, and again when they change:
+ * Meta events tell a state, not something that happened. They are sent to each new host, and again when they change:
  *   hello    what the table of wire.h looks like, facts of the guest, which trace events are on, the keys
  *   beat     every 50 ms: the status, and the counts of each CPU
  *   tables   names of processes, threads, objects, and of the kernel's own events
@@ -53,9 +53,9 @@ struct ktop_meta {
 
 	/* written by the drainer */
 	uint32_t hello;			/* next step of the greeting */
-	uint32_t beat;			/* next step of the heartbeat */
-	uint64_t beaten;		/* clock at which that heartbeat began */
-	uint64_t symbols_told;		/* symbols that end up to this address were sent; UINT64_MAX: all */
+	uint32_t beat;			/* next step of the beat */
+	uint64_t beaten;		/* clock at which that beat began */
+	uint64_t symbols_told;		/* symbols that end at or below this address were sent; UINT64_MAX: all */
 	bool reply_full;		/* `reply` is not yet sent */
 	bool reply_ok;			/* the line was understood and done */
 	struct ktop_str reply;
@@ -70,8 +70,8 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	const struct ktop_settings *settings, void *memory);
 
 /*
- * The drainer. Each has something sent by the next drain. Hello: all meta events, for a new host. Beat: the heartbeat,
- * since the status has changed. Tracing: which trace events are on. Keys: the codes of the keys.
+ * The drainer. Each makes the next drain send something. Hello: all meta events, for a new host. Beat: the beat, since
+ * the status has changed. Tracing: which trace events are on. Keys: the codes of the keys.
  */
 void ktop_meta_hello(struct ktop *ktop);
 void ktop_meta_beat(struct ktop *ktop);

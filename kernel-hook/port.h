@@ -17,7 +17,7 @@ uint32_t ktop_port_cpu(void);
 /* NMI. Returns the value of a clock that all CPUs share and that never runs backwards on one CPU. */
 uint64_t ktop_port_clock(void);
 
-/* irq off or thread. Save masks interrupts on this CPU and returns what was; restore puts that back. */
+/* irq off or thread. Save masks interrupts on this CPU and returns the state before; restore sets that state again. */
 unsigned long ktop_port_irq_save(void);
 void ktop_port_irq_restore(unsigned long state);
 
@@ -42,8 +42,8 @@ struct ktop_current {
 /*
  * NMI; on each CPU one call at a time. `pc`: where the code was interrupted. While an entry stub has not yet saved
  * all, user_valid is false, and the fields after it are not read. If the CPU was in user mode, user_valid is not read
- * either. The structure does not change until the hook returns. There is one for each thread, of which most never
- * changes, or one for each CPU.
+ * either. The structure is the port's, and does not change until the hook returns. A port has one for each thread, most
+ * fields of which never change, or one for each CPU, which it fills at each call.
  */
 const struct ktop_current *ktop_port_current(uint64_t pc);
 
@@ -63,7 +63,7 @@ bool ktop_port_read_user(uint64_t address, void *to, uint32_t size);
 
 /*
  * irq off, in ktop_tick(). Asks the kernel to call ktop_tick() on this CPU at this clock value or soon after. The
- * request stands until it is met or replaced. A call of ktop_tick() before that time does not repeat it.
+ * request stands until it is met or replaced: a ktop_tick() that comes too early does not ask again.
  */
 void ktop_port_timer(uint64_t deadline);
 

@@ -6,8 +6,9 @@
  * The timer cannot interrupt code that runs with interrupts off: its sample is taken where interrupts are enabled
  * again. NMIs see such code.
  *
- * A round is one period of the grid (base/grid.h). A sample's weight is the number of rounds since the one before it,
- * up to KTOP_GAP; the rounds of a longer gap are reported as missed. Every function runs on the CPU that it samples.
+ * A round is one period of the grid (base/grid.h). A sample's weight is the number of rounds since the sample before
+ * it, up to KTOP_GAP. After a longer gap the weight is 1, and the other rounds are reported as missed. Every function
+ * runs on the CPU that it samples.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
 
 static const char no_nmi[] = "nmi: this kernel or machine cannot send them";
 
-/* Order 0 means off, so the count passes it over. */
+/* Order 0 means off, so the count skips it when it wraps round. */
 void ktop_sampler_begin(struct ktop *ktop)
 {
 	uint64_t period = ktop->hz / ktop->control.rate;
@@ -35,7 +35,7 @@ static bool sampling(struct ktop *ktop)
 	return false;
 }
 
-/* Has the counters overflow at this rate, 0: never. NULL, or a text that says why they cannot. */
+/* Makes the counters overflow at this rate; 0: never. Returns NULL, or a text that says why they cannot. */
 static const char *count(struct ktop *ktop, uint32_t rate)
 {
 	const char *why = NULL;

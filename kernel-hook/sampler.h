@@ -17,16 +17,16 @@ void ktop_sampler_wish(struct ktop *ktop, uint32_t sampler);
 /* Sets the wish again, after the mode or the chosen events have changed. */
 void ktop_sampler_renew(struct ktop *ktop);
 
-/* Has each enabled CPU start a new grid, with the present rate; has each other CPU stop. */
+/* Gives a new order (hook.h): each enabled CPU starts a new grid with the present rate, each other CPU stops. */
 void ktop_sampler_begin(struct ktop *ktop);
 
 /* If the CPU set aside could not send an NMI: changes the mode to timer, and notes why for the host. */
 void ktop_sampler_fall_back(struct ktop *ktop);
 
-/* Brings the sampler nearer to the wish. While a sample is still being written, a later call goes on. */
+/* Brings the sampler nearer to the wish. If a CPU is still writing a sample, a later call has to finish the change. */
 void ktop_sampler_settle(struct ktop *ktop);
 
-/* Kicks all CPUs if ktop_sampler_begin() was called since the last kick. */
+/* Kicks all CPUs if ktop_sampler_begin() was called since the last kick: they then see the new order soon. */
 void ktop_sampler_kick(struct ktop *ktop);
 
 /* NULL: NMIs can be had. Else a text says why not. The first call may send one NMI to try. */

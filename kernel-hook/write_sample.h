@@ -20,7 +20,7 @@
 /* The id of the event, and the most bytes of its payload. */
 enum { KTOP_SAMPLE_EVENT = KTOP_EVENT_sample, KTOP_SAMPLE_ROOM = KTOP_SAMPLE_MAX };
 
-/* Writes the count in front of a list of addresses, which is there already; returns where the next list goes. */
+/* Writes a list's count at `list`; its addresses are there already, behind the count. Returns where the list ends. */
 KTOP_INLINE uint8_t *ktop_put_count(uint8_t *list, uint32_t count)
 {
 	uint16_t size = (uint16_t)count;

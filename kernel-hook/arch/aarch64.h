@@ -45,7 +45,7 @@ static inline uint64_t ktop_cycles(void)
 	return count;
 }
 
-/* Mask: masks interrupts on this CPU, and returns what was. Unmask: puts that back. */
+/* Mask: masks interrupts on this CPU, and returns the state before. Unmask: sets that state again. */
 static inline unsigned long ktop_mask(void)
 {
 	unsigned long flags;

@@ -46,7 +46,7 @@ static inline uint64_t ktop_cycles(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Mask: masks interrupts on this CPU, and returns what was. Unmask: puts that back. */
+/* Mask: masks interrupts on this CPU, and returns the state before. Unmask: sets that state again. */
 static inline unsigned long ktop_mask(void)
 {
 	unsigned long flags;

@@ -79,14 +79,14 @@ void ktop_table_init(struct ktop_table *table, void *memory, uint32_t rows, uint
 bool ktop_table_put(struct ktop_table *table, struct ktop_key key, const void *payload,
 	uint32_t size);
 
-/* Serial. True: the key has no row, or its row holds just this payload. */
+/* Serial. May the key have this payload? True: it has no row yet, or its row holds the same bytes. Changes nothing. */
 bool ktop_table_agrees(const struct ktop_table *table, struct ktop_key key, const void *payload,
 	uint32_t size);
 
 /* Serial. Counts a row of this id as lost: it found no place. */
 void ktop_table_refuse(struct ktop_table *table, uint32_t id);
 
-/* Serial. The id has ended: its rows may be reused. Until they are, they stay as they are. */
+/* Serial. The id has ended: its rows may be reused. Until then they are still sent to new hosts. */
 void ktop_table_exit(struct ktop_table *table, uint32_t id);
 
 /* How full a table is. Any context. */
@@ -97,7 +97,7 @@ struct ktop_table_fill {
 };
 struct ktop_table_fill ktop_table_fill(const struct ktop_table *table);
 
-/* The drainer. Has ktop_table_next() give all rows again. */
+/* The drainer. From now on ktop_table_next() gives all rows again. */
 void ktop_table_restart(struct ktop_table *table);
 
 /*

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* virtio devices on PCI (Virtual I/O Device 1.2, section 4.1), by the modern or the legacy interface. */
+/*
+ * virtio devices on PCI (Virtual I/O Device 1.2, section 4.1), by the modern or the legacy interface.
+ *
+ * The window is a capability in a function's configuration through which its registers can be reached one at a time,
+ * even if the function has no address in memory (4.1.4.9).
+ */
 #ifndef KTOP_VIRTIO_PCI_H
 #define KTOP_VIRTIO_PCI_H
 
@@ -35,7 +40,7 @@ struct ktop_virtio_pci {
 struct ktop_virtio_search {
 	uint32_t at;			/* the function to look at next */
 	uint32_t end;			/* behind the last function on a known bus */
-	bool late;			/* devices without addresses are driven through the window */
+	bool late;			/* after boot, when a device may have no addresses: try the window, too */
 	void *(*map)(uint64_t physical, size_t size);	/* as in virtio_serial.h */
 };
 
@@ -51,8 +56,7 @@ bool ktop_virtio_pci_init(struct ktop_virtio_pci *self, uint32_t function,
 
 /*
  * The two interfaces. False: this function does not have it, or firmware gave it no addresses. `map` makes device
- * registers addressable, or returns NULL. If `map` is NULL, the modern interface is driven through the window in the
- * function's configuration (4.1.4.9).
+ * registers addressable, or returns NULL. If `map` is NULL, the modern interface is driven through the window.
  */
 bool ktop_virtio_modern_init(struct ktop_virtio_pci *self, uint32_t function,
 	void *(*map)(uint64_t physical, size_t size));
