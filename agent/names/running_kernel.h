@@ -22,8 +22,9 @@ bool running_kernel_place(struct symbols *symbols, const struct memory_reader *m
 bool running_kernel_place_physically(struct symbols *symbols, const struct memory_reader *physical, uint64_t start);
 
 /*
- * New modules become objects of the symbols, and their functions are told to them. False: it is not known where the
- * kernel runs, or its list could not be read to its end.
+ * New modules become objects of the symbols, and their functions are told to them; so is code that the kernel makes
+ * while it runs, in objects "[bpf]" and "[trampoline]". False: it is not known where the kernel runs, or its list of
+ * modules could not be read to its end.
  */
 bool running_kernel_read_modules(struct symbols *symbols, const struct memory_reader *memory);
 

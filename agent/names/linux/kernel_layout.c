@@ -45,6 +45,19 @@ static bool find_parts(struct kernel_layout *layout, const struct btf *btf)
 	return find(btf, part, "base", &layout->part_base) && find(btf, part, "size", &layout->part_length);
 }
 
+static void find_code_lists(struct kernel_layout *layout, const struct btf *btf)
+{
+	struct code_list_layout *bpf = &layout->bpf, *trampolines = &layout->trampolines;
+
+	bpf->ends = true;
+	bpf->known = find(btf, "bpf_ksym", "lnode", &bpf->list) && find(btf, "bpf_ksym", "start", &bpf->start) &&
+		find(btf, "bpf_ksym", "end", &bpf->length) &&
+		find_text(btf, "bpf_ksym", "name", &bpf->name, &bpf->name_size);
+	trampolines->known = find(btf, "ftrace_ops", "list", &trampolines->list) &&
+		find(btf, "ftrace_ops", "trampoline", &trampolines->start) &&
+		find(btf, "ftrace_ops", "trampoline_size", &trampolines->length);
+}
+
 void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
 {
 	*layout = (struct kernel_layout) { .modules = false };
@@ -58,6 +71,7 @@ void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
 	layout->orc = find(btf, "module", "arch.num_orcs", &layout->orc_count) &&
 		find(btf, "module", "arch.orc_unwind_ip", &layout->orc_ips) &&
 		find(btf, "module", "arch.orc_unwind", &layout->orc_entries);
+	find_code_lists(layout, btf);
 	layout->tasks = find(btf, "task_struct", "tasks", &layout->task_list) &&
 		find(btf, "task_struct", "pid", &layout->task_pid) &&
 		find(btf, "task_struct", "tgid", &layout->task_group) &&

@@ -8,6 +8,14 @@
 
 struct btf;
 
+/* A list of code that the kernel makes while it runs. */
+struct code_list_layout {
+	bool known;
+	bool ends;			/* `length` is its end, not its size */
+	uint32_t list, start, length;
+	uint32_t name, name_size;	/* name_size 0: it has none */
+};
+
 struct kernel_layout {
 	bool modules;			/* the following is known: of struct module */
 	uint32_t module_list, module_name, module_name_size;
@@ -18,6 +26,8 @@ struct kernel_layout {
 	uint32_t symbols, symbols_count, texts, types;	/* in struct mod_kallsyms */
 	bool orc;			/* and this: of its ORC tables */
 	uint32_t orc_count, orc_ips, orc_entries;
+
+	struct code_list_layout bpf, trampolines;	/* of struct bpf_ksym; of struct ftrace_ops */
 
 	bool tasks;			/* the following is known: of struct task_struct */
 	uint32_t task_list, task_pid, task_group, task_comm, task_comm_size, task_stack;

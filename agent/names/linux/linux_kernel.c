@@ -29,6 +29,8 @@ static const struct {
 	{ "vectors", LANDMARK_VECTORS },
 	{ "linux_banner", LANDMARK_BANNER },
 	{ "modules", LANDMARK_MODULES },
+	{ "bpf_kallsyms", LANDMARK_BPF },
+	{ "ftrace_ops_trampoline_list", LANDMARK_TRAMPOLINES },
 	{ "init_task", LANDMARK_INIT_TASK },
 	{ "current_task", LANDMARK_CURRENT_TASK },
 	{ "pcpu_hot", LANDMARK_PCPU_HOT },

@@ -11,6 +11,7 @@ enum {
 	PAGE = 4096,
 	SYMBOL = 24, SYMBOL_VALUE = 8, SYMBOL_SIZE = 16,	/* Elf64_Sym */
 	NAME_MAX_BYTES = 512,
+	CODE_MAX = 4 << 20,			/* bytes of one piece of made code */
 	ORC_MAX = 1 << 18, IP = 4, ENTRY = 6,
 };
 
@@ -114,6 +115,43 @@ bool modules_visit(const struct kernel_layout *layout, uint64_t head, const stru
 
 		if (read_module(&reader, layout, next - layout->module_list, &module) &&
 				!visitor->module(visitor->context, &module))
+			return true;
+		if (!read_64(&reader, next, &next))
+			return false;
+	}
+	return next == head;
+}
+
+static bool read_code(struct page_reader *reader, const struct code_list_layout *layout, uint64_t at,
+	struct module_symbol *symbol, char name[NAME_MAX_BYTES])
+{
+	size_t room = layout->name_size < NAME_MAX_BYTES ? layout->name_size : NAME_MAX_BYTES;
+	uint64_t length;
+
+	*symbol = (struct module_symbol) { .type = 't', .name = name };
+	name[0] = '\0';
+	if (!read_64(reader, at + layout->start, &symbol->address) || !read_64(reader, at + layout->length, &length))
+		return false;
+	symbol->size = layout->ends ? length - symbol->address : length;
+	if (room)
+		read_text(reader, at + layout->name, name, room);
+	return symbol->size && symbol->size <= CODE_MAX && symbol->address + symbol->size > symbol->address;
+}
+
+bool code_list_visit(const struct code_list_layout *layout, uint64_t head, const struct memory_reader *memory,
+	const struct module_visitor *visitor)
+{
+	struct page_reader reader = { .memory = memory };
+	char name[NAME_MAX_BYTES];
+	uint64_t next;
+
+	if (!layout->known || !read_64(&reader, head, &next))
+		return false;
+	for (unsigned i = 0; next != head && i < MODULES_MAX; i++) {
+		struct module_symbol symbol;
+
+		if (read_code(&reader, layout, next - layout->list, &symbol, name) &&
+				!visitor->symbol(visitor->context, &symbol))
 			return true;
 		if (!read_64(&reader, next, &next))
 			return false;

@@ -13,6 +13,7 @@
 #include "orc.h"
 
 struct budget;
+struct code_list_layout;
 struct kernel_layout;
 struct memory_reader;
 
@@ -49,6 +50,10 @@ bool modules_visit(const struct kernel_layout *layout, uint64_t head, const stru
 /* Its symbols of code. False: they could not be read to their end. */
 bool module_symbols_visit(const struct kernel_layout *layout, const struct kernel_module *module,
 	const struct memory_reader *memory, const struct module_visitor *visitor);
+
+/* What a list of made code has, each as a symbol; one without a name has the name "". `head`: where the list runs. */
+bool code_list_visit(const struct code_list_layout *layout, uint64_t head, const struct memory_reader *memory,
+	const struct module_visitor *visitor);
 
 /* Its ORC tables. NULL: it has none, they cannot be read, or there is no memory. */
 struct orc *module_orc(const struct kernel_layout *layout, const struct kernel_module *module,

@@ -99,6 +99,18 @@ static void put_modules(struct builder *builder, bool old, unsigned byte, unsign
 		{ "arch", arch, FAKE_ORC_COUNT });
 }
 
+static void put_made_code(struct builder *builder, unsigned byte, unsigned number, unsigned pointer)
+{
+	unsigned list = COMPOSED(STRUCT, "list_node", 16, { "next", pointer, 0 }, { "prev", pointer, 8 });
+	unsigned name = array(builder, byte, number, FAKE_BPF_NAME_SIZE);
+	unsigned word = integer(builder, "long unsigned int", 8);
+
+	COMPOSED(STRUCT, "bpf_ksym", FAKE_BPF_SIZE, { "start", word, FAKE_BPF_START }, { "end", word, FAKE_BPF_END },
+		{ "name", name, FAKE_BPF_NAME }, { "lnode", list, FAKE_BPF_LIST });
+	COMPOSED(STRUCT, "ftrace_ops", FAKE_OPS_SIZE, { "func", pointer, 0 }, { "trampoline", word, FAKE_TRAMPOLINE },
+		{ "trampoline_size", word, FAKE_TRAMPOLINE_SIZE }, { "list", list, FAKE_TRAMPOLINE_LIST });
+}
+
 /* Its list lies in a struct without a name, as those of some kernels do, which is a union's. */
 static void put_tasks(struct builder *builder, unsigned byte, unsigned number, unsigned pointer)
 {
@@ -137,6 +149,7 @@ uint8_t *fake_btf(bool old, size_t before, size_t *size)
 	put(builder, text(builder, "RED"));
 	put(builder, 1);
 	put_modules(builder, old, byte, number, pointer);
+	put_made_code(builder, byte, number, pointer);
 	put_tasks(builder, byte, number, pointer);
 
 	*size = before + HEAD + builder->types_size + builder->texts_size;
