@@ -113,7 +113,7 @@ uint32_t symbols_special(struct symbols *symbols, const char *name);
  */
 bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, uint64_t *start);
 
-/* Is it known where the kernel runs, so that its file's names are those of what runs? */
+/* True if there is the kernel's file, and its names can be used: see kernel_image_is_placed. */
 bool symbols_kernel_is_placed(const struct symbols *symbols);
 
 /* Run address minus link address of the kernel; 0 if it is not known. */
