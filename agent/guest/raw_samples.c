@@ -2,7 +2,7 @@
 #include "kernel_code.h"
 #include "raw_samples.h"
 
-enum { PAGE_BITS = 12 };
+enum { PAGE_BITS = 12 };		/* page tables begin at multiples of 4 KiB */
 
 static void take_registers(const struct raw_sample *raw, struct registers *registers)
 {
@@ -21,6 +21,10 @@ static enum mode mode_of(const struct raw_sample *raw, const struct unwound *fra
 	return frames->kernel.count ? MODE_KERNEL : MODE_USER;
 }
 
+/*
+ * No thread is known from outside. The root of the page tables, as a page number, stands for the process. Of the user
+ * frames only the first can be exact.
+ */
 void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack)
 {
 	const struct arch *arch = arch_get(raw->arch);

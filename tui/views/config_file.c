@@ -27,7 +27,7 @@ static bool has_quit(const struct config *config)
 	return false;
 }
 
-/* Takes each line as a setting, up to the first bad one. False with `error` set: a line is bad, or no key quits ktop. */
+/* Takes each line as a setting, up to the first bad one. False with `error` set: a bad line, or no key quits ktop. */
 static bool read_lines(struct config *config, FILE *from, const char *path, char **error)
 {
 	char *line = NULL, *why = NULL;
