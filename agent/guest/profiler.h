@@ -30,7 +30,7 @@ struct profiler {
 	bool keeps;			/* the wish is kept while the guest cannot hear it */
 	bool key_tried;
 	bool told;			/* PROFILER_KEEP was returned */
-	bool sent;			/* this wish went out to the guest */
+	bool sent;			/* this wish went out to the guest, by key or by line */
 	bool doubt;			/* the contrary wish went out before, and the guest may still obey it */
 	uint64_t deadline;		/* of the present way, by key or by line */
 	char text[160];			/* the outcome, with DONE, FAILED and KEEP */

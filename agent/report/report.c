@@ -169,13 +169,16 @@ static void begin_window(struct report *report)
 	report_enter(report, REPORT_RUNNING);
 }
 
-/* A question counts whole slices. From this time on it includes the slice in which `from` lies. */
+/* From this time on, a range has the whole slice in which `from` lies: it has those whose middle is in it (span.h). */
 static uint64_t whole_slice(uint64_t from)
 {
 	return from > STORE_SLICE_NS / 2 ? from - STORE_SLICE_NS / 2 + 1 : 0;
 }
 
-/* Another report's last samples are still to come, or lie in the present slice. */
+/*
+ * True: another report's last samples are still to come, or lie in the present slice. While the guest's clock stands
+ * still, the present slice does not end, so that wait is bounded.
+ */
 static bool awaits_others(struct report *report)
 {
 	const struct loan *loan = report_loan(report);
@@ -210,6 +213,7 @@ static void start(struct report *report)
 	}
 }
 
+/* The guest can be told, and still is in the report's boot. */
 static bool is_there(const struct report *report)
 {
 	return session_link(report->session) == LINK_UP &&
