@@ -120,8 +120,8 @@ bool symbols_kernel_is_placed(const struct symbols *symbols);
 uint64_t symbols_kernel_slide(const struct symbols *symbols);
 
 /*
- * What the kernel's ORC tables say of its code at an address. False: it has none, or where it runs is not
- * known.
+ * What the ORC tables of the kernel, or of a module, say of the code at an address. False: there are none, or
+ * where the kernel runs is not known.
  */
 bool symbols_kernel_orc(const struct symbols *symbols, uint64_t address, struct orc_entry *entry);
 
