@@ -52,7 +52,7 @@ const struct option_row command_attach[] = {
 		.help = "fetch missing debug files from the servers in DEBUGINFOD_URLS",
 		.offset = offsetof(struct session_options, debuginfod), .heeded = COMMAND_RECORDED },
 	{ .name = "source", .value = "auto|hook|plugin", .kind = OPTION_CHOICE,
-		.help = "who samples: the guest's hook, or the plugin in QEMU; the better one (auto)",
+		.help = "what samples: the guest's hook, or a plugin in QEMU (auto: the hook, if any)",
 		.offset = offsetof(struct session_options, choice) },
 	{ .name = "no-plug", .kind = OPTION_FLAG,
 		.help = "do not plug the port into a VM that has none",

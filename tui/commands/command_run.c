@@ -44,7 +44,7 @@ static const struct option_row run_rows[] = {
 	OPTION("debuginfod", NULL, OPTION_FLAG, attach.debuginfod,
 		"fetch missing debug files from the servers in DEBUGINFOD_URLS"),
 	OPTION("source", "auto|hook|plugin", OPTION_CHOICE, attach.choice,
-		"who samples: the guest's hook, or a plugin that QEMU loads; the better one (auto)"),
+		"what samples: the guest's hook, or a plugin in QEMU (auto: the hook, if any)"),
 	{ 0 },
 };
 
