@@ -10,7 +10,7 @@
 
 struct ktop;
 
-/* From now on a CPU that comes online gets a counter, too. 0, or a negative errno. */
+/* From now on counters_run() also gives counters to CPUs that come online later. 0, or a negative errno. */
 int counters_start(void);
 
 /* When it returns, no CPU is in ktop_overflow(), and none will be. */

@@ -71,8 +71,8 @@ static struct port_file *port_file;
 static struct task_struct *drainer;
 
 /*
- * The drainer's loop. A new task wakes it at once, since a short program would be gone before its name is read. The
- * name is sent with the next drain.
+ * The drainer's loop. A new task wakes it before the next drain is due, since a short program would be gone before its
+ * name is read. The name is sent with the next drain.
  */
 static void serve(void)
 {

@@ -23,7 +23,7 @@ enum { MAPS = 64, SEGMENTS = 32, PATH_SHOWN = 63 };
 #define NOWHERE (1ull << 63)		/* no file is linked for an address with this bit */
 
 struct map {
-	u64 start, end, offset;		/* addresses; bytes from the begin of the file to `start` */
+	u64 start, end, offset;		/* addresses; which byte of the file lies at `start` */
 	struct file *file;
 };
 

@@ -22,9 +22,10 @@
 #endif
 
 /*
- * A step from a place to its caller: bytes up to the caller's stack << 16. The lower 16 bits have KINDS; with SAVES_FP,
- * they also say where the caller's frame pointer was saved, in bytes from the caller's stack. 0: Linux' own unwinder
- * must walk this stack.
+ * A step leads from a place in the code to its caller. The upper 16 bits: how far above the stack pointer (with
+ * FROM_FP: the frame pointer) the caller's stack begins, in bytes. The lower 16 bits: KINDS; with SAVES_FP also where
+ * the caller's frame pointer was saved, a multiple of 8 bytes from the caller's stack. 0: Linux' own unwinder must
+ * walk this stack.
  */
 enum { FROM_FP = 1, SAVES_FP = 2, REGS = 4, KINDS = 7 };
 
@@ -37,16 +38,16 @@ static u64 kept[1 << KEPT_BITS];
 static u64 text_begin, text_size;	/* size 0: there is no table */
 static const int *places;		/* in order of address, each relative to where it is stored */
 static const struct orc_entry *entries;	/* each holds from its place to the next place */
-static const u32 *blocks;		/* the index of the entry at the begin of each block of the text */
-static u64 changed[2];			/* addresses that tracers put in the place of return addresses */
+static const u32 *blocks;		/* for each block of the text: index of the entry that holds at its beginning */
+static u64 trampolines[2];		/* tracers replace return addresses by these */
 
 void orc_init(void)
 {
 	places = (void *)private_address("__start_orc_unwind_ip");
 	entries = (void *)private_address("__start_orc_unwind");
 	blocks = (void *)private_address("orc_lookup");
-	changed[0] = private_address("return_to_handler");
-	changed[1] = private_address("arch_rethook_trampoline");
+	trampolines[0] = private_address("return_to_handler");
+	trampolines[1] = private_address("arch_rethook_trampoline");
 	text_begin = private_address("_stext");
 	if (places && entries && blocks)
 		text_size = private_address("_etext") - text_begin;
@@ -125,7 +126,7 @@ u32 orc_walk(const struct pt_regs *interrupted, u8 *frames)
 			fp = *(const u64 *)saved;
 		}
 		pc = *(const u64 *)(sp - 8);
-		if (pc == changed[0] || pc == changed[1])
+		if (pc == trampolines[0] || pc == trampolines[1])
 			return 0;
 		memcpy(frames + 8 * at, &pc, sizeof(pc));
 		offset = pc - 1 - text_begin;

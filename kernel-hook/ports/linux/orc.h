@@ -16,7 +16,7 @@ void orc_init(void);
 /*
  * NMI. Walks from the interrupted kernel code to where the current task entered the kernel from its program. It writes
  * the return addresses behind frame 0, and returns how many frames there are then, at most KTOP_FRAMES_MAX. 0: the
- * stack has something else, such as an interrupt or a module's code; Linux' own unwinder must walk it.
+ * stack is deeper, or has something else, such as an interrupt or a module's code: Linux' own unwinder must walk it.
  */
 u32 orc_walk(const struct pt_regs *interrupted, u8 *frames);
 

@@ -244,7 +244,8 @@ struct port_file *port_file_new(const char *name)
 	port->pick_layout = (void *)private_address("arch_pick_mmap_layout");
 	if (port->buffer && port->alloc_mm && port->pick_layout)
 		return port;
-	pr_err("ktop: no buffer for the port: this kernel's memory or symbols lack it\n");
+	pr_err("ktop: no buffer for the port: memory is full, or this kernel has no mm_alloc() or "
+		"arch_pick_mmap_layout()\n");
 	port_file_free(port);
 	return ERR_PTR(-ENOMEM);
 }

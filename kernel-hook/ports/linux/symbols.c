@@ -138,8 +138,8 @@ static void add_modules(void)
 }
 
 /*
- * Linux has freed the functions that it ran only at its start, but the idle thread's stack still has return addresses
- * in them.
+ * The second region of the kernel has the functions that Linux ran only at its start, and has freed. The idle thread's
+ * stack still has return addresses in them, so they need names.
  */
 int symbols_start(void)
 {

@@ -35,7 +35,10 @@ struct sighting {
 	char name[TASK_COMM_LEN];
 };
 
-/* A thread that was queued in a look, with the program that it ran then. */
+/*
+ * A look is the time from one look_at_all() to the next, a quarter of a second. A mark says that a thread was queued
+ * in a look, with the program that it ran then.
+ */
 struct mark {
 	u64 thread;			/* count of exec << 32 | pid */
 	u32 look;			/* `looks` at that time */

@@ -9,7 +9,7 @@
 struct ktop;
 struct task_struct;
 
-/* Thread. Start: 0, or a negative errno. Stop: when no CPU samples any more. */
+/* Thread. Start returns 0 or a negative errno. Stop is called when no CPU samples any more. */
 int tasks_start(void);
 void tasks_stop(void);
 

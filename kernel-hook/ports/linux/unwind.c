@@ -51,9 +51,9 @@ static const struct pt_regs *walk(const struct pt_regs *regs, struct ktop_wire_s
 }
 
 /*
- * Changes `regs`, which are in a stub for indirect calls, to those of the stub's caller at its call; `pc` is where the
- * stub returns. A stub may have called itself once, to throw that return address away. False: the stack
- * cannot be read, or is deeper.
+ * `regs` are in a stub for indirect calls. Changes them to those of the stub's caller at its call. `*pc`: the address
+ * to which the stub returns. A stub may have called itself once, in order to throw that return address away, so up to
+ * two addresses are taken off here. False: the stack cannot be read, or both addresses are a stub's.
  */
 static bool leave_thunk(struct pt_regs *regs, unsigned long *pc)
 {
@@ -68,7 +68,7 @@ static bool leave_thunk(struct pt_regs *regs, unsigned long *pc)
 	return false;
 }
 
-/* In such a stub Linux' unwinder sees the end of the stack. The walk then goes on with the stub's caller. */
+/* Linux' unwinder takes a stub for indirect calls for the end of the stack. This goes on with the stub's caller. */
 static uint32_t walk_all(struct ktop_wire_sample *sample, uint8_t *frames)
 {
 	const struct pt_regs *last = timer_regs();

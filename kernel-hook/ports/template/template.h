@@ -6,7 +6,7 @@
  *
  *   cpu               0: there is one CPU
  *   clock             the CPU's counter of cycles (on x86 the TSC)
- *   irq_save, restore the CPU's own flag
+ *   irq_save, restore the CPU's own flag or mask of interrupts
  *   text              by the four symbols below
  *   current           the structure that ktop_current_set() was given on this CPU
  *   read_user         false: a user stack has one frame, and is marked as cut
@@ -81,7 +81,10 @@ void ktop_current_init(struct ktop_current *current, uint32_t thread, const void
 /* irq off, where the scheduler switches. This CPU runs that thread from now on. */
 void ktop_current_set(struct ktop_current *current);
 
-/* irq off. True: the idle loop is about to halt the CPU. False: an interrupt has ended the halt; after ktop_tick(). */
+/*
+ * irq off. True: the idle loop is about to halt the CPU. False: an interrupt has ended the halt; in the timer's
+ * interrupt this comes after ktop_tick(), so that the sample still counts as idle.
+ */
 void ktop_current_idle(bool idle);
 
 #endif

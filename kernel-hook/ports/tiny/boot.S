@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the loader to C, and the two places where C has no word: the interrupt, the switch. The
- * loader comes in 32-bit protected mode (the Xen PVH boot protocol); all memory stays where it is.
+ * What C cannot express: the way from the loader to main(), the stubs of interrupts, and the switch of threads. The
+ * loader comes in 32-bit protected mode (the Xen PVH boot protocol). Virtual addresses are physical ones.
  */
 #define FRAME_RBP 64
 #define FRAME_RIP 120
@@ -35,15 +35,15 @@ function boot_start
 	lgdt segments_pointer
 	ljmp $0x08, $1f
 	.code64
-1:	mov $0x10, %eax			/* the one that IRET looks at */
+1:	mov $0x10, %eax			/* the data segment: IRET checks SS */
 	mov %eax, %ss
 	mov $boot_stack_end, %esp
 	xor %ebp, %ebp
 	call main
 
 /*
- * The CPU has aligned the stack to 16 bytes and pushed 5 words; 15 more keep that alignment, and so
- * does the frame record { rbp, rip } of what was interrupted.
+ * The CPU has aligned the stack to 16 bytes and pushed 5 words. With 15 more the stack is aligned again, as C wants it;
+ * the frame record { rbp, rip } of the interrupted code keeps that.
  */
 function stub_timer
 	.irp register, rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15
@@ -60,7 +60,7 @@ function stub_timer
 	.irp register, r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rdx, rcx, rbx, rax
 	pop %\register
 	.endr
-function stub_other			/* an interrupt that was taken back */
+function stub_other			/* a spurious interrupt: nothing to do */
 	iretq
 	.size stub_timer, . - stub_timer
 
@@ -80,7 +80,7 @@ function switch_stacks
 	ret
 	.size switch_stacks, . - switch_stacks
 
-function thread_begin			/* what to run comes in rbx; rbp is zero: here walks end */
+function thread_begin			/* rbx: the function to run; rbp is zero, so walks end here */
 	sti
 	call *%rbx
 	.size thread_begin, . - thread_begin

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A kernel of one CPU, one timer and three threads, to copy a port from: main.c is the kernel,
- * boot.S the instructions that C has no word for, port.c ktop.
+ * A kernel of one CPU, one timer and three threads, to copy a port from. main.c is the kernel, boot.S has what C cannot
+ * express, and port.c is the port.
  *
  *   make demo-kernel
  *   build/ktop run -- qemu-system-x86_64 -display none -kernel build/tiny/tiny.elf
@@ -51,7 +51,7 @@ static uint64_t measure_once(void)
 	return ktop_cycles() - begin;
 }
 
-/* If the host stops the machine meanwhile, it measures too much, never too little: the least of four is right. */
+/* A host that stops the machine meanwhile makes a result too large, never too small: the least of four is right. */
 static void measure_clock(void)
 {
 	for (uint32_t i = 0; i < 4; i++) {

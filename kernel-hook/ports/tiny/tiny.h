@@ -29,7 +29,7 @@ void timer_set(uint32_t units);		/* interrupts off */
 void thread_yield(void);
 void thread_sleep(uint32_t ms);
 
-/* port.c: the calls to the hook. Context: thread; the last two: interrupts off. */
+/* port.c: what main.c tells the hook. Context: thread; the last two functions: interrupts off. */
 void hook_start(uint64_t clock_hz);
 void hook_thread(struct thread *thread, uint32_t id);
 void hook_drain(void);

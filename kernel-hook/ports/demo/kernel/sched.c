@@ -152,8 +152,8 @@ void sched_arrived(void)
 }
 
 /*
- * Interrupts off. An NMI may come between any two lines, when the stack is still the old thread's but `current` is the
- * new one. port.c and the hook therefore check both.
+ * Interrupts off. An NMI may come between any two lines, when stack and address space are not yet both those of
+ * `current`. So port.c compares the address space with the thread's, and the hook the stack pointer.
  */
 static void switch_to(struct cpu *cpu, struct thread *to)
 {
@@ -222,7 +222,7 @@ void sched_wait(struct wait *wait, struct spin *lock)
 
 	append(&wait->head, &wait->tail, thread);
 	thread->state = THREAD_WAITING;
-	spin_unlock_irq(lock, 0);
+	spin_unlock_irq(lock, 0);	/* 0: interrupts stay off */
 	sched_switch();
 	spin_lock_irq(lock);
 }

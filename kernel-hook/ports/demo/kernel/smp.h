@@ -8,7 +8,7 @@ struct acpi_machine;
 /* thread, at start-up. Numbers the CPUs and starts the others, which then run threads. */
 void smp_start(const struct acpi_machine *machine);
 
-/* from boot.S */
+/* boot.S calls smp_main() on each other CPU, with the stack pointer smp_stack. */
 _Noreturn void smp_main(void);
 extern char *smp_stack;
 

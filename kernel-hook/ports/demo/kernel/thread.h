@@ -64,7 +64,7 @@ struct thread_plan {
 	struct process *process;
 };
 
-/* thread. New: NULL: no memory. The thread runs from thread_start() on. */
+/* thread. New returns NULL if there is no memory. The thread runs from thread_start() on. */
 struct thread *thread_new(const struct thread_plan *plan);
 void thread_start(struct thread *thread);
 
@@ -83,7 +83,7 @@ void thread_free(struct thread *thread);
 /* thread. Clock ticks in which this thread really ran, plus a constant: only differences mean something. */
 uint64_t thread_clock(void);
 
-/* switch.S */
+/* switch.S has the first two; its thread_begin() calls thread_main(). */
 void thread_switch(uint64_t *save, uint64_t load);
 void thread_begin(void);
 void thread_main(void);

@@ -4,7 +4,7 @@
  *
  *   work=mix | oracle | cost | idle     the work: mix.h, oracle.h, cost.h, or none; the default is mix
  *   mix.seconds=N                length of a phase; the default is 10
- *   oracle.seconds=N             power off after so many reports; 0: never
+ *   oracle.seconds=N             power off after N reports, of which there is one a second; 0: never
  *   poweroff=N                   power off after N seconds, whatever the work is
  *   panic=N                      panic after N seconds
  *   books=on                     print what ktop has counted, once a second: books.h

@@ -18,7 +18,7 @@ struct spin {
 void spin_lock(struct spin *spin);
 void spin_unlock(struct spin *spin);
 
-/* thread or interrupts off. Lock masks interrupts and returns what was; unlock puts that back. */
+/* thread or interrupts off. Lock masks interrupts and returns the state before; unlock sets that state again. */
 unsigned long spin_lock_irq(struct spin *spin);
 void spin_unlock_irq(struct spin *spin, unsigned long flags);
 

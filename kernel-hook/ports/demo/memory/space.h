@@ -15,7 +15,7 @@ uint64_t space_kernel(void);
 /* thread, at start-up, when all CPUs are up. Removes the identity map: the lower half is for programs from now on. */
 void space_drop_identity(void);
 
-/* thread. New: 0: no memory. Free also frees the pages in the space, which no CPU may be using. */
+/* thread. New returns 0 if there is no memory. Free also frees the pages in the space, which no CPU may be using. */
 uint64_t space_new(void);
 void space_free(uint64_t space);
 

@@ -11,7 +11,7 @@
  *   cost: work=N sampled=N      some work while profiling is off, and the same work while it is on
  *   cost: end
  *
- * Only the last line includes the interrupt's own way in and out. Profiling is started by a key's codes.
+ * Only `sampled` includes the interrupt's entry and exit. Profiling is started by a key's codes.
  */
 #ifndef COST_H
 #define COST_H

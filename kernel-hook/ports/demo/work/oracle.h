@@ -9,8 +9,8 @@
  *   ...
  *   oracle: end second=N clock=HZ cpus=N elapsed=N
  *
- * self: ticks in the function itself. loops: how much it did in them, which does not depend on the host's load. total:
- * ticks in the function and all that it called. callers: total for each caller.
+ * self: ticks in the function itself. loops: how many turns of its loop it made, which does not depend on the host's
+ * load. total: ticks in the function and all that it called. callers: total for each caller.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -20,7 +20,7 @@
 /* thread. Starts the threads that work and the one that prints. */
 void oracle_start(void);
 
-/* The shapes. Each comes to a loop of `loops` turns, by another stack. oracle_period() alone calls them. */
+/* The shapes. Each runs a loop of `loops` turns, under a stack of its own kind. oracle_period() alone calls them. */
 void oracle_flat(uint64_t loops);
 void oracle_recurse(uint64_t loops);	/* does half of the turns, then calls itself for the rest */
 void oracle_deep_20(uint64_t loops);	/* through oracle_deep_19() ... _1() to oracle_deep() */
