@@ -31,7 +31,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZ
 TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# of tests/e2e
 CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny port books events plugin plugin_choice linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
+E2E = tiny port books events plugin plugin_choice plugin_safety linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
 	faults_port faults_files ctl record replay machines suspend demo config
 ALONE = oracle unread	# in tests/e2e too; they run alone, since they compare times of the host
@@ -93,7 +93,7 @@ unit-quick:
 
 # The tests of Linux are skipped where its packages cannot be had.
 check: packages
-	$(MAKE) -j$(shell nproc) build/ktop demo-kernel unit build/lint
+	$(MAKE) -j$(shell nproc) build/ktop build/ktop-plugin.so demo-kernel unit build/lint
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
 	@./packages cpus
 	@tests/run $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) \
@@ -102,10 +102,11 @@ check: packages
 # First each allocation is refused; then comes everything that costs memory, at once; then the books, for SOAK_MINUTES.
 SCARCE_ALL = $(SCARCE:%=build/check/%) $(call test,scarce)
 soak: packages
-	$(MAKE) build/ktop demo-kernel $(SCARCE_ALL) $(call test,memory) $(TOOLS:%=build/check/%)
+	$(MAKE) build/ktop build/ktop-plugin.so demo-kernel $(SCARCE_ALL) $(call test,memory) $(TOOLS:%=build/check/%)
 	for program in $(SCARCE_ALL) tests/e2e/refused; do $$program all || exit 1; done
 	$(call test,memory) soak
 	tests/soak
+	ROUNDS=200 tests/e2e/plugin_safety
 
 # Runs the tests of Linux on the kernel of Debian's backports.
 check-linux-newer: packages
