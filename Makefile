@@ -11,11 +11,13 @@ CFLAGS = -std=c11 $(WARN) -g -fno-omit-frame-pointer -pthread
 LIBS = -lncursesw -ltinfo -ldw -lelf -lcjson -liberty -lz -llzma -lzstd -llz4 -lm -pthread
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 comma = ,
+# $(call say,WORD)COMMAND: prints `WORD TARGET` in place of the command; the command with V=1, nothing with `make -s`.
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
 say = $(if $(V),,@$(if $(quiet),,echo '$1 $@';))
 
 # ---- the source files, room by room (docs/architecture.md) ----
 
+# $(call in,FOLDER/,NAMES): the names, each with the folder before it.
 in = $(addprefix $1,$2)
 HOOK = $(call in,kernel-hook/,control drain events hook hotkeys init meta pace sample sampler trace unwind unwind_user) \
 	$(call in,kernel-hook/base/,grid name_table packet ring str) $(call in,kernel-hook/virtio/,pci pci_ports virtio \
@@ -57,13 +59,13 @@ BENCH_PARTS = world traffic setup intake guest terminal
 
 all: build/ktop build/ktop-plugin.so demo-kernel
 
-# $(call libraries,FOLDER)
+# $(call libraries,FOLDER): the libraries of that kind of build.
 libraries = $(foreach name,fakes tui agent hook,build/$1/lib$(name).a)
 include kernel-hook/ports/ports.mk kernel-hook/plugin/plugin.mk tests/tests.mk
 
 # ---- objects and libraries: each kind of build has its folder in build/ ----
 
-# $(call kind,FOLDER,COMPILER,FLAGS)
+# $(call kind,FOLDER,COMPILER,FLAGS): the rules of one kind of build. OWN has the flags of a single target.
 define kind
 build/$1/%.o: %.c
 	@mkdir -p $$(@D)

@@ -28,7 +28,7 @@ void setup_pin(int core);
 /* Processor time of this thread, in ns. */
 uint64_t setup_spent(void);
 
-/* Sorts the values. */
+/* Returns the median. Sorts the values. */
 double setup_median(double *values, uint32_t count);
 
 #endif

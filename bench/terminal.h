@@ -13,7 +13,7 @@ enum { TERMINAL_COLUMNS = 120, TERMINAL_ROWS = 40, TERMINAL_TAIL = 65536 };
 struct terminal {
 	pid_t pid;
 	int fd;
-	uint64_t bytes, frames;		/* written so far; a frame ends when nothing comes for a while */
+	uint64_t bytes, frames;		/* written so far; a frame ends when nothing comes for 20 ms */
 	uint64_t last;			/* when output came last, ns of the host's clock */
 	size_t size;
 	char tail[TERMINAL_TAIL];		/* the output since terminal_type, or its end */

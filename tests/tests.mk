@@ -19,6 +19,7 @@ UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample tr
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
 	$(call in,tui/frame/test_,header list prompt) $(call in,tui/views/test_,config view_functions) \
 	$(call in,tui/screen/test_,screen states steady tabs walk)
+# Both test the hook's threads: under the thread sanitizer; and on a memory as weak as C11 allows (weak_memory.c).
 THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)
 WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers)
@@ -28,7 +29,7 @@ FUZZ = $(addprefix fuzz_,decode recording qmp elf boot_image kallsyms orc module
 # The same targets with each allocation refused in turn. fuzz_control tests the hook, which allocates nothing;
 # fuzz_session would take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))
-TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# of tests/e2e
+TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
 E2E = tiny port books events plugin plugin_choice plugin_safety linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
@@ -42,7 +43,8 @@ TSAN_PROGRAMS = $(THREADED:%=build/tsan/tests/unit/%) $(WEAK:%=build/tsan/tests/
 
 # ---- test programs: the sources under sanitizers, those of the hook as host code ----
 
-# All tests are linked in the same way. Some need a stand-in for the real session or symbols, or watch some calls.
+# All tests are linked in the same way. Some need a stand-in for the real session or symbols. WATCHED: the calls that a
+# test watches; the linker leads each to the test's own __wrap_NAME.
 $(UNIT_PROGRAMS): %: %.o $(call libraries,check)
 	$(call link,$(CC),$(SANITIZE) $(WATCHED:%=-Wl$(comma)--wrap=%),-lcmocka $(LIBS))
 # A fuzz target on the committed corpus, without libFuzzer; and the same with each allocation refused in turn.
@@ -58,7 +60,7 @@ $(THREADED:%=build/tsan/tests/unit/%): %: %.o build/tsan/libfakes.a build/tsan/l
 $(WEAK:%=build/tsan/tests/unit/%): %: %.o build/host/tests/unit/fakes/weak_memory.o build/tsan/libfakes.a \
 		build/tsan/libhook.a
 	$(call link,$(CC),,-lcmocka)
-# For tests/e2e: a terminal, VMs of tricks, what reads a terminal's bytes; and what is loaded before ktop.
+# For tests/e2e: programs that play a terminal or a VM, or check what was sent; the .so are preloaded into ktop.
 $(patsubst %,build/check/%,$(filter-out %.so,$(TOOLS))): build/check/%: build/check/tests/e2e/%.o \
 		$(call libraries,check)
 	$(call link,$(CC),$(SANITIZE),$(LIBS))

@@ -39,6 +39,7 @@ listen() {
 	hosts[$2]=$!
 	started+=("$!")
 }
+# hears NAME RECORDING: awaits that samples are recorded. ends RECORDING: ends that host, which then writes its report.
 hears() { await 20 eval "test -s $dir/$2.raw/*/samples_0" && more "$1" 1; }
 ends() { kill -TERM "${hosts[$1]}" && wait "${hosts[$1]}"; }
 
@@ -82,8 +83,8 @@ count() {
 		}' | sort
 }
 
-# agree NAME RECORDING: ktop's taken is the guest's, as soon as the guest has printed it. And ktop and babeltrace2 have
-# the same received and lost.
+# same_taken NAME RECORDING: is ktop's taken the guest's? agree NAME RECORDING: awaits that; then ktop and babeltrace2
+# must have the same received and lost.
 same_taken() { cmp <(guests "$1" | cut -d ' ' -f 1-3) <(ours "$2" | cut -d ' ' -f 1-3); }
 agree() {
 	await 20 same_taken "$1" "$2" || { guests "$1"; echo; ours "$2"; cat "$dir/$2.err"; return 1; }
@@ -112,7 +113,8 @@ unread() {
 		more "$1" 1 && ends "$2"
 }
 
-# relayed NAME RECORDING OPTIONS...: listens through a relay, $relay, that severed can cut.
+# relayed NAME RECORDING OPTIONS...: listens through a relay, $relay. severed TIMES: cuts the relay's connection so many
+# times, each time after a random moment.
 relayed() {
 	socat "unix-listen:$dir/$1.relay,fork" "unix-connect:$dir/$1.port" 2>"$dir/$1.socat" &
 	relay=$!

@@ -44,6 +44,7 @@ by_key() {
 # kept NAME: the oracle's functions are still on the screen. again NAME COMMAND: gives it to the machine's second QMP.
 kept() { on_screen "$1" ' oracle_flat ' || { text "$1"; false; }; }
 again() { qmp "$1.again" "$2" ''; }
+# second NAME: QEMU's options for a second QMP socket.
 second() { echo "-qmp unix:$dir/$1.again.qmp,server=on,wait=off"; }
 
 # says COMMAND...: runs it; its output is in $dir/out and $dir/err, its status in $status.

@@ -19,7 +19,8 @@ same() {
 	diff "$dir/$2.ours" "$dir/$2.theirs" && [ -s "$dir/$2.ours" ] && ! grep -v '^$' "$dir/$2.bt"
 }
 
-# Of $dir/NAME.json: holds FILTER NAME, balanced NAME; and what is the same in the live report and in the recording's.
+# On $dir/NAME.json: holds FILTER NAME: is jq's filter true? balanced NAME: do the books balance? samples NAME and
+# functions NAME print what a live report and the report of its recording have in common.
 holds() { jq -e "$1" "$dir/$2.json" >/dev/null || { cat "$dir/$2.json"; false; }; }
 balanced() { holds '[.books[] | .taken == .earlier + .received + .lost] | all' "$1" && holds '.samples > 100' "$1"; }
 samples() { jq -S '[.books[] | select(.stream == "samples")], .samples, .weight, .missed' "$dir/$1.json"; }

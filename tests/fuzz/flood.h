@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes much that a hostile guest may send out of few bytes of input: floods of events whose fields run through
- * patterns. Sequence numbers and clocks are right, so that ktop believes the guest; nothing else has to make sense.
+ * From a few bytes of input, makes floods of events that a hostile guest may send. Their fields run through patterns.
+ * Sequence numbers and clocks are right, so that ktop believes the guest; nothing else has to make sense.
  */
 #ifndef FLOOD_H
 #define FLOOD_H
@@ -29,7 +29,7 @@ enum flood_kind {
 };
 
 /*
- * Reads from the input what the kind takes, and appends the events, `most` at most. The kinds take:
+ * Reads from the input what the kind takes, and appends at most `most` events to flood->bytes. The kinds take:
  *
  * number:  u16, shift: u16 << shift
  * walk:    start, step, modulus, each a number: the k-th is start + (k % modulus) * step

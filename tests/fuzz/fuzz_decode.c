@@ -24,8 +24,8 @@
 #include "fuzz.h"
 
 struct world {
-	bool light;
-	struct epoch *epoch;		/* NULL when light */
+	bool light;			/* without an epoch, which takes long */
+	struct epoch *epoch;		/* NULL if light */
 	struct metadata *metadata;
 	uint64_t bytes;			/* in packets that were delivered */
 };

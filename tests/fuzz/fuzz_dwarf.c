@@ -10,7 +10,7 @@
 
 enum { SYMBOLS = 32 };
 
-static bool full;			/* NULL means no memory, which cannot be without a budget */
+static bool full;			/* set if NULL means that memory is out; without a budget it never is */
 
 static void look_up(struct sym_dwarf *dwarf, const struct symbol_table *table)
 {

@@ -174,7 +174,7 @@ static void make_entry(struct maker *maker)
 	else if (what % 8 == 6)
 		mkfifo(path, 0600);
 	else if (symlink(targets[what % 8], path) != 0)
-		what = 0;			/* it is there: as good */
+		what = 0;			/* the name is taken already: nothing is lost by that */
 	free(path);
 }
 
@@ -243,7 +243,7 @@ struct seen {
 	uint64_t packets, bytes;
 };
 
-/* By no comparison that leads libFuzzer to such an id. */
+/* Without a branch for each byte: such branches would lead libFuzzer to an input with this id. */
 static void see_boot(void *context, const uint8_t *boot_id)
 {
 	const struct seen *seen = context;

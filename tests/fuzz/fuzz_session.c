@@ -55,7 +55,7 @@ struct machine {
 	struct flood flood;
 	uint64_t sent;			/* bytes, as the session's decoder counts them */
 	uint32_t boots, hang_ups;
-	struct subscription *marks;	/* it asks for the vitals seldom */
+	struct subscription *marks;	/* for the mark of its tab, as of a machine that no screen shows */
 };
 
 struct world {

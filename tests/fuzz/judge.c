@@ -12,15 +12,15 @@
 
 enum {
 	COST_MOST = 100,		/* times an honest byte's */
-	COST_NOISE_MS = 150,		/* a cost below this is well, however few the bytes */
+	COST_NOISE_MS = 150,		/* a cost below this is never too dear, however few the bytes */
 	BOOT_MS = 60,			/* allowed in addition for each boot */
-	LEVEL_LEAST_MS = 5,
-	SETTLE_MS = 60000,
+	LEVEL_LEAST_MS = 5,		/* a cost below this is of level 0 */
+	SETTLE_MS = 60000,		/* by then all other threads must rest */
 };
 
 static const uint64_t ns_per_ms = 1000000;
 
-/* Of this thread, or of all. */
+/* Processor time in ns, of this thread or of all. */
 static uint64_t cpu_time(clockid_t clock)
 {
 	struct timespec now;
