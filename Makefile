@@ -32,7 +32,7 @@ AGENT = \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
 	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_cfi sym_cfi_check sym_dwarf \
 		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_linux sym_text symbol_table sysroot) \
-	$(call in,agent/names/linux/,boot_image btf kallsyms kallsyms_find kernel_bytes kernel_layout linux_kernel module_tables modules \
+	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout linux_kernel module_tables modules \
 		orc slide unpack) \
 	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts object_names objects \
 		program_file programs running_kernel sources specials symbols symbols_kernel threads) \

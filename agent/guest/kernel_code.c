@@ -4,9 +4,11 @@
 
 #include "agent/base/util.h"
 #include "agent/names/files/sym_cfi.h"
+#include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"
 #include "kernel_code.h"
 
+enum { RETURNS = 64, RETURNS_STEP = 16 };	/* how many are kept; after so many new ones they are tried */
 enum { KEPT = 512 };			/* rules that are kept, by address; a power of two */
 
 struct kept_rules {
@@ -21,6 +23,8 @@ struct kernel_code {
 	uint64_t generation;		/* of the symbols, when the fields below were made */
 	int file;			/* descriptor of the kernel's file, from which `cfi` is; -1: none */
 	struct sym_cfi *cfi;		/* call frame information; NULL: the file has none */
+	uint64_t returns[RETURNS];	/* distinct; while it is not known where the kernel runs */
+	uint32_t returns_count;
 	struct kept_rules *kept;	/* KEPT entries: libdw interprets a program to find rules, which is slow */
 };
 
@@ -109,4 +113,33 @@ struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *
 		.orc = user ? NULL : find_orc,
 		.rules = code->cfi && !user ? find_rules : NULL,
 	};
+}
+
+static bool is_kept(const struct kernel_code *code, uint64_t address)
+{
+	for (uint32_t i = 0; i < code->returns_count; i++) {
+		if (code->returns[i] == address)
+			return true;
+	}
+	return false;
+}
+
+/* They are tried now and then; when there is no more room and they do not tell, others are gathered. */
+static void keep_return(struct kernel_code *code, uint64_t address)
+{
+	code->returns[code->returns_count++] = address;
+	if (code->returns_count % RETURNS_STEP == 0)
+		running_kernel_place_by_returns(code->symbols, code->returns, code->returns_count);
+	if (code->returns_count == RETURNS)
+		code->returns_count = 0;
+}
+
+void kernel_code_saw(struct kernel_code *code, const struct unwound_frames *frames)
+{
+	if (!symbols_linux_kernel(code->symbols) || symbols_kernel_is_placed(code->symbols))
+		return;
+	for (uint32_t i = 0; i < frames->count; i++) {
+		if (!(frames->exact >> i & 1) && !is_kept(code, frames->frames[i]))
+			keep_return(code, frames->frames[i]);
+	}
 }

@@ -20,4 +20,10 @@ void kernel_code_free(struct kernel_code *code);
  */
 struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user);
 
+/*
+ * The kernel's frames of a raw sample. While it is not known where a Linux kernel runs, their return addresses are
+ * gathered, until they tell.
+ */
+void kernel_code_saw(struct kernel_code *code, const struct unwound_frames *frames);
+
 #endif

@@ -38,6 +38,7 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 		.address = raw->stack_address, .bytes = (const uint8_t *)raw->stack.bytes, .size = raw->stack.size,
 	};
 	unwind(&registers, &known, &memory, frames);
+	kernel_code_saw(code, &frames->kernel);
 	stack->sample = (struct sample) {
 		.process = raw->space ? (uint32_t)(raw->space >> PAGE_BITS) : EVENT_KERNEL,
 		.thread = EVENT_NONE,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/base/memory_reader.h"
+#include "agent/names/linux/call_sites.h"
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/module_tables.h"
 #include "agent/names/linux/slide.h"
@@ -30,6 +31,17 @@ bool running_kernel_place_physically(struct symbols *symbols, const struct memor
 	uint64_t slide;
 
 	if (!kernel || !slide_by_physical_base(kernel, physical, start, &slide))
+		return false;
+	symbols_set_slide(symbols, slide);
+	return true;
+}
+
+bool running_kernel_place_by_returns(struct symbols *symbols, const uint64_t *returns, size_t count)
+{
+	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
+	uint64_t slide;
+
+	if (!kernel || !kernel->calls || !call_sites_slide(kernel->calls, returns, count, SLIDE_STEP, &slide))
 		return false;
 	symbols_set_slide(symbols, slide);
 	return true;

@@ -7,6 +7,7 @@
 #define RUNNING_KERNEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct memory_reader;
@@ -20,6 +21,12 @@ bool running_kernel_place(struct symbols *symbols, const struct memory_reader *m
 
 /* The same by physical memory. `start`: the physical address of the kernel's first byte. */
 bool running_kernel_place_physically(struct symbols *symbols, const struct memory_reader *physical, uint64_t start);
+
+/*
+ * Likewise by return addresses of sampled stacks, where nothing of the memory can be read. False: they are too few, or
+ * more than one place would do.
+ */
+bool running_kernel_place_by_returns(struct symbols *symbols, const uint64_t *returns, size_t count);
 
 /*
  * New modules become objects of the symbols, and their functions are told to them; so is code that the kernel makes

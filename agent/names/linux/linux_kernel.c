@@ -6,6 +6,7 @@
 #include "agent/base/util.h"
 #include "btf.h"
 #include "bytes.h"
+#include "call_sites.h"
 #include "kallsyms.h"
 #include "linux_kernel.h"
 #include "orc.h"
@@ -190,6 +191,15 @@ static void take_banner(struct linux_kernel *kernel, const struct kernel_bytes *
 	}
 }
 
+static void take_calls(struct linux_kernel *kernel, const struct kernel_bytes *bytes, struct budget *budget)
+{
+	uint64_t start, end;
+
+	if (linux_kernel_landmark(kernel, LANDMARK_CODE, &start) &&
+			linux_kernel_landmark(kernel, LANDMARK_CODE_END, &end))
+		kernel->calls = call_sites_new(bytes, start, end, budget);
+}
+
 static void take_layout(struct linux_kernel *kernel, const struct kernel_bytes *bytes, struct budget *budget)
 {
 	struct btf *btf = btf_new(bytes->bytes, bytes->size, kernel_bytes_word(bytes), budget);
@@ -220,6 +230,7 @@ struct linux_kernel *linux_kernel_new(struct kernel_bytes *bytes, struct kallsym
 	take_build_id(kernel, bytes);
 	take_banner(kernel, bytes);
 	take_layout(kernel, bytes, budget);
+	take_calls(kernel, bytes, budget);
 	return kernel;
 }
 
@@ -238,5 +249,6 @@ void linux_kernel_free(struct linux_kernel *kernel)
 	if (!shared || atomic_fetch_sub_explicit(&shared->holders, 1, memory_order_acq_rel) != 1)
 		return;
 	orc_free(kernel->orc);
+	call_sites_free(kernel->calls);
 	free(shared);
 }

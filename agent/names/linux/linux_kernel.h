@@ -15,6 +15,7 @@
 #include "kernel_layout.h"
 
 struct budget;
+struct call_sites;
 struct kallsyms;
 struct orc;
 
@@ -44,6 +45,7 @@ struct linux_kernel {
 	size_t build_id_size;		/* 0: unknown */
 	uint8_t build_id[LINUX_BUILD_ID_MAX];
 	struct kernel_layout layout;	/* by its BTF; all 0: it has none */
+	struct call_sites *calls;	/* NULL: not known */
 	struct orc *orc;		/* NULL: it has no ORC tables */
 };
 

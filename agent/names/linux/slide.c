@@ -12,7 +12,6 @@
 enum {
 	GATE_SIZE = 16, GATE_PRESENT = 0x80,	/* in its byte 5 */
 	PAGE = 4096,
-	STEP = 2 << 20,				/* KASLR moves the kernel by multiples of this */
 	X86_RANGE = 1 << 30, I386_RANGE = 512 << 20,	/* how far it moves it up */
 	KERNEL_MOST = 128 << 20,		/* from the start of a kernel to any of its code */
 	BANNER_LEAST = 24,			/* bytes that tell one kernel from another */
@@ -38,7 +37,7 @@ bool slide_by_gate(const struct linux_kernel *kernel, const struct memory_reader
 			!memory->read(memory->context, IDT, gate, sizeof(gate)) || !(gate[5] & GATE_PRESENT))
 		return false;
 	run = bytes_16(gate) | (uint64_t)bytes_16(gate + 6) << 16 | (uint64_t)bytes_32(gate + 8) << 32;
-	if ((run - link) % STEP || run - link >= X86_RANGE)
+	if ((run - link) % SLIDE_STEP || run - link >= X86_RANGE)
 		return false;
 	*slide = run - link;
 	return true;
@@ -59,9 +58,9 @@ bool slide_by_physical_base(const struct linux_kernel *kernel, const struct memo
 bool slide_by_base(const struct linux_kernel *kernel, const struct memory_reader *memory, uint64_t code,
 	uint64_t *slide)
 {
-	uint64_t below = (code - kernel->start) % STEP;
+	uint64_t below = (code - kernel->start) % SLIDE_STEP;
 
-	for (; kernel->base_place && below < KERNEL_MOST; below += STEP) {
+	for (; kernel->base_place && below < KERNEL_MOST; below += SLIDE_STEP) {
 		uint64_t candidate = code - below - kernel->start, base;
 
 		if (read_word(kernel, memory, kernel->base_place + candidate, &base) &&
@@ -81,7 +80,7 @@ bool slide_by_banner(const struct linux_kernel *kernel, const struct memory_read
 
 	if (!linux_kernel_landmark(kernel, LANDMARK_BANNER, &link) || size < BANNER_LEAST)
 		return false;
-	for (uint64_t candidate = 0; candidate < range; candidate += STEP) {
+	for (uint64_t candidate = 0; candidate < range; candidate += SLIDE_STEP) {
 		char text[LINUX_BANNER_MAX];
 
 		if (memory->read(memory->context, link + candidate, text, size) &&

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { SLIDE_STEP = 2 << 20 };	/* KASLR moves a kernel by multiples of this */
+
 struct linux_kernel;
 struct memory_reader;
 
