@@ -20,7 +20,7 @@ enum {
 struct command {
 	const char *name, *arguments, *help;
 	uint32_t least, most;		/* how many words may follow the name */
-	/* Does it, and writes the new state to meta.reply. False: the words make no sense, and nothing was done. */
+	/* Runs the command, and writes a reply to meta.reply. False: the words make no sense, and nothing was done. */
 	bool (*run)(struct ktop *ktop, char **words, uint32_t count);
 };
 

@@ -46,26 +46,26 @@ typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
  */
 typedef const char *ktop_counters(uint32_t rate);
 
-/* Fixed facts of this boot. The texts are copied; NULL: unknown. */
+/* Fixed facts of this boot. The texts are copied, and cut to 63 bytes; NULL: unknown. */
 struct ktop_facts {
 	const char *kernel, *version, *arch;	/* arch as `uname -m` prints it: "x86_64" */
 	uint8_t boot_id[16];		/* random bytes, new at each boot */
-	uint32_t cpus;			/* how many CPUs this machine has */
+	uint32_t cpus;			/* how many CPUs this machine has, 1 to 4096 */
 	uint64_t clock_hz;		/* of ktop_port_clock(); 0: unknown, periods are taken as if it were 1 GHz */
 	uint64_t epoch_ns;		/* unix time in ns when the clock was 0; 0: unknown */
 	const char *anchor;		/* the name of a symbol: shows how far the kernel was moved */
 	uint64_t anchor_address;	/* where that symbol runs */
 	const uint8_t *build_id;	/* of the kernel image; NULL: unknown */
-	uint32_t build_id_size;
+	uint32_t build_id_size;		/* bytes, at most 32; a longer id counts as unknown */
 	ktop_symbol_after *symbols;	/* NULL: the host takes the symbols from a file */
 	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
-	bool outside;			/* nobody is interrupted: ktop_tick() is called from outside this kernel */
+	bool outside;			/* the hook is in a plugin of QEMU: ktop_tick() interrupts no code */
 };
 
 /* What a kernel may set. 0 means the default, which is the value after the ';'. */
 struct ktop_settings {
 	uint32_t rate;			/* samples a second on each CPU, 1 to 20000; 997 */
-	uint32_t ring_size;		/* bytes per CPU and class, a power of two; 256 KiB */
+	uint32_t ring_size;		/* bytes per CPU and class, a power of two, 4 KiB to 1 GiB; 256 KiB */
 	bool plain_keys;		/* A starts and B stops, without Ctrl and Alt */
 	bool start;			/* sample from ktop_init() on */
 	bool nmi;			/* sample by NMI; by timer if NMIs cannot be had */
@@ -75,15 +75,15 @@ struct ktop_settings {
 };
 
 /*
- * any. Bytes of memory that ktop_init() needs for so many CPUs and these settings; NULL: the defaults. 0: the
- * settings are out of range, or the bytes are more than this CPU can address.
+ * any. Bytes of memory that ktop_init() needs for so many CPUs and these settings; NULL: the defaults. 0: the number
+ * of CPUs or a setting is out of range, or the bytes are more than this CPU can address.
  */
 size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings);
 
 /*
  * thread, once. The memory, aligned to 64 bytes, and the transport stay the hook's for ever. `settings` NULL: the
- * defaults. `transport` NULL: the hook counts events and drops them. Returns NULL if a setting is out of range, or
- * the memory is too small or not aligned.
+ * defaults. `transport` NULL: the hook counts events and drops them. Returns NULL if the number of CPUs or a setting
+ * is out of range, or the memory is too small or not aligned.
  */
 struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_settings *settings,
 	struct ktop_transport *transport, void *memory, size_t size);
@@ -121,12 +121,12 @@ struct ktop_object {
 	uint64_t bias;			/* address where it runs minus address for which it was linked */
 	const char *name;		/* file name or path */
 	const uint8_t *build_id;	/* NULL: unknown */
-	uint32_t build_id_size;
+	uint32_t build_id_size;		/* bytes, at most 32; a longer id counts as unknown */
 };
 
 /*
- * A new name of an id replaces the old one. Exit is called before the id is used again; exit of a process also ends
- * its objects. Names are copied, and cut to 63 bytes. A name that finds no place in its table is counted as lost.
+ * A new name of an id replaces the old one. Call exit before the id is used again; exit of a process also ends its
+ * objects. Names are copied, and cut to 63 bytes. A name that finds no place in its table is counted as lost.
  */
 void ktop_process(struct ktop *ktop, uint32_t process, const char *name);
 void ktop_process_exit(struct ktop *ktop, uint32_t process);

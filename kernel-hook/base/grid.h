@@ -41,7 +41,7 @@ KTOP_INLINE void ktop_grid_advance(struct ktop_grid *grid, uint64_t periods)
 
 /*
  * Counts the samples that are due at `now`, and returns how many: 0 while now < fire, more than 1 when the call is
- * a whole period late. Their sum is exact: it never differs from the grid's by more than one.
+ * a whole period late. The sum of all results never differs from the number of grid points passed by more than one.
  */
 KTOP_INLINE uint64_t ktop_grid_due(struct ktop_grid *grid, uint64_t now)
 {
