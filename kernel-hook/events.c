@@ -73,7 +73,10 @@ bool ktop_events(struct ktop *ktop, const struct ktop_event_row *rows, uint32_t 
 	return all;
 }
 
-/* Takes the highest id that is free or has this very description. A refusal is counted for an id that nobody has. */
+/*
+ * Takes the highest id that is free or has this very description. If there is none, the refusal is counted for
+ * KTOP_TRACE_IDS, an id that no event has.
+ */
 uint16_t ktop_event_new(struct ktop *ktop, const char *name, const char *fields)
 {
 	struct ktop_table *table = &ktop->meta.events;

@@ -46,7 +46,7 @@ static bool letter(struct ktop_keys *keys, uint8_t key, bool down)
 		keys->owned = (uint8_t)(keys->owned & ~bit);
 		return owned;
 	}
-	/* A code of a key that is down may be a new press, since the release may have been lost: it asks again. */
+	/* A press of a key that is down already asks again: its release may have been lost. */
 	if (!is_plain(keys) && (!(keys->held & CTRL) || !(keys->held & ALT)))
 		return owned;
 	keys->owned |= bit;

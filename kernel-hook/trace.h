@@ -18,8 +18,7 @@
  *   KTOP_EVENTS(KTOP_TRACE_USER, DISK_EVENTS)
  *
  * The kernel describes them to the hook once, by KTOP_TELL(ktop, DISK_EVENTS). Then it calls
- * ktop_trace_disk_read(ktop, disk, block) from any context but NMI. No trace point waits. `ktop` must not be
- * NULL.
+ * ktop_trace_disk_read(ktop, disk, block) from any context but NMI. No trace point waits. `ktop` is not NULL.
  */
 #ifndef KTOP_TRACE_H
 #define KTOP_TRACE_H
