@@ -7,6 +7,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
+#include "agent/names/layouts.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/store/stacks.h"
@@ -285,8 +286,12 @@ static size_t take_keys(uint8_t keys[EPOCH_KEYS], struct text codes)
 
 static uint32_t space_of(struct epoch *epoch, const struct sample *sample)
 {
-	return sample->user_count ? symbols_space(epoch->inputs.symbols, sample->process) :
-		EVENT_NONE;
+	if (!sample->user_count)
+		return EVENT_NONE;
+	/* A program of which not even its page tables are known: nothing of it has a name, least of all the kernel's. */
+	if (sample->process == EVENT_KERNEL)
+		return LAYOUTS_UNKNOWN;
+	return symbols_space(epoch->inputs.symbols, sample->process);
 }
 
 /* The sample is in `stack`, since the event of a raw sample has none. */

@@ -22,6 +22,7 @@
 #include "symbols_state.h"
 
 static const char kernel_name[] = "kernel", unknown_name[] = "[unknown]";
+static const char trampoline_name[] = "[entry trampoline]";
 
 struct symbols *symbols_new(struct budget *budget)
 {
@@ -281,6 +282,8 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 		return function;
 	if (mapping)
 		return resolve_mapped(symbols, mapping, address, kernel);
+	if (kernel && symbols_is_trampoline(symbols, address))
+		return specials_get(symbols->specials, trampoline_name, kernel_name, true);
 	return specials_get(symbols->specials, unknown_name, kernel ? kernel_name : "",
 		kernel);
 }

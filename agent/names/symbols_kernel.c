@@ -112,6 +112,14 @@ const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols)
 	return file ? file->kernel : NULL;
 }
 
+/* linux/arch/arm64/include/asm/fixmap.h: above all other code, in the fixmap; lower down up to 6.8. */
+bool symbols_is_trampoline(const struct symbols *symbols, uint64_t address)
+{
+	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
+
+	return kernel && kernel->machine == KERNEL_ARM64 && address >= UINT64_C(0xfffffbfff0000000);
+}
+
 bool symbols_kernel_is_placed(const struct symbols *symbols)
 {
 	return kernel_image_is_placed(symbols->kernel);

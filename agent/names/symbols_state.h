@@ -27,4 +27,7 @@ struct symbols {
 /* Earlier answers may be wrong now. Such news comes in bursts, so the cache is cleared at the next question. */
 void symbols_renew(struct symbols *symbols);
 
+/* arm64's Linux enters and leaves the kernel by code that is in no table of symbols: is the address in that? */
+bool symbols_is_trampoline(const struct symbols *symbols, uint64_t address);
+
 #endif

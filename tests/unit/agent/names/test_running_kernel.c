@@ -172,6 +172,34 @@ static void code_that_the_kernel_makes_says_so(void **state)
 	free(guest);
 }
 
+/* What enters and leaves arm64's kernel lies above all other code, under no symbol. */
+static void arm64s_trampoline_has_a_name(void **state)
+{
+	static const struct fake_symbol arm64[] = {
+		{ UINT64_C(0xffff800080000000), 'T', "_text" }, { UINT64_C(0xffff800080000040), 'T', "f0123456789" },
+	};
+	const struct fake_linux fake = {
+		.shape = FAKE_IMAGE, .order = FAKE_6_4, .kind = KALLSYMS_OFFSETS, .start = arm64[0].address,
+		.symbols = arm64, .count = 2,
+	};
+	struct symbols *symbols = symbols_new(NULL);
+	char *error = NULL;
+	size_t size;
+	uint8_t *image = fake_linux(&fake, &size);
+
+	(void)state;
+	check(symbols, UINT64_C(0xffffffffff5f8400), "[unknown]", "kernel");
+	if (!symbols_load_kernel(symbols, scratch_write("Image", image, size), &error))
+		fail_msg("%s", error);
+	check(symbols, UINT64_C(0xffffffffff5f8400), "[entry trampoline]", "kernel");
+	check(symbols, UINT64_C(0xfffffbfffdbf9000), "[entry trampoline]", "kernel");
+	check(symbols, UINT64_C(0xffff800000000000), "[unknown]", "kernel");
+	symbols_set_slide(symbols, 0);
+	check(symbols, arm64[1].address, "f0123456789", "kernel");
+	symbols_free(symbols);
+	free(image);
+}
+
 /* A guest that lies: the list leads nowhere. What is known stays. */
 static void a_list_that_lies_changes_nothing(void **state)
 {
@@ -196,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_is_placed_and_its_modules_have_names),
 		cmocka_unit_test(code_that_the_kernel_makes_says_so),
+		cmocka_unit_test(arm64s_trampoline_has_a_name),
 		cmocka_unit_test(a_list_that_lies_changes_nothing),
 	};
 
