@@ -288,7 +288,7 @@ static uint32_t space_of(struct epoch *epoch, const struct sample *sample)
 {
 	if (!sample->user_count)
 		return EVENT_NONE;
-	/* A program of which not even its page tables are known: nothing of it has a name, least of all the kernel's. */
+	/* Not even its page tables are known: nothing of this program has a name. */
 	if (sample->process == EVENT_KERNEL)
 		return LAYOUTS_UNKNOWN;
 	return symbols_space(epoch->inputs.symbols, sample->process);
