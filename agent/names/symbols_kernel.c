@@ -9,6 +9,7 @@
 #include "agent/names/linux/linux_kernel.h"
 #include "agent/names/linux/module_tables.h"
 #include "agent/names/linux/orc.h"
+#include "agent/names/linux/slide.h"
 #include "agent/wire/event.h"
 #include "guest_symbols.h"
 #include "kernel_image.h"
@@ -163,15 +164,21 @@ void symbols_set_slide(struct symbols *symbols, uint64_t slide)
 	renew_if_moved(symbols, before);
 }
 
-/* While a Linux boot image has no slide, each function that the guest tells is tried as the anchor. */
+/*
+ * While a Linux boot image has no slide, each function that the guest tells is tried as the anchor. KASLR moves a
+ * kernel by large steps: an anchor that lies at another distance is of another kernel.
+ */
 static void place_by(struct symbols *symbols, uint64_t address, struct text name)
 {
+	uint64_t link;
 	char *anchor;
 
 	if (!symbols_linux_kernel(symbols) || kernel_image_is_placed(symbols->kernel) || !name.size)
 		return;
 	anchor = util_copy(name.bytes, name.size);
-	symbols_set_anchor(symbols, anchor, address);
+	if (symbol_table_address(kernel_image_file(symbols->kernel)->table, anchor, &link) &&
+			(address - link) % SLIDE_STEP == 0)
+		symbols_set_anchor(symbols, anchor, address);
 	free(anchor);
 }
 

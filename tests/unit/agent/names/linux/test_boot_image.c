@@ -208,6 +208,33 @@ static void names_come_once_it_is_placed(void **state)
 	symbols_free(all);
 }
 
+static void tell(struct symbols *all, uint64_t address, const char *name)
+{
+	symbols_tell(all, address, 1, (struct text) { .bytes = name, .size = strlen(name) });
+}
+
+/* Out of the file of another kernel no name is given. */
+static void a_told_function_places_the_image(void **state)
+{
+	size_t size;
+	uint8_t *image = fake_bzimage(packed_model(&size, FAKE_XZ, FAKE_ELF64), &size);
+	struct symbols *all = symbols_new(NULL);
+	char *error = NULL;
+
+	(void)state;
+	if (!symbols_load_kernel(all, scratch_write("vmlinuz", image, size), &error))
+		fail_msg("%s", error);
+	free(image);
+	tell(all, START + SLIDE + 0x1080, "asm_exc_divide_error");
+	tell(all, START + SLIDE, "no_such_function");
+	assert_string_equal(name_at(all, START + SLIDE + 0x44), "[unknown]");
+	assert_false(symbols_kernel_is_placed(all));
+	tell(all, START + SLIDE + 0x80, "asm_exc_divide_error");
+	assert_string_equal(name_at(all, START + SLIDE + 0x44), "do_work_0123456789");
+	assert_true(symbols_kernel_slide(all) == SLIDE);
+	symbols_free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +243,7 @@ int main(void)
 		cmocka_unit_test(what_lies_is_refused),
 		cmocka_unit_test(memory_is_asked_for),
 		cmocka_unit_test(names_come_once_it_is_placed),
+		cmocka_unit_test(a_told_function_places_the_image),
 	};
 
 	return cmocka_run_group_tests_name("boot_image", tests, NULL, NULL);
