@@ -22,13 +22,14 @@ UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample tr
 # Both test the hook's threads: under the thread sanitizer; and on a memory as weak as C11 allows (weak_memory.c).
 THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)
 WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
-	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers)
+	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers) \
+	$(call in,kernel-hook/plugin/test_,call_barriers)
 FAKES = ansi call_model canvas_dump counts decode_log fake_btf fake_guest fake_host fake_linux fake_machine fake_modules fake_port fake_qmp fake_serial fake_smp golden \
 	hand_picture no_waits packets picture query_world recordings report_fixture safe_canvas session_fixture sheet stage
 FUZZ = $(addprefix fuzz_,decode recording qmp elf boot_image kallsyms orc modules dwarf cfi nm demangle unwind control service screen session)
-# The same targets with each allocation refused in turn. fuzz_control tests the hook, which allocates nothing;
-# fuzz_session would take too long.
-SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_session,$(FUZZ)))
+# The same targets with each allocation refused in turn. The hook and unwinding allocate nothing; fuzz_session would
+# take too long.
+SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_session,$(FUZZ)))
 TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.

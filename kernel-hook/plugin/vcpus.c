@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "call.h"
 #include "clock.h"
 #include "thread.h"
 #include "vcpus.h"
@@ -15,15 +16,12 @@ enum { NS_PER_SECOND = 1000000000 };
  */
 enum { LOOK_AT_CALL = 100000, LOOK_DOUBLED = 8, LOOK_AT_CLOCK = 20000000 };
 
-#define NEVER UINT64_MAX
-
 struct vcpu {
 	struct vcpus *vcpus;		/* fixed */
 	uint32_t index;
 	enum { VCPU_NONE, VCPU_NEW, VCPU_WHOLE } state;	/* under the lock */
 	uint32_t looks;			/* likewise: at this call */
-	uint64_t wish;			/* atomic */
-	bool under_way;			/* atomic: set by the timer's thread, cleared by the CPU's */
+	struct call call;		/* atomic */
 };
 
 struct vcpus {
@@ -51,7 +49,7 @@ struct vcpus *vcpus_prepare(const struct qemu *qemu, uint32_t count, vcpus_call 
 	vcpus->call = call;
 	vcpus->count = count;
 	for (uint32_t i = 0; i < count; i++)
-		vcpus->all[i] = (struct vcpu) { .vcpus = vcpus, .index = i, .wish = NEVER };
+		vcpus->all[i] = (struct vcpu) { .vcpus = vcpus, .index = i, .call.due = CALL_NEVER };
 	pthread_mutex_init(&vcpus->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -67,7 +65,7 @@ static void set_state(struct vcpus *vcpus, uint32_t index, int state)
 		return;
 	pthread_mutex_lock(&vcpus->lock);
 	vcpus->all[index].state = state;
-	__atomic_store_n(&vcpus->all[index].under_way, false, __ATOMIC_RELAXED);
+	call_end(&vcpus->all[index].call);
 	if (state == VCPU_NEW)
 		__atomic_store_n(&vcpus->any_new, true, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&vcpus->lock);
@@ -108,7 +106,7 @@ static void work(struct qemu_cpu *cpu, union qemu_work_data data)
 		pthread_mutex_unlock(&vcpus->lock);
 	}
 	vcpus->call(cpu, vcpu->index);
-	__atomic_store_n(&vcpu->under_way, false, __ATOMIC_RELEASE);
+	call_end(&vcpu->call);
 }
 
 /* ---- the timer's thread ---- */
@@ -125,21 +123,20 @@ static uint64_t until_next_look(struct vcpu *vcpu)
 static uint64_t look_at(struct vcpu *vcpu, uint64_t now)
 {
 	const struct qemu *qemu = vcpu->vcpus->qemu;
-	uint64_t wish = __atomic_load_n(&vcpu->wish, __ATOMIC_RELAXED);
 	struct qemu_cpu *cpu;
+	uint64_t due;
 
 	if (vcpu->state != VCPU_WHOLE)
-		return NEVER;
-	if (__atomic_load_n(&vcpu->under_way, __ATOMIC_ACQUIRE))
+		return CALL_NEVER;
+	if (call_is_under_way(&vcpu->call))
 		return until_next_look(vcpu);
-	if (wish > now)
-		return wish == NEVER ? NEVER : wish - now;
+	due = call_due(&vcpu->call);
+	if (due > now)
+		return due == CALL_NEVER ? CALL_NEVER : due - now;
 	cpu = qemu->get_cpu((int)vcpu->index);
 	if (cpu == NULL)
-		return NEVER;
-	/* A wish is over when it is met; the call makes the next one. */
-	__atomic_compare_exchange_n(&vcpu->wish, &wish, NEVER, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	__atomic_store_n(&vcpu->under_way, true, __ATOMIC_RELAXED);
+		return CALL_NEVER;
+	call_begin(&vcpu->call, due);
 	qemu->async_run_on_cpu(cpu, work, (union qemu_work_data) { .pointer = vcpu });
 	vcpu->looks = 0;
 	return until_next_look(vcpu);
@@ -147,7 +144,7 @@ static uint64_t look_at(struct vcpu *vcpu, uint64_t now)
 
 static uint64_t look_at_all(struct vcpus *vcpus, uint64_t now)
 {
-	uint64_t wait = NEVER;
+	uint64_t wait = CALL_NEVER;
 
 	for (uint32_t i = 0; i < vcpus->count; i++) {
 		uint64_t its = look_at(&vcpus->all[i], now);
@@ -161,7 +158,7 @@ static void wait_for(struct vcpus *vcpus, uint64_t ns)
 {
 	struct timespec until;
 
-	if (ns == NEVER) {
+	if (ns == CALL_NEVER) {
 		pthread_cond_wait(&vcpus->woken, &vcpus->lock);
 		return;
 	}
@@ -217,7 +214,7 @@ void vcpus_end(struct vcpus *vcpus)
 
 void vcpus_wish(struct vcpus *vcpus, uint32_t index, uint64_t at)
 {
-	__atomic_store_n(&vcpus->all[index].wish, at, __ATOMIC_RELAXED);
+	call_want(&vcpus->all[index].call, at);
 }
 
 void vcpus_wake(struct vcpus *vcpus)
