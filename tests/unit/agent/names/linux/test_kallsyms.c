@@ -110,6 +110,32 @@ static void each_form_is_read(void **state)
 	free(world);
 }
 
+/* As it lies in a guest's memory, without headers, at run addresses: its base has been written by its own start. */
+static void it_is_found_in_memory(void **state)
+{
+	struct world *world = util_alloc(sizeof(*world));
+	struct linux_kernel *kernel;
+
+	(void)state;
+	for (int order = FAKE_5_X; order <= FAKE_6_4; order++) {
+		make(world, FAKE_ELF64, (enum fake_order)order, KALLSYMS_OFFSETS_PERCPU);
+		free(world->bytes);
+		world->bytes = fake_linux_memory(&world->fake, &world->size);
+		world->kernel = (struct kernel_bytes) {
+			.bytes = world->bytes, .size = world->size, .machine = KERNEL_X86_64,
+		};
+		kernel_bytes_place(&world->kernel, START64);
+		assert_true(kallsyms_find(&world->kernel, &world->kallsyms));
+		check_all(world);
+		kernel = linux_kernel_new(&world->kernel, &world->kallsyms, NULL);
+		assert_non_null(kernel);
+		assert_true(kernel->start == START64 && kernel->base == START64);
+		linux_kernel_free(kernel);
+		free(world->bytes);
+	}
+	free(world);
+}
+
 /* What a kernel tells of itself besides its symbols. */
 static void a_kernel_tells_what_it_is(void **state)
 {
@@ -184,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_form_is_read),
+		cmocka_unit_test(it_is_found_in_memory),
 		cmocka_unit_test(a_kernel_tells_what_it_is),
 		cmocka_unit_test(damage_is_survived),
 	};
