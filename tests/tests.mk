@@ -81,6 +81,7 @@ $(call test,waits): WATCHED = poll recv read connect fsync pthread_join pthread_
 	open stat lstat fstatat access mkdir rename write realpath
 $(call test,walk): $(patsubst %,build/check/tests/unit/tui/screen/walk_%.o,acts check fleet guest list model numbers \
 	rows)
+$(call test,recording): WATCHED = pread
 $(call test,walk): WATCHED = fleet_request fleet_vitals fleet_functions
 $(call test,scarce) $(SCARCE:%=build/check/%): WATCHED = budget_take
 $(call test,scarce) $(SCARCE:%=build/check/%): $(STAND_INS)/scarce.o

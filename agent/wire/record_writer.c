@@ -140,12 +140,24 @@ static void remove_oldest(struct record_writer *writer)
 	memmove(writer->kept, writer->kept + 1, --writer->kept_count * sizeof(*writer->kept));
 }
 
+/* A part that cannot begin for want of room takes that of older ones; the last one that is kept stays. */
+static bool make_partial(struct record_writer *writer)
+{
+	while (mkdir(writer->partial, 0700) != 0) {
+		if (errno != ENOSPC || !writer->most || writer->kept_count < 2) {
+			fail(writer, writer->partial, errno);
+			return false;
+		}
+		remove_oldest(writer);
+	}
+	return true;
+}
+
+/* The oldest part goes once the new one is there: what is recorded last is never nothing. */
 static void begin_part(struct record_writer *writer, const struct job *job)
 {
 	char *boot = hex(job->bytes);
 
-	while (writer->most && writer->kept_count >= writer->most)
-		remove_oldest(writer);
 	writer->boots += !job->goes_on;
 	writer->final = util_format("%s/%04u-%s", writer->folder, ++writer->begun, boot);
 	writer->partial = util_format("%s.partial", writer->final);
@@ -153,8 +165,9 @@ static void begin_part(struct record_writer *writer, const struct job *job)
 	if (writer->boots > BOOTS_MAX)
 		fail_with(writer, util_format("%s: not recorded: more than %d boots in one recording; record again",
 			writer->folder, BOOTS_MAX));
-	else if (mkdir(writer->partial, 0700) != 0)
-		fail(writer, writer->partial, errno);
+	else if (make_partial(writer))
+		while (writer->most && writer->kept_count >= writer->most)
+			remove_oldest(writer);
 }
 
 static bool close_file(struct file *file)

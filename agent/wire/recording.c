@@ -94,7 +94,7 @@ static void take_descriptor(struct recording_boot *boot, const uint8_t *payload,
  * Looks for what the guest says of itself and of its trace events. A reader that begins in the middle of a boot
  * needs it for the events before the guest tells it again.
  */
-static void look_for_facts(struct scan *scan, const struct recording_lane *lane)
+static void look_for_facts(struct scan *scan, struct recording_lane *lane)
 {
 	size_t at = sizeof(struct ktop_wire_packet);
 	struct ktop_wire_event wire;

@@ -99,15 +99,17 @@ void lane_close(struct recording_lane *lane)
 	lane->fd = -1;
 }
 
-/* Returns how many bytes were read. At an error the file seems to end. */
-static size_t read_at(const struct recording_lane *lane, void *to, size_t size, uint64_t offset)
+/* Returns how many bytes were read. At an error the file seems to end, and the lane notes the error. */
+static size_t read_at(struct recording_lane *lane, void *to, size_t size, uint64_t offset)
 {
 	size_t done = 0;
 
 	while (done < size) {
 		ssize_t got = pread(lane->fd, (char *)to + done, size - done, (off_t)(offset + done));
 
-		if (got == 0 || (got < 0 && errno != EINTR))
+		if (got < 0 && errno != EINTR)
+			lane->error = errno;
+		if (got == 0 || lane->error)
 			break;
 		done += got > 0 ? (size_t)got : 0;
 	}
@@ -178,6 +180,7 @@ void lane_begin(struct recording_lane *lane, const uint8_t *boot_id)
 	if (boot_id)
 		memcpy(lane->boot_id, boot_id, LANE_BOOT_ID);
 	lane->skipped = 0;
+	lane->error = 0;
 	seek(lane, 0);
 }
 
@@ -186,7 +189,7 @@ void lane_next(struct recording_lane *lane)
 	seek(lane, lane->packet.offset + lane->packet.size);
 }
 
-bool lane_read(const struct recording_lane *lane, void *to)
+bool lane_read(struct recording_lane *lane, void *to)
 {
 	return read_at(lane, to, lane->packet.size, lane->packet.offset) == lane->packet.size;
 }

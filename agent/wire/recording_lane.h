@@ -30,6 +30,7 @@ struct recording_lane {			/* the caller sets stream, cpu and fd -1; the calls be
 	bool booted;			/* `boot_id` is known */
 	uint64_t size;			/* of the file, when it was first opened */
 	uint64_t skipped;		/* bytes that belong to no packet, so far */
+	int error;			/* errno of a read that failed: `skipped` may count good bytes; 0: none failed */
 	struct lane_packet packet;	/* the next packet; size 0: there is none */
 };
 
@@ -56,6 +57,6 @@ void lane_begin(struct recording_lane *lane, const uint8_t *boot_id);
 void lane_next(struct recording_lane *lane);	/* goes to the next packet of that boot */
 
 /* Reads the whole packet into `to`, packet.size bytes. False: the file has become shorter, or cannot be read. */
-bool lane_read(const struct recording_lane *lane, void *to);
+bool lane_read(struct recording_lane *lane, void *to);
 
 #endif

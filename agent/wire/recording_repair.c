@@ -22,6 +22,13 @@
 
 /* ---- packets ---- */
 
+/* What cannot be read now may be whole: nothing of it is removed. */
+static bool fail_to_read(const struct recording_lane *lane, const char *path, char **error)
+{
+	return util_fail(error, "%s: not repaired: it cannot be read: %s; copy it to another disk, and repair the copy",
+		path, strerror(lane->error));
+}
+
 /* Writes the whole packets to a new file, which takes the place of this one. */
 static bool write_anew(struct recording_lane *lane, const uint8_t *boot_id, const char *path, char **error)
 {
@@ -33,7 +40,10 @@ static bool write_anew(struct recording_lane *lane, const uint8_t *boot_id, cons
 	for (lane_begin(lane, boot_id); lane->packet.size; lane_next(lane))
 		if (lane_read(lane, packet))
 			fwrite(packet, 1, lane->packet.size, util_file_stream(file));
-	return util_file_commit(file, error);
+	if (!lane->error)
+		return util_file_commit(file, error);
+	util_file_discard(file);
+	return fail_to_read(lane, path, error);
 }
 
 static bool is_damaged(struct recording_lane *lane, const uint8_t *boot_id)
@@ -48,12 +58,14 @@ static bool repair_file(const char *folder, struct recording_lane *lane, const u
 	struct recording_repaired *done, char **error)
 {
 	char *path = lane_path(folder, lane->stream, lane->cpu);
-	bool good = true;
+	bool damaged = is_damaged(lane, boot_id), good = !lane->error || fail_to_read(lane, path, error);
 
-	if (is_damaged(lane, boot_id)) {
-		done->files++;
-		done->bytes += lane->skipped;
+	if (good && damaged) {
+		uint64_t removed = lane->skipped;
+
 		good = write_anew(lane, boot_id, path, error);
+		done->files += good;
+		done->bytes += good ? removed : 0;
 	}
 	free(path);
 	return good;

@@ -4,6 +4,7 @@
  * has the books of the whole packets before the cut. Damage anywhere costs one packet, and a repair removes
  * it.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -261,6 +262,47 @@ static void test_repaired(void **state)
 	packets_free(packets);
 }
 
+/* A disk that fails: what is behind the damaged place may be whole. */
+static off_t fails_from;		/* 0: it does not */
+
+ssize_t __real_pread(int fd, void *to, size_t size, off_t offset);
+ssize_t __wrap_pread(int fd, void *to, size_t size, off_t offset);
+
+ssize_t __wrap_pread(int fd, void *to, size_t size, off_t offset)
+{
+	if (!fails_from || offset < fails_from)
+		return __real_pread(fd, to, size, offset);
+	errno = EIO;
+	return -1;
+}
+
+static void test_what_cannot_be_read_is_not_removed(void **state)
+{
+	struct packets *packets = some_packets(3);
+	struct recording_repaired done;
+	char *part, *file, *error = NULL;
+	struct recording *recording;
+	uint64_t size;
+
+	(void)state;
+	recordings_write(scratch_path("disk"), packets);
+	part = scratch_only(scratch_path("disk"));
+	file = util_format("%s/samples_0", part);
+	size = size_of(file);
+	recording = recording_new(scratch_path("disk"), &error);
+	fails_from = (off_t)(size / 2);
+	assert_false(recording_repair(recording, &done, &error));
+	fails_from = 0;
+	assert_non_null(strstr(error, "it cannot be read: Input/output error"));
+	assert_int_equal(done.files, 0);
+	assert_int_equal(size_of(file), size);
+	recording_free(recording);
+	free(error);
+	free(file);
+	free(part);
+	packets_free(packets);
+}
+
 /* A remark counts the files and folders that are there and cannot be read. */
 static void test_what_cannot_be_opened(void **state)
 {
@@ -440,6 +482,7 @@ int main(void)
 		cmocka_unit_test(test_descriptors_known_before),
 		cmocka_unit_test(test_metadata_made_anew),
 		cmocka_unit_test(test_metadata_of_damaged_packets),
+		cmocka_unit_test(test_what_cannot_be_read_is_not_removed),
 		cmocka_unit_test(test_what_cannot_be_opened),
 		cmocka_unit_test(test_what_is_none),
 	};
