@@ -117,6 +117,11 @@ bench: packages
 bench-replay: build/ktop build/bench/replay
 	build/bench/replay build/ktop 1000 rate=4000
 
+bench-plugin: packages
+	./packages linux
+	$(MAKE) build/ktop build/ktop-plugin.so build/linux/initramfs
+	bench/plugin
+
 bench-linux: packages
 	./packages bench
 	./packages linux
@@ -168,6 +173,6 @@ clean:
 -include $(shell find build -name '*.d' -not -path 'build/linux/*' 2>/dev/null)
 
 .PHONY: FORCE all demo-kernel unit unit-quick packages demo demo-linux linux-module check-linux-newer screenshots \
-	check soak fuzz bench bench-linux bench-replay install uninstall deb clean
+	check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:
