@@ -62,7 +62,7 @@ struct epoch {
 	bool starved;				/* memory was short for something that the guest told */
 	uint64_t retry_at, retry_pause;		/* host ns: the next retry, and the pause after it */
 	char refused[128];			/* why the kernel's file was refused; "": it was not */
-	struct epoch_loss losses[EPOCH_LOSSES];	/* remarks.c writes these, in the order of its remarks */
+	struct epoch_loss losses[EPOCH_LOSSES];	/* remarks.c writes these, and says which is which */
 	char *folders[2];			/* where programs' files are looked for; ends with NULL */
 };
 

@@ -13,10 +13,17 @@
 #include "guest_events.h"
 #include "remarks.h"
 
+/* The place in epoch->losses of each count of past losses. PRESENT: a count of what is missing now; it has no place. */
+enum loss {
+	LOSS_TICKS, LOSS_THREADS, LOSS_STACKS, LOSS_SPACES, LOSS_LINES, LOSS_EVENTS, LOSS_CPUS,
+	LOSS_UNTIMED, LOSS_NAMES, LOSS_NOTES, LOSSES, PRESENT = LOSSES,
+};
+
+_Static_assert((int)LOSSES <= (int)EPOCH_LOSSES, "each loss has a place");
+
 struct line {				/* the text in the making */
 	struct epoch *epoch;
 	uint64_t from;			/* guest ns */
-	size_t losses;			/* entries of epoch->losses that were used */
 	const char *between;
 	char *text;
 	size_t size, used;
@@ -45,22 +52,19 @@ static void add_count(struct line *line, uint64_t count, const char *what)
 		add(line, part);
 }
 
-/*
- * True while the range has the moment at which the count was last seen to grow. The n-th call of a text uses losses[n],
- * so each count has to be asked for in the same place of the order each time.
- */
-static bool grew_in_range(struct line *line, uint64_t count)
+/* True while the range has the moment at which the count was last seen to grow. */
+static bool grew_in_range(struct line *line, enum loss loss, uint64_t count)
 {
-	struct epoch_loss *loss = &line->epoch->losses[line->losses++];
+	struct epoch_loss *seen = &line->epoch->losses[loss];
 
-	if (loss->count != count)
-		*loss = (struct epoch_loss){ count, epoch_now(line->epoch) };
-	return loss->at >= line->from;
+	if (seen->count != count)
+		*seen = (struct epoch_loss){ count, epoch_now(line->epoch) };
+	return seen->at >= line->from;
 }
 
-static void add_loss(struct line *line, uint64_t count, const char *what)
+static void add_loss(struct line *line, enum loss loss, uint64_t count, const char *what)
 {
-	if (grew_in_range(line, count))
+	if (loss == PRESENT || grew_in_range(line, loss, count))
 		add_count(line, count, what);
 }
 
@@ -72,7 +76,7 @@ static void add_names(struct line *line, struct symbols *symbols)
 {
 	uint64_t told;
 	const char *note = symbols_note(symbols, &told);
-	bool recent = grew_in_range(line, told);
+	bool recent = grew_in_range(line, LOSS_NOTES, told);
 
 	if (recent || !told)
 		add(line, note);
@@ -112,39 +116,39 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 		add_count(line, table->missing, what);
 	}
 	if (!epoch->tables_told)
-		add_loss(line, epoch->status.meta_lost, "{name|names} lost: the tables of the "
+		add_loss(line, LOSS_NAMES, epoch->status.meta_lost, "{name|names} lost: the tables of the "
 			"guest's hook are full; give it larger ones");
 }
 
 /*
- * `now`: the count says what is missing at present. Either epoch_retry makes it good when memory is free again, or each
+ * PRESENT: the count says what is missing at present. Either epoch_retry makes it good when memory is free again, or each
  * question counts it anew. All other counts are losses of the past: they are told while the range has their time.
  */
 static void add_memory(struct line *line, const struct epoch *epoch)
 {
 	const struct query_inputs *inputs = &epoch->inputs;
-	const struct { bool now; uint64_t count; const char *what; } rows[] = {
-		{ false, store_given_up(inputs->store), "{sampling tick|sampling ticks} not kept" },
-		{ false, store_forgotten(inputs->store),
+	const struct { enum loss loss; uint64_t count; const char *what; } rows[] = {
+		{ LOSS_TICKS, store_given_up(inputs->store), "{sampling tick|sampling ticks} not kept" },
+		{ LOSS_THREADS, store_forgotten(inputs->store),
 			"old {sampling tick without its|sampling ticks without their} thread and CPU" },
-		{ false, stacks_refused(inputs->stacks), "{sample without its|samples without their} stack" },
-		{ true, query_refused(epoch->query), "{call|calls} not counted" },
-		{ true, symbols_refused(inputs->symbols), "{address without its|addresses without their} function" },
-		{ true, symbols_told_refused(inputs->symbols),
+		{ LOSS_STACKS, stacks_refused(inputs->stacks), "{sample without its|samples without their} stack" },
+		{ PRESENT, query_refused(epoch->query), "{call|calls} not counted" },
+		{ PRESENT, symbols_refused(inputs->symbols), "{address without its|addresses without their} function" },
+		{ PRESENT, symbols_told_refused(inputs->symbols),
 			"{name|names} of kernel functions not kept" },
-		{ true, threads_refused(inputs->threads), "{name of a thread or process|names of "
+		{ PRESENT, threads_refused(inputs->threads), "{name of a thread or process|names of "
 			"threads and processes} not kept" },
-		{ false, symbols_spaces_refused(inputs->symbols),
+		{ LOSS_SPACES, symbols_spaces_refused(inputs->symbols),
 			"{sample of a program without its|samples of programs without their} names" },
-		{ false, symbols_lines_refused(inputs->symbols), "source {line|lines} not read" },
-		{ false, guest_events_refused(epoch->events), "{event|events} not counted by kind" },
-		{ false, epoch->cpus_refused, "{event|events} dropped, of CPUs that are not shown" },
+		{ LOSS_LINES, symbols_lines_refused(inputs->symbols), "source {line|lines} not read" },
+		{ LOSS_EVENTS, guest_events_refused(epoch->events), "{event|events} not counted by kind" },
+		{ LOSS_CPUS, epoch->cpus_refused, "{event|events} dropped, of CPUs that are not shown" },
 	};
 	char what[160];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		snprintf(what, sizeof(what), "%s: memory is full; give more by --memory", rows[i].what);
-		(rows[i].now ? add_count : add_loss)(line, rows[i].count, what);
+		add_loss(line, rows[i].loss, rows[i].count, what);
 	}
 }
 
@@ -157,7 +161,7 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *between
 
 	text[0] = '\0';
 	add_memory(&line, epoch);
-	add_loss(&line, epoch->untimed, "{sampling tick is not counted: it|sampling ticks are not "
+	add_loss(&line, LOSS_UNTIMED, epoch->untimed, "{sampling tick is not counted: it|sampling ticks are not "
 		"counted: they} came before the guest told the speed of its clock; later ones are");
 	add_tables(&line, epoch);
 	add_count(&line, symbols_left_out(epoch->inputs.symbols),

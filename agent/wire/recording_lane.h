@@ -30,7 +30,7 @@ struct recording_lane {			/* the caller sets stream, cpu and fd -1; the calls be
 	bool booted;			/* `boot_id` is known */
 	uint64_t size;			/* of the file, when it was first opened */
 	uint64_t skipped;		/* bytes that belong to no packet, so far */
-	int error;			/* errno of a read that failed: `skipped` may count good bytes; 0: none failed */
+	int error;			/* errno of a read that failed; `skipped` may count good bytes then */
 	struct lane_packet packet;	/* the next packet; size 0: there is none */
 };
 
