@@ -121,8 +121,8 @@ static void add_tables(struct line *line, const struct epoch *epoch)
 }
 
 /*
- * PRESENT: the count says what is missing at present. Either epoch_retry makes it good when memory is free again, or each
- * question counts it anew. All other counts are losses of the past: they are told while the range has their time.
+ * PRESENT: the count says what is missing at present. Either epoch_retry makes it good when memory is free again, or
+ * each question counts it anew. All other counts are losses of the past: they are told while the range has their time.
  */
 static void add_memory(struct line *line, const struct epoch *epoch)
 {
