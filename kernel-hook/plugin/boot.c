@@ -14,6 +14,7 @@
 #include "../port.h"
 #include "boot.h"
 #include "clock.h"
+#include "debugger.h"
 #include "gate.h"
 #include "memory.h"
 #include "raw.h"
@@ -77,7 +78,7 @@ static uint8_t *put_count(uint8_t *to, uint32_t count)
 uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 {
 	struct target_state state = { .count = 0 };
-	bool known = target_read(boot.machine.target, boot.cpu, &state);
+	bool known = debugger_read(boot.cpu, &state);
 	bool idle = boot.machine.qemu->cpu_thread_is_idle(boot.cpu);
 	uint32_t count = known ? state.count : 0, size;
 	const struct ktop_wire_raw_sample fixed = {

@@ -12,12 +12,10 @@
 #include "qemu.h"
 
 struct plugin_socket;
-struct target;
 struct vcpus;
 
 struct boot_machine {
 	const struct qemu *qemu;
-	const struct target *target;
 	struct plugin_socket *socket;
 	const char *arch;
 	uint32_t cpus;			/* at most */

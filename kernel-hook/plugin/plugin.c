@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "boot.h"
+#include "debugger.h"
 #include "qemu.h"
 #include "qemu_plugin.h"
 #include "self_test.h"
@@ -134,7 +135,7 @@ static bool find_functions(const struct qemu_plugin_info *info)
 		return false;
 	}
 	if (missing == NULL)
-		missing = target_prepare(plugin.target, &plugin.qemu);
+		missing = debugger_prepare(plugin.target, &plugin.qemu);
 	if (missing)
 		complain("this QEMU", missing, "it does not show this function of its own, as Debian's does; "
 			"leave the plugin out");
@@ -170,12 +171,12 @@ static const char *socket_of(int count, char **words)
 static bool prepare(const struct qemu_plugin_info *info)
 {
 	struct boot_machine machine = {
-		.qemu = &plugin.qemu, .target = plugin.target, .socket = &plugin.socket,
+		.qemu = &plugin.qemu, .socket = &plugin.socket,
 		.arch = info->target_name, .cpus = (uint32_t)info->system.max_vcpus,
 	};
 
 	plugin.test = (struct self_test) {
-		.qemu = &plugin.qemu, .target = plugin.target, .api = info->version.cur,
+		.qemu = &plugin.qemu, .api = info->version.cur,
 	};
 	plugin.vcpus = boot_prepare(&machine);
 	if (plugin.vcpus == NULL)

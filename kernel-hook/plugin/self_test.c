@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "debugger.h"
 #include "memory.h"
 #include "qemu_plugin.h"
 #include "self_test.h"
@@ -39,7 +40,7 @@ static bool agrees(const struct self_test *test, struct qemu_cpu *cpu, const str
 	size_t size = code_of(test, qemu_plugin_tb_get_insn(tb, 0), told);
 	struct target_state state;
 
-	return target_read(test->target, cpu, &state) && state.pc == qemu_plugin_tb_vaddr(tb) && size &&
+	return debugger_read(cpu, &state) && state.pc == qemu_plugin_tb_vaddr(tb) && size &&
 		memory_read(test->qemu, cpu, state.pc, read, (uint32_t)size) == size &&
 		memcmp(told, read, size) == 0;
 }

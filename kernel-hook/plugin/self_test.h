@@ -11,11 +11,9 @@
 #include "qemu.h"
 
 struct qemu_plugin_tb;
-struct target;
 
 struct self_test {
 	const struct qemu *qemu;
-	const struct target *target;
 	int api;			/* version of the interface for plugins */
 	uint32_t agreed, other;		/* blocks so far */
 };

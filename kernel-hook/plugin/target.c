@@ -5,39 +5,20 @@
 #include "../wire.h"
 #include "target.h"
 
-/*
- * target/ARCH/gdbstub.c: appends register `number`, as a debugger counts them, and returns its bytes; 0: none has
- * this number.
- */
-typedef int read_register(struct qemu_cpu *cpu, struct qemu_bytes *bytes, int number);
-
 struct target {
 	const char *name, *function;
-	bool (*read)(struct qemu_cpu *cpu, struct target_state *state);
+	bool (*read)(const struct target_cpu *cpu, struct target_state *state);
 };
 
-/* Fixed after target_prepare, but for the bytes: those are of who reads, and that is one thread at a time. */
-static struct {
-	const struct qemu *qemu;
-	read_register *read;
-	struct qemu_bytes *bytes;
-} debugger;
-
 /* False: there is none of this size. */
-static bool get(struct qemu_cpu *cpu, int number, unsigned size, uint64_t *value)
+static bool get(const struct target_cpu *cpu, unsigned number, unsigned size, uint64_t *value)
 {
-	struct qemu_bytes *bytes = debugger.bytes;
-
 	*value = 0;
-	debugger.qemu->byte_array_set_size(bytes, 0);
-	if (debugger.read(cpu, bytes, number) != (int)size || bytes->size != size)
-		return false;
-	memcpy(value, bytes->data, size);
-	return true;
+	return cpu->get(cpu, number, size, value);
 }
 
 /* DWARF's register i is the debugger's numbers[i]. */
-static bool get_all(struct qemu_cpu *cpu, const uint8_t *numbers, uint32_t count, unsigned size,
+static bool get_all(const struct target_cpu *cpu, const uint8_t *numbers, uint32_t count, unsigned size,
 	struct target_state *state)
 {
 	bool good = true;
@@ -70,7 +51,7 @@ static const struct x86 i386 = {
 };
 
 /* It is in the upper half. In user mode, and for a few instructions in the kernel, it is the one kept aside. */
-static uint64_t kernel_gs_base(struct qemu_cpu *cpu, const struct x86 *x86, bool user)
+static uint64_t kernel_gs_base(const struct target_cpu *cpu, const struct x86 *x86, bool user)
 {
 	uint64_t gs, aside;
 
@@ -81,7 +62,7 @@ static uint64_t kernel_gs_base(struct qemu_cpu *cpu, const struct x86 *x86, bool
 	return gs >> 63 ? gs : 0;
 }
 
-static bool get_x86_registers(struct qemu_cpu *cpu, const struct x86 *x86, struct target_state *state)
+static bool get_x86_registers(const struct target_cpu *cpu, const struct x86 *x86, struct target_state *state)
 {
 	bool wide = state->arch == KTOP_X86_64;
 	const uint8_t *numbers = wide ? x86_64_dwarf : x86->dwarf_i386;
@@ -95,7 +76,7 @@ static bool get_x86_registers(struct qemu_cpu *cpu, const struct x86 *x86, struc
 }
 
 /* Without protection, an address is an offset from 16 times the number of its segment. */
-static bool read_x86(struct qemu_cpu *cpu, const struct x86 *x86, struct target_state *state)
+static bool read_x86(const struct target_cpu *cpu, const struct x86 *x86, struct target_state *state)
 {
 	uint64_t cs, cr0, cr3, efer;
 	bool user;
@@ -116,12 +97,12 @@ static bool read_x86(struct qemu_cpu *cpu, const struct x86 *x86, struct target_
 	return true;
 }
 
-static bool read_x86_64(struct qemu_cpu *cpu, struct target_state *state)
+static bool read_x86_64(const struct target_cpu *cpu, struct target_state *state)
 {
 	return read_x86(cpu, &x86_64, state);
 }
 
-static bool read_i386(struct qemu_cpu *cpu, struct target_state *state)
+static bool read_i386(const struct target_cpu *cpu, struct target_state *state)
 {
 	return read_x86(cpu, &i386, state);
 }
@@ -133,7 +114,7 @@ static const uint8_t in_order[TARGET_REGISTERS] = {
 	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
 };
 
-static bool read_in_order(struct qemu_cpu *cpu, enum ktop_arch arch, uint32_t sp, struct target_state *state)
+static bool read_in_order(const struct target_cpu *cpu, enum ktop_arch arch, uint32_t sp, struct target_state *state)
 {
 	if (!get_all(cpu, in_order, TARGET_REGISTERS, 8, state))
 		return false;
@@ -146,14 +127,14 @@ static bool read_in_order(struct qemu_cpu *cpu, enum ktop_arch arch, uint32_t sp
 }
 
 /* RISC-V ELF psABI, "DWARF register numbers": which of its modes the CPU is in, no register here tells. */
-static bool read_riscv64(struct qemu_cpu *cpu, struct target_state *state)
+static bool read_riscv64(const struct target_cpu *cpu, struct target_state *state)
 {
 	state->mode = KTOP_MODES;
 	return read_in_order(cpu, KTOP_RISCV64, 2, state);
 }
 
 /* Arm's AADWARF64, section 4.1. Number 33 is the processor state, with the exception level in it. */
-static bool read_aarch64(struct qemu_cpu *cpu, struct target_state *state)
+static bool read_aarch64(const struct target_cpu *cpu, struct target_state *state)
 {
 	uint64_t pstate;
 
@@ -180,17 +161,12 @@ const struct target *target_find(const char *name)
 	return NULL;
 }
 
-const char *target_prepare(const struct target *target, const struct qemu *qemu)
+const char *target_function(const struct target *target)
 {
-	qemu_function *read = qemu_function_of(target->function);
-
-	debugger.qemu = qemu;
-	debugger.read = (read_register *)read;
-	debugger.bytes = qemu->byte_array_new();
-	return read ? NULL : target->function;
+	return target->function;
 }
 
-bool target_read(const struct target *target, struct qemu_cpu *cpu, struct target_state *state)
+bool target_read(const struct target *target, const struct target_cpu *cpu, struct target_state *state)
 {
 	return target->read(cpu, state);
 }

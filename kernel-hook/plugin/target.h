@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What is read of a CPU of the guest, by the CPU's architecture. Called where nothing else runs on that CPU. */
+/*
+ * What is read of a CPU of the guest, by the CPU's architecture, from the registers that QEMU shows a debugger. Called
+ * while that CPU does nothing else.
+ */
 #ifndef PLUGIN_TARGET_H
 #define PLUGIN_TARGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "qemu.h"
 
 enum { TARGET_REGISTERS = 33 };
 
@@ -21,15 +22,20 @@ struct target_state {
 	uint64_t registers[TARGET_REGISTERS];
 };
 
+/* A CPU whose registers can be read. `number`: as QEMU counts them for a debugger. False: none of so many bytes. */
+struct target_cpu {
+	bool (*get)(const struct target_cpu *cpu, unsigned number, unsigned size, uint64_t *value);
+};
+
 struct target;
 
 /* By QEMU's name of it; NULL: not one that is known here. */
 const struct target *target_find(const char *name);
 
-/* NULL, or the name of the function of QEMU that is missing. */
-const char *target_prepare(const struct target *target, const struct qemu *qemu);
+/* The name of the function of QEMU that reads a register. */
+const char *target_function(const struct target *target);
 
 /* False: QEMU does not give its registers as is known here. */
-bool target_read(const struct target *target, struct qemu_cpu *cpu, struct target_state *state);
+bool target_read(const struct target *target, const struct target_cpu *cpu, struct target_state *state);
 
 #endif
