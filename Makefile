@@ -26,8 +26,10 @@ AGENT = \
 	$(call in,agent/base/,bell budget errand hash json options pattern peer recent spool unix_socket util util_file) \
 	$(call in,agent/wire/,decode fields metadata payload record record_writer recording recording_lane \
 		recording_reader recording_repair trace_kinds) \
-	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
-	$(call in,agent/vm/,launch launch_folder launch_plugin link link_choice link_port link_remark link_silence port_socket \
+	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_gdbserver qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
+	$(call in,agent/vm/gdb/,gdb_connect gdb_greeting gdb_packets gdb_process gdb_sample gdb_stub gdb_target) \
+	kernel-hook/plugin/target \
+	$(call in,agent/vm/,launch launch_folder launch_plugin link link_choice link_gdb link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
 	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_cfi sym_cfi_check sym_dwarf \
@@ -63,6 +65,10 @@ all: build/ktop build/ktop-plugin.so demo-kernel
 libraries = $(foreach name,fakes tui agent hook,build/$1/lib$(name).a)
 include kernel-hook/ports/ports.mk kernel-hook/plugin/plugin.mk tests/tests.mk
 
+# The process that samples by QEMU's gdb stub: it has the hook in it, as the plugin does.
+GDB_SAMPLER = build/host/agent/vm/gdb/gdb_sampler.o \
+	$(patsubst %,build/plugin/%.o,$(call in,kernel-hook/plugin/,gate memory socket) $(PLUGIN_HOOK))
+
 # ---- objects and libraries: each kind of build has its folder in build/ ----
 
 # $(call kind,FOLDER,COMPILER,FLAGS): the rules of one kind of build. OWN has the flags of a single target.
@@ -93,11 +99,11 @@ define newline
 
 endef
 
-build/ktop: $(COMMANDS:%=build/host/%.o) build/host/libtui.a build/host/libagent.a
+build/ktop: $(COMMANDS:%=build/host/%.o) $(GDB_SAMPLER) build/host/libtui.a build/host/libagent.a
 	$(call link,$(CC),,$(LIBS))
 
 # clang also reads every file, with the same warnings.
-LINT = $(patsubst %,%.c,$(HOOK) $(PLUGIN) $(AGENT) $(TUI) $(COMMANDS) $(BENCH:%=bench/%) $(BENCH_PARTS:%=bench/%))
+LINT = $(patsubst %,%.c,$(HOOK) $(PLUGIN) $(AGENT) agent/vm/gdb/gdb_sampler $(TUI) $(COMMANDS) $(BENCH:%=bench/%) $(BENCH_PARTS:%=bench/%))
 build/lint: $(LINT) $(LINT_GUEST)
 	$(call say,LINT)$(CLANG) $(CPPFLAGS) $(CFLAGS) -fsyntax-only $(LINT)
 	@$(CLANG) $(GUEST_CPPFLAGS) $(GUEST) -fsyntax-only $(LINT_GUEST)

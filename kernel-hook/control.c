@@ -187,6 +187,7 @@ static bool run_status(struct ktop *ktop, char **words, uint32_t count)
 
 	(void)words, (void)count;
 	ktop_str_add(text, ktop->control.mode == KTOP_NMI ? ", mode nmi" :
+		ktop->meta.outside == KTOP_STUB ? ", mode gdb" :
 		ktop->meta.outside ? ", mode plugin" : ", mode timer");
 	ktop_str_add(text, ", rate ");
 	ktop_str_number(text, ktop->control.rate);

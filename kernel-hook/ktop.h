@@ -59,7 +59,7 @@ struct ktop_facts {
 	uint32_t build_id_size;		/* bytes, at most 32; a longer id counts as unknown */
 	ktop_symbol_after *symbols;	/* NULL: the host takes the symbols from a file */
 	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
-	bool outside;			/* the hook is in a plugin of QEMU: ktop_tick() interrupts no code */
+	uint8_t outside;		/* KTOP_OUTSIDE or KTOP_STUB (wire.h): ktop_tick() interrupts no code; else 0 */
 };
 
 /* What a kernel may set. 0 means the default, which is the value after the ';'. */

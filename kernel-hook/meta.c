@@ -148,7 +148,7 @@ static uint8_t *put_status(const struct ktop *ktop, uint8_t *to)
 	bool nmi = ktop->control.mode == KTOP_NMI;
 	struct ktop_wire_status fixed = {
 		.running = ktop_running(ktop),
-		.sampler = !nmi && meta->outside ? KTOP_OUTSIDE : (uint8_t)ktop->control.mode,
+		.sampler = !nmi && meta->outside ? meta->outside : (uint8_t)ktop->control.mode,
 		.rate = ktop->control.rate,
 		.sampler_cpu = nmi ? ktop_sampler_cpu(ktop) : KTOP_NO_CPU,
 		.trace_mask = ktop->control.events[KTOP_TRACE_FIRST / 32],

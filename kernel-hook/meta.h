@@ -45,7 +45,7 @@ struct ktop_meta {
 	struct ktop_name kernel, version, arch, anchor;
 	struct ktop_build_id build_id;
 	ktop_symbol_after *symbols;	/* NULL: the kernel does not know its symbols */
-	bool outside;			/* the status names the timer KTOP_OUTSIDE */
+	uint8_t outside;		/* the status names the timer so; 0: as it is */
 
 	/* name_table.h says who writes what; the writer is the kernel (serial) */
 	struct ktop_table processes, threads, objects;

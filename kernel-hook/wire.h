@@ -49,8 +49,11 @@ enum ktop_stream { KTOP_META, KTOP_SAMPLES, KTOP_TRACE, KTOP_STREAMS };
 enum ktop_mode { KTOP_MODE_KERNEL, KTOP_MODE_USER, KTOP_MODE_IDLE, KTOP_MODES };
 /* The CPU of a raw sample: how its registers are numbered. */
 enum ktop_arch { KTOP_X86_64, KTOP_I386, KTOP_RISCV64, KTOP_AARCH64, KTOP_ARCHS };
-/* KTOP_OUTSIDE stands in `status` alone: the hook is in a plugin of QEMU, and samples the guest from outside. */
-enum ktop_sampler { KTOP_TIMER, KTOP_NMI, KTOP_OUTSIDE, KTOP_SAMPLERS };
+/*
+ * KTOP_OUTSIDE and KTOP_STUB stand in `status` alone: the hook is in a plugin of QEMU, or a client of its gdb stub, and
+ * samples the guest from outside.
+ */
+enum ktop_sampler { KTOP_TIMER, KTOP_NMI, KTOP_OUTSIDE, KTOP_STUB, KTOP_SAMPLERS };
 
 /* ktop_wire_sample.flags */
 enum {

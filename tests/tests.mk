@@ -6,6 +6,7 @@ UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample tr
 	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug virtio_serial virtq) \
 	$(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
 	$(call in,agent/wire/test_,decode fields record recording) $(call in,agent/vm/qmp/test_,qmp) \
+	$(call in,agent/vm/gdb/test_,gdb_packets gdb_stub) \
 	$(call in,agent/vm/test_,launch link plug port_socket) \
 	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
 		debug_file debuginfod demangle line_worker sym_dwarf sym_elf sym_text) \
@@ -24,16 +25,16 @@ THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kern
 WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers) \
 	$(call in,kernel-hook/plugin/test_,call_barriers)
-FAKES = ansi call_model canvas_dump counts decode_log fake_btf fake_guest fake_host fake_linux fake_machine fake_modules fake_port fake_qmp fake_serial fake_smp golden \
+FAKES = ansi call_model canvas_dump counts decode_log fake_btf fake_gdb fake_guest fake_host fake_linux fake_machine fake_modules fake_port fake_qmp fake_serial fake_smp golden \
 	hand_picture no_waits packets picture query_world recordings report_fixture safe_canvas session_fixture sheet stage
-FUZZ = $(addprefix fuzz_,decode recording qmp elf boot_image kallsyms orc modules dwarf cfi nm demangle unwind control service screen session)
-# The same targets with each allocation refused in turn. The hook and unwinding allocate nothing; fuzz_session would
+FUZZ = $(addprefix fuzz_,decode recording qmp gdb elf boot_image kallsyms orc modules dwarf cfi nm demangle unwind control service screen session)
+# The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would
 # take too long.
-SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_session,$(FUZZ)))
+SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))
 TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny port books events plugin plugin_choice plugin_safety linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
+E2E = tiny port books events plugin gdb plugin_choice plugin_safety linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
 	faults_port faults_files ctl record replay machines suspend demo config
 ALONE = oracle unread	# in tests/e2e too; they run alone, since they compare times of the host
@@ -107,7 +108,7 @@ check: packages
 SCARCE_ALL = $(SCARCE:%=build/check/%) $(call test,scarce)
 soak: packages
 	$(MAKE) build/ktop build/ktop-plugin.so demo-kernel $(SCARCE_ALL) $(call test,memory) $(TOOLS:%=build/check/%)
-	for program in $(SCARCE_ALL) tests/e2e/refused; do $$program all || exit 1; done
+	for program in $(SCARCE_ALL) tests/e2e/refused tests/e2e/gdb; do $$program all || exit 1; done
 	$(call test,memory) soak
 	tests/soak
 	ROUNDS=200 tests/e2e/plugin_safety

@@ -96,6 +96,14 @@ static void change(struct live *live)
 	link_change(live->link);
 }
 
+/* To the gdb stub, a machine that was reset is the same one: so the process that samples begins again. */
+static void begin_anew(struct live *live)
+{
+	live->goes_on = live->running;
+	commands_drop(live->commands, "no answer: the guest was reset, or put back by loadvm; ask again");
+	link_lost_port(live->link);
+}
+
 static unsigned step(struct source *source, uint64_t now)
 {
 	struct live *live = live_of(source);
@@ -106,11 +114,14 @@ static unsigned step(struct source *source, uint64_t now)
 	 * A guest closes its port when it reboots or unloads its hook. Both stop the sampling. The plugin does not
 	 * stop: it begins a boot by itself.
 	 */
-	bool stopped = !link_by_plugin(live->link) && (resets > live->resets || link_closed(live->link));
+	bool anew = link_by_gdb(live->link) && resets > live->resets;
+	bool stopped = !link_by_plugin(live->link) && !anew && (resets > live->resets || link_closed(live->link));
 
 	live->resets = resets;
 	if (link_wants_change(live->link))
 		change(live);
+	if (anew)
+		begin_anew(live);
 	if (begun)
 		commands_drop(live->commands, "no answer: the guest's port was silent, and is connected "
 			"anew; ask again");

@@ -31,7 +31,8 @@ static int lock_folder(const char *path)
 static int remove_files(int fd)
 {
 	return (unlinkat(fd, LAUNCH_QMP, 0) == 0) + (unlinkat(fd, LAUNCH_PORT, 0) == 0) +
-		(unlinkat(fd, LAUNCH_PLUGIN, 0) == 0) + (unlinkat(fd, LAUNCH_OUTPUT, 0) == 0);
+		(unlinkat(fd, LAUNCH_PLUGIN, 0) == 0) + (unlinkat(fd, LAUNCH_GDB, 0) == 0) +
+		(unlinkat(fd, LAUNCH_OUTPUT, 0) == 0);
 }
 
 /* Keeps an empty folder: another ktop may have just made it, and be about to lock it. */

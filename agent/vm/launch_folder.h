@@ -16,6 +16,7 @@ struct launch_folder {			/* starts as { .lock = -1 } */
 #define LAUNCH_QMP "qmp"
 #define LAUNCH_PORT "port"
 #define LAUNCH_PLUGIN "plugin"
+#define LAUNCH_GDB "gdb"
 #define LAUNCH_OUTPUT "output"
 
 /* Makes it in XDG_RUNTIME_DIR, else in /tmp, mode 0700. False with `error` set. */

@@ -176,6 +176,8 @@ static void step_seeking(struct link *link, uint64_t now)
 
 static struct qmp_talk *talk_of(struct link *link)
 {
+	if (link->stage == STAGE_STUB || link->stage == STAGE_RETURNING_STUB)
+		return &link->gdbserver.talk;
 	return link->stage == STAGE_DISCOVERING ? &link->discovery.talk :
 		link->stage >= STAGE_PLUGGING ? &link->plugging.talk : NULL;
 }
@@ -190,6 +192,10 @@ static void step_talk(struct link *link, uint64_t now)
 		return;
 	if (link->stage == STAGE_DISCOVERING)
 		end_discovery(link, now);
+	else if (link->stage == STAGE_STUB)
+		gdb_end_talk(link, now);
+	else if (link->stage == STAGE_RETURNING_STUB)
+		link_enter(link, STAGE_NOTHING);
 	else if (link->stage == STAGE_PLUGGING)
 		port_end_plug(link, now);
 	else
@@ -207,6 +213,9 @@ static void step_stage(struct link *link, uint64_t now)
 		break;
 	case STAGE_SEEKING:
 		step_seeking(link, now);
+		break;
+	case STAGE_LEAVING_STUB:
+		gdb_step_leaving(link, now);
 		break;
 	default:
 		step_talk(link, now);
@@ -232,6 +241,8 @@ bool link_step(struct link *link, uint64_t now)
 	struct port_socket *before;
 
 	step_qmp(link, now);
+	gdb_watch(link, now);
+	gdb_watch_process(link, now);
 	silence_watch(link, now);
 	choice_watch(link, now);
 	if (silence_wants_new_port(link) || silence_is_of_lost_port(link)) {
@@ -254,7 +265,7 @@ uint64_t link_due(struct link *link, uint64_t now)
 
 	uint64_t change = choice_is_open(link) ? link->change_at : UINT64_MAX, due;
 
-	if (link->seek || link->look)
+	if (link->seek || link->look || link->stage == STAGE_LEAVING_STUB)
 		return now + (uint64_t)ERRAND_MS * NS_PER_MS;
 	due = talk ? talk_due(talk) : UINT64_MAX;
 	return due < change ? due : change;
@@ -284,6 +295,7 @@ struct link *link_new(const char *qmp, const char *port, bool plug, enum link_ch
 	link->port_path = port ? util_copy(port, strlen(port)) : NULL;
 	link->plug = plug;
 	link->choice = choice;
+	link->folder.lock = -1;
 	return link;
 }
 
@@ -294,6 +306,8 @@ static void drop_stage(struct link *link)
 	link->seek = NULL;
 	if (link->stage == STAGE_DISCOVERING)
 		discover_clear(&link->discovery);
+	else if (link->stage == STAGE_STUB || link->stage == STAGE_RETURNING_STUB)
+		gdbserver_clear(&link->gdbserver);
 	else if (link->stage >= STAGE_PLUGGING)
 		plug_clear(&link->plugging);
 	qmp_free(link->opening);
@@ -309,6 +323,8 @@ void link_leave(struct link *link, uint64_t now, int timeout_ms)
 
 	drop_stage(link);
 	link->left = true;
+	if (choice_is_gdb(link) && gdb_leave(link, now, timeout_ms))
+		return;
 	if (plugged && link->qmp && qmp_state(link->qmp) != VM_GONE) {
 		unplug_begin(&link->plugging, link->qmp, now, most);
 		link_enter(link, STAGE_UNPLUGGING);
@@ -317,7 +333,8 @@ void link_leave(struct link *link, uint64_t now, int timeout_ms)
 
 bool link_leaving(const struct link *link)
 {
-	return link->stage == STAGE_UNPLUGGING;
+	return link->stage == STAGE_UNPLUGGING || link->stage == STAGE_LEAVING_STUB ||
+		link->stage == STAGE_RETURNING_STUB;
 }
 
 void link_free(struct link *link)
@@ -328,6 +345,7 @@ void link_free(struct link *link)
 	silence_clear(link);
 	qmp_free(link->qmp);
 	port_socket_free(link->socket);
+	gdb_clear(link);
 	qmp_facts_clear(&link->facts);
 	free(link->why);
 	free(link->qmp_path);
@@ -337,6 +355,8 @@ void link_free(struct link *link)
 
 const char *link_port_path(const struct link *link)
 {
+	if (choice_is_gdb(link))
+		return NULL;
 	return link->port_path ? link->port_path : choice_is_plugin(link) ? link->facts.plugin : link->facts.port;
 }
 
@@ -360,7 +380,7 @@ enum vm_state link_vm(const struct link *link)
 	if (link->hangs)
 		return VM_HANGS;
 	if (link->qmp)
-		return qmp_state(link->qmp);
+		return link->steady ? VM_RUNNING : qmp_state(link->qmp);
 	return link->qmp_path && !link->socket && link->was_connected ? VM_GONE : VM_UNKNOWN;
 }
 
@@ -370,7 +390,8 @@ enum link_state link_port_state(const struct link *link)
 		return LINK_NO_HELLO;
 	if (link->socket)
 		return link->holder ? LINK_TAKEN : LINK_NOT_OPENED;
-	if (link->qmp && !link->facts.port_present && !link->port_path && !choice_is_plugin(link))
+	if (link->qmp && !link->facts.port_present && !link->port_path && !choice_is_plugin(link) &&
+			!choice_is_gdb(link))
 		return LINK_NO_PORT;
 	return link->was_connected ? LINK_LOST : LINK_CONNECTING;
 }

@@ -29,8 +29,11 @@ enum link_state {
 	LINK_LOST,			/* was up; the other side closed */
 };
 
-/* Who samples: the hook in the guest, or ktop's plugin in QEMU. AUTO: the hook while the guest has its port open. */
-enum link_choice { LINK_AUTO, LINK_HOOK, LINK_PLUGIN };
+/*
+ * Who samples: the hook in the guest, ktop's plugin in QEMU, or a process of ktop's by QEMU's gdb stub. AUTO: the
+ * hook while the guest has its port open, else the plugin.
+ */
+enum link_choice { LINK_AUTO, LINK_HOOK, LINK_PLUGIN, LINK_GDB };
 
 enum {
 	LINK_RETRY_MS = 500,
@@ -81,6 +84,7 @@ const char *link_stays(const struct link *link);
 
 /* Is the link connected to the plugin, or about to be, and not to the guest's port? */
 bool link_by_plugin(const struct link *link);
+bool link_by_gdb(const struct link *link);	/* likewise: the process at the gdb stub */
 
 /*
  * link_wants_change: the guest has opened its port, or closed it, so the other one of hook and plugin is the better

@@ -9,9 +9,14 @@
 
 enum { WATCH_MS = 500 };		/* between two questions whether the guest has its port open */
 
+bool choice_is_gdb(const struct link *link)
+{
+	return link->choice == LINK_GDB && !link->port_path;
+}
+
 bool choice_is_plugin(const struct link *link)
 {
-	if (link->port_path || link->choice == LINK_HOOK)
+	if (link->port_path || link->choice == LINK_HOOK || link->choice == LINK_GDB)
 		return false;
 	return link->choice == LINK_PLUGIN || (link->facts.plugin && !link->facts.port_open);
 }
@@ -38,6 +43,11 @@ void choice_watch(struct link *link, uint64_t now)
 		link->change_asked = true;
 		link->change_at = now + (uint64_t)WATCH_MS * NS_PER_MS;
 	}
+}
+
+bool link_by_gdb(const struct link *link)
+{
+	return choice_is_gdb(link);
 }
 
 bool link_by_plugin(const struct link *link)

@@ -25,11 +25,13 @@ static bool has_foreign_port(const struct link *link)
 /* A VM that does not run must not be changed: it may be about to come by migration. */
 bool port_awaits_vm(const struct link *link)
 {
+	if (choice_is_gdb(link))
+		return link_vm(link) != VM_RUNNING;
 	return link->plug && !link_port_path(link) && link_vm(link) != VM_RUNNING &&
 		!has_foreign_port(link) && !choice_is_plugin(link);
 }
 
-static void connected(struct link *link, struct port_socket *socket, uint64_t now)
+void port_connected(struct link *link, struct port_socket *socket, uint64_t now)
 {
 	free(link->why);
 	link->why = NULL;
@@ -46,7 +48,7 @@ static void take_port(struct link *link, uint64_t now)
 	link->heard = false;
 	link->heard_at = now;
 	if (socket)
-		connected(link, socket, now);
+		port_connected(link, socket, now);
 	else
 		link_fail(link, error, now);
 }
@@ -62,7 +64,9 @@ void port_begin(struct link *link, uint64_t now)
 {
 	const char *path = link_port_path(link);
 
-	if (path && link->was_connected)
+	if (choice_is_gdb(link))
+		gdb_begin(link, now);
+	else if (path && link->was_connected)
 		take_port(link, now);
 	else if (path)
 		link_seek(link, path, -1);
@@ -103,7 +107,7 @@ void port_end_plug(struct link *link, uint64_t now)
 		link->facts.port_present = link->facts.port_plugged = true;
 		link->heard = false;
 		link->heard_at = now;
-		connected(link, port_socket_from_fd(plug->fd), now);
+		port_connected(link, port_socket_from_fd(plug->fd), now);
 		plug->fd = -1;
 	} else {
 		link->plug_refused = plug->refused;

@@ -46,6 +46,9 @@ static char *stage_remark(const struct link *link)
 			"10 s at most", link->discovery.talk.question);
 	case STAGE_SEEKING:
 		return util_format("looks for the program that holds the socket %s", link->wanted);
+	case STAGE_STUB:
+		return util_format("asks QEMU for its gdb stub: waits for the answer to `%s`, 5 s at most",
+			link->gdbserver.talk.question);
 	case STAGE_PLUGGING:
 		return util_format("plugs the port in: waits for the answer to `%s`, 10 s at "
 			"most", plug->talk.question);

@@ -15,7 +15,7 @@ enum {
 /* The chardev of the port to ask QEMU about. NULL: there is no port, or link_choice.c asks already. */
 static const char *port_label(const struct link *link)
 {
-	if (choice_is_plugin(link) || choice_is_open(link))
+	if (choice_is_plugin(link) || choice_is_gdb(link) || choice_is_open(link))
 		return NULL;
 	return link->plugged.bus[0] ? QMP_PLUG_PORT : link->facts.label;
 }

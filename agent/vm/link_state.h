@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a link knows. link.c drives it; link_choice.c, link_port.c, link_remark.c and link_silence.c are parts of it. */
+/*
+ * What a link knows. link.c drives it; link_choice.c, link_gdb.c, link_port.c, link_remark.c and link_silence.c are
+ * parts of it.
+ */
 #ifndef LINK_STATE_H
 #define LINK_STATE_H
 
@@ -7,8 +10,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "agent/vm/gdb/gdb_process.h"
 #include "agent/vm/qmp/qmp_discover.h"
+#include "agent/vm/qmp/qmp_gdbserver.h"
 #include "agent/vm/qmp/qmp_plug.h"
+#include "launch_folder.h"
 #include "link.h"
 
 struct errand;
@@ -19,6 +25,9 @@ enum link_stage {
 	STAGE_OPENING,			/* QMP's greeting, capabilities and state */
 	STAGE_DISCOVERING,
 	STAGE_SEEKING,			/* who holds a socket that the link wants */
+	STAGE_STUB,			/* QEMU is asked for its gdb stub */
+	STAGE_LEAVING_STUB,		/* the process that samples lets the machine go on */
+	STAGE_RETURNING_STUB,		/* QEMU takes its stub away */
 	STAGE_PLUGGING,
 	STAGE_PLUGGING_BACK,		/* takes out what was plugged in in vain */
 	STAGE_UNPLUGGING,
@@ -46,6 +55,15 @@ struct link {
 	enum link_choice choice;
 	bool change_asked, change;	/* QEMU was asked whether the guest has its port open; that has changed */
 	uint64_t change_at;		/* when QEMU is to be asked next */
+
+	/* The gdb stub. */
+	struct qmp_gdbserver gdbserver;	/* for asking for it, and for taking it away */
+	struct gdb_process process;
+	struct launch_folder folder;	/* with the stub's socket */
+	bool stub_is_ours;		/* it was started for this link */
+	uint64_t return_by;		/* when it is given up to take it away */
+	uint64_t resumes, ran_at;	/* qmp_resumes(); when the machine was known to run */
+	bool steady;			/* the machine is stopped, but no longer than for a sample */
 
 	bool plug;			/* a missing port may be plugged in */
 	bool plug_refused;		/* this QEMU has refused that */
@@ -79,6 +97,7 @@ void link_seek(struct link *link, const char *path, int own_fd);	/* looks for wh
 
 /* ---- the port (link_port.c) ---- */
 
+void port_connected(struct link *link, struct port_socket *socket, uint64_t now);
 bool port_awaits_vm(const struct link *link);	/* a port will be plugged in once the VM runs */
 void port_begin(struct link *link, uint64_t now);	/* connects the port, or plugs it in */
 /* ends SEEKING: `client` or nobody holds the port */
@@ -89,8 +108,19 @@ void port_end_unplug(struct link *link, uint64_t now);
 /* ---- who samples (link_choice.c) ---- */
 
 bool choice_is_plugin(const struct link *link);	/* as far as the machine's facts are known */
+bool choice_is_gdb(const struct link *link);
 bool choice_is_open(const struct link *link);	/* there are both, and the user leaves the choice to us */
 void choice_watch(struct link *link, uint64_t now);	/* does the guest open its port, or close it? */
+
+/* ---- the gdb stub (link_gdb.c) ---- */
+
+void gdb_watch(struct link *link, uint64_t now);	/* a part of each step: the machine's state without our stops */
+void gdb_begin(struct link *link, uint64_t now);
+void gdb_end_talk(struct link *link, uint64_t now);
+void gdb_watch_process(struct link *link, uint64_t now);
+bool gdb_leave(struct link *link, uint64_t now, int timeout_ms);	/* false: nothing is to be given back */
+void gdb_step_leaving(struct link *link, uint64_t now);
+void gdb_clear(struct link *link);
 
 /* ---- silence (link_silence.c) ---- */
 

@@ -18,12 +18,13 @@ enum { EVENT_CPUS = 4096 };		/* more than any guest has: larger numbers are dama
 
 enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
 enum mode { MODE_KERNEL, MODE_USER, MODE_IDLE, MODES };
-enum sampler { SAMPLER_TIMER, SAMPLER_NMI, SAMPLER_OUTSIDE };
+enum sampler { SAMPLER_TIMER, SAMPLER_NMI, SAMPLER_OUTSIDE, SAMPLER_STUB };
 
 /* The word for it on the screen and in reports. OUTSIDE: no sampler of the hook, but the plugin in QEMU. */
 static inline const char *sampler_word(enum sampler sampler)
 {
-	return sampler == SAMPLER_NMI ? "nmi" : sampler == SAMPLER_OUTSIDE ? "plugin" : "timer";
+	return sampler == SAMPLER_NMI ? "nmi" : sampler == SAMPLER_OUTSIDE ? "plugin" :
+		sampler == SAMPLER_STUB ? "gdb" : "timer";
 }
 
 /* Bytes inside the packet: not terminated, only their length was checked, valid during the call only. */

@@ -196,7 +196,7 @@ static bool begin(void)
 {
 	struct ktop_facts facts = {
 		.kernel = "guest", .arch = boot.machine.arch, .cpus = boot.machine.cpus, .clock_hz = 1000000000,
-		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after, .outside = true,
+		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after, .outside = KTOP_OUTSIDE,
 	};
 
 	if (getrandom(facts.boot_id, sizeof(facts.boot_id), 0) != (ssize_t)sizeof(facts.boot_id))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "gate.h"
 #include "memory.h"
 
-/* linux/Documentation/arch/x86/x86_64/mm.rst: each CPU's entry area begins with the IDT, the same for all. */
-#define IDT UINT64_C(0xfffffe0000000000)
+/* linux/Documentation/arch/x86/x86_64/mm.rst */
 #define CODE UINT64_C(0xffffffff80000000)	/* the kernel's, up to the modules' */
 #define CODE_END UINT64_C(0xffffffffc0000000)
 
@@ -16,13 +17,23 @@ struct gate {				/* Intel SDM, volume 3, figure 7-8 */
 	uint32_t high, none;
 };
 
-uint64_t gate_read(const struct qemu *qemu, struct qemu_cpu *cpu)
+_Static_assert(sizeof(struct gate) == GATE_SIZE, "a gate of a 64-bit IDT");
+
+uint64_t gate_handler(const void *bytes)
 {
-	struct gate gate = { .kind = 0 };
+	struct gate gate;
 	uint64_t handler;
 
-	if (memory_read(qemu, cpu, IDT, &gate, sizeof(gate)) != sizeof(gate) || gate.kind != GATE_KIND)
+	memcpy(&gate, bytes, sizeof(gate));
+	if (gate.kind != GATE_KIND)
 		return 0;
 	handler = gate.low | (uint64_t)gate.middle << 16 | (uint64_t)gate.high << 32;
 	return handler >= CODE && handler < CODE_END ? handler : 0;
+}
+
+uint64_t gate_read(const struct qemu *qemu, struct qemu_cpu *cpu)
+{
+	uint8_t bytes[GATE_SIZE];
+
+	return memory_read(qemu, cpu, GATE_ADDRESS, bytes, sizeof(bytes)) == sizeof(bytes) ? gate_handler(bytes) : 0;
 }

@@ -9,6 +9,13 @@
 
 #define GATE_FUNCTION "asm_exc_divide_error"
 
+/* Each CPU's entry area begins with the IDT, at the same address in all kernels. */
+#define GATE_ADDRESS UINT64_C(0xfffffe0000000000)
+enum { GATE_SIZE = 16 };		/* bytes */
+
+/* What these bytes lead to; 0: they are no gate of such a kernel. */
+uint64_t gate_handler(const void *bytes);
+
 /* On the CPU's thread. 0: there is no such kernel, or not yet. */
 uint64_t gate_read(const struct qemu *qemu, struct qemu_cpu *cpu);
 

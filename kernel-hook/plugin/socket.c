@@ -127,15 +127,20 @@ static bool listen_at(int listener, const struct sockaddr_un *address)
 	return bound && chmod(address->sun_path, S_IRUSR | S_IWUSR) == 0 && listen(listener, 1) == 0;
 }
 
+void plugin_socket_serve(struct plugin_socket *self, int client)
+{
+	*self = (struct plugin_socket) {
+		.transport = { .connected = connected, .buffer = buffer, .send = send_buffer, .receive = receive },
+		.listener = -1, .client = client, .connections = client >= 0,
+	};
+}
+
 const char *plugin_socket_listen(struct plugin_socket *self, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int why;
 
-	*self = (struct plugin_socket) {
-		.transport = { .connected = connected, .buffer = buffer, .send = send_buffer, .receive = receive },
-		.listener = -1, .client = -1,
-	};
+	plugin_socket_serve(self, -1);
 	if (strlen(path) >= sizeof(self->path))
 		return "the path is too long";
 	strcpy(self->path, path);

@@ -25,6 +25,9 @@ struct plugin_socket {
 /* NULL, or why it cannot listen there. A file that a dead one has left is taken away. */
 const char *plugin_socket_listen(struct plugin_socket *socket, const char *path);
 
+/* Does not listen: serves this connected client alone, until it has gone; -1: none. Takes it over. */
+void plugin_socket_serve(struct plugin_socket *socket, int client);
+
 /* What to wait for: who comes, what it says, or room for what it has not read yet. */
 struct pollfd plugin_socket_wait(const struct plugin_socket *socket);
 

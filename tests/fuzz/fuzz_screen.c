@@ -42,7 +42,7 @@ static void take_state(struct fuzz_input *input, struct picture *picture)
 	picture->vitals->vm = (enum vm_state)(input_byte(input) % (VM_GONE + 1));
 	picture->vitals->link = (enum link_state)(input_byte(input) % (LINK_LOST + 1));
 	picture->vitals->running = input_byte(input) & 1;
-	picture->vitals->sampler = (enum sampler)(input_byte(input) % 3);
+	picture->vitals->sampler = (enum sampler)(input_byte(input) % 4);
 	picture->vitals->rate = (uint32_t)number;
 	picture->vitals->achieved = picture->vitals->cost_ns = (double)number;
 	picture->vitals->lost_guest = picture->vitals->skipped_bytes = number;

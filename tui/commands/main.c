@@ -8,6 +8,7 @@
 
 #include "agent/base/json.h"
 #include "agent/base/util.h"
+#include "agent/vm/gdb/gdb_sampler.h"
 #include "command.h"
 
 #define VERSION "0.1"
@@ -61,6 +62,8 @@ static int run(int count, char **words)
 		return print_help();
 	if (strcmp(first, "--version") == 0)
 		return printf("ktop %s\n", VERSION) > 0 ? COMMAND_DONE : COMMAND_FAILED;
+	if (strcmp(first, GDB_SAMPLER_WORD) == 0 && count == 3)
+		return gdb_sampler_run(STDIN_FILENO, words[2]) ? COMMAND_DONE : COMMAND_FAILED;
 	for (int i = 0; i < COMMANDS; i++)
 		if (strcmp(first, commands[i]->name) == 0)
 			return run_command(commands[i], words + 2, (size_t)count - 2);

@@ -94,7 +94,8 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 		return;
 	}
 	if (vitals->kernel[0] != '\0')
-		add(title, STYLE_TEXT, 10, 0, vitals->sampler == SAMPLER_OUTSIDE ? "from outside" : "hook");
+		add(title, STYLE_TEXT, 10, 0, vitals->sampler == SAMPLER_STUB ? "gdb stub" :
+			vitals->sampler == SAMPLER_OUTSIDE ? "from outside" : "hook");
 	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s",
 		state_words_of_vm(vitals->vm)->name);
 }

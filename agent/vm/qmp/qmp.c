@@ -22,7 +22,7 @@ struct qmp {
 	int fd;
 	bool gone, greeted;
 	enum vm_state state;
-	uint64_t resets, deletions;
+	uint64_t resumes, resets, deletions;
 
 	/* The line that is being received. */
 	char *line;
@@ -49,6 +49,7 @@ static void handle_event(struct qmp *qmp, const char *name, const cJSON *data)
 	const cJSON *device = cJSON_GetObjectItemCaseSensitive(data, "device");
 
 	qmp->state = qmp_state_after(qmp->state, name);
+	qmp->resumes += strcmp(name, "RESUME") == 0;
 	if (strcmp(name, "RESET") == 0) {
 		qmp->resets++;
 		qmp_ask(qmp);
@@ -371,6 +372,11 @@ uint64_t qmp_asked(const struct qmp *qmp)
 enum vm_state qmp_state(const struct qmp *qmp)
 {
 	return qmp->state;
+}
+
+uint64_t qmp_resumes(const struct qmp *qmp)
+{
+	return qmp->resumes;
 }
 
 uint64_t qmp_resets(const struct qmp *qmp)

@@ -89,6 +89,7 @@ enum vm_state qmp_state(const struct qmp *qmp);
 /* Asks for the state, unless that is under way. qmp_asked: since when (util_now), or 0: it is not. */
 void qmp_ask(struct qmp *qmp);
 uint64_t qmp_asked(const struct qmp *qmp);
+uint64_t qmp_resumes(const struct qmp *qmp);	/* RESUME events so far */
 uint64_t qmp_resets(const struct qmp *qmp);	/* RESET events so far */
 uint64_t qmp_deletions(const struct qmp *qmp);	/* how often QMP_PLUG_PORT was deleted, by whomever */
 

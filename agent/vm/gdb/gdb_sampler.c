@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "gdb_connect.h"
+#include "gdb_sampler.h"
+#include "gdb_stub.h"
+#include "kernel-hook/base/str.h"
+#include "kernel-hook/hook.h"
+#include "kernel-hook/ktop.h"
+#include "kernel-hook/plugin/gate.h"
+#include "kernel-hook/plugin/raw.h"
+#include "kernel-hook/plugin/socket.h"
+#include "kernel-hook/plugin/target.h"
+#include "kernel-hook/port.h"
+
+enum {
+	RATE = 100,			/* each sample stops the guest */
+	RING = 1 << 20,			/* bytes a CPU */
+	CPUS = 256,
+	RUNS = 4,			/* times as long as it stood for a sample, the guest runs before the next one */
+	DRAINS = 64,			/* at most, one after the other */
+	BEAT_MS = 50,			/* between two looks at the port while the guest's clock stands */
+};
+
+#define NEVER UINT64_MAX
+#define NOTE "each sample stops the guest; threads, programs and events are seen by its hook alone"
+
+/* Of the one thread there is. */
+static struct {
+	struct plugin_socket port;
+	struct gdb_stub *stub;
+	struct ktop *ktop;		/* NULL: the stub has not told yet what machine it is */
+	uint32_t cpu;			/* that is being sampled */
+	uint64_t gate;			/* what gate 0 of a Linux kernel leads to; 0: not known */
+	uint64_t wishes[CPUS];		/* when each CPU is to be sampled, by the clock below */
+
+	/* The clock: the host's, without the time in which somebody else had stopped the machine. */
+	uint64_t away;			/* ns in which it was stopped so far */
+	uint64_t paused;		/* since when it is stopped; 0: it is not */
+	uint64_t rests;			/* the next sample is not begun before this, in host time */
+	uint64_t moment;		/* of the sample that is being written; 0: none is */
+} sampler;
+
+/* ---- what the hook asks of its kernel (port.h) ---- */
+
+uint32_t ktop_port_cpu(void)
+{
+	return sampler.cpu;
+}
+
+uint64_t ktop_port_clock(void)
+{
+	return (sampler.moment ? sampler.moment : sampler.paused ? sampler.paused : util_now()) - sampler.away;
+}
+
+unsigned long ktop_port_irq_save(void)
+{
+	return 0;
+}
+
+void ktop_port_irq_restore(unsigned long state)
+{
+	(void)state;
+}
+
+/* Of what it tells, nothing is looked at where samples are raw. */
+const struct ktop_current *ktop_port_current(uint64_t pc)
+{
+	static const struct ktop_current nobody = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
+
+	(void)pc;
+	return &nobody;
+}
+
+void ktop_port_timer(uint64_t deadline)
+{
+	sampler.wishes[sampler.cpu] = deadline;
+}
+
+/* begin_grids does it. */
+void ktop_port_kick(uint32_t cpu)
+{
+	(void)cpu;
+}
+
+bool ktop_port_nmi(uint32_t cpu)
+{
+	(void)cpu;
+	return false;
+}
+
+/* ---- samples ---- */
+
+static uint8_t *put_list(uint8_t *to, const void *elements, uint32_t count, size_t size)
+{
+	uint16_t told = (uint16_t)count;
+
+	memcpy(to, &told, sizeof(told));
+	if (count)
+		memcpy(to + sizeof(told), elements, count * size);
+	return to + sizeof(told) + count * size;
+}
+
+/* A CPU whose registers cannot be read has none: its time counts all the same. */
+uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
+{
+	static const struct target_state unknown = { .mode = KTOP_MODES };
+	struct gdb_stack stack;
+	const struct target_state *known = gdb_stub_cpu(sampler.stub, sampler.cpu, &stack);
+	const struct target_state *state = known ? known : &unknown;
+	const struct ktop_wire_raw_sample fixed = {
+		.weight = weight,
+		.mode = gdb_stub_idle(sampler.stub, sampler.cpu) ? KTOP_MODE_IDLE : state->mode,
+		.arch = state->arch,
+		.space = state->space,
+		.base = state->base,
+		.valid = ((uint64_t)1 << state->count) - 1,
+		.stack_address = state->sp,
+	};
+	uint8_t *at = payload + sizeof(fixed);
+
+	memcpy(payload, &fixed, sizeof(fixed));
+	at = put_list(at, state->registers, state->count, sizeof(state->registers[0]));
+	at = put_list(at, stack.bytes, known ? stack.size : 0, 1);
+	return (uint32_t)(at - payload);
+}
+
+/* All CPUs are sampled at the same moments, so that the machine is stopped once for all of them. */
+static void tick(uint32_t cpu)
+{
+	sampler.cpu = cpu;
+	sampler.wishes[cpu] = NEVER;
+	ktop_tick(sampler.ktop, &(struct ktop_regs) { .pc = 0 });
+}
+
+/* A new order is obeyed at once: nothing is due then, so nothing is read. */
+static void begin_grids(void)
+{
+	sampler.moment = util_now();
+	for (uint32_t i = 0; i < sampler.ktop->cpus; i++)
+		if (sampler.ktop->sampler != KTOP_NONE && sampler.ktop->cpu[i].order != sampler.ktop->cpu[i].started)
+			tick(i);
+	sampler.moment = 0;
+}
+
+/* What it costs the guest is the time for which it stands. */
+static void take_sample(void)
+{
+	uint64_t now;
+
+	sampler.moment = util_now();
+	sampler.rests = sampler.moment + RUNS * gdb_stub_stopped(sampler.stub);
+	now = ktop_port_clock();
+	for (uint32_t i = 0; i < sampler.ktop->cpus; i++) {
+		if (sampler.wishes[i] > now)
+			continue;
+		tick(i);
+		ktop_count(&ktop_ring(&sampler.ktop->cpu[i], KTOP_SAMPLES)->cost, gdb_stub_stopped(sampler.stub));
+	}
+	sampler.moment = 0;
+}
+
+/* ---- where a Linux kernel runs ---- */
+
+static void look_for_gate(void)
+{
+	if (!sampler.gate && strcmp(gdb_stub_arch(sampler.stub), "x86_64") == 0)
+		gdb_stub_look(sampler.stub, GATE_ADDRESS, GATE_SIZE);
+}
+
+static void take_gate(void)
+{
+	const uint8_t *bytes = gdb_stub_seen(sampler.stub, GATE_SIZE);
+
+	if (sampler.gate || !bytes)
+		return;
+	sampler.gate = gate_handler(bytes);
+	if (sampler.gate)
+		ktop_symbols(sampler.ktop, 0);
+}
+
+/* The one function whose place is known: it tells where all of them are. */
+static bool symbol_after(uint64_t from, struct ktop_symbol *symbol)
+{
+	*symbol = (struct ktop_symbol) { .address = sampler.gate, .size = 1, .name = GATE_FUNCTION };
+	return sampler.gate && sampler.gate >= from;
+}
+
+/* ---- the hook ---- */
+
+static uint64_t unix_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static bool begin(void)
+{
+	const struct ktop_settings settings = {
+		.rate = RATE, .ring_size = RING, .processes = 1, .threads = 1, .objects = 1,
+	};
+	struct ktop_facts facts = {
+		.kernel = "guest", .arch = gdb_stub_arch(sampler.stub), .cpus = gdb_stub_cpus(sampler.stub),
+		.outside = KTOP_STUB, .symbols = symbol_after,
+		.clock_hz = NS_PER_SECOND, .epoch_ns = unix_time() - ktop_port_clock(),
+	};
+	size_t size = ktop_memory_size(facts.cpus, &settings);
+	void *memory = size ? mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+
+	if (memory == MAP_FAILED || getrandom(facts.boot_id, sizeof(facts.boot_id), 0) != sizeof(facts.boot_id))
+		return false;
+	sampler.ktop = ktop_init(&facts, &settings, &sampler.port.transport, memory, size);
+	if (sampler.ktop)
+		ktop_str_set(&sampler.ktop->meta.note, NOTE);
+	for (uint32_t i = 0; sampler.ktop && i < facts.cpus; i++) {
+		sampler.wishes[i] = NEVER;
+		sampler.ktop->cpu[i].grid.seed = sampler.ktop->cpu[0].grid.seed;
+	}
+	return sampler.ktop;
+}
+
+static uint64_t next_wish(void)
+{
+	uint64_t next = NEVER;
+
+	for (uint32_t i = 0; sampler.ktop && i < sampler.ktop->cpus; i++)
+		next = sampler.wishes[i] < next ? sampler.wishes[i] : next;
+	return next;
+}
+
+/* The clock stands from when the machine was found stopped by somebody else until it is sampled again. */
+static void keep_clock(uint64_t now, bool taken)
+{
+	enum gdb_state state = gdb_stub_state(sampler.stub);
+
+	if (state == GDB_PAUSED && !sampler.paused)
+		sampler.paused = now;
+	if (sampler.paused && (taken || state == GDB_RUNNING)) {
+		sampler.away += now - sampler.paused;
+		sampler.paused = 0;
+	}
+}
+
+/* ---- the loop ---- */
+
+static void drain(void)
+{
+	for (int i = 0; i < DRAINS && ktop_drain(sampler.ktop); i++)
+		;
+	begin_grids();
+}
+
+static bool is_due(uint64_t now)
+{
+	enum gdb_state state = gdb_stub_state(sampler.stub);
+
+	return (state == GDB_RUNNING && now >= sampler.rests && next_wish() <= ktop_port_clock()) ||
+		(state == GDB_PAUSED && next_wish() != NEVER && now >= gdb_stub_due(sampler.stub));
+}
+
+/* The host's time by which there is something to do. */
+static uint64_t due(uint64_t now)
+{
+	uint64_t stub = gdb_stub_due(sampler.stub), beat = now + (uint64_t)BEAT_MS * NS_PER_MS;
+	uint64_t wish = gdb_stub_state(sampler.stub) == GDB_RUNNING ? next_wish() : NEVER;
+	uint64_t by = sampler.ktop && !sampler.paused ? ktop_drain_by(sampler.ktop) + sampler.away : beat;
+
+	by = by < beat ? by : beat;
+	by = by < stub ? by : stub;
+	if (wish == NEVER)
+		return by;
+	wish = wish + sampler.away > sampler.rests ? wish + sampler.away : sampler.rests;
+	return wish < by ? wish : by;
+}
+
+static void wait_for_more(uint64_t now)
+{
+	uint64_t by = due(now), ns = by > now ? by - now : 0;
+	struct timespec time = { .tv_sec = (time_t)(ns / NS_PER_SECOND), .tv_nsec = (long)(ns % NS_PER_SECOND) };
+	struct pollfd fds[2] = { gdb_stub_wait(sampler.stub), plugin_socket_wait(&sampler.port) };
+
+	ppoll(fds, 2, &time, NULL);
+}
+
+/* False: the machine has CPUs for which there is no memory. */
+static bool step(uint64_t now)
+{
+	bool taken;
+
+	if (is_due(now)) {
+		look_for_gate();
+		gdb_stub_sample(sampler.stub, now);
+	}
+	taken = gdb_stub_step(sampler.stub, now);
+	keep_clock(now, taken);
+	if (!sampler.ktop && gdb_stub_cpus(sampler.stub) && gdb_stub_state(sampler.stub) != GDB_GREETING && !begin())
+		return false;
+	if (taken) {
+		take_gate();
+		take_sample();
+	}
+	return true;
+}
+
+/* Nobody is at the other end any more; before the greeting is over, nobody else looks. */
+static bool is_left(void)
+{
+	struct pollfd fd = plugin_socket_wait(&sampler.port);
+	sigset_t pending;
+
+	sigpending(&pending);
+	if (sampler.port.client < 0 || sigismember(&pending, SIGTERM))
+		return true;
+	return !sampler.ktop && poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR);
+}
+
+/* A terminal's keys and its end are for ktop. */
+static void be_nobodys(void)
+{
+	sigset_t end;
+
+	setsid();
+	prctl(PR_SET_NAME, "ktop-gdb");
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&end);
+	sigaddset(&end, SIGTERM);
+	sigprocmask(SIG_BLOCK, &end, NULL);
+}
+
+/* A sample is under way, and the machine waits for us. */
+static bool is_busy(void)
+{
+	enum gdb_state state = gdb_stub_state(sampler.stub);
+
+	return state == GDB_REGISTERS || state == GDB_STACKS;
+}
+
+static bool run(void)
+{
+	bool good = true;
+
+	while (good && gdb_stub_state(sampler.stub) != GDB_GONE && !is_left()) {
+		uint64_t now = util_now();
+
+		good = step(now);
+		if (sampler.ktop && !is_busy())
+			drain();
+		if (good)
+			wait_for_more(util_now());
+	}
+	gdb_stub_leave(sampler.stub, util_now());
+	while (gdb_stub_state(sampler.stub) != GDB_GONE) {
+		uint64_t by = gdb_stub_due(sampler.stub), now = util_now();
+		struct pollfd fd = gdb_stub_wait(sampler.stub);
+
+		poll(&fd, 1, by > now ? (int)((by - now) / NS_PER_MS + 1) : 0);
+		gdb_stub_step(sampler.stub, util_now());
+	}
+	return good && sampler.ktop;
+}
+
+bool gdb_sampler_run(int port, const char *stub)
+{
+	int fd;
+	bool good;
+
+	be_nobodys();
+	plugin_socket_serve(&sampler.port, port);
+	fd = gdb_connect(stub);
+	if (fd < 0) {
+		printf("it does not listen");
+		return false;
+	}
+	sampler.stub = gdb_stub_new(fd, util_now());
+	good = run();
+	printf("%s", gdb_stub_error(sampler.stub));
+	gdb_stub_free(sampler.stub);
+	return good;
+}

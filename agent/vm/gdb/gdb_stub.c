@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "gdb_stub_state.h"
+
+enum {
+	ANSWER_MS = 1000,		/* for the answers to a sample; then it is given up */
+	GREETING_MS = 5000,		/* for each of the greeting */
+	LOOK_MS = 100,			/* between two looks at a machine that somebody has stopped */
+	READ_BYTES = 16384,
+};
+
+/* A stop reply of these signals is the answer to `?`. Others come by themselves. */
+#define SIGNAL_ASKED "T05"
+
+/* ---- sending ---- */
+
+static void lose(struct gdb_stub *stub, const char *why)
+{
+	if (stub->state == GDB_GONE)
+		return;
+	if (!stub->error[0] && !stub->leaves)
+		snprintf(stub->error, sizeof(stub->error), "%s", why);
+	close(stub->fd);
+	stub->fd = -1;
+	stub->state = GDB_GONE;
+	stub->deadline = UINT64_MAX;
+}
+
+static void flush(struct gdb_stub *stub)
+{
+	struct gdb_writer *writer = &stub->writer;
+
+	while (stub->state != GDB_GONE && stub->sent < writer->size) {
+		ssize_t went = send(stub->fd, writer->bytes + stub->sent, writer->size - stub->sent,
+			MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (went < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (went < 0)
+			lose(stub, "the connection was closed");
+		else
+			stub->sent += (size_t)went;
+	}
+	gdb_writer_clear(writer);
+	stub->sent = 0;
+	if (stub->state == GDB_LEAVING)
+		shutdown(stub->fd, SHUT_WR);	/* QEMU closes once it has read all: then the machine runs */
+}
+
+void gdb_enter(struct gdb_stub *stub, enum gdb_state state)
+{
+	stub->state = state;
+	stub->deadline = state == GDB_RUNNING ? UINT64_MAX : stub->now + NS_PER_MS * (uint64_t)(
+		state == GDB_PAUSED ? LOOK_MS : state == GDB_GREETING ? GREETING_MS : ANSWER_MS);
+}
+
+void gdb_ask(struct gdb_stub *stub, enum gdb_question question, uint32_t cpu, const char *format, ...)
+{
+	char body[GDB_NAME * 4];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(body, sizeof(body), format, list);
+	va_end(list);
+	gdb_writer_put(&stub->writer, "%s", body);
+	if (stub->asked_count < GDB_ASKED)
+		stub->asked[stub->asked_count++] = (struct gdb_asked) { .question = question, .cpu = cpu };
+}
+
+static void forget_questions(struct gdb_stub *stub)
+{
+	stub->asked_first = stub->asked_count = 0;
+}
+
+/* ---- from state to state ---- */
+
+/* Begins with a byte that stops a machine that runs. One that stands answers it, and then somebody has stopped it. */
+static void put_stop(struct gdb_stub *stub)
+{
+	gdb_writer_put(&stub->writer, "?");
+}
+
+static void leave_now(struct gdb_stub *stub)
+{
+	gdb_enter(stub, GDB_LEAVING);
+	flush(stub);
+}
+
+void gdb_go_on(struct gdb_stub *stub)
+{
+	bool held = stub->held;
+
+	if (held)
+		gdb_writer_put(&stub->writer, "c");
+	stub->held = false;
+	if (stub->leaves)
+		leave_now(stub);
+	else
+		gdb_enter(stub, held ? GDB_RUNNING : GDB_PAUSED);
+}
+
+void gdb_fail(struct gdb_stub *stub, const char *why)
+{
+	snprintf(stub->error, sizeof(stub->error), "%s", why);
+	stub->leaves = true;
+	forget_questions(stub);
+	gdb_go_on(stub);
+}
+
+/* If the machine runs, the first one stops it, and only the second one is answered. */
+void gdb_confuse(struct gdb_stub *stub)
+{
+	forget_questions(stub);
+	gdb_writer_put(&stub->writer, "qC");
+	gdb_writer_put(&stub->writer, "qC");
+	gdb_enter(stub, GDB_CONFUSED);
+}
+
+/* All questions are answered. */
+static void go_to_next(struct gdb_stub *stub)
+{
+	forget_questions(stub);
+	if (stub->state == GDB_REGISTERS && stub->held && !stub->leaves) {
+		gdb_enter(stub, GDB_STACKS);
+		gdb_ask_stacks(stub);
+		/* Behind the questions: so it stands no longer than it takes to answer them. */
+		gdb_writer_put(&stub->writer, "c");
+		if (stub->asked_count)
+			return;
+	} else if (stub->state == GDB_REGISTERS) {
+		gdb_go_on(stub);
+		return;
+	}
+	stub->held = false;
+	stub->taken = true;
+	stub->stopped = stub->now - stub->begun;
+	if (stub->leaves)
+		leave_now(stub);
+	else
+		gdb_enter(stub, GDB_RUNNING);
+}
+
+/* ---- answers ---- */
+
+/* A stop that nobody has asked for, while it ran: somebody else has stopped it. */
+static void take_stop(struct gdb_stub *stub, const char *body)
+{
+	if (stub->state == GDB_RUNNING)
+		gdb_enter(stub, GDB_PAUSED);
+	else if (stub->state == GDB_REGISTERS && strncmp(body, SIGNAL_ASKED, strlen(SIGNAL_ASKED)) == 0)
+		stub->held = false;
+}
+
+static void take_answer(struct gdb_stub *stub, char *body, size_t size)
+{
+	struct gdb_asked asked;
+
+	if (stub->state == GDB_CONFUSED && strncmp(body, "QC", 2) == 0)
+		gdb_go_on(stub);
+	if (stub->state == GDB_CONFUSED || stub->asked_first == stub->asked_count)
+		return;
+	asked = stub->asked[stub->asked_first++];
+	if (stub->state == GDB_GREETING) {		/* one question after the other */
+		forget_questions(stub);
+		gdb_enter(stub, GDB_GREETING);
+		gdb_take_greeting(stub, asked.question, body, size);
+		return;
+	}
+	gdb_take_sample(stub, asked, body, size);
+	if (stub->state != GDB_CONFUSED && stub->asked_first == stub->asked_count)
+		go_to_next(stub);
+}
+
+static void take_bytes(struct gdb_stub *stub, const char *bytes, size_t count)
+{
+	struct gdb_reader *reader = &stub->reader;
+	bool whole;
+
+	while (count && stub->state != GDB_GONE) {
+		size_t took = gdb_reader_take(reader, bytes, count, &whole);
+
+		bytes += took;
+		count -= took;
+		if (whole && reader->body[0] == 'T')
+			take_stop(stub, reader->body);
+		else if (whole)
+			take_answer(stub, reader->body, reader->size);
+	}
+}
+
+static void read_some(struct gdb_stub *stub)
+{
+	char bytes[READ_BYTES];
+	ssize_t got = recv(stub->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	if (got > 0)
+		take_bytes(stub, bytes, (size_t)got);
+	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+		lose(stub, "the connection was closed");
+}
+
+/* A QEMU that is stopped answers when it goes on: so it is waited for, as long as it is there. */
+static void be_late(struct gdb_stub *stub)
+{
+	if (stub->state == GDB_GREETING)
+		gdb_fail(stub, "no answer to the greeting");
+	else if (stub->state == GDB_PAUSED || stub->state == GDB_LEAVING)
+		gdb_enter(stub, stub->state);
+	else
+		gdb_confuse(stub);
+}
+
+bool gdb_stub_step(struct gdb_stub *stub, uint64_t now)
+{
+	stub->now = now;
+	stub->taken = false;
+	if (stub->state != GDB_GONE)
+		read_some(stub);
+	if (now >= stub->deadline)
+		be_late(stub);
+	flush(stub);
+	return stub->taken;
+}
+
+void gdb_stub_sample(struct gdb_stub *stub, uint64_t now)
+{
+	stub->now = stub->begun = now;
+	if (stub->state != GDB_RUNNING && stub->state != GDB_PAUSED)
+		return;
+	gdb_enter(stub, GDB_REGISTERS);
+	stub->held = true;
+	put_stop(stub);
+	gdb_ask_registers(stub);
+	flush(stub);
+}
+
+void gdb_stub_leave(struct gdb_stub *stub, uint64_t now)
+{
+	stub->now = now;
+	stub->leaves = true;
+	if (stub->state == GDB_RUNNING || stub->state == GDB_PAUSED)
+		lose(stub, "");
+	else if (stub->state == GDB_GREETING)
+		gdb_go_on(stub);
+}
+
+/* ---- the rest ---- */
+
+struct gdb_stub *gdb_stub_new(int fd, uint64_t now)
+{
+	struct gdb_stub *stub = util_alloc(sizeof(*stub));
+
+	stub->fd = fd;
+	stub->now = now;
+	stub->held = true;
+	gdb_enter(stub, GDB_GREETING);
+	gdb_greet(stub);
+	flush(stub);
+	return stub;
+}
+
+void gdb_stub_free(struct gdb_stub *stub)
+{
+	if (!stub)
+		return;
+	if (stub->fd >= 0)
+		close(stub->fd);
+	free(stub->text);
+	free(stub->cpus);
+	free(stub);
+}
+
+enum gdb_state gdb_stub_state(const struct gdb_stub *stub)
+{
+	return stub->state;
+}
+
+const char *gdb_stub_error(const struct gdb_stub *stub)
+{
+	return stub->error;
+}
+
+struct pollfd gdb_stub_wait(const struct gdb_stub *stub)
+{
+	return (struct pollfd) {
+		.fd = stub->fd, .events = (short)(POLLIN | (stub->sent < stub->writer.size ? POLLOUT : 0)),
+	};
+}
+
+uint64_t gdb_stub_due(const struct gdb_stub *stub)
+{
+	return stub->deadline;
+}
+
+const char *gdb_stub_arch(const struct gdb_stub *stub)
+{
+	return gdb_target_name(&stub->target);
+}
+
+uint32_t gdb_stub_cpus(const struct gdb_stub *stub)
+{
+	return stub->cpu_count;
+}
+
+void gdb_stub_look(struct gdb_stub *stub, uint64_t address, uint32_t size)
+{
+	stub->place = address;
+	stub->place_size = size < GDB_SEEN ? size : GDB_SEEN;
+}
+
+const uint8_t *gdb_stub_seen(const struct gdb_stub *stub, uint32_t size)
+{
+	return size && stub->seen_size == size ? stub->seen : NULL;
+}
+
+const struct target_state *gdb_stub_cpu(const struct gdb_stub *stub, uint32_t cpu, struct gdb_stack *stack)
+{
+	const struct gdb_cpu *is = &stub->cpus[cpu];
+
+	*stack = (struct gdb_stack) { .bytes = is->stack, .size = is->idle ? 0 : is->stack_size };
+	return is->known ? &is->state : NULL;
+}
+
+bool gdb_stub_idle(const struct gdb_stub *stub, uint32_t cpu)
+{
+	return stub->cpus[cpu].idle;
+}
+
+uint64_t gdb_stub_stopped(const struct gdb_stub *stub)
+{
+	return stub->stopped;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* What a dialogue knows. gdb_stub.c drives it; gdb_greeting.c and gdb_sample.c are parts of it. */
+#ifndef GDB_STUB_STATE_H
+#define GDB_STUB_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gdb_packets.h"
+#include "gdb_stub.h"
+#include "gdb_target.h"
+#include "kernel-hook/plugin/target.h"
+
+enum {
+	GDB_CPUS = 256,			/* at most; others are not sampled */
+	GDB_STACK = 2048,		/* bytes: QEMU gives no more at once */
+	GDB_ASKED = 5 * GDB_CPUS + 9,	/* questions that may be open */
+	GDB_TEXT = 1 << 18,		/* bytes of one file of the description */
+};
+
+/* What an answer is to. */
+enum gdb_question { GDB_ASK_FEATURES, GDB_ASK_FILE, GDB_ASK_THREADS, GDB_ASK_CHOICE, GDB_ASK_REGISTERS, GDB_ASK_STACK,
+	GDB_ASK_CODE, GDB_ASK_PLACE };
+
+struct gdb_asked {
+	enum gdb_question question;
+	uint32_t cpu;
+};
+
+struct gdb_cpu {
+	char id[32];			/* as the stub calls it */
+	bool chosen;			/* what is told next is of it */
+	bool known, idle;
+	struct target_state state;	/* valid if known */
+	uint32_t first;			/* bytes of stack that are asked for at once: to the end of a page */
+	uint32_t stack_size;
+	uint8_t stack[GDB_STACK];
+};
+
+struct gdb_stub {
+	int fd;
+	enum gdb_state state;
+	char error[160];
+	uint64_t deadline;		/* of the state; UINT64_MAX: none */
+	uint64_t now;			/* the time of the present step */
+	bool held;			/* the machine stands, as far as is known, and that by us */
+	bool leaves;			/* to be left as soon as it runs */
+	bool taken;			/* a sample became complete in this step */
+
+	struct gdb_reader reader;
+	struct gdb_writer writer;
+	size_t sent;
+	struct gdb_asked asked[GDB_ASKED];	/* in the order in which the answers come */
+	size_t asked_first, asked_count;
+
+	/* the greeting */
+	struct gdb_target target;
+	const struct target *cpu_target;
+	size_t file;			/* 0: target.xml; then those that it names */
+	char *text;			/* of this file, as far as it has come */
+	size_t text_size;
+
+	struct gdb_cpu *cpus;
+	uint32_t cpu_count;
+	uint64_t place;			/* to be read with the next sample; 0: nothing */
+	uint32_t place_size, seen_size;	/* bytes to be read there; that were read */
+	uint8_t seen[GDB_SEEN];
+	uint64_t begun, stopped;	/* of the last sample: since when; for how long */
+};
+
+/* Adds a question, and notes what its answer is to. */
+void gdb_ask(struct gdb_stub *stub, enum gdb_question question, uint32_t cpu, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void gdb_enter(struct gdb_stub *stub, enum gdb_state state);
+void gdb_confuse(struct gdb_stub *stub);	/* an answer makes no sense */
+void gdb_fail(struct gdb_stub *stub, const char *why);	/* leaves, and says why */
+void gdb_go_on(struct gdb_stub *stub);		/* lets the machine run, if it stands by us */
+
+/* ---- gdb_greeting.c ---- */
+
+void gdb_greet(struct gdb_stub *stub);
+void gdb_take_greeting(struct gdb_stub *stub, enum gdb_question question, char *body, size_t size);
+
+/* ---- gdb_sample.c ---- */
+
+void gdb_ask_registers(struct gdb_stub *stub);
+void gdb_ask_stacks(struct gdb_stub *stub);
+void gdb_take_sample(struct gdb_stub *stub, struct gdb_asked asked, const char *body, size_t size);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* QEMU's gdb stub in place of a port: finding or starting it, the process that samples by it, giving it back. */
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "link.h"
+#include "link_state.h"
+#include "port_socket.h"
+
+enum {
+	STUB_MS = 5000,
+	STEADY_MS = 300,		/* a machine that was let go on within this time runs: its samples stop it */
+};
+
+/* ---- is it stopped for a sample, or by somebody? ---- */
+
+void gdb_watch(struct link *link, uint64_t now)
+{
+	enum vm_state state = link->qmp ? qmp_state(link->qmp) : VM_UNKNOWN;
+	uint64_t resumes = link->qmp ? qmp_resumes(link->qmp) : 0;
+
+	if (state == VM_RUNNING || resumes != link->resumes)
+		link->ran_at = now;
+	link->resumes = resumes;
+	link->steady = state == VM_PAUSED && link->ran_at && now < link->ran_at + (uint64_t)STEADY_MS * NS_PER_MS;
+}
+
+/* ---- taking it ---- */
+
+void gdb_begin(struct link *link, uint64_t now)
+{
+	char *error = NULL, *path;
+
+	if (link_vm(link) != VM_RUNNING || link->process.pid) {
+		link_rest(link, now);
+		return;
+	}
+	if (!link->folder.path && !launch_folder_make(&link->folder, &error)) {
+		link_fail(link, error, now);
+		return;
+	}
+	path = util_format("%s/" LAUNCH_GDB, link->folder.path);
+	gdbserver_begin(&link->gdbserver, link->qmp, path, now, STUB_MS);
+	link_enter(link, STAGE_STUB);
+	free(path);
+}
+
+void gdb_end_talk(struct link *link, uint64_t now)
+{
+	struct qmp_gdbserver *gdbserver = &link->gdbserver;
+	char *error = NULL;
+	int port = -1;
+
+	link->stub_is_ours |= gdbserver->ours;
+	if (gdbserver->talk.error)
+		error = util_format("%s", gdbserver->talk.error);
+	else
+		port = gdb_process_start(&link->process, gdbserver->stub, &error);
+	gdbserver_clear(gdbserver);
+	link->heard = false;
+	link->heard_at = now;
+	if (port >= 0)
+		port_connected(link, port_socket_from_fd(port), now);
+	else
+		link_fail(link, error, now);
+}
+
+/* ---- the process ---- */
+
+/* One that was killed may have left the machine stopped. One that somebody else has stopped is not steady. */
+void gdb_watch_process(struct link *link, uint64_t now)
+{
+	bool killed;
+	char *why;
+
+	if (!link->process.pid || !gdb_process_ended(&link->process, &killed, &why))
+		return;
+	if (killed && link->qmp && link->steady)
+		qmp_send(link->qmp, "cont", NULL);
+	if (link->socket)
+		link_lost_port(link);
+	if (why && !link->heard && !link->left)
+		link_fail(link, util_format("gdb stub: %s; use another source", why), now);
+	free(why);
+}
+
+/* ---- giving it back ---- */
+
+bool gdb_leave(struct link *link, uint64_t now, int timeout_ms)
+{
+	link_lost_port(link);
+	link->return_by = now + (uint64_t)timeout_ms * NS_PER_MS;
+	if (!link->process.pid && !link->stub_is_ours)
+		return false;
+	link_enter(link, STAGE_LEAVING_STUB);
+	return true;
+}
+
+/* Only once the process has ended is nobody cut off who would have to let the machine go on. */
+void gdb_step_leaving(struct link *link, uint64_t now)
+{
+	if (now >= link->return_by) {
+		link_enter(link, STAGE_NOTHING);
+	} else if (!link->process.pid && link->stub_is_ours && link->qmp) {
+		link->stub_is_ours = false;
+		gdbserver_end(&link->gdbserver, link->qmp, now, (int)((link->return_by - now) / NS_PER_MS));
+		link_enter(link, STAGE_RETURNING_STUB);
+	} else if (!link->process.pid) {
+		link_enter(link, STAGE_NOTHING);
+	}
+}
+
+void gdb_clear(struct link *link)
+{
+	gdb_process_leave(&link->process);
+	if (link->folder.path)
+		launch_folder_remove(&link->folder);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What a gdb stub says. Each piece before a zero byte comes in one read; then the connection ends. */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/base/util.h"
+#include "agent/vm/gdb/gdb_stub.h"
+#include "fuzz.h"
+#include "kernel-hook/plugin/target.h"
+#include "kernel-hook/wire.h"
+
+enum { PIECES = 64 };
+
+static void look_at_sample(const struct gdb_stub *stub)
+{
+	for (uint32_t i = 0; i < gdb_stub_cpus(stub); i++) {
+		struct gdb_stack stack;
+		const struct target_state *cpu = gdb_stub_cpu(stub, i, &stack);
+
+		require(stack.size <= KTOP_STACK_MAX);
+		require(!cpu || (cpu->count <= TARGET_REGISTERS && cpu->arch < KTOP_ARCHS && cpu->mode <= KTOP_MODES));
+	}
+}
+
+/* The end of what it said is the end of the connection. */
+static void run(struct gdb_stub *stub, int other)
+{
+	uint64_t now = NS_PER_SECOND;
+	char sent[4096];
+
+	while (gdb_stub_state(stub) != GDB_GONE) {
+		while (recv(other, sent, sizeof(sent), MSG_DONTWAIT) > 0)
+			;
+		now += NS_PER_MS;
+		gdb_stub_sample(stub, now);
+		if (gdb_stub_step(stub, now))
+			look_at_sample(stub);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct fuzz_input input = { .at = bytes, .left = size };
+	struct gdb_stub *stub;
+	int pair[2];
+
+	require(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
+	for (int i = 0; i < PIECES && input_piece(&input, &bytes, &size); i++)
+		if (size && send(pair[1], bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+			break;
+	shutdown(pair[1], SHUT_WR);
+	stub = gdb_stub_new(pair[0], NS_PER_SECOND);
+	run(stub, pair[1]);
+	gdb_stub_free(stub);
+	close(pair[1]);
+	return 0;
+}
