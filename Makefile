@@ -32,16 +32,19 @@ AGENT = \
 	$(call in,agent/vm/,launch launch_folder launch_plugin link link_choice link_gdb link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
-	$(call in,agent/names/files/,debug_file debuginfod demangle image line_worker sym_cfi sym_cfi_check sym_dwarf \
-		sym_dwarf_inlines sym_dwarf_lines sym_dwarf_module sym_elf sym_linux sym_text symbol_table sysroot) \
-	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout linux_kernel module_tables modules \
-		orc slide unpack) \
-	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names layouts object_names objects \
-		program_file programs running_kernel sources specials symbols symbols_kernel threads) \
+	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
+		linux_kernel module_tables modules orc slide unpack) \
+	$(call in,agent/names/files/,debug_file debuginfod demangle image sym_elf sym_linux sym_text symbol_table sysroot) \
+	$(call in,agent/names/dwarf/,line_worker sym_cfi sym_cfi_check sym_dwarf sym_dwarf_inlines sym_dwarf_lines \
+		sym_dwarf_module) \
+	$(call in,agent/names/objects/,layouts object_names objects program_file programs) \
+	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names running_kernel sources \
+		specials symbols symbols_kernel threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks table window) \
 	$(call in,agent/guest/,commands epoch guest_events kernel_code loan meter profiler profiler_drive raw_samples remarks) \
-	$(call in,agent/answers/,answer function_table vitals) $(call in,agent/source/,live play replay) $(call in,agent/export/,export export_folded export_json formats json_writer) \
+	$(call in,agent/answers/,answer function_table vitals) $(call in,agent/source/,live play replay) \
+	$(call in,agent/export/,export export_folded export_json formats json_writer) \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders share subscription tape \
 		turn) \
 	$(call in,agent/fleet/,fleet fleet_names fleet_answers) \

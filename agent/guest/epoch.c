@@ -7,7 +7,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "agent/names/layouts.h"
+#include "agent/names/objects/layouts.h"
 #include "agent/names/symbols.h"
 #include "agent/names/threads.h"
 #include "agent/store/stacks.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "agent/base/util.h"
-#include "agent/names/files/sym_cfi.h"
+#include "agent/names/dwarf/sym_cfi.h"
 #include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"
 #include "kernel_code.h"

@@ -7,7 +7,7 @@
 #include "agent/base/util.h"
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/demangle.h"
-#include "agent/names/files/line_worker.h"
+#include "agent/names/dwarf/line_worker.h"
 #include "function.h"
 #include "functions.h"
 #include "sources.h"

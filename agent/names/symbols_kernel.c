@@ -13,7 +13,7 @@
 #include "agent/wire/event.h"
 #include "guest_symbols.h"
 #include "kernel_image.h"
-#include "objects.h"
+#include "agent/names/objects/objects.h"
 #include "symbols_state.h"
 
 struct place {				/* where the kernel runs */

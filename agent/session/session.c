@@ -10,7 +10,7 @@
 #include "agent/names/files/debuginfod.h"
 #include "agent/names/function.h"
 #include "agent/names/kernel_names.h"
-#include "agent/names/programs.h"
+#include "agent/names/objects/programs.h"
 #include "agent/names/symbols.h"
 #include "agent/source/live.h"
 #include "agent/source/source.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agent/names/files/frame_rules.h"
+#include "agent/names/dwarf/frame_rules.h"
 #include "stack_memory.h"
 #include "step.h"
 

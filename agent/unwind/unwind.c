@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "agent/names/files/frame_rules.h"
+#include "agent/names/dwarf/frame_rules.h"
 #include "agent/names/linux/orc.h"
 #include "step.h"
 #include "unwind.h"

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/names/files/sym_cfi.h"
+#include "agent/names/dwarf/sym_cfi.h"
 #include "fuzz.h"
 
 enum { ADDRESSES = 64, STEP = 16 };

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/names/files/sym_dwarf.h"
+#include "agent/names/dwarf/sym_dwarf.h"
 #include "agent/names/files/sym_elf.h"
 #include "agent/names/files/symbol_table.h"
 #include "fuzz.h"

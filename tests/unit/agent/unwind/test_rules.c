@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "agent/names/files/sym_cfi.h"
+#include "agent/names/dwarf/sym_cfi.h"
 #include "agent/unwind/unwind.h"
 
 enum { DEPTH = 12, STACK = 64 << 10 };

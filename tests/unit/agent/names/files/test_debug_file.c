@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "agent/names/files/debug_file.h"
-#include "agent/names/files/sym_dwarf.h"
+#include "agent/names/dwarf/sym_dwarf.h"
 #include "tests/unit/fakes/scratch.h"
 
 static char remark[256];

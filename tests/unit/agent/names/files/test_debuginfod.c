@@ -14,7 +14,7 @@
 
 #include "agent/names/files/debug_file.h"
 #include "agent/names/files/debuginfod.h"
-#include "agent/names/files/line_worker.h"
+#include "agent/names/dwarf/line_worker.h"
 #include "tests/unit/fakes/scratch.h"
 
 static const char source[] = "int twice(int x)\n{\n\treturn x + x;\n}\nvoid _start(void)\n{\n}\n";

@@ -9,8 +9,8 @@
 
 #include "agent/base/budget.h"
 #include "agent/names/function.h"
-#include "agent/names/layouts.h"
-#include "agent/names/objects.h"
+#include "agent/names/objects/layouts.h"
+#include "agent/names/objects/objects.h"
 #include "agent/names/symbols.h"
 #include "agent/store/stacks.h"
 #include "agent/wire/event.h"

@@ -11,7 +11,7 @@
 
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
-#include "debug_file.h"
+#include "agent/names/files/debug_file.h"
 #include "sym_dwarf.h"
 #include "sym_dwarf_state.h"
 

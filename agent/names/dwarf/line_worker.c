@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "agent/base/util.h"
-#include "debug_file.h"
-#include "debuginfod.h"
+#include "agent/names/files/debug_file.h"
+#include "agent/names/files/debuginfod.h"
 #include "line_worker.h"
 #include "sym_dwarf.h"
 

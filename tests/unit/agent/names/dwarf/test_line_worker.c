@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "agent/names/files/debug_file.h"
-#include "agent/names/files/line_worker.h"
+#include "agent/names/dwarf/line_worker.h"
 #include "tests/unit/fakes/scratch.h"
 
 static int build(void)
