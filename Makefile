@@ -161,6 +161,12 @@ demo-linux: packages
 	@$(MAKE) build/ktop build/linux/initramfs
 	$(call show,--sysroot build/linux/root,$(LINUX_GUEST))
 
+# Debian's own kernel, untouched: a plugin in QEMU samples it.
+demo-untouched: packages
+	./packages linux
+	@$(MAKE) build/ktop build/ktop-plugin.so build/linux/vmlinuz build/untouched/initramfs
+	$(call show,,$(UNTOUCHED_GUEST))
+
 # ---- screenshots, installation, packages ----
 
 screenshots: packages
@@ -181,7 +187,7 @@ clean:
 
 -include $(shell find build -name '*.d' -not -path 'build/linux/*' 2>/dev/null)
 
-.PHONY: FORCE all demo-kernel unit unit-quick packages demo demo-linux linux-module check-linux-newer screenshots \
-	check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
+.PHONY: FORCE all demo-kernel unit unit-quick packages demo demo-linux demo-untouched linux-module check-linux-newer \
+	screenshots check soak fuzz bench bench-linux bench-plugin bench-replay install uninstall deb clean
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -9,3 +9,14 @@ $(call in,build/plugin/kernel-hook/,sample.o drain.o): OWN = -include kernel-hoo
 
 build/ktop-plugin.so: $(patsubst %,build/plugin/%.o,$(PLUGIN) $(PLUGIN_HOOK))
 	$(call say,LD)$(CC) $(CFLAGS) -shared -o $@ $^
+
+# A guest that knows nothing of ktop: Debian's own kernel, and busybox.
+UNTOUCHED_GUEST = $(QEMU) -smp 1 -m 256 -kernel build/linux/vmlinuz -initrd build/untouched/initramfs \
+	-append 'console=ttyS0 quiet'
+
+build/untouched/initramfs: kernel-hook/plugin/demo/init
+	@mkdir -p $(@D)/root/bin
+	cp /bin/busybox $(@D)/root/bin/
+	cp $< $(@D)/root/init
+	cd $(@D)/root && find . | cpio --quiet -o -H newc >../initramfs.new
+	mv $@.new $@
