@@ -97,7 +97,7 @@ enum {
 	F(u32, ticks)
 #define KTOP_WIRE_raw_sample(F, L) /* a CPU seen from outside; mode KTOP_MODES: unknown; docs/wire.md says the rest */ \
 	F(u32, weight) F(u8, mode) F(u8, arch) F(u64, space) F(u64, base) F(u64, valid) F(u64, stack_address) \
-	L(u64, registers) L(u8, stack)
+	F(u64, linked_address) L(u64, registers) L(u8, stack) L(u8, linked)
 #define KTOP_WIRE_sched_switch(F, L) F(u32, from) F(u32, to)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
@@ -185,7 +185,8 @@ _Static_assert(sizeof(struct ktop_wire_event) == 8, "event header");
 /* The largest sample of each kind, in bytes of payload. */
 enum {
 	KTOP_SAMPLE_MAX = sizeof(struct ktop_wire_sample) + 2 * (2 + 8 * KTOP_FRAMES_MAX),
-	KTOP_RAW_SAMPLE_MAX = sizeof(struct ktop_wire_raw_sample) + 2 + 8 * KTOP_REGISTERS_MAX + 2 + KTOP_STACK_MAX,
+	KTOP_RAW_SAMPLE_MAX = sizeof(struct ktop_wire_raw_sample) + 2 + 8 * KTOP_REGISTERS_MAX +
+		2 * (2 + KTOP_STACK_MAX),
 };
 
 #endif

@@ -19,7 +19,6 @@
 #include "raw_samples.h"
 
 enum {
-	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
 	ANSWERS = 4,			/* paid for: one is shown, one waits, one is being made; one to spare */
 	RETRY_MS = 2000, RETRY_DOUBLED = 5,	/* the first pause between retries; how often it doubles */
 	RETRY_SHARE = 8,			/* a retry needs 1 / RETRY_SHARE of the budget free */
@@ -83,7 +82,7 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 
 	atomic_init(&epoch->holders, 1);
 	memcpy(epoch->boot_id, boot_id, sizeof(epoch->boot_id));
-	epoch->clock_hz = CLOCK_UNKNOWN_HZ;
+	epoch->clock_hz = EVENT_CLOCK_HZ;
 	epoch->sampler = EVENT_NONE;
 	epoch->retry_pause = (uint64_t)RETRY_MS * NS_PER_MS;
 	epoch->folders[0] = image ? folder_of(image) : NULL;
@@ -210,7 +209,7 @@ static void take_guest(struct epoch *epoch, const struct guest *guest)
 	copy_text(epoch->version, sizeof(epoch->version), guest->version);
 	copy_text(epoch->arch, sizeof(epoch->arch), guest->arch);
 	epoch->cpu_count = guest->cpus < EVENT_CPUS ? guest->cpus : EVENT_CPUS;
-	if (first && guest->clock_hz >= CLOCK_LEAST_HZ)
+	if (first && guest->clock_hz >= EVENT_CLOCK_LEAST_HZ)
 		epoch->clock_hz = guest->clock_hz;
 	epoch->known = true;
 	if (!cpu_at(epoch, epoch->cpu_count ? epoch->cpu_count - 1 : 0))

@@ -29,13 +29,16 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 {
 	const struct arch *arch = arch_get(raw->arch);
 	struct registers registers = { .arch = arch };
-	struct stack_memory memory = { .count = 1 };
+	struct stack_memory memory = { .count = 2 };
 	struct unwound *frames = &stack->frames;
 	struct unwind_code known = kernel_code_now(code, arch, raw->mode == MODE_USER);
 
 	take_registers(raw, &registers);
 	memory.pieces[0] = (struct stack_piece) {
 		.address = raw->stack_address, .bytes = (const uint8_t *)raw->stack.bytes, .size = raw->stack.size,
+	};
+	memory.pieces[1] = (struct stack_piece) {
+		.address = raw->linked_address, .bytes = (const uint8_t *)raw->linked.bytes, .size = raw->linked.size,
 	};
 	unwind(&registers, &known, &memory, frames);
 	kernel_code_saw(code, &frames->kernel);

@@ -14,6 +14,11 @@
 #define EVENT_KERNEL 0xffffffffu	/* the kernel's address space; also "no process" */
 #define EVENT_NONE 0xffffffffu		/* no thread, no CPU */
 
+enum {
+	EVENT_CLOCK_HZ = 1000000000,	/* the guest's clock, when the guest does not tell its speed */
+	EVENT_CLOCK_LEAST_HZ = 1000,	/* a guest that tells less is not believed */
+};
+
 enum { EVENT_CPUS = 4096 };		/* more than any guest has: larger numbers are damage */
 
 enum stream { STREAM_META, STREAM_SAMPLES, STREAM_TRACE, STREAMS };
@@ -66,6 +71,8 @@ struct raw_sample {
 	const void *registers;
 	uint64_t stack_address;		/* of the first byte of `stack`, which has 2048 at most */
 	struct text stack;
+	uint64_t linked_address;	/* likewise of `linked`: of the stack that the end of `stack` leads to */
+	struct text linked;
 };
 
 /* False: the register was not read. */

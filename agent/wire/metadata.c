@@ -227,7 +227,7 @@ static void write_events(const struct metadata *metadata, FILE *to)
 static void write_clock(const struct metadata *metadata, FILE *to)
 {
 	bool known = metadata->clock_hz > 0 && metadata->clock_hz <= clock_hz_max;
-	uint64_t hz = known ? metadata->clock_hz : 1000000000;
+	uint64_t hz = known ? metadata->clock_hz : EVENT_CLOCK_HZ;
 	uint64_t epoch = metadata->epoch_ns < epoch_ns_max ? metadata->epoch_ns : 0;
 
 	fprintf(to, "clock {\n\tname = guest;\n\tfreq = %llu;\n\toffset_s = %llu;\n\toffset = %llu;\n"

@@ -27,7 +27,7 @@ static bool take_bytes(struct rest *rest, struct text *text, size_t most)
 
 	if (!take(rest, &size, sizeof(size)) || size > most || size > rest->left)
 		return false;
-	*text = (struct text){ .bytes = (const char *)rest->at, .size = size };
+	*text = (struct text) { .bytes = (const char *)rest->at, .size = size };
 	rest->at += size;
 	rest->left -= size;
 	return true;
@@ -208,7 +208,7 @@ static bool read_sample(struct rest *rest, struct event *event)
 	if (!take(rest, &wire, sizeof(wire)) || wire.mode >= MODES)
 		return false;
 	event->kind = EVENT_SAMPLE;
-	*sample = (struct sample){
+	*sample = (struct sample) {
 		.process = wire.process, .thread = wire.thread, .mode = wire.mode,
 		.kernel_cut = wire.flags & KTOP_KERNEL_CUT, .user_cut = wire.flags & KTOP_USER_CUT,
 		.entry = wire.flags & KTOP_ENTRY, .user_exact = wire.flags & KTOP_USER_EXACT,
@@ -226,12 +226,13 @@ static bool read_raw_sample(struct rest *rest, struct event *event)
 	if (!take(rest, &wire, sizeof(wire)) || wire.mode > KTOP_MODES || wire.arch >= KTOP_ARCHS)
 		return false;
 	event->kind = EVENT_RAW_SAMPLE;
-	*raw = (struct raw_sample){
+	*raw = (struct raw_sample) {
 		.weight = wire.weight, .mode = wire.mode, .arch = wire.arch, .space = wire.space,
 		.base = wire.base, .valid = wire.valid, .stack_address = wire.stack_address,
+		.linked_address = wire.linked_address,
 	};
 	return take_words(rest, &raw->registers, &raw->register_count, KTOP_REGISTERS_MAX) &&
-		take_bytes(rest, &raw->stack, KTOP_STACK_MAX);
+		take_bytes(rest, &raw->stack, KTOP_STACK_MAX) && take_bytes(rest, &raw->linked, KTOP_STACK_MAX);
 }
 
 static bool read_missed(struct rest *rest, struct event *event)

@@ -21,7 +21,6 @@
 
 enum {
 	METADATA_MAX = 1 << 20,		/* the most bytes of a metadata file that are read */
-	CLOCK_UNKNOWN_HZ = 1000000000, CLOCK_LEAST_HZ = 1000,
 };
 
 /* The state of one pass over the parts, from the first to the last. */
@@ -372,8 +371,8 @@ void recording_free(struct recording *recording)
 
 uint64_t recording_ns(const struct recording_boot *boot, uint64_t ticks)
 {
-	uint64_t hz = boot->payload && boot->guest.guest.clock_hz >= CLOCK_LEAST_HZ ?
-		boot->guest.guest.clock_hz : CLOCK_UNKNOWN_HZ;
+	uint64_t hz = boot->payload && boot->guest.guest.clock_hz >= EVENT_CLOCK_LEAST_HZ ?
+		boot->guest.guest.clock_hz : EVENT_CLOCK_HZ;
 	unsigned __int128 ns = (unsigned __int128)ticks * NS_PER_SECOND / hz;
 
 	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;

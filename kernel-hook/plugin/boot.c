@@ -52,15 +52,38 @@ static struct {
 
 /* ---- what is written of a CPU ---- */
 
-/* The stack, from its pointer to its end, as far as it is memory. */
+/* The stack, from its pointer on, as far as it is memory. */
 static uint32_t read_stack(const struct target_state *state, uint8_t *to)
+{
+	return state->flat ? memory_read(boot.machine.qemu, boot.cpu, state->sp, to, KTOP_STACK_MAX) : 0;
+}
+
+/* Where the stack ends in what was read of it: at memory that is not there, or where a kernel's stacks end. */
+static uint32_t stack_end(const struct target_state *state, uint32_t size)
 {
 	uint64_t left = STACK_SIZE - state->sp % STACK_SIZE;
 
-	if (!state->flat)
+	return size < KTOP_STACK_MAX || left > size ? size : (uint32_t)left;
+}
+
+/*
+ * Linux on x86-64 runs interrupts on a stack of their own, whose topmost word is where the stack before goes on
+ * (arch/x86/include/asm/irq_stack.h of Linux). Any word that is no such address is not followed.
+ */
+static uint32_t read_linked(const struct target_state *state, const uint8_t *stack, uint32_t size, uint64_t *address,
+	uint8_t *to)
+{
+	uint32_t end = stack_end(state, size);
+	uint64_t link;
+
+	*address = 0;
+	if (state->arch != KTOP_X86_64 || end < sizeof(link))
 		return 0;
-	return memory_read(boot.machine.qemu, boot.cpu, state->sp, to,
-		left < KTOP_STACK_MAX ? (uint32_t)left : KTOP_STACK_MAX);
+	memcpy(&link, stack + end - sizeof(link), sizeof(link));
+	if (link >> 63 == 0 || link % sizeof(link) || link - state->sp < size)
+		return 0;
+	*address = link;
+	return memory_read(boot.machine.qemu, boot.cpu, link, to, KTOP_STACK_MAX);
 }
 
 static uint8_t *put_count(uint8_t *to, uint32_t count)
@@ -81,7 +104,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	bool known = debugger_read(boot.cpu, &state);
 	bool idle = boot.machine.qemu->cpu_thread_is_idle(boot.cpu);
 	uint32_t count = known ? state.count : 0, size;
-	const struct ktop_wire_raw_sample fixed = {
+	struct ktop_wire_raw_sample fixed = {
 		.weight = weight,
 		.mode = idle ? KTOP_MODE_IDLE : state.mode,
 		.arch = state.arch,
@@ -90,13 +113,17 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 		.valid = ((uint64_t)1 << count) - 1,
 		.stack_address = state.sp,
 	};
-	uint8_t *at = payload + sizeof(fixed);
+	uint8_t *at = put_count(payload + sizeof(fixed), count), *stack;
+	uint64_t linked_address;
 
-	memcpy(payload, &fixed, sizeof(fixed));
-	at = put_count(at, count);
 	memcpy(at, state.registers, count * sizeof(state.registers[0]));
 	at += count * sizeof(state.registers[0]);
-	size = known && !idle ? read_stack(&state, at + sizeof(uint16_t)) : 0;
+	stack = at + sizeof(uint16_t);
+	size = known && !idle ? read_stack(&state, stack) : 0;
+	at = put_count(at, size) + size;
+	size = read_linked(&state, stack, size, &linked_address, at + sizeof(uint16_t));
+	fixed.linked_address = linked_address;
+	memcpy(payload, &fixed, sizeof(fixed));
 	return (uint32_t)(put_count(at, size) + size - payload);
 }
 

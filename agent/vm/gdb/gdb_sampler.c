@@ -132,6 +132,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	memcpy(payload, &fixed, sizeof(fixed));
 	at = put_list(at, state->registers, state->count, sizeof(state->registers[0]));
 	at = put_list(at, stack.bytes, known ? stack.size : 0, 1);
+	at = put_list(at, NULL, 0, 1);
 	return (uint32_t)(at - payload);
 }
 

@@ -67,9 +67,10 @@ static void write_sample(struct body *body, const struct sample *sample)
 static void write_raw_sample(struct body *body, const struct raw_sample *raw)
 {
 	FIXED(raw_sample, raw->weight, (uint8_t)raw->mode, (uint8_t)raw->arch, raw->space, raw->base,
-		raw->valid, raw->stack_address);
+		raw->valid, raw->stack_address, raw->linked_address);
 	body_list(body, raw->registers, raw->register_count, 8);
 	list(body, raw->stack);
+	list(body, raw->linked);
 }
 
 static void write_guest(struct body *body, const struct guest *guest)

@@ -85,6 +85,35 @@ static void a_raw_sample_becomes_the_sample_that_a_hook_would_send(void **state)
 	}
 }
 
+/* The bytes of the stack end in the middle of the frames; the rest comes as those of the stack that they lead to. */
+static void frames_go_on_in_a_linked_stack(void **state)
+{
+	static struct fixture fixture;
+	struct raw_stack stack;
+	struct raw_sample raw;
+	size_t whole, half;
+
+	(void)state;
+	set_up(&fixture, ARCH_X86_64);
+	for (int i = 0; i < 12; i++)
+		call_model_call(&fixture.model, true);
+	call_model_sample(&fixture.model);
+	raw = raw_of(&fixture.model, MODE_KERNEL);
+	whole = raw.stack.size;
+	half = whole / 16 * 8;
+	raw.stack.size = half;
+	raw_samples_read(&raw, fixture.code, &stack);
+	assert_true(stack.sample.kernel_cut);
+	raw = raw_of(&fixture.model, MODE_KERNEL);
+	raw.stack.size = half;
+	raw.linked = (struct text) { .bytes = raw.stack.bytes + half, .size = whole - half };
+	raw.linked_address = raw.stack_address + half;
+	raw_samples_read(&raw, fixture.code, &stack);
+	assert_false(stack.sample.kernel_cut);
+	assert_int_equal(stack.sample.kernel_count, fixture.model.expected.count);
+	tear_down(&fixture);
+}
+
 static void a_program_has_frames_of_its_own_alone(void **state)
 {
 	static struct fixture fixture;
@@ -128,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_raw_sample_becomes_the_sample_that_a_hook_would_send),
+		cmocka_unit_test(frames_go_on_in_a_linked_stack),
 		cmocka_unit_test(a_program_has_frames_of_its_own_alone),
 		cmocka_unit_test(a_sample_without_a_pc_has_no_frames),
 	};
