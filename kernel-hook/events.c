@@ -110,7 +110,7 @@ static bool event_at(const struct ktop *ktop, uint32_t index, union description 
 		return false;
 	if (ktop_table_read(&ktop->meta.events, index - OWN, row->bytes))
 		__builtin_memcpy(&size, row->bytes + sizeof(row->fixed), sizeof(size));
-	*event = (struct named){
+	*event = (struct named) {
 		.id = row->fixed.event, .size = size, .name = (const char *)row->bytes + NAME,
 	};
 	return true;

@@ -70,7 +70,7 @@ size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)
 /* Each CPU has another seed, so that the CPUs' samples do not fall on the same moments. */
 static void init_cpu(struct ktop_cpu *cpu, uint32_t number, uint8_t *rings, uint64_t ring_size)
 {
-	*cpu = (struct ktop_cpu){ .grid.seed = (number + 1) * 2654435761u };
+	*cpu = (struct ktop_cpu) { .grid.seed = (number + 1) * 2654435761u };
 	ktop_grid_stop(&cpu->grid);
 	for (uint32_t class = 0; class < KTOP_CLASSES; class++)
 		ktop_ring_init(&cpu->rings[class], rings + class * ring_size, ring_size);
@@ -86,7 +86,7 @@ struct ktop *ktop_init(const struct ktop_facts *facts, const struct ktop_setting
 
 	if (need == 0 || size < need || (uintptr_t)memory % 64 != 0 || !complete(&all))
 		return NULL;
-	*ktop = (struct ktop){
+	*ktop = (struct ktop) {
 		.cpus = facts->cpus,
 		.hz = facts->clock_hz ? facts->clock_hz : 1000000000,
 		.cpu = (struct ktop_cpu *)((uint8_t *)memory + align(sizeof(*ktop))),

@@ -11,7 +11,7 @@ enum { SLOTS_MIN = 16 };
 
 void hash_init(struct hash *hash, struct budget *budget)
 {
-	*hash = (struct hash){ .budget = budget };
+	*hash = (struct hash) { .budget = budget };
 	if (getrandom(&hash->seed, sizeof(hash->seed), GRND_NONBLOCK) != sizeof(hash->seed))
 		hash->seed = util_now() ^ (uintptr_t)hash;
 }
@@ -19,7 +19,7 @@ void hash_init(struct hash *hash, struct budget *budget)
 void hash_clear(struct hash *hash)
 {
 	budget_free(hash->budget, hash->slots, hash->size * sizeof(*hash->slots));
-	*hash = (struct hash){ .seed = hash->seed, .budget = hash->budget };
+	*hash = (struct hash) { .seed = hash->seed, .budget = hash->budget };
 }
 
 static void place(struct hash *hash, struct hash_slot slot)

@@ -90,5 +90,5 @@ void spool_close(struct spool *spool)
 		close(spool->fd);
 	budget_give(spool->budget, spool->size);
 	free(spool->path);
-	*spool = (struct spool){ .fd = -1 };
+	*spool = (struct spool) { .fd = -1 };
 }

@@ -12,7 +12,7 @@
 
 bool unix_socket_address(struct sockaddr_un *address, const char *path)
 {
-	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	*address = (struct sockaddr_un) { .sun_family = AF_UNIX };
 	if (strlen(path) >= sizeof(address->sun_path))
 		return false;
 	memcpy(address->sun_path, path, strlen(path));

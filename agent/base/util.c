@@ -135,7 +135,7 @@ FILE *util_text_stream(char **text, size_t *size)
 	*text = calloc(1, 1);
 	*size = 0;
 	if (stream && *text) {
-		*stream = (struct text_stream){ .text = text, .size = size };
+		*stream = (struct text_stream) { .text = text, .size = size };
 		file = fopencookie(stream, "w", functions);
 	}
 	if (!file) {

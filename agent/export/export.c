@@ -40,7 +40,7 @@ void export_free(struct export *export)
 bool export_put(struct export *export, const char *name, FILE *to, struct export_result *result,
 	char **error)
 {
-	*result = (struct export_result){ 0 };
+	*result = (struct export_result) { 0 };
 	return export->format->write(export->collected, name, to, result, error);
 }
 

@@ -50,7 +50,7 @@ static void add_line(void *context, const struct query_stack *stack)
 	if (folded->full || !have_room(folded, size + BLOCK_COST))
 		return;
 	line = &folded->lines[folded->count++];
-	*line = (struct line){
+	*line = (struct line) {
 		.thread = folded->options.thread_first ?
 			threads_name(folded->inputs->threads, stack->thread) : NULL,
 		.functions = memcpy(util_alloc(size), stack->functions, size),
@@ -64,7 +64,7 @@ static void *collect(const struct export_source *source, const void *options)
 {
 	struct folded *folded = util_alloc(sizeof(*folded));
 
-	*folded = (struct folded){ .inputs = source->inputs };
+	*folded = (struct folded) { .inputs = source->inputs };
 	memcpy(&folded->options, options, sizeof(folded->options));
 	if (!query_stacks(source->query, source->question, add_line, folded))
 		folded->full = true;

@@ -5,7 +5,7 @@
 
 void json_begin_object(struct json_writer *writer, FILE *out)
 {
-	*writer = (struct json_writer){ .out = out, .before = "{\n" };
+	*writer = (struct json_writer) { .out = out, .before = "{\n" };
 }
 
 bool json_end_object(struct json_writer *writer)

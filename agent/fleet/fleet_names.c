@@ -34,7 +34,7 @@ void fleet_map_clear(struct fleet_map *map, struct budget *budget)
 {
 	budget_give(budget, map->count * sizeof(*map->functions));
 	free(map->functions);
-	*map = (struct fleet_map){ 0 };
+	*map = (struct fleet_map) { 0 };
 }
 
 struct fleet_names *fleet_names_new(struct budget *budget)

@@ -14,7 +14,7 @@ void profiler_want(struct profiler *profiler, bool on, bool keep)
 	bool waits = profiler->state != PROFILER_IDLE;
 	bool doubt = waits && (profiler->on != on ? profiler->sent : profiler->doubt);
 
-	*profiler = (struct profiler){
+	*profiler = (struct profiler) {
 		.state = PROFILER_ASKED, .on = on, .keeps = keep, .doubt = doubt,
 	};
 }

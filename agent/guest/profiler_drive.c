@@ -108,7 +108,7 @@ void profiler_drive_forget(struct profiler_drive *drive, const void *context)
 void profiler_drive_clear(struct profiler_drive *drive)
 {
 	free(drive->wants);
-	*drive = (struct profiler_drive){ 0 };
+	*drive = (struct profiler_drive) { 0 };
 }
 
 static const char *hindrance_of(const struct profiler_guest *guest, char text[HINDRANCE])

@@ -58,7 +58,7 @@ static bool grew_in_range(struct line *line, enum loss loss, uint64_t count)
 	struct epoch_loss *seen = &line->epoch->losses[loss];
 
 	if (seen->count != count)
-		*seen = (struct epoch_loss){ count, epoch_now(line->epoch) };
+		*seen = (struct epoch_loss) { count, epoch_now(line->epoch) };
 	return seen->at >= line->from;
 }
 

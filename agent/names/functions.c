@@ -157,7 +157,7 @@ void functions_retry_lines(struct functions *functions)
 		struct origin *origin = functions_origin(functions, id);
 
 		if (origin->starved)
-			*origin = (struct origin){ .object = origin->object };
+			*origin = (struct origin) { .object = origin->object };
 	}
 }
 

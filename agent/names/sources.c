@@ -258,7 +258,7 @@ bool sources_inlined(struct sources *sources, const struct debug_object *object,
 {
 	const struct place *place = have_place(sources, object, address, within);
 
-	*inlined = (struct inlined){ .count = 0 };
+	*inlined = (struct inlined) { .count = 0 };
 	if (!place) {
 		sources->refused++;
 		return true;
@@ -266,6 +266,6 @@ bool sources_inlined(struct sources *sources, const struct debug_object *object,
 	take_answers(sources);
 	ask_places(sources);
 	if (place->count)
-		*inlined = (struct inlined){ sources->ids + place->first, place->count };
+		*inlined = (struct inlined) { sources->ids + place->first, place->count };
 	return place->known;
 }

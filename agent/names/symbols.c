@@ -397,7 +397,7 @@ bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
 	uint32_t function = symbols_function(symbols, space, address);
 	const struct debug_object *object = object_of(symbols, function);
 
-	*inlined = (struct inlined){ .count = 0 };
+	*inlined = (struct inlined) { .count = 0 };
 	return !object || sources_inlined(symbols->sources, object,
 		address - bias_at(symbols, space, address, object), function, inlined);
 }

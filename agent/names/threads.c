@@ -139,7 +139,7 @@ static void set_name(struct threads *threads, struct names *names, uint32_t id, 
 	name = &names->list[recent_have(names->ids, id, &fresh)];
 	if (!fresh && name->text == kept && name->process == process)
 		return;
-	*name = (struct name){ .process = process, .text = kept };
+	*name = (struct name) { .process = process, .text = kept };
 	threads->generation++;
 }
 

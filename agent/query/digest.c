@@ -95,7 +95,7 @@ static struct digest_sum *have_sum(struct digest *digest, uint32_t function)
 	memset(digest->cpus + (size_t)digest->sum_count * digest->words, 0,
 		digest->words * sizeof(*digest->cpus));
 	sum = &digest->sums[digest->sum_count++];
-	*sum = (struct digest_sum){ .function = function, .callers = DIGEST_NO_EDGE };
+	*sum = (struct digest_sum) { .function = function, .callers = DIGEST_NO_EDGE };
 	return sum;
 }
 
@@ -259,7 +259,7 @@ static void add_group(struct digest *digest, const struct digest_input *input,
 		add_leaf(digest, input->unknown, group);
 	else
 		add_stack(digest, input, group);
-	*group = (struct group){ 0 };
+	*group = (struct group) { 0 };
 }
 
 static void add_count(struct digest *digest, struct group *group, const struct run_count *count,

@@ -9,7 +9,7 @@
 
 void naming_init(struct naming *naming)
 {
-	*naming = (struct naming){ 0 };
+	*naming = (struct naming) { 0 };
 	for (int i = 0; i < NAMING_READERS; i++)
 		naming->changed[i] = STACKS_NONE;
 }

@@ -46,7 +46,7 @@ static void add_weight(struct tally *tally, uint32_t function, uint64_t weight)
 	if (kind == tally->kinds + KINDS_MAX)
 		return;
 	if (kind == tally->kinds + tally->kind_count) {
-		*kind = (struct caller){ .function = function };
+		*kind = (struct caller) { .function = function };
 		tally->kind_count++;
 	}
 	kind->weight += weight;

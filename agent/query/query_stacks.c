@@ -230,7 +230,7 @@ static bool merge_all(struct merge *merge, struct query *query, const struct que
 {
 	struct window *window = &query_reader(query, question)->window;
 
-	*merge = (struct merge){
+	*merge = (struct merge) {
 		.window = window, .budget = query->inputs.budget, .inlined = question->inlined,
 	};
 	*nodes = stacks_nodes(query->inputs.stacks) * sizeof(*merge->place_of);

@@ -46,7 +46,7 @@ struct row *table_add(struct table *table, uint32_t function)
 	if (table->count == table->room)
 		resize(table, 2 * table->room + 256);
 	row = &table->rows[table->count];
-	*row = (struct row){
+	*row = (struct row) {
 		.function = function, .cpus = table->cpus + table->count * table->words,
 	};
 	memset(row->cpus, 0, table->words * sizeof(*row->cpus));

@@ -22,7 +22,7 @@ enum { RECENT_MAX = 4 << 20, RECENT_COST = 64 };
 
 void window_init(struct window *window, const struct query_inputs *inputs, struct naming *naming, uint32_t reader)
 {
-	*window = (struct window){
+	*window = (struct window) {
 		.inputs = *inputs,
 		.naming = naming,
 		.reader = reader,

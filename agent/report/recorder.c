@@ -15,7 +15,7 @@
 		.offset = offsetof(struct recorder_request, member), __VA_ARGS__ }
 
 /* How long a recording waits for a guest that is silent: it may reboot, or be paused. 116 days. */
-static const uint64_t forever_ns = 1000000000u * UINT64_C(10000000);
+static const uint64_t forever_ns = NS_PER_SECOND * 10000000;
 
 const struct option_row recorder_options[] = {
 	OPTION("output", "DIR", OPTION_FOLDER, folder, "a new or an empty folder for it (or -o "
@@ -34,7 +34,7 @@ const struct option_row recorder_options[] = {
 };
 
 const struct recorder_request recorder_default = {
-	.wait_ns = 10000000000u,
+	.wait_ns = 10 * NS_PER_SECOND,
 	.sampler = -1,
 };
 
@@ -158,7 +158,7 @@ bool recorder_write(struct recorder *recorder, FILE *out, char **error)
 
 	recorder->tape = NULL;
 	if (!recorder->failed)
-		fprintf(out, "%s: recorded: samples %" PRIu64 ", other events %" PRIu64 ", boots %" PRIu32
+		fprintf(out, "%s: recorded: samples and gaps %" PRIu64 ", other events %" PRIu64 ", boots %" PRIu32
 			", %.1f MB%s%s\n", recorder->request.folder, sums.samples, sums.events, sums.boots,
 			(double)sums.bytes / 1e6, ended ? "; ended: " : "", ended ? ended : "");
 	if (!tape_close(tape, error))

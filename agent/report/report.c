@@ -104,7 +104,8 @@ bool report_is_up(const struct report *report)
 
 /* ---- the window ---- */
 
-bool report_is_still(struct report *report, uint64_t moves, uint64_t ns)
+/* True: `moves`, a count that changes while the guest runs, has not changed for more than `ns`. */
+static bool is_still(struct report *report, uint64_t moves, uint64_t ns)
 {
 	uint64_t now = util_now();
 
@@ -154,7 +155,7 @@ static void wait_for_guest(struct report *report)
 			"no report: the VM has ended; start it again" :
 			"no report: the VM ended before its guest told anything of "
 			"itself; start it again");
-	} else if (report_is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {
+	} else if (is_still(report, bytes, report->request.wait_ns) || report_is_late(report)) {
 		fail_silent(report);
 	}
 }
@@ -186,7 +187,7 @@ static bool awaits_others(struct report *report)
 
 	return loan->closing ||
 		(loan->closed && now >= loan->closed && now < loan->closed + STORE_SLICE_NS &&
-		!report_is_still(report, now, report->request.wait_ns));
+		!is_still(report, now, report->request.wait_ns));
 }
 
 /* The profiler is on already. If another report has it on, this one shares the loan. If not, it stays on at the end. */
@@ -303,7 +304,7 @@ static void run(struct report *report)
 		cut_failed(report, "the VM is gone");
 	else if (report_is_up(report) && epoch->status_known && !epoch->status.running)
 		cut_failed(report, "somebody has stopped the profiler");
-	else if (report_is_still(report, epoch_now(epoch), report->request.wait_ns))
+	else if (is_still(report, epoch_now(epoch), report->request.wait_ns))
 		cut_still(report);
 	else if (epoch_now(report->epoch) >= report->end)
 		end_window(report);

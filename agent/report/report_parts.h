@@ -13,8 +13,6 @@ enum { REPORT_NAMES_MS = 3000 };	/* longest wait for source lines, and for more 
 
 void report_enter(struct report *report, enum report_state state);	/* the state's deadline begins now */
 bool report_is_late(const struct report *report);	/* the present state's deadline is over */
-/* True: `moves`, a count that changes while the guest runs, has not changed for more than `ns`. */
-bool report_is_still(struct report *report, uint64_t moves, uint64_t ns);
 void report_fail(struct report *report, const char *what);	/* ends it as REPORT_FAILED, with this error */
 void report_note(struct report *report, const char *what, const char *why);	/* adds to `note`; `why` may be "" */
 

@@ -21,7 +21,7 @@ enum {
 	HEAD_MAX = 32,			/* bytes of an answer's first line */
 };
 
-static const uint64_t patience_ns = CONTROL_PATIENCE_MS * 1000000ull;
+static const uint64_t patience_ns = CONTROL_PATIENCE_MS * NS_PER_MS;
 
 struct client {
 	int fd;				/* -1: free */
@@ -172,7 +172,7 @@ static void drop(struct client *client)
 	if (client->fd >= 0)
 		close(client->fd);
 	free(client->answer);
-	*client = (struct client){ .fd = -1 };
+	*client = (struct client) { .fd = -1 };
 }
 
 void control_socket_free(struct control_socket *control)

@@ -27,7 +27,7 @@ static uint64_t silence_due(const struct session *session)
 }
 
 /* Counts `news` up if an answer would tell anything that the last ones did not. */
-void session_notice(struct session *session)
+static void notice(struct session *session)
 {
 	struct source_facts facts = session->source->table->facts(session->source);
 	enum link_state link = session_shown_link(session);
@@ -50,7 +50,7 @@ uint64_t session_answers_due(struct session *session)
 
 	if (session->left)
 		return UINT64_MAX;		/* nobody reads any more */
-	session_notice(session);
+	notice(session);
 	answers = subscriptions_due(session->subscriptions, session->news);
 	silence = silence_due(session);
 	return answers < silence ? answers : silence;

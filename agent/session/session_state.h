@@ -51,8 +51,8 @@ struct session {
 	bool left_running;		/* the profiler was on when the guest was left */
 
 	struct subscriptions *subscriptions;
-	bool changed;			/* something changed since session_notice last looked */
-	uint64_t noticed;		/* when session_notice last found a change; util_now */
+	bool changed;			/* something changed since the last look for news */
+	uint64_t noticed;		/* when a change was last found; util_now */
 	uint64_t news;			/* grows with each change that it finds */
 	uint64_t epochs;		/* how many there were so far */
 	enum link_state shown_link;	/* these three: what the last answers told */
@@ -76,7 +76,6 @@ void session_step_names(struct session *session);	/* goes on reading them; calle
 /* ---- answers (session_answers.c) ---- */
 
 enum link_state session_shown_link(const struct session *session);	/* as session_link, but LINK_SILENT, too */
-void session_notice(struct session *session);	/* counts `news` up if answers would tell anything new */
 uint64_t session_answers_due(struct session *session);	/* util_now; UINT64_MAX: not before something happens */
 void session_make_answers(struct session *session);	/* for the readers who are due, for one turn */
 

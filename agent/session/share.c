@@ -13,7 +13,7 @@ bool share_is_before(const struct share *share, const struct share *other)
 
 void share_answered(struct share *share, uint64_t begin, uint64_t end)
 {
-	*share = (struct share){ .answered = end, .took = end - begin };
+	*share = (struct share) { .answered = end, .took = end - begin };
 }
 
 void share_passed(struct share *share)

@@ -10,7 +10,7 @@ void cpus_clear(struct cpus *cpus, struct budget *budget)
 		budget_free(budget, cpus->blocks[i],
 			cpus->blocks[i] ? CPUS_BLOCK * sizeof(struct cpu_sums) : 0);
 	budget_free(budget, cpus->blocks, cpus->block_count * sizeof(*cpus->blocks));
-	*cpus = (struct cpus){ 0 };
+	*cpus = (struct cpus) { 0 };
 }
 
 static bool have_place(struct cpus *cpus, uint32_t block, struct budget *budget)

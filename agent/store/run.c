@@ -38,11 +38,11 @@ bool run_begin(struct run_writer *writer, struct budget *budget, uint32_t who_co
 
 	if (!run)
 		return false;
-	*run = (struct run){
+	*run = (struct run) {
 		.budget = budget, .size = size, .who_count = who_count,
 		.who_bits = bits_for(who_count),
 	};
-	*writer = (struct run_writer){
+	*writer = (struct run_writer) {
 		.run = run, .at = (uint8_t *)(run->who + who_count), .end = (uint8_t *)run + size,
 	};
 	return true;
@@ -218,7 +218,7 @@ struct joint {
 static bool joint_init(struct joint *joint, struct budget *budget, const struct run *a,
 	const struct run *b)
 {
-	*joint = (struct joint){ .most = a->who_count + b->who_count };
+	*joint = (struct joint) { .most = a->who_count + b->who_count };
 	joint->who = budget_resize(budget, NULL, 0, joint->most * sizeof(*joint->who));
 	if (!joint->who)
 		return false;

@@ -89,5 +89,5 @@ void launch_folder_remove(struct launch_folder *folder)
 	rmdir(folder->path);
 	close(folder->lock);
 	free(folder->path);
-	*folder = (struct launch_folder){ .lock = -1 };
+	*folder = (struct launch_folder) { .lock = -1 };
 }

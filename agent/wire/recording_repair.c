@@ -231,7 +231,7 @@ bool recording_repair(const struct recording *recording, struct recording_repair
 {
 	bool good = true;
 
-	*done = (struct recording_repaired){ 0 };
+	*done = (struct recording_repaired) { 0 };
 	for (size_t i = 0; good && i < recording->boot_count; i++)
 		good = repair_boot(recording, i, done, error);
 	return good;

@@ -101,11 +101,3 @@ const struct trace_kind *trace_kinds_find(const struct trace_kinds *kinds, uint1
 
 	return position == ID_INDEX_NONE ? NULL : kinds->kinds[position];
 }
-
-int trace_kind_field(const struct trace_kind *kind, const char *name)
-{
-	for (int i = 0; i < kind->count; i++)
-		if (strcmp(kind->fields[i].name, name) == 0)
-			return i;
-	return -1;
-}

@@ -36,7 +36,4 @@ void trace_kinds_learn(struct trace_kinds *kinds, const struct event *descriptor
 /* NULL: not known. The result is valid until trace_kinds_forget. */
 const struct trace_kind *trace_kinds_find(const struct trace_kinds *kinds, uint16_t id);
 
-/* The position of the field of that name; -1: there is none. */
-int trace_kind_field(const struct trace_kind *kind, const char *name);
-
 #endif

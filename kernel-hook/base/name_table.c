@@ -23,7 +23,7 @@ void ktop_table_init(struct ktop_table *table, void *memory, uint32_t rows, uint
 	uint32_t *buckets = (uint32_t *)((struct ktop_row *)memory + rows);
 
 	__builtin_memset(memory, 0, ktop_table_memory(rows));
-	*table = (struct ktop_table){
+	*table = (struct ktop_table) {
 		.rows = memory,
 		.buckets = buckets,
 		.marks = (struct ktop_marks *)(buckets + rows),

@@ -14,7 +14,7 @@ static struct ktop_record *record_at(const struct ktop_ring *ring, uint64_t offs
 
 void ktop_ring_init(struct ktop_ring *ring, void *data, uint64_t size)
 {
-	*ring = (struct ktop_ring){ .data = data, .size = size };
+	*ring = (struct ktop_ring) { .data = data, .size = size };
 }
 
 /* Bytes from `offset` to the end of the ring's memory. */

@@ -96,7 +96,7 @@ bool ktop_virtio_legacy_init(struct ktop_virtio_pci *self, uint32_t function)
 
 	if (!KTOP_HAS_PORTS || !io || base == 0 || base > UINT16_MAX)
 		return false;
-	*self = (struct ktop_virtio_pci){ .device.ops = &legacy_ops, .port = (uint16_t)base };
+	*self = (struct ktop_virtio_pci) { .device.ops = &legacy_ops, .port = (uint16_t)base };
 	ktop_pci_enable(function, KTOP_PCI_IO);
 	return true;
 }

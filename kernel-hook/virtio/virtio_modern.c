@@ -203,7 +203,7 @@ static bool map_region(struct ktop_virtio_region *region, uint32_t function, uin
 
 	if (at == 0)
 		return false;
-	*region = (struct ktop_virtio_region){
+	*region = (struct ktop_virtio_region) {
 		.bar = ktop_pci_read(function, at + BAR) & 0xff,
 		.offset = ktop_pci_read(function, at + OFFSET),
 		.size = ktop_pci_read(function, at + LENGTH),
@@ -237,7 +237,7 @@ bool ktop_virtio_modern_init(struct ktop_virtio_pci *self, uint32_t function,
 {
 	uint32_t first = ktop_pci_capability(function, 0), doors;
 
-	*self = (struct ktop_virtio_pci){ .device.ops = &modern_ops, .function = function };
+	*self = (struct ktop_virtio_pci) { .device.ops = &modern_ops, .function = function };
 	if (map == NULL)
 		self->window = find_capability(function, WINDOW, first);
 	doors = find_region(&self->notify, function, NOTIFY, map);

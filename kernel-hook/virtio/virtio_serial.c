@@ -265,7 +265,7 @@ static uint32_t lowest(uint64_t bits)
 static bool next_message(struct serial *self, struct controller *controller,
 	struct message *message)
 {
-	*message = (struct message){ .value = 1 };
+	*message = (struct message) { .value = 1 };
 	if (!controller->greeted) {
 		message->event = DEVICE_READY;
 		controller->greeted = true;

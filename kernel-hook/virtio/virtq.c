@@ -52,7 +52,7 @@ void ktop_virtq_init(struct ktop_virtq *queue, void *memory, uint64_t physical, 
 	uint8_t *bytes = memory;
 
 	__builtin_memset(memory, 0, KTOP_VIRTQ_MEMORY);
-	*queue = (struct ktop_virtq){
+	*queue = (struct ktop_virtq) {
 		.descriptors = memory,
 		.available = (struct ktop_virtq_available *)(bytes + ktop_virtq_available_at(size)),
 		.used = (struct ktop_virtq_used *)(bytes + ktop_virtq_used_at(size)),

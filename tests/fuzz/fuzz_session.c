@@ -104,7 +104,7 @@ static void begin(struct machine *machine, size_t number, uint32_t memory)
 	};
 
 	unlink(port);
-	*machine = (struct machine){ .guest = fake_guest_new(port) };
+	*machine = (struct machine) { .guest = fake_guest_new(port) };
 	machine->session = session_new(&options, NULL);
 	require(machine->session);
 	ask_for_marks(machine);

@@ -36,7 +36,7 @@ static bool read_input(struct input *input, const char *path)
 	if (size < 0)
 		return false;
 	rewind(file);
-	*input = (struct input){ .bytes = util_alloc((size_t)size), .size = (size_t)size };
+	*input = (struct input) { .bytes = util_alloc((size_t)size), .size = (size_t)size };
 	input->size = fread(input->bytes, 1, input->size, file);
 	fclose(file);
 	return true;

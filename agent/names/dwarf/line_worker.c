@@ -76,7 +76,7 @@ static void close_handle(struct handle *handle)
 	sym_dwarf_free(handle->dwarf);
 	if (handle->fd >= 0)
 		close(handle->fd);
-	*handle = (struct handle){ .fd = -1 };
+	*handle = (struct handle) { .fd = -1 };
 }
 
 static void note(struct line_worker *worker, const char *text)

@@ -156,7 +156,7 @@ static struct wanted *have_wanted(struct debuginfod *debuginfod, const struct bu
 	if (debuginfod->count == FILES_MAX)
 		return NULL;
 	debuginfod->count++;
-	*wanted = (struct wanted){ .build_id = *id };
+	*wanted = (struct wanted) { .build_id = *id };
 	return wanted;
 }
 

@@ -34,7 +34,7 @@ struct reader {
 
 bool build_id_set(struct build_id *id, const void *bytes, size_t size)
 {
-	*id = (struct build_id){ .size = 0 };
+	*id = (struct build_id) { .size = 0 };
 	if (size == 0 || size > sizeof(id->bytes))
 		return false;
 	memcpy(id->bytes, bytes, size);
@@ -238,7 +238,7 @@ static void read_build_id(const struct reader *reader, struct build_id *id)
 	GElf_Shdr header;
 	size_t count = 0;
 
-	*id = (struct build_id){ .size = 0 };
+	*id = (struct build_id) { .size = 0 };
 	while ((section = elf_nextscn(reader->elf, section))) {
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
 			header.sh_size <= NOTES_MAX && find_build_id(elf_getdata(section, NULL), id))
@@ -347,7 +347,7 @@ bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budg
 	bool done = reader->elf && elf_kind(reader->elf) == ELF_K_ELF &&
 		gelf_getehdr(reader->elf, &reader->header) && pay_headers(reader, &why);
 
-	*identity = (struct elf_identity){ .lines = false };
+	*identity = (struct elf_identity) { .lines = false };
 	if (done)
 		read_identity(reader, identity);
 	close_reader(reader);

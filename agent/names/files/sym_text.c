@@ -84,7 +84,7 @@ static enum line_kind parse_line(struct cursor line, struct symbol_entry *entry)
 {
 	char type;
 
-	*entry = (struct symbol_entry){ .size = 0 };
+	*entry = (struct symbol_entry) { .size = 0 };
 	if (skip_blanks(&line))			/* defined elsewhere: "         U name" */
 		return take_type(&line, &type) ? LINE_OTHER : LINE_BAD;
 	if (!take_number(&line, &entry->address))

@@ -146,7 +146,7 @@ bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *ent
 	if (entry->size == 0 || end < entry->address || end > entry->limit)
 		end = entry->limit;
 	row = &table->rows[table->count++];
-	*row = (struct symbol_row){
+	*row = (struct symbol_row) {
 		.address = entry->address,
 		.end = end < entry->address ? entry->address : end,
 		.name = keep_text(table, entry->name, name_size),

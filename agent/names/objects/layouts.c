@@ -184,7 +184,7 @@ static void make_draft(const struct layouts *layouts, uint32_t id, uint32_t mapp
 	if (!placed)
 		draft->entries[draft->count++] = mapping;
 	if (draft->count > LAYOUTS_ENTRIES_EACH)
-		*draft = (struct draft){ .count = 1, .entries = { mapping } };
+		*draft = (struct draft) { .count = 1, .entries = { mapping } };
 }
 
 /* ---- processes ---- */

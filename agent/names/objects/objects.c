@@ -417,7 +417,7 @@ static struct debug_object *debug_of(const struct objects *objects, const struct
 		budget_resize(objects->budget, NULL, 0, sizeof(*debug)) : NULL;
 
 	if (debug)
-		*debug = (struct debug_object){
+		*debug = (struct debug_object) {
 			.kind = DEBUG_MODULE, .fd = -1, .name = mapping->name,
 			.version = objects->version, .build_id = mapping->build_id,
 		};

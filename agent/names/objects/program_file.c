@@ -16,7 +16,7 @@ void program_file_clear(struct program_file *file)
 	image_free(file->image);
 	free(file->note);
 	free(file->refused);
-	*file = (struct program_file){ 0 };
+	*file = (struct program_file) { 0 };
 }
 
 /* A stripped program's debug file has its symbols, too: takes that table if it has more. False: memory was short. */

@@ -182,7 +182,7 @@ static struct program_file *fill(struct program_search *search, struct program_f
 	struct program_file file;
 
 	program_file_clear(place);
-	*place = (struct program_file){ .is = *is, .reading = true, .boot = search->boot };
+	*place = (struct program_file) { .is = *is, .reading = true, .boot = search->boot };
 	pthread_mutex_unlock(&programs->lock);
 	file = program_file_read(fd, path, &search->debug, programs->budget);
 	pthread_mutex_lock(&programs->lock);

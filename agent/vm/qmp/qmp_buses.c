@@ -24,7 +24,7 @@ static struct qmp_place *add_place(struct qmp_buses *buses, int kind, bool board
 		free(path);
 		return NULL;
 	}
-	*place = (struct qmp_place){ .kind = kind, .board = board, .path = path };
+	*place = (struct qmp_place) { .kind = kind, .board = board, .path = path };
 	buses->count++;
 	return place;
 }

@@ -228,7 +228,7 @@ static void take_cpus(struct qmp_talk *talk, const cJSON *answer)
 
 void discover_begin(struct qmp_discovery *discovery, struct qmp *qmp, uint64_t now, int timeout_ms)
 {
-	*discovery = (struct qmp_discovery){ .count = 0 };
+	*discovery = (struct qmp_discovery) { .count = 0 };
 	talk_begin(&discovery->talk, qmp, now, timeout_ms);
 	talk_ask(&discovery->talk, "query-cpus-fast", NULL, -1, take_cpus);
 }
@@ -265,5 +265,5 @@ void qmp_facts_clear(struct qmp_facts *facts)
 	free(facts->name);
 	free(facts->qemu);
 	free(facts->plugin);
-	*facts = (struct qmp_facts){ 0 };
+	*facts = (struct qmp_facts) { 0 };
 }

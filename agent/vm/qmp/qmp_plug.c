@@ -297,7 +297,7 @@ static void take_chardevs(struct qmp_talk *talk, const cJSON *answer)
 
 void plug_begin(struct qmp_plug *plug, struct qmp *qmp, uint64_t now, int timeout_ms)
 {
-	*plug = (struct qmp_plug){ .fd = -1, .theirs = -1 };
+	*plug = (struct qmp_plug) { .fd = -1, .theirs = -1 };
 	talk_begin(&plug->talk, qmp, now, timeout_ms);
 	talk_ask(&plug->talk, "query-chardev", NULL, -1, take_chardevs);
 }

@@ -10,7 +10,7 @@
 
 void talk_begin(struct qmp_talk *talk, struct qmp *qmp, uint64_t now, int timeout_ms)
 {
-	*talk = (struct qmp_talk){
+	*talk = (struct qmp_talk) {
 		.qmp = qmp, .begun = now, .now = now,
 		.deadline = now + (uint64_t)timeout_ms * NS_PER_MS,
 	};

@@ -138,7 +138,7 @@ static void port_is_out(struct qmp_talk *talk, const cJSON *answer)
 
 void unplug_begin(struct qmp_plug *plug, struct qmp *qmp, uint64_t now, int timeout_ms)
 {
-	*plug = (struct qmp_plug){ .fd = -1, .theirs = -1 };
+	*plug = (struct qmp_plug) { .fd = -1, .theirs = -1 };
 	talk_begin(&plug->talk, qmp, now, timeout_ms);
 	unplug_port(plug, port_is_out);
 }

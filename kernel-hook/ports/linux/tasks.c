@@ -107,7 +107,7 @@ void tasks_seen(const struct task_struct *task)
 
 	if ((!is_new && mark->look == look) || !queue_has_room(&mine->queue, QUEUE))
 		return;
-	*mark = (struct mark){ .thread = thread, .look = look };
+	*mark = (struct mark) { .thread = thread, .look = look };
 	sight(&mine->sightings[mine->queue.head % QUEUE], task);
 	queue_put(&mine->queue);
 	if (is_new)

@@ -24,7 +24,7 @@ static void gather(struct counts *counts, const struct run *run)
 		struct counted *counted = &counts->list[counts->count++];
 
 		assert_in_range(count.who, 0, run->who_count - 1);
-		*counted = (struct counted){
+		*counted = (struct counted) {
 			.key = { .stack = count.stack, .who = run->who[count.who] },
 			.samples = count.samples, .weight = count.weight,
 		};

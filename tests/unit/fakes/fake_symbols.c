@@ -101,7 +101,7 @@ bool symbols_inlined(struct symbols *symbols, uint32_t space, uint64_t address,
 	struct function function = *symbols_get(symbols, symbols_function(symbols, space, address));
 	char name[64];
 
-	*inlined = (struct inlined){ .functions = symbols->inlined };
+	*inlined = (struct inlined) { .functions = symbols->inlined };
 	function.name = name;
 	function.inlined = true;
 	for (char first = 'i'; symbols->read && address & (first == 'i' ? 0x80 : 0x40); first++) {

@@ -182,7 +182,7 @@ static struct byte *byte_at(uintptr_t at)
 	struct byte *byte = &bytes[at - weak.base];
 
 	if (byte->run != weak.run)
-		*byte = (struct byte){ .run = weak.run };
+		*byte = (struct byte) { .run = weak.run };
 	return byte;
 }
 
@@ -257,7 +257,7 @@ static struct place *place_at(uintptr_t at, uint32_t size)
 		return &weak.places[byte_at(at)->place - 1];
 	if (weak.used == PLACES)
 		fail("too many atomic places");
-	*place = (struct place){ .at = at, .size = size };
+	*place = (struct place) { .at = at, .size = size };
 	memcpy(&place->values[0].bits, (void *)at, size);
 	weak.used++;
 	for (uint32_t i = 0; i < size; i++)

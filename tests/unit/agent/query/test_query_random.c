@@ -27,7 +27,7 @@ static uint64_t random_address(struct random *random, uint64_t functions)
 
 static void random_taken(struct random *random, uint64_t time, struct taken *taken)
 {
-	*taken = (struct taken){
+	*taken = (struct taken) {
 		.time = time, .cpu = (uint32_t)random_below(random, 4),
 		.thread = (uint32_t)random_below(random, 4),
 		.process = (uint32_t)random_below(random, 3),
@@ -51,7 +51,7 @@ static void random_filter(struct random *random, struct filter *filter)
 	static const char *const threads[] = { "", "", "", "2", "boot", "process 1" };
 	static const char *const patterns[] = { "", "", "k", "3", "[" };
 
-	*filter = (struct filter){
+	*filter = (struct filter) {
 		.cpu = random_below(random, 3) ? EVENT_NONE : (uint32_t)random_below(random, 5),
 		.modes = random_below(random, 3) ? 0 : (unsigned)random_below(random, 8),
 	};

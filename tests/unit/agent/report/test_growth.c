@@ -101,7 +101,7 @@ static void grow(struct grown *grown, unsigned times)
 	struct session_options options = { .symbols = write_names(times * FUNCTIONS) };
 	struct fake_guest *guest;
 
-	*grown = (struct grown){ .times = times, .fixture = fixture_begin(&options),
+	*grown = (struct grown) { .times = times, .fixture = fixture_begin(&options),
 		.question = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE } };
 	guest = grown->fixture.guest;
 	fixture_bring_up(&grown->fixture);

@@ -69,7 +69,7 @@ static void begin(struct watched *watched, enum fake_oddity odd, int from)
 	static int number;
 	char *name = util_format("waits%d.qmp", number++);
 
-	*watched = (struct watched){ .machine = machine_pc };
+	*watched = (struct watched) { .machine = machine_pc };
 	watched->fake = fake_qmp_listen(&(struct fake_script) { .greeting = fake_greeting,
 		.machine = machine_answer, .context = &watched->machine, .odd = odd,
 		.odd_from = from }, scratch_path(name));

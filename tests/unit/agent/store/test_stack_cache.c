@@ -27,7 +27,7 @@ struct own {
 
 static void make(struct random *random, struct own *own, uint32_t depth)
 {
-	*own = (struct own){ .space = (uint32_t)random_below(random, 3), .sample = {
+	*own = (struct own) { .space = (uint32_t)random_below(random, 3), .sample = {
 		.kernel_cut = random_below(random, 8) == 0,
 		.user_cut = random_below(random, 8) == 0,
 		.user_exact = random_below(random, 2),

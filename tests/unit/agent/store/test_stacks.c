@@ -121,7 +121,7 @@ struct known {
 
 static void make_random(struct random *random, struct known *known)
 {
-	*known = (struct known){ .sample = {
+	*known = (struct known) { .sample = {
 		.process = (uint32_t)random_below(random, 3),
 		.kernel_cut = random_below(random, 8) == 0,
 		.user_cut = random_below(random, 8) == 0,

@@ -246,7 +246,7 @@ static void random_entry(struct random *random, uint64_t *now, struct entry *ent
 		random_below(random, 200 * SECOND);
 
 	*now += random_below(random, steps[random_below(random, 3)]);
-	*entry = (struct entry){
+	*entry = (struct entry) {
 		.time = *now > late ? *now - late : 0,
 		.key = {
 			.stack = (uint32_t)random_below(random, 5),

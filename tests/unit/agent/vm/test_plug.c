@@ -31,7 +31,7 @@ struct vm {
 
 static void begin(struct vm *vm, const struct machine *machine)
 {
-	*vm = (struct vm){ .machine = *machine };
+	*vm = (struct vm) { .machine = *machine };
 	vm->fake = fake_qmp_new(&(struct fake_script) {
 		.greeting = fake_greeting, .machine = machine_answer, .context = &vm->machine });
 	vm->qmp = loop_open(qmp_from_fd(fake_qmp_fd(vm->fake), "fake", PATIENCE_MS), &vm->error);
@@ -324,7 +324,7 @@ static struct link *attach(struct machine *machine, struct fake_qmp **fake, bool
 	char *name = util_format("plug%d.qmp", ++number);
 	struct link *link;
 
-	*fake = fake_qmp_listen(&(struct fake_script){ .greeting = fake_greeting, .machine = machine_answer,
+	*fake = fake_qmp_listen(&(struct fake_script) { .greeting = fake_greeting, .machine = machine_answer,
 		.context = machine }, scratch_path(name));
 	link = link_new(scratch_path(name), NULL, may_plug, LINK_AUTO);
 	free(name);

@@ -73,7 +73,7 @@ static bool discover(struct qmp *qmp, int timeout_ms, struct qmp_facts *facts, c
 	good = loop_talk(&discovery.talk);
 	if (!good)
 		util_fail(error, "%s", discovery.talk.error);
-	*facts = good ? discovery.facts : (struct qmp_facts){ 0 };
+	*facts = good ? discovery.facts : (struct qmp_facts) { 0 };
 	if (good)
 		discovery.facts = (struct qmp_facts) { 0 };
 	discover_clear(&discovery);
