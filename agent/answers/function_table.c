@@ -36,8 +36,7 @@ static void tell_selected(struct function_table *answer, const struct question *
 		sizeof(answer->inlined) / sizeof(answer->inlined[0]), &answer->inlined_of);
 }
 
-/* Makes an answer, owned by the caller; never NULL. Until the guest tells of itself, it has no table. Ingest thread. */
-static struct function_table *function_table_new(const struct function_request *request, const struct moment *moment)
+struct function_table *function_table_new(const struct function_request *request, const struct moment *moment)
 {
 	const struct request *asked = &request->request;
 	struct function_table *answer = util_alloc(sizeof(*answer));

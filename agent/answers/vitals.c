@@ -122,8 +122,7 @@ static bool is_begun(const struct vitals *vitals)
 	return false;
 }
 
-/* Makes an answer, owned by the caller; never NULL. Until the guest is known, it tells of the connections alone. */
-static struct vitals *vitals_new(const struct vitals_request *asked, const struct moment *moment)
+struct vitals *vitals_new(const struct vitals_request *asked, const struct moment *moment)
 {
 	const struct request *request = &asked->request;
 	enum vitals_cpus cpus = asked->cpus;

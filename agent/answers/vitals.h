@@ -84,6 +84,8 @@ extern const struct answer_kind vitals_kind;
 /* True: samples are being taken now. The guest says that it is profiled, the link is up, and the VM runs. */
 bool vitals_record(bool running, enum link_state link, enum vm_state vm);
 
+/* Makes an answer, owned by the caller; never NULL. Until the guest is known, it tells of the connections alone. */
+struct vitals *vitals_new(const struct vitals_request *request, const struct moment *moment);
 void vitals_free(struct vitals *vitals);
 
 #endif
