@@ -380,7 +380,7 @@ enum vm_state link_vm(const struct link *link)
 	if (link->hangs)
 		return VM_HANGS;
 	if (link->qmp)
-		return link->steady ? VM_RUNNING : qmp_state(link->qmp);
+		return link->process.pid && link->steady ? VM_RUNNING : qmp_state(link->qmp);
 	return link->qmp_path && !link->socket && link->was_connected ? VM_GONE : VM_UNKNOWN;
 }
 
