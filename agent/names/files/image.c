@@ -108,11 +108,19 @@ static bool open_image(struct image *image, char **error)
 	return true;
 }
 
+static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
+{
+	if (!sym_elf_read(image->fd, image->path, image->table, &image->build_id, image->budget, error))
+		return false;
+	if (kinds == IMAGE_ELF_OR_TEXT)
+		image->kernel = sym_linux_read_elf(image->fd, image->table, image->budget);
+	return true;
+}
+
 static bool read_image(struct image *image, enum image_kinds kinds, char **error)
 {
 	if (kinds == IMAGE_ELF || sym_elf_is(image->fd))
-		return sym_elf_read(image->fd, image->path, image->table, &image->build_id,
-			image->budget, error);
+		return read_elf(image, kinds, error);
 	if (boot_image_is(image->fd))
 		return close_after(image, sym_linux_read(image->fd, image->path, image->table,
 			&image->build_id, &image->kernel, image->budget, error));

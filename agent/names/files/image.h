@@ -20,7 +20,7 @@ struct image {
 	struct stat file;		/* as it was when it was read */
 	struct build_id build_id;
 	struct symbol_table *table;
-	struct linux_kernel *kernel;	/* of a Linux boot image; NULL: it is none */
+	struct linux_kernel *kernel;	/* of a Linux boot image or vmlinux; NULL: it is neither */
 	struct debug_object debug;	/* for this very ELF file */
 	uint32_t *functions;		/* ids by symbol, set by symbols.c; FUNCTION_NONE: not made yet */
 };

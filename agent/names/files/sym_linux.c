@@ -14,6 +14,8 @@
 /* The most bytes of the last function, which has no symbol behind it. */
 enum { FUNCTION_MAX = 1 << 20 };
 
+#define BANNER "Linux version "
+
 /* A function ends where any other symbol begins, even one of data. */
 static uint64_t end_of(const struct kallsyms *kallsyms, struct kallsyms_cursor *ahead, uint64_t address)
 {
@@ -68,7 +70,7 @@ static bool read_kernel(const struct unpacked *image, struct symbol_table *table
 	if (!*kernel)
 		return false;
 	*why = "there is no memory for its symbols (--memory gives more)";
-	if (add_symbols(&kallsyms, table))
+	if (symbol_table_count(table) || add_symbols(&kallsyms, table))
 		return true;
 	linux_kernel_free(*kernel);
 	*kernel = NULL;
@@ -91,4 +93,17 @@ bool sym_linux_read(int fd, const char *path, struct symbol_table *table, struct
 			"--symbols", path, why);
 	build_id_set(id, (*kernel)->build_id, (*kernel)->build_id_size);
 	return true;
+}
+
+/* A vmlinux may have gigabytes of lines behind what it loads; those are not read. */
+struct linux_kernel *sym_linux_read_elf(int fd, struct symbol_table *table, struct budget *budget)
+{
+	struct linux_kernel *kernel = NULL;
+	struct unpacked file;
+	const char *why;
+
+	if (boot_image_read_elf(fd, budget, &file, &why) && memmem(file.bytes, file.size, BANNER, strlen(BANNER)))
+		read_kernel(&file, table, &kernel, budget, &why);
+	unpack_free(&file, budget);
+	return kernel;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of a Linux kernel, from its own table of symbols in the image that a boot loader loads. */
+/* What a Linux kernel's file holds besides ELF symbols: its own table of names, its ORC tables, its layout. */
 #ifndef SYM_LINUX_H
 #define SYM_LINUX_H
 
@@ -11,10 +11,16 @@ struct linux_kernel;
 struct symbol_table;
 
 /*
- * False with `error` set: the image cannot be read. `path` is for the error. The caller frees `*kernel`
- * by linux_kernel_free.
+ * Reads the image that a boot loader loads. False with `error` set: it cannot be read. `path` is for the error. The
+ * caller frees `*kernel` by linux_kernel_free.
  */
 bool sym_linux_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
 	struct linux_kernel **kernel, struct budget *budget, char **error);
+
+/*
+ * Reads a vmlinux, an ELF file. If `table` is empty, because the file is stripped, the kernel's own names fill it.
+ * NULL: it is no Linux kernel, or cannot be read as one. The caller frees the result by linux_kernel_free.
+ */
+struct linux_kernel *sym_linux_read_elf(int fd, struct symbol_table *table, struct budget *budget);
 
 #endif

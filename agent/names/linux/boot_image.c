@@ -8,10 +8,12 @@
 #include "agent/base/util.h"
 #include "boot_image.h"
 #include "bytes.h"
+#include "kernel_bytes.h"
 #include "unpack.h"
 
 enum {
 	HEAD = 0x260,			/* bytes that tell the kind of image, and where its payload is */
+	ELF_HEAD = 4096,		/* bytes that hold an ELF file's program headers: linkers put them first */
 	X86_SECTORS = 0x1f1, X86_MAGIC = 0x202, X86_VERSION = 0x206, X86_PAYLOAD = 0x248,
 	X86_PAYLOAD_SINCE = 0x208,	/* version 2.08 of the boot protocol */
 	SECTOR = 512, SECTORS_OF_OLD = 4,
@@ -43,20 +45,19 @@ bool boot_image_is(int fd)
 	return pread(fd, head, HEAD, 0) == HEAD && kind_of(head, HEAD) != NO_BOOT_IMAGE;
 }
 
-static bool read_file(int fd, struct budget *budget, struct unpacked *file, const char **why)
+/* Reads the file's first `size` bytes. */
+static bool read_first(int fd, uint64_t size, struct budget *budget, struct unpacked *file, const char **why)
 {
-	struct stat facts;
-
 	*why = "it is larger than any kernel";
-	if (fstat(fd, &facts) != 0 || facts.st_size > UNPACK_MOST)
+	if (size > UNPACK_MOST)
 		return false;
 	*why = "there is no memory for it (--memory gives more)";
-	if ((size_t)facts.st_size > budget_left(budget))
+	if (size > budget_left(budget))
 		return false;
-	file->bytes = budget_resize(budget, NULL, 0, (size_t)facts.st_size);
+	file->bytes = budget_resize(budget, NULL, 0, (size_t)size);
 	if (!file->bytes)
 		return false;
-	file->room = (size_t)facts.st_size;
+	file->room = (size_t)size;
 	while (file->size < file->room) {
 		ssize_t got = pread(fd, file->bytes + file->size, file->room - file->size, (off_t)file->size);
 
@@ -66,6 +67,14 @@ static bool read_file(int fd, struct budget *budget, struct unpacked *file, cons
 		file->size += got > 0 ? (size_t)got : 0;
 	}
 	return true;
+}
+
+static bool read_file(int fd, struct budget *budget, struct unpacked *file, const char **why)
+{
+	struct stat facts;
+
+	*why = "its size is not known";
+	return fstat(fd, &facts) == 0 && read_first(fd, (uint64_t)facts.st_size, budget, file, why);
 }
 
 /* Finds the payload. False with `*why`. */
@@ -116,4 +125,15 @@ bool boot_image_read(int fd, const char *path, struct budget *budget, struct unp
 	unpack_free(kernel, budget);
 	return util_fail(error, "cannot read the kernel in %s: %s; give vmlinux by --kernel, or System.map by "
 		"--symbols", path, why);
+}
+
+bool boot_image_read_elf(int fd, struct budget *budget, struct unpacked *kernel, const char **why)
+{
+	uint8_t head[ELF_HEAD];
+	ssize_t got = pread(fd, head, sizeof(head), 0);
+	uint64_t loaded = got > 0 ? kernel_bytes_loaded(head, (size_t)got) : 0;
+
+	*kernel = (struct unpacked) { .bytes = NULL };
+	*why = "it is no ELF file that loads anything";
+	return loaded && read_first(fd, loaded, budget, kernel, why);
 }

@@ -18,4 +18,10 @@ bool boot_image_is(int fd);
 /* False with `error` set. `path` is for the error. */
 bool boot_image_read(int fd, const char *path, struct budget *budget, struct unpacked *kernel, char **error);
 
+/*
+ * Reads what an ELF file loads: from its beginning to the end of its last segment. False with `*why`: it cannot be
+ * read, or is no little-endian ELF file. The caller calls unpack_free in either case.
+ */
+bool boot_image_read_elf(int fd, struct budget *budget, struct unpacked *kernel, const char **why);
+
 #endif

@@ -71,28 +71,64 @@ static bool hold(const struct kernel_bytes *kernel, struct kernel_part *part, ui
 	return part->address + part->size > part->address;
 }
 
-static bool set_elf(struct kernel_bytes *kernel)
+static bool is_elf(const struct kernel_bytes *kernel)
+{
+	const uint8_t *bytes = kernel->bytes;
+
+	return kernel->size > EI_DATA && memcmp(bytes, ELFMAG, SELFMAG) == 0 &&
+		kernel->size >= shape_of(kernel)->header && bytes[EI_DATA] == ELFDATA2LSB;
+}
+
+/* The offset of the first program header of a segment, from `*index` on; moves that behind it. SIZE_MAX: none. */
+static size_t next_segment(const struct kernel_bytes *kernel, size_t *index)
+{
+	const struct shape *shape = shape_of(kernel);
+	size_t count = bytes_16(kernel->bytes + shape->phentsize + 2);
+
+	while (*index < count) {
+		size_t at = row_at(kernel, shape->phoff, shape->program, (*index)++);
+
+		if (at != SIZE_MAX && bytes_32(kernel->bytes + at) == PT_LOAD)
+			return at;
+	}
+	return SIZE_MAX;
+}
+
+uint64_t kernel_bytes_loaded(const uint8_t *head, size_t size)
+{
+	const struct kernel_bytes kernel = { .bytes = head, .size = size };
+	const struct shape *shape;
+	uint64_t most = 0;
+	size_t index = 0, at;
+
+	if (!is_elf(&kernel))
+		return 0;
+	shape = shape_of(&kernel);
+	while ((at = next_segment(&kernel, &index)) != SIZE_MAX) {
+		uint64_t begin = word_at(&kernel, at + shape->p_offset), end;
+
+		end = begin + word_at(&kernel, at + shape->p_filesz);
+		if (end >= begin && end > most)
+			most = end;
+	}
+	return most;
+}
+
+static void set_elf(struct kernel_bytes *kernel)
 {
 	const uint8_t *bytes = kernel->bytes;
 	const struct shape *shape = shape_of(kernel);
-	size_t count;
+	size_t index = 0, at;
 
-	if (kernel->size < shape->header || bytes[EI_DATA] != ELFDATA2LSB)
-		return false;
 	kernel->elf = true;
 	kernel->machine = machine_of(bytes_16(bytes + offsetof(Elf64_Ehdr, e_machine)));
-	count = bytes_16(bytes + shape->phentsize + 2);
-	for (size_t i = 0; i < count && kernel->count < KERNEL_PARTS; i++) {
+	while (kernel->count < KERNEL_PARTS && (at = next_segment(kernel, &index)) != SIZE_MAX) {
 		struct kernel_part *part = &kernel->parts[kernel->count];
-		size_t at = row_at(kernel, shape->phoff, shape->program, i);
 
-		if (at == SIZE_MAX || bytes_32(bytes + at) != PT_LOAD)
-			continue;
 		part->address = word_at(kernel, at + shape->p_vaddr);
 		kernel->count += hold(kernel, part, word_at(kernel, at + shape->p_offset),
 			word_at(kernel, at + shape->p_filesz));
 	}
-	return true;
 }
 
 static bool set_image(struct kernel_bytes *kernel)
@@ -109,9 +145,10 @@ static bool set_image(struct kernel_bytes *kernel)
 bool kernel_bytes_set(struct kernel_bytes *kernel, const uint8_t *bytes, size_t size)
 {
 	*kernel = (struct kernel_bytes) { .bytes = bytes, .size = size };
-	if (size > EI_DATA && memcmp(bytes, ELFMAG, SELFMAG) == 0)
-		return set_elf(kernel);
-	return set_image(kernel);
+	if (!is_elf(kernel))
+		return set_image(kernel);
+	set_elf(kernel);
+	return true;
 }
 
 void kernel_bytes_place(struct kernel_bytes *kernel, uint64_t address)

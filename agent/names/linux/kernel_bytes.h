@@ -31,6 +31,12 @@ struct kernel_bytes {
 /* Finds out what the bytes are. False: neither a little-endian ELF file nor an Image. */
 bool kernel_bytes_set(struct kernel_bytes *kernel, const uint8_t *bytes, size_t size);
 
+/*
+ * How much of an ELF file its segments take, from the file's beginning on, by the program headers in the `size` bytes
+ * that it begins with. 0: it is no little-endian ELF file.
+ */
+uint64_t kernel_bytes_loaded(const uint8_t *head, size_t size);
+
 /* Sets the address of the first byte, if the bytes are no ELF file. */
 void kernel_bytes_place(struct kernel_bytes *kernel, uint64_t address);
 

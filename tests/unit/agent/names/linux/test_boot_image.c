@@ -208,6 +208,30 @@ static void names_come_once_it_is_placed(void **state)
 	symbols_free(all);
 }
 
+/* It has no ELF symbols: its own table has the names. What follows its segments is not read. */
+static void a_stripped_vmlinux_has_its_own_names(void **state)
+{
+	size_t size;
+	uint8_t *elf = packed_model(&size, FAKE_PLAIN, FAKE_ELF64);
+	struct symbols *all = symbols_new(NULL);
+	char *error = NULL;
+
+	(void)state;
+	elf = util_grow(elf, size + 4096, 1);
+	memset(elf + size, 0xff, 4096);
+	if (!symbols_load_kernel(all, scratch_write("vmlinux", elf, size + 4096), &error))
+		fail_msg("%s", error);
+	assert_non_null(symbols_linux_kernel(all));
+	assert_string_equal(name_at(all, START + 0x44), "[unknown]");
+	assert_true(symbols_set_anchor(all, "asm_exc_divide_error", START + SLIDE + 0x80));
+	assert_string_equal(name_at(all, START + SLIDE + 0x44), "do_work_0123456789");
+	assert_false(symbols_load_kernel(all, scratch_write("cut", elf, size / 2), &error));
+	assert_non_null(error);
+	free(error);
+	free(elf);
+	symbols_free(all);
+}
+
 static void tell(struct symbols *all, uint64_t address, const char *name)
 {
 	symbols_tell(all, address, 1, (struct text) { .bytes = name, .size = strlen(name) });
@@ -243,6 +267,7 @@ int main(void)
 		cmocka_unit_test(what_lies_is_refused),
 		cmocka_unit_test(memory_is_asked_for),
 		cmocka_unit_test(names_come_once_it_is_placed),
+		cmocka_unit_test(a_stripped_vmlinux_has_its_own_names),
 		cmocka_unit_test(a_told_function_places_the_image),
 	};
 
