@@ -85,7 +85,6 @@ static struct walk *walk_new(uint64_t seed, size_t machines)
 	walk->symbols = write_symbols();
 	walk->machines = machines;
 	walk->pages = machines > 1 ? machines + 1 : 1;
-	walk->now = util_now();
 	config_init(&walk->config);
 	walk->config.keys.tabs = machines > 1;
 	for (size_t i = 0; i < machines; i++) {
@@ -95,6 +94,7 @@ static struct walk *walk_new(uint64_t seed, size_t machines)
 	for (size_t i = 0; i < walk->pages; i++)
 		walk->models[i] = (struct model) { .window = 10, .sort = walk->config.sort };
 	walk->tabs = tabs_new(sessions, machines, NULL, &walk->config);
+	walk->now = util_now();			/* not before that of the tabs, however long all this took */
 	walk->canvas = canvas_new(WALK_TALL, WALK_WIDE, true);
 	return walk;
 }
