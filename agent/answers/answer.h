@@ -8,6 +8,7 @@
 #ifndef ANSWER_H
 #define ANSWER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,11 +51,13 @@ struct answer {
 	const struct symbols *symbols;	/* for symbols_get, which any thread may call; NULL: none yet */
 	struct epoch *epoch;		/* held, for it owns the texts; NULL: no boot is known, or many machines */
 	bool begun;			/* it has samples; while it has none, the next answer comes soon */
+	bool partial;			/* files are still read for it: the next answer comes even if nothing else is new */
 };
 
 /* What a session knows at the moment at which it answers. All of it is borrowed. */
 struct moment {
-	struct epoch *epoch;		/* NULL: no boot seen yet */
+	struct epoch *epoch;		/* the boot that is asked about; NULL: none seen yet */
+	bool past;			/* it is an earlier boot: the books and the meter are not its */
 	uint32_t reader;		/* the reader of the epoch's query that this request has (query.h) */
 	const struct decode *decode;
 	const struct meter *meter;
@@ -62,10 +65,10 @@ struct moment {
 	enum vm_state vm;
 	enum kept_wish kept;
 	struct play_state play;
-	uint64_t boot;			/* how many epochs there were so far */
 	const char *trouble;		/* what is wrong with the connections (session_trouble); "": nothing */
 	const char *remark;		/* the text of session_remark; NULL: none */
 	const char *name;		/* the VM's name; NULL: none is known */
+	const atomic_bool *stop;	/* true: nobody waits for answers any more (query_heed); NULL: never */
 };
 
 struct answer_kind {

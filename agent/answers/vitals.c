@@ -52,13 +52,16 @@ static void tell_cost(struct vitals *vitals, const struct epoch *epoch)
 static void tell_profiler(struct vitals *vitals, const struct moment *moment, uint64_t window_ns)
 {
 	const struct epoch *epoch = moment->epoch;
-	struct books books = decode_books_all(moment->decode, STREAM_SAMPLES);
+	struct books books;
 
-	vitals->running = (moment->link == LINK_UP || moment->link == LINK_SILENT) &&
-		epoch->status_known && epoch->status.running;
 	vitals->sampler = epoch->status.sampler;
 	vitals->rate = epoch->status.rate;
 	tell_cost(vitals, epoch);
+	if (moment->past)
+		return;
+	books = decode_books_all(moment->decode, STREAM_SAMPLES);
+	vitals->running = (moment->link == LINK_UP || moment->link == LINK_SILENT) &&
+		epoch->status_known && epoch->status.running;
 	/* A status may be ahead of the books. What is told of guest and host adds up to the books' losses. */
 	if (vitals->lost_guest > books.lost)
 		vitals->lost_guest = books.lost;
@@ -87,7 +90,7 @@ static void tell_cpus(struct vitals *vitals, const struct moment *moment,
 			.sampler = epoch->sampler == i,
 			.enabled = epoch->cpus[i].told[STREAM_SAMPLES].enabled,
 			.series = series[i],
-			.lost = decode_books(moment->decode, STREAM_SAMPLES, i).lost,
+			.lost = moment->past ? 0 : decode_books(moment->decode, STREAM_SAMPLES, i).lost,
 		};
 	free(series);
 }

@@ -32,6 +32,7 @@ struct epoch_cpu {
 struct epoch {
 	atomic_uint holders;
 	uint8_t boot_id[16];
+	uint64_t number;			/* of this boot in its session, from 1 on; by session.c */
 	struct query_inputs inputs;		/* store, stacks, symbols, threads: the epoch owns them; its budget */
 	struct query *query;
 

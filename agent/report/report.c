@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/profile.h"
 #include "agent/base/errand.h"
 #include "agent/base/util.h"
 #include "agent/guest/commands.h"
@@ -86,9 +87,8 @@ void report_free(struct report *report)
 		return;
 	session_forget(report->session, report);
 	report_give_back(report);
-	if (report->table)
-		query_reader_free(report->epoch->query, report->question.reader);
-	table_free(report->table);
+	session_unsubscribe(report->subscription);
+	profile_free(report->profile);
 	epoch_release(report->epoch);
 	errand_leave(report->file);		/* a file that is being written is still finished */
 	tape_leave(report->tape);
@@ -100,6 +100,12 @@ void report_free(struct report *report)
 bool report_is_up(const struct report *report)
 {
 	return session_link(report->session) == LINK_UP && !session_over(report->session);
+}
+
+void report_take_boot(struct report *report, struct epoch *epoch)
+{
+	report->epoch = epoch_hold(epoch);
+	report->subscription = session_subscribe(report->session, NULL, epoch);
 }
 
 /* ---- the window ---- */
@@ -147,7 +153,7 @@ static void wait_for_guest(struct report *report)
 	} else if (session_vm(report->session) == VM_PAUSED) {
 		fail_paused(report);
 	} else if (session_link(report->session) == LINK_UP && epoch->status_known) {
-		report->epoch = epoch_hold(epoch);
+		report_take_boot(report, epoch);
 		report_enter(report, REPORT_SAMPLER);
 		report_refuse_cpu(report);
 	} else if (session_link(report->session) == LINK_LOST) {
@@ -160,13 +166,13 @@ static void wait_for_guest(struct report *report)
 	}
 }
 
-/* If all samples are this report's, the question has no end: it counts all that come. Else it ends with the window. */
+/* If all samples are this report's, the excerpt has no end: it has all that come. Else it ends with the window. */
 static void begin_window(struct report *report)
 {
 	report->begin = report->seen = epoch_now(report->epoch);
 	report->end = report->begin + report->request.duration_ns;
 	report->seen_at = util_now();
-	report->question.to = report->whole ? UINT64_MAX : report->end;
+	report->excerpt.until_ns = report->whole ? 0 : report->end;
 	report_enter(report, REPORT_RUNNING);
 }
 
@@ -195,7 +201,7 @@ static void join(struct report *report)
 {
 	report->started = report_loan(report)->profiler > 0;
 	report_loan(report)->profiler += report->started;
-	report->question.from = epoch_now(report->epoch);
+	report->excerpt.zero_ns = epoch_now(report->epoch);
 	begin_window(report);
 }
 
@@ -207,7 +213,7 @@ static void start(struct report *report)
 		join(report);
 	} else if (!report->asked && !awaits_others(report)) {
 		/* Nothing is being sampled: all samples from here on are this report's. */
-		report->question.from = whole_slice(epoch_now(report->epoch));
+		report->excerpt.zero_ns = whole_slice(epoch_now(report->epoch));
 		report->whole = report->started = true;
 		report_loan(report)->profiler++;
 		report_profile(report, true);
@@ -226,10 +232,10 @@ static void end_window(struct report *report)
 {
 	report->status = report->epoch->status;
 	report->status.note = (struct text) { 0 };
-	if (report_has_books(report) && report->started &&
+	if (session_epoch(report->session) == report->epoch && report->started &&
 			(report_loan(report)->profiler > 1 || report_loan(report)->kept)) {
 		report->whole = report_return_profiler(report);
-		report->question.to = report->end;
+		report->excerpt.until_ns = report->end;
 	}
 	if (!is_there(report))
 		report_leave_guest(report);
@@ -257,7 +263,7 @@ static void cut(struct report *report, const char *why)
 		report_note(report, "cut short", why);
 		util_print(report->cut, sizeof(report->cut), "%s", why);
 		report->end = epoch_now(report->epoch);
-		report->question.to = UINT64_MAX;
+		report->excerpt.until_ns = 0;
 		end_window(report);
 	}
 }
@@ -331,8 +337,8 @@ static void close_books(struct report *report)
 		report_note(report, "the guest's last count did not come: more samples may be "
 			"lost than are told; report again", "");
 	report_end_closing(report);
-	if (report->question.to == UINT64_MAX)		/* samples of other reports from now on are not ours */
-		report->question.to = report_loan(report)->closed + STORE_SLICE_NS / 2;
+	if (!report->excerpt.until_ns)		/* samples of other reports from now on are not ours */
+		report->excerpt.until_ns = report_loan(report)->closed + STORE_SLICE_NS / 2;
 	report_enter(report, REPORT_RATE_BACK);
 }
 
@@ -356,11 +362,6 @@ enum report_state report_step(struct report *report)
 		steps[report->state](report);
 	report_leave_silent(report);
 	return report->state;
-}
-
-bool report_has_books(const struct report *report)
-{
-	return session_epoch(report->session) == report->epoch;
 }
 
 static bool put(struct report *report, FILE *out, char **error)

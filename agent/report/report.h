@@ -3,7 +3,8 @@
  * One window of profiling, and its answer. A report sets the guest's sampler and rate, starts its profiler if that is
  * off, waits for the window, stops the profiler if it started it, waits until the books are closed, and sets the
  * guest as it was before. The window is in guest time, so that a repeatable guest gives a repeatable report. If several
- * reports run at once, the last one sets the guest back (loan.h). The ingest thread makes all calls.
+ * reports run at once, the last one sets the guest back (loan.h). A report is a reader of the session, pinned to the boot
+ * that it began in. The ingest thread makes all calls.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -12,14 +13,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "agent/answers/answer.h"
 #include "agent/base/options.h"
-#include "agent/query/query.h"
-#include "agent/session/share.h"
 #include "agent/wire/event.h"
 
 struct epoch;
 struct errand;
+struct profile;
 struct session;
+struct subscription;
 struct tape;
 
 struct report_request {
@@ -51,7 +53,7 @@ enum {
 
 /*
  * In this order: waits for the guest; sets its sampler and rate; starts its profiler; the window; stops the profiler;
- * closes the books; sets rate and sampler back; waits for names, and makes the table; writes the folded file. A state
+ * closes the books; sets rate and sampler back; waits for names, and asks for the profile; writes the folded file. A state
  * that has nothing to do is passed through or left out.
  */
 enum report_state {
@@ -70,7 +72,8 @@ struct report {
 	char note[640];			/* what the report's reader should know; "": nothing */
 
 	struct epoch *epoch;		/* held; NULL: still waiting */
-	bool asked, answered;		/* in the present state: the line was sent; the guest obeyed it */
+	struct subscription *subscription;	/* pinned to the epoch; NULL: still waiting */
+	bool asked, answered;		/* in the present state: the line or question was sent; the guest obeyed it */
 	bool started;			/* it borrows the profiler (loan.h) */
 	bool closing;			/* it is counted in the loan's `closing` */
 	bool rate_taken, sampler_taken;	/* it borrows this setting */
@@ -79,6 +82,7 @@ struct report {
 	uint64_t cut_at, late;		/* host ns of report_cut, and its deadline; 0: not called */
 	bool whole;			/* nobody else has the profiler on: all samples are this report's */
 	uint64_t begin, end;		/* guest ns, of the window */
+	struct excerpt excerpt;		/* what it asks for; its end is open if all samples are this report's */
 	uint64_t told;			/* the last symbols_generation, while the guest sends names */
 	uint64_t seen, seen_at;		/* a count that moves while the guest runs; host ns of its last move */
 
@@ -88,11 +92,8 @@ struct report {
 	/* the answer, with REPORT_DONE */
 	char *unwritten;		/* why there is no folded file; NULL: it is written, or none was wanted */
 	struct status status;		/* at the end of the window; without its note */
-	struct question question;	/* as a reader of its own, while there is a table */
-	struct share share;		/* of the ingest thread's time, while names are waited for */
-	struct table *table;		/* sorted */
+	struct profile *profile;	/* its table is sorted */
 	double seconds;			/* guest time profiled */
-	double missed;			/* share of the time, 0 to 1, for which the host did not run the CPUs */
 };
 
 /* Borrows the session, and the request's texts. A mistake in the request is told by the first step: REPORT_FAILED. */
@@ -113,9 +114,6 @@ void report_cut(struct report *report, const char *why, uint64_t late);
  * file was not written.
  */
 bool report_write(struct report *report, FILE *out, char **error);
-
-/* True: the decoder's books, which are those of the present boot, belong to this report's boot. */
-bool report_has_books(const struct report *report);
 
 /* The two forms of the answer, for report_write. */
 void report_text(const struct report *report, FILE *out);

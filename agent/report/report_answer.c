@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/export/export_folded.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
 #include "agent/session/session.h"
-#include "agent/session/share.h"
 #include "report.h"
 #include "report_file.h"
 #include "report_parts.h"
@@ -21,17 +21,12 @@ static bool names_come(const struct report *report)
 	return report_is_up(report) && symbols_being_told(report->epoch->inputs.symbols);
 }
 
-/*
- * True: there are names to wait for. While more of them come, the deadline moves on. The epoch is stepped here, too:
- * it may be an earlier boot, which the session steps no more.
- */
+/* True: there are names to wait for. While more of them come, the deadline moves on. */
 static bool awaits_names(struct report *report)
 {
 	struct symbols *symbols = report->epoch->inputs.symbols;
-	uint64_t told, end = util_now() + (uint64_t)REPORT_NAMES_MS * NS_PER_MS;
+	uint64_t told = symbols_generation(symbols), end = util_now() + (uint64_t)REPORT_NAMES_MS * NS_PER_MS;
 
-	symbols_step(symbols, &report->epoch->starved);
-	told = symbols_generation(symbols);
 	if (session_reads_names(report->session) && !report->hurried)
 		return true;
 	if (!names_come(report) && !symbols_reading(symbols))
@@ -42,60 +37,42 @@ static bool awaits_names(struct report *report)
 	return !report_is_late(report);
 }
 
-static void put_filter(struct report *report)
+/* The texts are as long as report_options allows. */
+static struct excerpt excerpt_of(const struct report *report)
 {
 	const struct report_request *request = &report->request;
-	struct filter *filter = &report->question.filter;
+	struct excerpt excerpt = report->excerpt;
 
-	report->question.inlined = request->inlined;
-	report->question.callers = request->json ? CALLERS_ALL : CALLERS_NONE;
-	filter->cpu = request->cpu;
-	filter->modes = request->mode < 0 ? 0 : 1u << request->mode;
+	excerpt.filter.cpu = request->cpu;
+	excerpt.filter.modes = request->mode < 0 ? 0 : 1u << request->mode;
 	if (request->thread)
-		strncat(filter->thread, request->thread, sizeof(filter->thread) - 1);
+		strncat(excerpt.filter.thread, request->thread, sizeof(excerpt.filter.thread) - 1);
 	if (request->function)
-		strncat(filter->pattern, request->function, sizeof(filter->pattern) - 1);
+		strncat(excerpt.filter.pattern, request->function, sizeof(excerpt.filter.pattern) - 1);
+	return excerpt;
 }
 
-static bool lines_known(const struct report *report)
+static void ask(struct report *report)
 {
-	struct symbols *symbols = report->epoch->inputs.symbols;
-	bool known = true;
+	struct profile_request request;
 
-	for (size_t i = 0; i < report->table->count; i++)
-		known &= symbols_line(symbols, report->table->rows[i].function) != NULL;
-	return known;
-}
-
-/* If inlined functions are wanted: at how many addresses in the stacks they are not known yet. */
-static uint32_t unread(const struct report *report)
-{
-	return report->request.inlined && report->request.folded ?
-		query_unread(report->epoch->query, &report->question) : 0;
+	memset(&request, 0, sizeof(request));		/* requests are compared as bytes */
+	request.request.kind = &profile_kind;
+	request.request.excerpt = excerpt_of(report);
+	request.request.pause_ms = LOOK_MS;
+	request.callers = report->request.json;
+	request.inlined = report->request.inlined && report->request.folded;
+	session_request(report->subscription, &request.request);
+	report->asked = true;
 }
 
 /* A window into a longer profile is as long as its slices. */
 static double seconds_of(const struct report *report)
 {
-	const struct table *table = report->table;
+	const struct table *table = report->profile->table;
 	uint64_t span = report->whole ? report->end - report->begin : table->to - table->from;
 
 	return (double)span / 1e9;
-}
-
-/* Gaps have no thread and no mode, so they are a share of the samples of all threads and modes. */
-static double missed_share(const struct report *report)
-{
-	struct question all = report->question;
-	struct table *table;
-	double share;
-
-	all.filter = (struct filter) { .cpu = report->question.filter.cpu };
-	table = query_table(report->epoch->query, &all);
-	share = table->missed ?
-		(double)table->missed / (double)(table->missed + table->weight) : 0;
-	table_free(table);
-	return share;
 }
 
 static void note_unread(struct report *report, uint32_t count)
@@ -119,7 +96,7 @@ static void begin_file(struct report *report)
 	report->state = report->request.folded ? REPORT_WRITING : REPORT_DONE;
 	if (report->request.folded)
 		report->file = report_file_begin(report->request.folded, report->epoch,
-			&report->question, &choice);
+			&report->profile->question, &choice);
 }
 
 void report_write_file(struct report *report)
@@ -130,20 +107,6 @@ void report_write_file(struct report *report)
 	report->state = REPORT_DONE;
 }
 
-/* True: there are samples if the filters are left out. */
-static bool any_sample(const struct report *report)
-{
-	struct question all = report->question;
-	struct table *table;
-	bool any;
-
-	all.filter = (struct filter) { .cpu = EVENT_NONE };
-	table = query_table(report->epoch->query, &all);
-	any = table->samples != 0;
-	table_free(table);
-	return any;
-}
-
 /* If the table is empty, says which option is the cause. */
 static void note_nothing(struct report *report)
 {
@@ -151,73 +114,50 @@ static void note_nothing(struct report *report)
 	bool thread = request->thread, mode = request->mode >= 0;
 	char *options;
 
-	if (report->table->count)
+	if (report->profile->table->count)
 		return;
 	options = util_format("no sample passes%s%s%s; leave one out",
 		thread ? " --thread" : "", mode ? " --mode" : "",
 		request->cpu != EVENT_NONE ? " --cpu" : "");
-	if (report->table->samples)
+	if (report->profile->table->samples)
 		report_note(report, "no function of the table matches --function",
 			request->function);
 	else if (thread || mode || request->cpu != EVENT_NONE)
-		report_note(report, any_sample(report) ? options :
+		report_note(report, report->profile->sampled ? options :
 			"no sample came; give more --seconds", "");
 	free(options);
 }
 
-/* Asks as a reader of its own, so that the query keeps what it has for other readers. */
-static void make_table(struct report *report)
+static void note_names(struct report *report)
 {
-	put_filter(report);
-	report->question.reader = query_reader_new(report->epoch->query);
-	report->missed = missed_share(report);
-	report->table = query_table(report->epoch->query, &report->question);
-	report->seconds = seconds_of(report);
+	if (names_come(report))
+		report_note(report, "the guest has not yet told all names of its kernel: "
+			"some functions are [unknown]; report again", "");
+	if (symbols_reading(report->epoch->inputs.symbols))
+		report_note(report, "files of programs are still being read: some "
+			"functions are [unknown]; report again", "");
 }
 
-/* Checking again takes no more than the report's share of the ingest thread's time, as answers of other readers do. */
-static bool is_due(const struct report *report)
-{
-	return report_is_late(report) ||
-		util_now() >= share_due(&report->share, (uint64_t)LOOK_MS * NS_PER_MS);
-}
-
-/*
- * Makes the table once all names have come or have had their time. Then it waits for source lines and inlined
- * functions in the same way, and begins to write the folded file.
- */
-static void find_names(struct report *report)
-{
-	uint64_t begin = util_now();
-	uint32_t left;
-
-	if (!report->table) {
-		if (awaits_names(report))
-			return;
-		make_table(report);
-	} else if (!is_due(report)) {
-		return;
-	}
-	left = unread(report);
-	share_answered(&report->share, begin, util_now());
-	if ((lines_known(report) && left == 0) || report_is_late(report)) {
-		note_unread(report, left);
-		note_nothing(report);
-		if (names_come(report))
-			report_note(report, "the guest has not yet told all names of its kernel: "
-				"some functions are [unknown]; report again", "");
-		if (symbols_reading(report->epoch->inputs.symbols))
-			report_note(report, "files of programs are still being read: some "
-				"functions are [unknown]; report again", "");
-		table_sort(report->table, report->epoch->inputs.symbols, report->request.sort,
-			false);
-		begin_file(report);
-	}
-}
-
+/* Asks once all names have come or have had their time. Source lines and inlined functions are waited for likewise. */
 void report_find_answer(struct report *report)
 {
-	query_heed(report->epoch->query, session_given_up(report->session));
-	find_names(report);
-	query_heed(report->epoch->query, NULL);
+	struct answer *answer;
+
+	if (!report->asked && awaits_names(report))
+		return;
+	if (!report->asked)
+		ask(report);
+	answer = session_answer(report->subscription);
+	if (answer) {
+		profile_free(report->profile);
+		report->profile = (struct profile *)answer;
+	}
+	if (!report->profile || (report->profile->answer.partial && !report_is_late(report)))
+		return;
+	report->seconds = seconds_of(report);
+	note_unread(report, report->profile->unread);
+	note_nothing(report);
+	note_names(report);
+	table_sort(report->profile->table, report->epoch->inputs.symbols, report->request.sort, false);
+	begin_file(report);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 
+#include "agent/answers/profile.h"
 #include "agent/export/export_json.h"
 #include "agent/export/json_writer.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
 #include "agent/guest/remarks.h"
 #include "agent/session/session.h"
-#include "agent/wire/decode.h"
 #include "report.h"
 
 static const char *const stream_names[STREAMS] = { "meta", "samples", "trace" };
@@ -34,35 +34,33 @@ static void put_profiler(struct json_writer *writer, const struct report *report
 		json_member_count(writer, "sampler_cpu", status->sampler_cpu);
 	json_member_count(writer, "rate", status->rate);
 	json_member(writer, "seconds", cJSON_CreateNumber(report->seconds));
-	json_member_count(writer, "samples", report->table->samples);
-	json_member_count(writer, "weight", report->table->weight);
-	json_member_count(writer, "missed", report->table->missed);
+	json_member_count(writer, "samples", report->profile->table->samples);
+	json_member_count(writer, "weight", report->profile->table->weight);
+	json_member_count(writer, "missed", report->profile->table->missed);
 	json_member_text(writer, "note", report->note);
 	json_member_text(writer, "remark", remarks_text(report->epoch, report->begin, "; ", remarks,
 		sizeof(remarks)));
 }
 
-static void put_book(struct json_writer *writer, const struct report *report, uint32_t cpu,
-	enum stream stream)
+static void put_book(struct json_writer *writer, uint32_t cpu, enum stream stream, const struct books *book)
 {
-	struct books book = decode_books(session_decode(report->session), stream, cpu);
 	cJSON *row = cJSON_CreateObject();
 
 	json_add_count(row, "cpu", cpu);
 	cJSON_AddStringToObject(row, "stream", stream_names[stream]);
-	json_add_count(row, "taken", book.earlier + book.received + book.lost);
-	json_add_count(row, "received", book.received);
-	json_add_count(row, "lost", book.lost);
-	json_add_count(row, "earlier", book.earlier);
+	json_add_count(row, "taken", book->earlier + book->received + book->lost);
+	json_add_count(row, "received", book->received);
+	json_add_count(row, "lost", book->lost);
+	json_add_count(row, "earlier", book->earlier);
 	json_row(writer, row);
 }
 
-static void put_books(struct json_writer *writer, const struct report *report)
+static void put_books(struct json_writer *writer, const struct profile *profile)
 {
 	json_begin_list(writer, "books");
-	for (uint32_t cpu = 0; report_has_books(report) && cpu < report->epoch->cpus_seen; cpu++) {
-		put_book(writer, report, cpu, STREAM_SAMPLES);
-		put_book(writer, report, cpu, STREAM_TRACE);
+	for (uint32_t cpu = 0; profile->books && cpu < profile->cpu_count; cpu++) {
+		put_book(writer, cpu, STREAM_SAMPLES, &profile->books[cpu].samples);
+		put_book(writer, cpu, STREAM_TRACE, &profile->books[cpu].trace);
 	}
 	json_end_list(writer);
 }
@@ -118,7 +116,7 @@ static void put_facts(const void *context, struct json_writer *writer)
 
 	put_guest(writer, report->epoch);
 	put_profiler(writer, report);
-	put_books(writer, report);
+	put_books(writer, report->profile);
 	put_events(writer, report->epoch);
 	put_traceable(writer, report->epoch);
 }
@@ -127,8 +125,8 @@ bool report_json(const struct report *report, FILE *out, char **error)
 {
 	const struct epoch *epoch = report->epoch;
 	const struct export_source source = {
-		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->question,
-		.table = report->table,
+		.query = epoch->query, .inputs = &epoch->inputs, .question = &report->profile->question,
+		.table = report->profile->table,
 	};
 	const struct export_choice choice = json_choice((struct json_options) {
 		.facts = put_facts, .context = report, .stop = session_given_up(report->session),

@@ -32,14 +32,13 @@ void report_take_recording(struct report *report)
 			"again");
 		return;
 	}
-	report->epoch = epoch_hold(epoch);
+	report_take_boot(report, epoch);
 	report_refuse_cpu(report);
 	if (report->state == REPORT_FAILED)
 		return;
 	report->whole = true;
 	report->begin = play.begin;
 	report->end = play.end;
-	report->question.to = UINT64_MAX;
 	report->status = epoch->status;
 	report->status.note = (struct text) { 0 };
 	note_boots(report, &play);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/remarks.h"
@@ -11,7 +12,6 @@
 #include "agent/names/symbols.h"
 #include "agent/query/stop.h"
 #include "agent/session/session.h"
-#include "agent/wire/decode.h"
 #include "report.h"
 
 #define GAPS_TOLD 0.2		/* a line tells of gaps if their share of the time is larger than this */
@@ -24,13 +24,13 @@ static double percent(uint64_t part, uint64_t whole)
 static void print_facts(const struct report *report, FILE *out)
 {
 	struct epoch *epoch = report->epoch;
-	const struct table *table = report->table;
+	const struct profile *profile = report->profile;
+	const struct table *table = profile->table;
 	const struct status *status = &report->status;
-	struct books books = decode_books_all(session_decode(report->session), STREAM_SAMPLES);
 	char remarks[REMARKS_SIZE], lost[24] = "unknown";
 
-	if (report_has_books(report))
-		snprintf(lost, sizeof(lost), "%" PRIu64, books.lost);
+	if (profile->books)
+		snprintf(lost, sizeof(lost), "%" PRIu64, profile->lost);
 	fprintf(out, "%s %s %s, %" PRIu32 " CPU%s: %.2f s of guest time\n", epoch->kernel,
 		epoch->version, epoch->arch, epoch->cpu_count, util_plural(epoch->cpu_count),
 		report->seconds);
@@ -40,7 +40,7 @@ static void print_facts(const struct report *report, FILE *out)
 		fprintf(out, " (CPU %" PRIu32 " set aside)", status->sampler_cpu);
 	fprintf(out,
 		": %" PRIu64 " sample%s, weight %" PRIu64 ", CPUs not run %" PRIu64 " (%.1f%%), lost %s\n",
-		table->samples, util_plural(table->samples), table->weight, table->missed, 100 * report->missed, lost);
+		table->samples, util_plural(table->samples), table->weight, table->missed, 100 * profile->missed, lost);
 	if (table->weight)
 		fprintf(out, "kernel %.1f%%, user %.1f%%, idle %.1f%%\n",
 			percent(table->mode[MODE_KERNEL], table->weight),
@@ -49,10 +49,10 @@ static void print_facts(const struct report *report, FILE *out)
 	if (status->sampler == SAMPLER_TIMER)
 		fprintf(out, "code that runs with interrupts off is not seen by the timer "
 			"sampler: its time is counted where they are enabled again\n");
-	if (report->missed > GAPS_TOLD)
+	if (profile->missed > GAPS_TOLD)
 		fprintf(out, "the host did not run the guest's CPUs for %.0f%% of the time: "
-			"the table rests on the other %.0f%%\n", 100 * report->missed,
-			100 - 100 * report->missed);
+			"the table rests on the other %.0f%%\n", 100 * profile->missed,
+			100 - 100 * profile->missed);
 	if (report->note[0])
 		fprintf(out, "%s\n", report->note);
 	if (remarks_text(epoch, report->begin, "\n", remarks, sizeof(remarks))[0])
@@ -84,14 +84,15 @@ static void print_padded(const char *text, int width, FILE *out)
 
 static void print_row(const struct report *report, const struct row *row, FILE *out)
 {
+	const struct table *table = report->profile->table;
 	struct symbols *symbols = report->epoch->inputs.symbols;
 	const struct function *function = symbols_get(symbols, row->function);
 	const char *line = symbols_line(symbols, row->function);
 	char cpus[12];
 
-	table_cpus(report->table, row, cpus, sizeof(cpus));
-	fprintf(out, "%7.2f %7.2f %9.0f  %-11s ", percent(row->self, report->table->weight),
-		percent(row->total, report->table->weight),
+	table_cpus(table, row, cpus, sizeof(cpus));
+	fprintf(out, "%7.2f %7.2f %9.0f  %-11s ", percent(row->self, table->weight),
+		percent(row->total, table->weight),
 		report->seconds > 0 ? (double)row->samples / report->seconds : 0, cpus);
 	print_padded(function->name, 32, out);
 	print_padded(function->object, 16, out);
@@ -103,7 +104,8 @@ void report_text(const struct report *report, FILE *out)
 {
 	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 	locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
-	size_t rows = report->table->count;
+	const struct table *table = report->profile->table;
+	size_t rows = table->count;
 
 	if (report->request.top && report->request.top < rows)
 		rows = report->request.top;
@@ -111,12 +113,12 @@ void report_text(const struct report *report, FILE *out)
 	fprintf(out, "\n%7s %7s %9s  %-11s %-32s %-16s %s\n", "SELF%", "TOTAL%", "HITS/s", "CPU",
 		"FUNCTION", "OBJECT", "SOURCE");
 	for (size_t i = 0; i < rows && !stop_now(session_given_up(report->session)); i++)
-		print_row(report, &report->table->rows[i], out);
-	if (report->table->count == 0)
+		print_row(report, &table->rows[i], out);
+	if (table->count == 0)
 		fprintf(out, report->note[0] ? "(nothing to show)\n" : "(no sample was taken)\n");
-	if (rows < report->table->count)
+	if (rows < table->count)
 		fprintf(out, "(%zu more function%s; --top 0 shows all)\n",
-			report->table->count - rows, util_plural(report->table->count - rows));
+			table->count - rows, util_plural(table->count - rows));
 	if (utf8) {
 		uselocale(before);
 		freelocale(utf8);

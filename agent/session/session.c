@@ -64,6 +64,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	subscriptions_forget(session->subscriptions);
 	epoch_release(session->epoch);
 	session->epoch = epoch_new(boot_id, image, session->budget);
+	session->epoch->number = session->epochs;
 	symbols_set_programs(session->epoch->inputs.symbols, session->programs);
 	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
 		session->debuginfod);

@@ -4,7 +4,6 @@
 #include "agent/answers/answer.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/query/query.h"
 #include "agent/source/source.h"
 #include "session_state.h"
 #include "subscription.h"
@@ -51,7 +50,7 @@ uint64_t session_answers_due(struct session *session)
 	if (session->left)
 		return UINT64_MAX;		/* nobody reads any more */
 	notice(session);
-	answers = subscriptions_due(session->subscriptions, session->news);
+	answers = subscriptions_due(session->subscriptions, session->epoch, session->news);
 	silence = silence_due(session);
 	return answers < silence ? answers : silence;
 }
@@ -59,9 +58,8 @@ uint64_t session_answers_due(struct session *session)
 void session_make_answers(struct session *session)
 {
 	struct source_facts facts = session->source->table->facts(session->source);
-	struct query *query = session->epoch ? session->epoch->query : NULL;
 	char trouble[SESSION_TROUBLE];
-	struct moment moment = {
+	const struct moment moment = {
 		.epoch = session->epoch,
 		.decode = session->decode,
 		.meter = &session->meter,
@@ -71,22 +69,18 @@ void session_make_answers(struct session *session)
 		.vm = facts.vm,
 		.kept = facts.kept,
 		.play = facts.play,
-		.boot = session->epochs,
 		.name = facts.machine,
+		.stop = &session->given_up,
 	};
 
-	if (query)
-		query_heed(query, &session->given_up);
 	subscriptions_answer(session->subscriptions, &moment, session->news);
-	if (query)
-		query_heed(query, NULL);
 }
 
 /* ---- any thread ---- */
 
-struct subscription *session_subscribe(struct session *session, struct bell *bell)
+struct subscription *session_subscribe(struct session *session, struct bell *bell, struct epoch *boot)
 {
-	return subscription_new(session->subscriptions, bell);
+	return subscription_new(session->subscriptions, bell, boot);
 }
 
 void session_unsubscribe(struct subscription *subscription)

@@ -7,6 +7,7 @@
 #include "agent/names/symbols.h"
 #include "agent/source/source.h"
 #include "session_state.h"
+#include "subscription.h"
 
 /*
  * A file that the user gave is read before the session connects, so that its errors are told first. With a recording,
@@ -62,6 +63,7 @@ void session_step_names(struct session *session)
 	follow_names(session);
 	if (epoch && symbols_step(epoch->inputs.symbols, &epoch->starved))
 		session->changed = true;
+	subscriptions_step(session->subscriptions, epoch);
 	if (!session->names || !kernel_names_step(session->names))
 		return;
 	session->named = session->named || !kernel_names_error(session->names);

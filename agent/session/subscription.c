@@ -7,6 +7,7 @@
 #include "agent/base/bell.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "mailbox.h"
 #include "share.h"
@@ -15,9 +16,12 @@
 
 enum { SOON_MS = 20 };			/* the pause before a new question's answer, and before the first samples */
 
+#define PAST (UINT64_C(1) << 63)	/* in `news`: the boot is over, which is news, too */
+
 struct subscription {
 	struct subscriptions *all;	/* fixed */
 	struct bell *bell;		/* fixed; borrowed until the reader has left; NULL: nobody polls */
+	struct epoch *boot;		/* fixed; held; all questions are about it; NULL: about the present one */
 	struct subscription *next;	/* set before it is listed; then the ingest thread's */
 
 	/* guarded by the mailbox's lock */
@@ -31,9 +35,9 @@ struct subscription {
 	struct request *request;	/* the question that is answered; NULL: none */
 	bool taken;			/* the last answer was taken */
 	bool fresh;			/* the request was not answered yet */
-	bool begun;			/* `begun` of the last answer */
+	bool begun, partial;		/* those of the last answer */
 	bool rings;			/* wake its reader at the end of the turn */
-	uint64_t news;			/* the session's `news` when the last answer was made */
+	uint64_t news, told;		/* grows with what is new for it; what it was when the last answer was made */
 	struct share share;
 	struct epoch *epoch;		/* held while `reader` is one of its query's; else NULL */
 	uint32_t reader;		/* see query.h */
@@ -55,12 +59,13 @@ struct subscriptions *subscriptions_new(struct mailbox *mailbox)
 
 /* ---- any thread ---- */
 
-struct subscription *subscription_new(struct subscriptions *all, struct bell *bell)
+struct subscription *subscription_new(struct subscriptions *all, struct bell *bell, struct epoch *boot)
 {
 	struct subscription *subscription = util_alloc(sizeof(*subscription));
 
 	subscription->all = all;
 	subscription->bell = bell;
+	subscription->boot = epoch_hold(boot);
 	mailbox_lock(all->mailbox);
 	subscription->next = all->first;
 	all->first = subscription;
@@ -139,7 +144,7 @@ struct answer *subscription_take(struct subscription *subscription)
 
 /* ---- the ingest thread ---- */
 
-/* Each epoch has a query of its own. A reader is freed with its subscription, or when the epoch changes. */
+/* Each epoch has a query of its own. A reader is freed with its subscription, or when it asks about another epoch. */
 static void drop_reader(struct subscription *subscription)
 {
 	if (!subscription->epoch)
@@ -165,6 +170,7 @@ static void have_reader(struct subscription *subscription, struct epoch *epoch)
 static void finish(struct subscription *subscription)
 {
 	drop_reader(subscription);
+	epoch_release(subscription->boot);
 	answer_free(subscription->answer);
 	free(subscription->asked);
 	free(subscription->request);
@@ -233,7 +239,31 @@ void subscriptions_free(struct subscriptions *all)
 void subscriptions_forget(struct subscriptions *all)
 {
 	for (struct subscription *i = hear_all(all); i; i = i->next)
-		drop_reader(i);
+		if (!i->boot)
+			drop_reader(i);
+}
+
+/* True: its reader is pinned to a boot that is over. */
+static bool is_past(const struct subscription *subscription, const struct epoch *present)
+{
+	return subscription->boot && subscription->boot != present;
+}
+
+void subscriptions_step(struct subscriptions *all, const struct epoch *present)
+{
+	for (struct subscription *i = hear_all(all); i; i = i->next)
+		if (is_past(i, present))
+			symbols_step(i->boot->inputs.symbols, &i->boot->starved);
+}
+
+/* Returns the first subscription. Each has heard its reader, and knows what is new for it. */
+static struct subscription *hear_news(struct subscriptions *all, const struct epoch *present, uint64_t news)
+{
+	struct subscription *first = hear_all(all);
+
+	for (struct subscription *i = first; i; i = i->next)
+		i->news = is_past(i, present) ? PAST | symbols_generation(i->boot->inputs.symbols) : news;
+	return first;
 }
 
 static uint64_t pause_of(const struct subscription *subscription)
@@ -243,72 +273,86 @@ static uint64_t pause_of(const struct subscription *subscription)
 	return (uint64_t)(soon ? SOON_MS : subscription->request->pause_ms) * NS_PER_MS;
 }
 
-/* The time of its next answer; UINT64_MAX: it asks nothing, has not taken the last answer, or nothing is new. */
-static uint64_t due(const struct subscription *subscription, uint64_t news)
+static bool has_news(const struct subscription *subscription)
 {
-	if (!subscription->request || !subscription->taken ||
-			(!subscription->fresh && subscription->news == news))
+	return subscription->fresh || subscription->partial || subscription->news != subscription->told;
+}
+
+/* The time of its next answer; UINT64_MAX: it asks nothing, has not taken the last answer, or nothing is new. */
+static uint64_t due(const struct subscription *subscription)
+{
+	if (!subscription->request || !subscription->taken || !has_news(subscription))
 		return UINT64_MAX;
 	return share_due(&subscription->share, pause_of(subscription));
 }
 
 /* There is news, but the last answer was not taken yet: taking it will wake the ingest thread. */
-static void await_taking(struct subscription *subscription, uint64_t news)
+static void await_taking(struct subscription *subscription)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
 
-	if (!subscription->request || subscription->taken || subscription->news == news)
+	if (!subscription->request || subscription->taken || !has_news(subscription))
 		return;
 	mailbox_lock(mailbox);
 	subscription->starved = true;
 	mailbox_unlock(mailbox);
 }
 
-uint64_t subscriptions_due(struct subscriptions *all, uint64_t news)
+uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *present, uint64_t news)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (struct subscription *i = hear_all(all); i; i = i->next) {
-		uint64_t own = due(i, news);
+	for (struct subscription *i = hear_news(all, present, news); i; i = i->next) {
+		uint64_t own = due(i);
 
-		await_taking(i, news);
+		await_taking(i);
 		first = own < first ? own : first;
 	}
 	return first == UINT64_MAX || first > all->rest ? first : all->rest;
 }
 
 /* Also true for one that is due soon, so that the header and the table of one screen show the same moment. */
-static bool is_due(const struct subscription *subscription, uint64_t news, uint64_t now)
+static bool is_due(const struct subscription *subscription, uint64_t now)
 {
-	uint64_t own = due(subscription, news);
+	uint64_t own = due(subscription);
 
 	return own != UINT64_MAX && own <= now + (uint64_t)SOON_MS * NS_PER_MS;
 }
 
-static struct subscription *next_due(struct subscription *first, uint64_t news, uint64_t now)
+static struct subscription *next_due(struct subscription *first, uint64_t now)
 {
 	struct subscription *next = NULL;
 
 	for (struct subscription *i = first; i; i = i->next)
-		if (is_due(i, news, now) && (!next || share_is_before(&i->share, &next->share)))
+		if (is_due(i, now) && (!next || share_is_before(&i->share, &next->share)))
 			next = i;
 	return next;
 }
 
+static struct answer *make(struct subscription *subscription, const struct moment *moment)
+{
+	struct moment own = *moment;
+
+	own.past = is_past(subscription, moment->epoch);
+	if (own.past)
+		own.epoch = subscription->boot;
+	have_reader(subscription, own.epoch);
+	own.reader = subscription->reader;
+	return answer_new(subscription->request, &own);
+}
+
 /* Makes an answer, without the lock. It is dropped if its reader has asked something else, or left, meanwhile. */
-static void answer(struct subscription *subscription, struct moment *moment, uint64_t news)
+static void answer(struct subscription *subscription, const struct moment *moment)
 {
 	struct mailbox *mailbox = subscription->all->mailbox;
 	uint64_t begin = util_now();
-	struct answer *made;
+	struct answer *made = make(subscription, moment);
 	bool wanted;
 
-	have_reader(subscription, moment->epoch);
-	moment->reader = subscription->reader;
-	made = answer_new(subscription->request, moment);
 	subscription->begun = made->begun;
+	subscription->partial = made->partial;
 	subscription->fresh = subscription->taken = false;
-	subscription->news = news;
+	subscription->told = subscription->news;
 	mailbox_lock(mailbox);
 	wanted = !subscription->asks && !subscription->left;	/* the question has not changed meanwhile */
 	if (wanted)
@@ -332,17 +376,17 @@ static void ring_all(struct mailbox *mailbox, struct subscription *first)
 	mailbox_unlock(mailbox);
 }
 
-void subscriptions_answer(struct subscriptions *all, struct moment *moment, uint64_t news)
+void subscriptions_answer(struct subscriptions *all, const struct moment *moment, uint64_t news)
 {
-	struct subscription *first = hear_all(all), *next;
+	struct subscription *first = hear_news(all, moment->epoch, news), *next;
 	uint64_t begin = util_now(), now = begin, late = begin + (uint64_t)TURN_MS * NS_PER_MS;
 
-	while (now < late && (next = next_due(first, news, now))) {
-		answer(next, moment, news);
+	while (now < late && (next = next_due(first, now))) {
+		answer(next, moment);
 		now = util_now();
 	}
 	for (next = first; next; next = next->next)
-		if (is_due(next, news, now))
+		if (is_due(next, now))
 			share_passed(&next->share);
 	all->rest = now + (now - begin);
 	ring_all(all->mailbox, first);		/* at the end, so that a screen takes its answers together */

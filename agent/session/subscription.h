@@ -3,7 +3,7 @@
  * The readers of a session: any number, each with a question of its own (answers/answer.h). When something is new, and
  * a reader has taken its last answer, the ingest thread makes the next one. It serves the cheapest question first and
  * all in turn, for a bounded time. Then it leaves as much time to the packets that come. A reader that does not take
- * its answer, or asks nothing, costs nothing.
+ * its answer, or asks nothing, costs nothing. A reader asks about the present boot, or is pinned to one.
  */
 #ifndef SUBSCRIPTION_H
 #define SUBSCRIPTION_H
@@ -12,6 +12,7 @@
 
 struct answer;
 struct bell;
+struct epoch;
 struct mailbox;
 struct moment;
 struct request;
@@ -24,8 +25,11 @@ void subscriptions_free(struct subscriptions *all);	/* frees each subscription, 
 
 /* ---- any thread, but always the same one for a subscription ---- */
 
-/* The bell is rung when an answer waits. The reader owns it, and may free it once it has left. NULL: nobody polls. */
-struct subscription *subscription_new(struct subscriptions *all, struct bell *bell);
+/*
+ * The bell is rung when an answer waits. The reader owns it, and may free it once it has left. NULL: nobody polls. `boot`:
+ * all answers are about this boot, which the subscription holds. NULL: about the present one.
+ */
+struct subscription *subscription_new(struct subscriptions *all, struct bell *bell, struct epoch *boot);
 void subscription_leave(struct subscription *subscription);	/* frees it with its answer; NULL is allowed */
 
 /* Asks this from now on. An answer to the last question that was not taken is dropped. NULL: asks nothing. */
@@ -36,13 +40,19 @@ struct answer *subscription_take(struct subscription *subscription);
 
 /* ---- the ingest thread ---- */
 
-/* The time of the next answer, by util_now; UINT64_MAX: none is due before somebody asks or `news` grows. */
-uint64_t subscriptions_due(struct subscriptions *all, uint64_t news);
+/*
+ * The time of the next answer, by util_now; UINT64_MAX: none is due before somebody asks or there is news. `news` grows
+ * when there is any of the present boot. An earlier boot has news when names of its functions come.
+ */
+uint64_t subscriptions_due(struct subscriptions *all, const struct epoch *present, uint64_t news);
 
-/* Another boot begins: frees what was kept of the last one. */
+/* Another boot begins: frees what was kept of the last one for readers who ask about the present one. */
 void subscriptions_forget(struct subscriptions *all);
 
-/* Answers those who are due, for one turn; the rest waits for the next. The caller fills `moment` but for `reader`. */
-void subscriptions_answer(struct subscriptions *all, struct moment *moment, uint64_t news);
+/* Call it often: takes names for the earlier boots that readers ask about, as the session does for the present one. */
+void subscriptions_step(struct subscriptions *all, const struct epoch *present);
+
+/* Answers those who are due, for one turn; the rest waits for the next. The moment is that of the present boot. */
+void subscriptions_answer(struct subscriptions *all, const struct moment *moment, uint64_t news);
 
 #endif

@@ -85,7 +85,7 @@ static void ask_for_marks(struct machine *machine)
 
 	request.cpus = VITALS_NO_CPUS;
 	request.request.pause_ms = 500;
-	machine->marks = session_subscribe(machine->session, NULL);
+	machine->marks = session_subscribe(machine->session, NULL, NULL);
 	session_request(machine->marks, &request.request);
 }
 
@@ -199,7 +199,7 @@ static void check_messages(struct machine *machine)
 
 static struct answer *answer_to(struct machine *machine, const struct request *request)
 {
-	struct subscription *reader = session_subscribe(machine->session, NULL);
+	struct subscription *reader = session_subscribe(machine->session, NULL, NULL);
 	struct answer *answer = NULL;
 
 	session_request(reader, request);

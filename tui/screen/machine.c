@@ -44,7 +44,7 @@ void machine_init(struct machine *machine, struct session *session, unsigned num
 	const char *label, struct bell *bell)
 {
 	*machine = (struct machine) { .session = session, .number = number, .label = label, .bell = bell };
-	machine->marks = session_subscribe(session, bell);
+	machine->marks = session_subscribe(session, bell, NULL);
 	name_it(machine, "");
 	ask_marks(machine);
 }
@@ -70,7 +70,7 @@ void machine_ask(struct machine *machine, enum reader reader, enum feed_question
 	question->request = request ? memcpy(util_alloc(request->kind->request_size), request,
 		request->kind->request_size) : NULL;
 	if (!question->subscription)
-		question->subscription = session_subscribe(machine->session, machine->bell);
+		question->subscription = session_subscribe(machine->session, machine->bell, NULL);
 	session_request(question->subscription, request);
 	ask_marks(machine);
 }

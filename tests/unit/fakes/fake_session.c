@@ -16,11 +16,12 @@ struct subscription {
 	bool marks;
 };
 
-struct subscription *session_subscribe(struct session *session, struct bell *bell)
+struct subscription *session_subscribe(struct session *session, struct bell *bell, struct epoch *boot)
 {
 	struct subscription *subscription = util_alloc(sizeof(*subscription));
 
 	(void)bell;
+	(void)boot;
 	subscription->session = session;
 	session->subscriptions++;
 	return subscription;
@@ -192,7 +193,7 @@ static void ask(void *self, enum feed_question question, const struct request *r
 	struct subscription *subscription = session->feed[question];
 
 	if (!subscription)
-		subscription = session->feed[question] = session_subscribe(session, NULL);
+		subscription = session->feed[question] = session_subscribe(session, NULL, NULL);
 	if (fake_is_asked(session, question, request))
 		return;
 	session_request(subscription, request);

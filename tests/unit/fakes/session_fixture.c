@@ -106,7 +106,7 @@ struct picture *fixture_picture(struct fixture *fixture)
 	for (int i = 0; i < 5; i++)
 		fixture_step(fixture);
 	for (int i = 0; i < 2; i++) {
-		readers[i] = session_subscribe(fixture->session, NULL);
+		readers[i] = session_subscribe(fixture->session, NULL, NULL);
 		session_request(readers[i], i ? &functions.request : &vitals.request);
 	}
 	picture = picture_new(await_answer(fixture, readers[0]), NULL);

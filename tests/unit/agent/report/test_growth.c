@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/export/export_folded.h"
 #include "agent/fleet/fleet.h"
@@ -146,21 +147,22 @@ static void ask_callers(struct grown *grown)
 
 static void write_report(struct grown *grown, bool json)
 {
-	struct report report = { .session = grown->fixture.session, .epoch = grown->epoch,
-		.question = asked(grown, json ? CALLERS_ALL : CALLERS_NONE), .request = report_default };
+	struct report report = { .session = grown->fixture.session, .epoch = grown->epoch, .request = report_default };
+	const struct profile_request question = { .callers = json,
+		.request.excerpt.filter = asked(grown, CALLERS_NONE).filter };
 	char *text;
 	size_t size;
 	FILE *out = util_text_open(&text, &size);
 
 	report.request.top = 0;
-	report.table = query_table(grown->epoch->query, &report.question);
+	report.profile = profile_new(&question, &(struct moment) { .epoch = grown->epoch, .past = true });
 	if (json)
 		assert_true(report_json(&report, out, NULL));
 	else
 		report_text(&report, out);
 	free(util_text_close(out, &text));
 	assert_true(size > grown->times * FUNCTIONS * 10);
-	table_free(report.table);
+	profile_free(report.profile);
 }
 
 static void ask_text(struct grown *grown)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "agent/answers/profile.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
@@ -27,7 +28,7 @@ static void check_json(const char *text, const struct report *report)
 
 	assert_true(cJSON_IsObject(root));
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "functions")),
-		report->table->count);
+		report->profile->table->count);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "cpus")), 2);
 	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(root, "books")) > 0);
 	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(root, "events")) > 0);
@@ -43,7 +44,7 @@ static void test_text_is_aligned(void **state)
 		"0000000000001200 T %s\n0000000000001400 T _end\n", name);
 	char *path = util_format("%s", scratch_text("wide_names", names)), *text = NULL;
 	struct fixture fixture = fixture_begin(&(struct session_options) { .symbols = path });
-	const struct question question = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
+	struct profile_request question = { .request.excerpt.filter.cpu = EVENT_NONE };
 	struct report report = { .request = report_default, .session = fixture.session };
 	char *wide = util_format(" %s%23skernel ", name, ""), *plain;
 	size_t size;
@@ -55,12 +56,12 @@ static void test_text_is_aligned(void **state)
 	fake_guest_sample(fixture.guest, 0, 1, 0x1210, 0x1120);
 	picture_free(fixture_picture(&fixture));
 	report.epoch = session_epoch(fixture.session);
-	report.table = query_table(report.epoch->query, &question);
+	report.profile = profile_new(&question, &(struct moment) { .epoch = report.epoch, .past = true });
 	report_text(&report, out);
 	fclose(out);
 	assert_non_null(strstr(text, wide));
 	assert_non_null(strstr(text, plain));
-	table_free(report.table);
+	profile_free(report.profile);
 	fixture_end(&fixture);
 	free(text);
 	free(wide);
@@ -100,7 +101,7 @@ static void test_report_is_exact(void **state)
 		fail_msg("state %d: %s", report->state, report->error ? report->error : "");
 	taken = fixture.guest->taken[0] + fixture.guest->taken[1];
 	assert_true(taken > 100);
-	assert_int_equal(report->table->samples, taken);
+	assert_int_equal(report->profile->table->samples, taken);
 	assert_int_equal(
 		decode_books_all(session_decode(fixture.session), STREAM_SAMPLES).received, taken);
 	assert_string_equal(report->note, "");
@@ -113,13 +114,13 @@ static void test_report_is_exact(void **state)
 	assert_null(strstr(text, "no sample"));
 	free(text);
 	out = open_memstream(&text, &size);
-	rows = report->table->count;
-	report->table->count = 0;
+	rows = report->profile->table->count;
+	report->profile->table->count = 0;
 	assert_true(report_write(report, out, &error));
 	fclose(out);
 	assert_non_null(strstr(text, "(no sample was taken)"));
 	free(text);
-	report->table->count = rows;
+	report->profile->table->count = rows;
 	out = open_memstream(&text, &size);
 	report->request.json = true;
 	assert_true(report_write(report, out, &error));
@@ -150,7 +151,7 @@ static void test_report_beside_a_running_profiler(void **state)
 	report_fixture_finish(&fixture, report);
 	assert_true(fixture.guest->running);
 	/* 5 samples in 25 ms: a millisecond each, and 20 of silence. */
-	assert_float_equal((double)report->table->samples / report->seconds, 200, 8);
+	assert_float_equal((double)report->profile->table->samples / report->seconds, 200, 8);
 	report_free(report);
 	fixture_end(&fixture);
 }
@@ -168,15 +169,15 @@ static void test_report_tells_its_gaps(void **state)
 	fixture_step(&fixture);
 	report_cut(report, "enough", report_fixture_late());
 	report_fixture_finish(&fixture, report);
-	assert_int_equal(report->table->weight, 0);
-	assert_true(report->missed > 0.4 && report->missed <= 0.5);
-	report->missed = 0.35;
+	assert_int_equal(report->profile->table->weight, 0);
+	assert_true(report->profile->missed > 0.4 && report->profile->missed <= 0.5);
+	report->profile->missed = 0.35;
 	text = report_fixture_text(report);
 	assert_non_null(strstr(text, " (35.0%), lost 0\n"));
 	assert_non_null(strstr(text, "the host did not run the guest's CPUs for 35% of the time: "
 		"the table rests on the other 65%\n"));
 	free(text);
-	report->missed = 0.1;
+	report->profile->missed = 0.1;
 	text = report_fixture_text(report);
 	assert_null(strstr(text, "the host did not run"));
 	free(text);
@@ -205,9 +206,9 @@ static void test_report_waits_for_the_guests_names(void **state)
 	fake_guest_symbol(fixture.guest, 0x1200, 0x100, "told_late");
 	fake_guest_symbol(fixture.guest, 0, 0, "");
 	report_fixture_finish(&fixture, report);
-	for (size_t i = 0; i < report->table->count; i++)
+	for (size_t i = 0; i < report->profile->table->count; i++)
 		named |= strcmp(symbols_get(report->epoch->inputs.symbols,
-			report->table->rows[i].function)->name, "told_late") == 0;
+			report->profile->table->rows[i].function)->name, "told_late") == 0;
 	assert_true(named);
 	report_free(report);
 	fixture_end(&fixture);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "agent/answers/profile.h"
 #include "agent/base/util.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
@@ -34,7 +35,7 @@ static void test_report_survives_a_guest_that_does_not_stop(void **state)
 	fixture_await_line(&fixture, "stop");
 	fake_guest_reply(fixture.guest, false, "not now");
 	report_fixture_finish(&fixture, report);
-	assert_true(report->table->samples > 0);
+	assert_true(report->profile->table->samples > 0);
 	assert_non_null(strstr(report->note, "cut short: interrupted; "));
 	assert_non_null(strstr(report->note, "not now"));
 	report_free(report);
@@ -55,7 +56,7 @@ static void test_report_that_is_cut_leaves_a_silent_guest(void **state)
 	assert_int_equal(report->state, REPORT_DONE);
 	assert_string_equal(report->note, "cut short: interrupted; the guest did not confirm "
 		"that it is as before (`stop`); `ktop ctl stop` tells it again");
-	assert_true(report->table->samples > 0);
+	assert_true(report->profile->table->samples > 0);
 	report_free(report);
 	fixture_end(&fixture);
 }
@@ -92,7 +93,7 @@ static void test_report_of_a_profiler_that_somebody_stops(void **state)
 	report_fixture_finish(&fixture, report);
 	assert_non_null(strstr(report->note, "somebody has stopped the profiler"));
 	assert_non_null(strstr(report->error, "cut short: somebody has stopped the profiler; "));
-	assert_int_equal(report->table->samples,
+	assert_int_equal(report->profile->table->samples,
 		fixture.guest->taken[0] + fixture.guest->taken[1]);
 	report_free(report);
 	fixture_end(&fixture);
@@ -198,7 +199,7 @@ static void test_report_of_a_guest_that_stands_still(void **state)
 		fixture_step(&fixture);
 	assert_int_equal(report->state, REPORT_STOPPING);
 	report_fixture_finish(&fixture, report);
-	assert_true(report->table->samples > 0);
+	assert_true(report->profile->table->samples > 0);
 	assert_non_null(strstr(report->error, "cut short: the guest's clock stands still for 0.05 s"));
 	assert_non_null(strstr(report->note, "the guest's clock stands still"));
 	report_free(report);

@@ -11,6 +11,7 @@
 
 #include "agent/answers/answer.h"
 #include "agent/answers/function_table.h"
+#include "agent/answers/profile.h"
 #include "agent/answers/vitals.h"
 #include "agent/guest/epoch.h"
 #include "agent/query/query.h"
@@ -143,7 +144,7 @@ static void test_reports_at_once_share_the_profiler(void **state)
 		const struct report *report = pack.reports[i];
 
 		/* 5 samples in 25 ms, and slices of 250 ms at both ends. */
-		assert_in_range(report->table->samples, 100 * (i + 1) - 55, 100 * (i + 1) + 55);
+		assert_in_range(report->profile->table->samples, 100 * (i + 1) - 55, 100 * (i + 1) + 55);
 		assert_string_equal(report->note, "");
 	}
 	end_pack(&pack);
@@ -165,13 +166,13 @@ static void test_report_behind_another(void **state)
 	pack.reports[1] = report_new(pack.fixture.session, &request);
 	while (pack.reports[0]->state < REPORT_DONE)
 		step_pack(&pack);
-	taken = pack.reports[0]->table->samples;
+	taken = pack.reports[0]->profile->table->samples;
 	run_pack(&pack);
 	assert_int_equal(pack.starts, 2);
 	assert_int_equal(pack.stops, 2);
-	assert_int_equal(pack.reports[0]->table->samples, taken);
+	assert_int_equal(pack.reports[0]->profile->table->samples, taken);
 	assert_true(taken > 50);
-	assert_int_equal(pack.reports[1]->table->samples + taken,
+	assert_int_equal(pack.reports[1]->profile->table->samples + taken,
 		pack.fixture.guest->taken[0] + pack.fixture.guest->taken[1]);
 	end_pack(&pack);
 }
@@ -192,10 +193,11 @@ static void test_a_report_undoes_no_work_of_others(void **state)
 	assert_true(walked > 0);
 	report_cut(report, "interrupted", report_fixture_late());
 	report_fixture_finish(&fixture, report);
-	assert_true(report->table->samples > 0);
+	assert_true(report->profile->table->samples > 0);
 	assert_int_equal(query_walked(epoch->query, QUERY_ANYBODY), walked);
 	assert_int_equal(query_reader_new(epoch->query), QUERY_ANYBODY + 2);
 	report_free(report);
+	fixture_step(&fixture);			/* the session frees the reader in its next step */
 	assert_int_equal(query_reader_new(epoch->query), QUERY_ANYBODY + 1);
 	epoch_release(epoch);
 	fixture_end(&fixture);
@@ -210,6 +212,7 @@ struct crowd {
 	struct subscription *readers[READERS];	/* for each screen: header, table */
 	struct report *report;		/* NULL: none runs */
 	uint32_t reports;		/* how many have ended */
+	void (*beside)(struct crowd *crowd);	/* what runs beside the screens; NULL: nothing */
 };
 
 /* One screen asks for the last ten seconds, as at its start. The other asks for all time, of one CPU. */
@@ -223,7 +226,7 @@ static void ask_both(struct crowd *crowd)
 		request->excerpt.window_ns = i < 2 ? 10000000000 : 0;
 		request->excerpt.filter.cpu = i < 2 ? EVENT_NONE : 1;
 		request->pause_ms = 1;
-		crowd->readers[i] = session_subscribe(crowd->fixture.session, NULL);
+		crowd->readers[i] = session_subscribe(crowd->fixture.session, NULL, NULL);
 		session_request(crowd->readers[i], request);
 	}
 }
@@ -241,7 +244,7 @@ static void step_report(struct crowd *crowd)
 	if (report_step(crowd->report) < REPORT_DONE)
 		return;
 	assert_int_equal(crowd->report->state, REPORT_DONE);
-	table = crowd->report->table;
+	table = crowd->report->profile->table;
 	assert_true(table->samples > 0);
 	for (size_t i = 0; i < table->count; i++)
 		assert_true(!table->rows[i].self || table->rows[i].cpus[0] == 1u << crowd->reports % 2);
@@ -251,7 +254,7 @@ static void step_report(struct crowd *crowd)
 }
 
 /* A quarter of a second of the guest's time comes, and each reader takes an answer about it. */
-static void serve_all(struct crowd *crowd, bool reports)
+static void serve_all(struct crowd *crowd)
 {
 	bool got[READERS] = { false };
 	int count = 0;
@@ -265,24 +268,35 @@ static void serve_all(struct crowd *crowd, bool reports)
 
 			count += answer && !got[k];
 			got[k] = got[k] || answer;
+			if (answer)
+				assert_ptr_equal(answer->epoch, session_epoch(crowd->fixture.session));
 			answer_free(answer);
 		}
-		if (reports)
-			step_report(crowd);
+		if (crowd->beside)
+			crowd->beside(crowd);
 	}
 	assert_int_equal(count, READERS);
 }
 
 /* Goes ROUNDS rounds on. Returns how much work the query has done for the screens so far. */
-static uint64_t work_after(struct crowd *crowd, bool reports)
+static uint64_t work_after(struct crowd *crowd, void (*beside)(struct crowd *crowd))
 {
 	uint64_t work = 0;
 
+	crowd->beside = beside;
 	for (int i = 0; i < ROUNDS; i++)
-		serve_all(crowd, reports);
+		serve_all(crowd);
 	for (uint32_t i = 1; i <= READERS / 2; i++)	/* the tables alone: for a header the query keeps nothing */
 		work += query_walked(session_epoch(crowd->fixture.session)->query, QUERY_ANYBODY + i);
 	return work;
+}
+
+static void end_crowd(struct crowd *crowd)
+{
+	report_free(crowd->report);
+	for (int i = 0; i < READERS; i++)
+		session_unsubscribe(crowd->readers[i]);
+	fixture_end(&crowd->fixture);
 }
 
 /* Each reader is served, and an answer costs no more work because there are other readers. */
@@ -295,16 +309,53 @@ static void test_many_readers_of_one_machine(void **state)
 	fixture_bring_up(&crowd.fixture);
 	fake_guest_status(crowd.fixture.guest, true);
 	ask_both(&crowd);
-	kept = work_after(&crowd, false);	/* from here on, an answer is made of what is kept and what is new */
-	alone = work_after(&crowd, false) - kept;
-	together = work_after(&crowd, true) - kept - alone;
+	kept = work_after(&crowd, NULL);	/* from here on, an answer is made of what is kept and what is new */
+	alone = work_after(&crowd, NULL) - kept;
+	together = work_after(&crowd, step_report) - kept - alone;
 	assert_true(alone > 0);
 	assert_in_range(together, 1, alone + alone / 4);
 	assert_true(crowd.reports >= LEAST_REPORTS);
-	report_free(crowd.report);
-	for (int i = 0; i < READERS; i++)
-		session_unsubscribe(crowd.readers[i]);
-	fixture_end(&crowd.fixture);
+	end_crowd(&crowd);
+}
+
+/* The report's boot is over before the report is. Once the report is done, its answer is the last that is made for it. */
+static void step_past(struct crowd *crowd)
+{
+	if (crowd->report->state < REPORT_DONE)
+		report_step(crowd->report);
+	else if (crowd->report->subscription)
+		assert_null(session_answer(crowd->report->subscription));
+}
+
+/* A report of an earlier boot: it has all samples of that boot, and the screens, on the present one, lose nothing by it. */
+static void test_a_report_of_an_earlier_boot_beside_screens(void **state)
+{
+	struct crowd crowd = { .fixture = fixture_begin(NULL) };
+	struct fake_guest *guest = crowd.fixture.guest;
+	uint64_t kept, alone, together, taken;
+	struct epoch *before;
+
+	(void)state;
+	crowd.report = report_fixture_run(&crowd.fixture);
+	before = session_epoch(crowd.fixture.session);
+	taken = guest->taken[0] + guest->taken[1];
+	packets_boot(guest->packets, 2);
+	fake_guest_facts(guest, NULL, 0);
+	fake_guest_status(guest, true);
+	for (int i = 0; i < FIXTURE_STEPS && session_epoch(crowd.fixture.session) == before; i++)
+		fixture_step(&crowd.fixture);
+	ask_both(&crowd);
+	kept = work_after(&crowd, NULL);
+	alone = work_after(&crowd, NULL) - kept;
+	together = work_after(&crowd, step_past) - kept - alone;
+	assert_true(alone > 0);
+	assert_in_range(together, 1, alone + alone / 4);
+	assert_int_equal(crowd.report->state, REPORT_DONE);
+	assert_non_null(strstr(crowd.report->error, "the guest restarted"));
+	assert_ptr_equal(crowd.report->profile->answer.epoch, before);
+	assert_int_equal(crowd.report->profile->table->samples, taken);
+	assert_null(crowd.report->profile->books);
+	end_crowd(&crowd);
 }
 
 /* ---- different rates ---- */
@@ -349,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_report_behind_another),
 		cmocka_unit_test(test_a_report_undoes_no_work_of_others),
 		cmocka_unit_test(test_many_readers_of_one_machine),
+		cmocka_unit_test(test_a_report_of_an_earlier_boot_beside_screens),
 		cmocka_unit_test(test_reports_of_different_rates),
 	};
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/answers/profile.h"
 #include "agent/base/budget.h"
 #include "agent/base/json.h"
 #include "agent/base/util.h"
@@ -259,9 +260,9 @@ static void make_report(void *context)
 		obey(fixture.guest);
 		fixture_step(&fixture);
 	}
-	assert_true(report->state == REPORT_DONE ? report->table->samples > 0 : !!report->error);
+	assert_true(report->state == REPORT_DONE ? report->profile->table->samples > 0 : !!report->error);
 	if (report->state == REPORT_DONE && !report->note[0] && !report->error)
-		assert_int_equal(report->table->samples + given_up(report),
+		assert_int_equal(report->profile->table->samples + given_up(report),
 			fixture.guest->taken[0] + fixture.guest->taken[1]);
 	if (report->state == REPORT_DONE) {
 		write_report(report, false);

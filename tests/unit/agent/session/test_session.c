@@ -142,7 +142,7 @@ static void test_marks(void **state)
 {
 	struct fixture fixture = fixture_begin(NULL);
 	struct vitals_request request = picture_vitals_request();
-	struct subscription *reader = session_subscribe(fixture.session, NULL);
+	struct subscription *reader = session_subscribe(fixture.session, NULL, NULL);
 	struct vitals *vitals = NULL;
 
 	(void)state;
@@ -187,7 +187,7 @@ static void test_many_readers(void **state)
 		request.request.excerpt.filter.cpu = i ? (uint32_t)i - 1 : EVENT_NONE;
 		request.request.excerpt.window_ns = (uint64_t)i * 10000000000;
 		request.request.pause_ms = 1;
-		readers[i] = session_subscribe(fixture.session, NULL);
+		readers[i] = session_subscribe(fixture.session, NULL, NULL);
 		session_request(readers[i], &request.request);
 	}
 	for (int i = 0; i < 30; i++)
@@ -526,7 +526,7 @@ static void test_hostile_guest(void **state)
 	static const uint16_t ids[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 32, 36, 99 };
 	struct fixture fixture = fixture_begin(NULL);
 	const struct function_request request = picture_function_request();
-	struct subscription *reader = session_subscribe(fixture.session, NULL);
+	struct subscription *reader = session_subscribe(fixture.session, NULL, NULL);
 	uint64_t seed = 20260101;
 
 	(void)state;

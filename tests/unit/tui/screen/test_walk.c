@@ -28,22 +28,10 @@ static const char *const names[WALK_FUNCTIONS] = { "alpha_spin", "beta_copy", "g
 
 /* ---- in place of a session: there are no books, and nobody gives up ---- */
 
-const struct decode *session_decode(const struct session *session)
-{
-	(void)session;
-	return NULL;
-}
-
 const atomic_bool *session_given_up(const struct session *session)
 {
 	(void)session;
 	return NULL;
-}
-
-bool report_has_books(const struct report *report)
-{
-	(void)report;
-	return false;
 }
 
 /* ---- the walk ---- */

@@ -41,6 +41,7 @@ void guest_boot(struct walk *walk, struct walk_guest *guest)
 
 	epoch_release(guest->epoch);
 	guest->epoch = epoch_new(id, NULL, NULL);
+	guest->epoch->number = (uint64_t)guest->boots;
 	symbols_load_kernel(guest->epoch->inputs.symbols, walk->symbols, NULL);
 	guest->clock = WALK_SECOND;
 	if (random_below(&walk->random, 4) == 0)
@@ -89,7 +90,7 @@ void guest_give(struct walk *walk, struct walk_guest *guest)
 {
 	const struct moment moment = {
 		.epoch = guest->epoch, .decode = guest->decode, .meter = &guest->meter,
-		.link = guest->link, .vm = guest->vm, .kept = guest->kept, .boot = guest->boots,
+		.link = guest->link, .vm = guest->vm, .kept = guest->kept,
 		.trouble = "",
 	};
 	const struct fake_wanted *wanted = &guest->session.wanted;

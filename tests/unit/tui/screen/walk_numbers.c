@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "agent/answers/profile.h"
 #include "agent/guest/epoch.h"
 #include "agent/report/report.h"
 #include "tui/terminal/canvas.h"
@@ -26,20 +27,19 @@ struct numbers {
 static cJSON *json_of(struct walk_guest *guest)
 {
 	struct report report = { .request = report_default, .epoch = guest->epoch };
-	const struct excerpt excerpt = fake_excerpt(&guest->session);
+	const struct profile_request question = { .request.excerpt = fake_excerpt(&guest->session) };
 	char *text = NULL;
 	size_t size = 0;
 	FILE *to = open_memstream(&text, &size);
 	cJSON *json;
 
-	report.question = excerpt_question(guest->epoch, &excerpt);
 	report.status = guest->epoch->status;
-	report.table = query_table(guest->epoch->query, &report.question);
+	report.profile = profile_new(&question, &(struct moment) { .epoch = guest->epoch, .past = true });
 	assert_true(report_json(&report, to, NULL));
 	fclose(to);
 	json = cJSON_Parse(text);
 	assert_non_null(json);
-	table_free(report.table);
+	profile_free(report.profile);
 	free(text);
 	return json;
 }

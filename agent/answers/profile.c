@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "agent/base/util.h"
+#include "agent/guest/epoch.h"
+#include "agent/names/symbols.h"
+#include "profile.h"
+
+_Static_assert(sizeof(struct cpu_series) <= 2 * EPOCH_ANSWER_CPU &&
+	sizeof(struct profile_books) <= 2 * EPOCH_ANSWER_CPU, "an answer fits in the memory that the epoch takes for it");
+
+/* Gaps have no thread and no mode, so they are a share of the samples of all threads and modes. */
+static void tell_gaps(struct profile *profile, const struct epoch *epoch)
+{
+	struct cpu_series *cpus = util_alloc(epoch->cpus_seen * sizeof(*cpus));
+	uint32_t only = profile->question.filter.cpu;
+	uint64_t missed = 0, weight = 0;
+
+	query_cpus(epoch->query, &profile->question, cpus, epoch->cpus_seen);
+	for (uint32_t i = 0; i < epoch->cpus_seen; i++) {
+		uint64_t sampled = 0;
+
+		for (int mode = 0; mode < MODES; mode++)
+			sampled += cpus[i].mode[mode];
+		profile->sampled = profile->sampled || sampled;
+		if (only != EVENT_NONE && only != i)
+			continue;
+		missed += cpus[i].missed;
+		weight += sampled;
+	}
+	profile->missed = missed ? (double)missed / (double)(missed + weight) : 0;
+	free(cpus);
+}
+
+static void tell_books(struct profile *profile, const struct moment *moment)
+{
+	profile->cpu_count = moment->epoch->cpus_seen;
+	profile->books = util_alloc(profile->cpu_count * sizeof(*profile->books));
+	for (uint32_t i = 0; i < profile->cpu_count; i++)
+		profile->books[i] = (struct profile_books) {
+			.samples = decode_books(moment->decode, STREAM_SAMPLES, i),
+			.trace = decode_books(moment->decode, STREAM_TRACE, i),
+		};
+	profile->lost = decode_books_all(moment->decode, STREAM_SAMPLES).lost;
+}
+
+/* Asks for the source lines of all functions, so that a worker reads those that are not known yet. */
+static bool lines_known(const struct table *table, struct symbols *symbols)
+{
+	bool known = true;
+
+	for (size_t i = 0; i < table->count; i++)
+		known &= symbols_line(symbols, table->rows[i].function) != NULL;
+	return known;
+}
+
+struct profile *profile_new(const struct profile_request *request, const struct moment *moment)
+{
+	const struct epoch *epoch = moment->epoch;
+	struct profile *profile = util_alloc(sizeof(*profile));
+
+	profile->answer = answer_begin(&profile_kind, moment);
+	if (!epoch)
+		return profile;
+	profile->question = excerpt_question(epoch, &request->request.excerpt);
+	profile->question.reader = moment->reader;
+	profile->question.callers = request->callers ? CALLERS_ALL : CALLERS_NONE;
+	profile->question.inlined = request->inlined;
+	profile->table = query_table(epoch->query, &profile->question);
+	tell_gaps(profile, epoch);
+	if (!moment->past)
+		tell_books(profile, moment);
+	if (request->inlined)
+		profile->unread = query_unread(epoch->query, &profile->question);
+	profile->answer.begun = profile->sampled;
+	profile->answer.partial = !lines_known(profile->table, epoch->inputs.symbols) || profile->unread;
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	table_free(profile->table);
+	free(profile->books);
+	answer_end(&profile->answer);
+	free(profile);
+}
+
+static struct answer *make(const struct request *request, const struct moment *moment)
+{
+	return &profile_new((const struct profile_request *)request, moment)->answer;
+}
+
+static void free_answer(struct answer *answer)
+{
+	profile_free((struct profile *)answer);
+}
+
+const struct answer_kind profile_kind = {
+	.name = "profile", .request_size = sizeof(struct profile_request), .queries = true,
+	.make = make, .free = free_answer,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The profile of an excerpt, for a report: the table of its functions, and what has to be said about it. It is partial
+ * while source lines or inlined functions are still being read.
+ */
+#ifndef PROFILE_H
+#define PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/query/query.h"
+#include "agent/wire/decode.h"
+#include "answer.h"
+
+struct profile_request {
+	struct request request;
+	bool callers;			/* the callers of all functions are wanted (query_callers) */
+	bool inlined;			/* inlined functions are wanted as frames of stacks (query_stacks) */
+};
+
+struct profile_books {
+	struct books samples, trace;
+};
+
+struct profile {
+	struct answer answer;
+	struct question question;	/* what `table` answers. Its reader lasts as long as the subscription */
+	struct table *table;		/* not sorted; NULL: no boot was seen yet */
+	double missed;			/* share of the time, 0 to 1, for which the host did not run the CPUs */
+	bool sampled;			/* the range has samples, whether they pass the filter or not */
+	uint32_t unread;		/* at how many addresses inlined functions are not known yet */
+	struct profile_books *books;	/* by CPU, cpu_count of them; NULL: not known, since the boot is over */
+	uint32_t cpu_count;
+	uint64_t lost;			/* samples of all CPUs, by these books */
+};
+
+extern const struct answer_kind profile_kind;
+
+/* Makes an answer, owned by the caller; never NULL. Ingest thread. */
+struct profile *profile_new(const struct profile_request *request, const struct moment *moment);
+void profile_free(struct profile *profile);
+
+#endif
