@@ -33,7 +33,7 @@ enum {
 	KTOP_FRAMES_MAX = 64,		/* of one sample, in each of its two stacks */
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
 	KTOP_REGISTERS_MAX = 64,	/* of one raw sample */
-	KTOP_STACK_MAX = 2048,		/* bytes of stack in it */
+	KTOP_STACK_MAX = 2048,		/* bytes of stack in it; with those of a linked stack, twice as many */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the uuid of the CTF trace */
 	KTOP_TRACE_FIRST = 32,		/* the first id of the hook's own trace events */
 	KTOP_TRACE_USER = 64,		/* the first id of the kernel's trace events */

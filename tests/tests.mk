@@ -4,7 +4,7 @@
 # Unit tests: each is a program in tests/unit/, in the room of the module that it tests.
 UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample trace unwind wire) \
 	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug virtio_serial virtq) \
-	$(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
+	$(call in,kernel-hook/plugin/test_,stack_link) $(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
 	$(call in,agent/wire/test_,decode fields record recording) $(call in,agent/vm/qmp/test_,qmp) \
 	$(call in,agent/vm/gdb/test_,gdb_packets gdb_stub) \
 	$(call in,agent/vm/test_,launch link plug port_socket) \
@@ -77,6 +77,7 @@ $(filter build/check/tests/unit/tui/%,$(UNIT_PROGRAMS)) build/check/fuzz_screen 
 	$(STAND_INS)/fake_session.o
 build/fuzz/fuzz_screen: build/fuzz/tests/unit/fakes/fake_session.o
 $(filter build/check/tests/unit/agent/query/% %/test_export,$(UNIT_PROGRAMS)): $(STAND_INS)/fake_symbols.o
+$(call test,stack_link): build/check/kernel-hook/plugin/stack_link.o
 $(call test,alarm): build/check/$(PORTS)/template/alarm.o
 $(call test,template): $(patsubst %,build/check/%.o,$(filter-out %/string,$(TEMPLATE)))
 $(call test,waits): WATCHED = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen \

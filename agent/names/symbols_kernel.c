@@ -96,9 +96,9 @@ bool symbols_kernel_orc(const struct symbols *symbols, uint64_t address, struct 
 
 	if (module_tables_find(symbols->modules, address, entry))
 		return true;
-	return kernel && kernel->orc && kernel_image_is_placed(symbols->kernel) &&
+	return kernel && kernel_image_is_placed(symbols->kernel) &&
 		symbol_table_find(kernel_image_file(symbols->kernel)->table, link) != SYMBOL_NONE &&
-		orc_find(kernel->orc, link, entry);
+		linux_kernel_orc(kernel, link, entry);
 }
 
 struct module_tables *symbols_modules(const struct symbols *symbols)

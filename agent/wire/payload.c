@@ -232,7 +232,7 @@ static bool read_raw_sample(struct rest *rest, struct event *event)
 		.linked_address = wire.linked_address,
 	};
 	return take_words(rest, &raw->registers, &raw->register_count, KTOP_REGISTERS_MAX) &&
-		take_bytes(rest, &raw->stack, KTOP_STACK_MAX) && take_bytes(rest, &raw->linked, KTOP_STACK_MAX);
+		take_bytes(rest, &raw->stack, KTOP_STACK_MAX) && take_bytes(rest, &raw->linked, 2 * KTOP_STACK_MAX);
 }
 
 static bool read_missed(struct rest *rest, struct event *event)

@@ -19,6 +19,7 @@
 #include "memory.h"
 #include "raw.h"
 #include "socket.h"
+#include "stack_link.h"
 #include "target.h"
 #include "thread.h"
 #include "vcpus.h"
@@ -26,7 +27,6 @@
 enum {
 	RING = 1 << 20,			/* bytes a CPU: 0.4 s of the largest samples at the usual rate */
 	NS_PER_MS = 1000000,
-	STACK_SIZE = 16384,		/* where a kernel's stack ends, at a multiple of this */
 };
 
 static struct {
@@ -58,32 +58,12 @@ static uint32_t read_stack(const struct target_state *state, uint8_t *to)
 	return state->flat ? memory_read(boot.machine.qemu, boot.cpu, state->sp, to, KTOP_STACK_MAX) : 0;
 }
 
-/* Where the stack ends in what was read of it: at memory that is not there, or where a kernel's stacks end. */
-static uint32_t stack_end(const struct target_state *state, uint32_t size)
-{
-	uint64_t left = STACK_SIZE - state->sp % STACK_SIZE;
-
-	return size < KTOP_STACK_MAX || left > size ? size : (uint32_t)left;
-}
-
-/*
- * Linux on x86-64 runs interrupts on a stack of their own, whose topmost word is where the stack before goes on
- * (arch/x86/include/asm/irq_stack.h of Linux). Any word that is no such address is not followed.
- */
+/* What stack_link.h leads to, in the room that the stack has left. */
 static uint32_t read_linked(const struct target_state *state, const uint8_t *stack, uint32_t size, uint64_t *address,
 	uint8_t *to)
 {
-	uint32_t end = stack_end(state, size);
-	uint64_t link;
-
-	*address = 0;
-	if (state->arch != KTOP_X86_64 || end < sizeof(link))
-		return 0;
-	memcpy(&link, stack + end - sizeof(link), sizeof(link));
-	if (link >> 63 == 0 || link % sizeof(link) || link - state->sp < size)
-		return 0;
-	*address = link;
-	return memory_read(boot.machine.qemu, boot.cpu, link, to, KTOP_STACK_MAX);
+	*address = stack_link(state, stack, size);
+	return *address ? memory_read(boot.machine.qemu, boot.cpu, *address, to, 2 * KTOP_STACK_MAX - size) : 0;
 }
 
 static uint8_t *put_count(uint8_t *to, uint32_t count)

@@ -45,6 +45,22 @@ static void mark_arm64(struct call_sites *sites, const uint8_t *code)
 	}
 }
 
+/*
+ * RISC-V ISA manual, volume I, 2.5 and the C extension: JAL and JALR that write ra, and C.JALR. Each half word may begin
+ * an instruction, so the second half of one may look like a call.
+ */
+static void mark_riscv64(struct call_sites *sites, const uint8_t *code)
+{
+	for (uint64_t at = 0; at + 6 <= sites->size; at += 2) {
+		uint32_t word = bytes_32(code + at), half = word & 0xffff;
+
+		if ((word & 0xfff) == 0x0ef || (word & 0x7fff) == 0x00e7)
+			mark(sites, at + 4);
+		else if ((half & 0xf07f) == 0x9002 && half >> 7 & 31)
+			mark(sites, at + 2);
+	}
+}
+
 /* E8 and a distance that stays in the code; other bytes look like that now and then. */
 static void mark_x86(struct call_sites *sites, const uint8_t *code)
 {
@@ -56,15 +72,27 @@ static void mark_x86(struct call_sites *sites, const uint8_t *code)
 	}
 }
 
+typedef void marker(struct call_sites *sites, const uint8_t *code);
+
+static marker *marker_of(enum kernel_machine machine)
+{
+	switch (machine) {
+	case KERNEL_X86_64: case KERNEL_I386: return mark_x86;
+	case KERNEL_ARM64: return mark_arm64;
+	case KERNEL_RISCV64: return mark_riscv64;
+	default: return NULL;
+	}
+}
+
 struct call_sites *call_sites_new(const struct kernel_bytes *kernel, uint64_t start, uint64_t end,
 	struct budget *budget)
 {
 	uint64_t size = end - start;
 	const uint8_t *code = end > start && size <= CODE_MAX ? kernel_bytes_at(kernel, start, (size_t)size) : NULL;
-	bool x86 = kernel->machine == KERNEL_X86_64 || kernel->machine == KERNEL_I386;
+	marker *mark_all = marker_of(kernel->machine);
 	struct call_sites *sites;
 
-	if (!code || (!x86 && kernel->machine != KERNEL_ARM64))
+	if (!code || !mark_all)
 		return NULL;
 	sites = util_alloc(sizeof(*sites));
 	*sites = (struct call_sites) { .budget = budget, .start = start, .size = size };
@@ -75,10 +103,7 @@ struct call_sites *call_sites_new(const struct kernel_bytes *kernel, uint64_t st
 	}
 	for (size_t i = 0; i < bits_size(size); i++)
 		sites->bits[i] = 0;
-	if (x86)
-		mark_x86(sites, code);
-	else
-		mark_arm64(sites, code);
+	mark_all(sites, code);
 	return sites;
 }
 

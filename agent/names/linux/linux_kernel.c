@@ -27,6 +27,7 @@ static const struct {
 	{ "_etext", LANDMARK_CODE_END },
 	{ "asm_exc_divide_error", LANDMARK_DIVIDE_ERROR },
 	{ "divide_error", LANDMARK_DIVIDE_ERROR },	/* before 5.8 */
+	{ "__x86_indirect_thunk_array", LANDMARK_THUNKS },
 	{ "vectors", LANDMARK_VECTORS },
 	{ "linux_banner", LANDMARK_BANNER },
 	{ "modules", LANDMARK_MODULES },
@@ -108,6 +109,15 @@ bool linux_kernel_landmark(const struct linux_kernel *kernel, enum landmark land
 {
 	*address = kernel->landmarks[landmark];
 	return kernel->known >> landmark & 1;
+}
+
+bool linux_kernel_orc(const struct linux_kernel *kernel, uint64_t address, struct orc_entry *entry)
+{
+	uint64_t thunks;
+
+	if (linux_kernel_landmark(kernel, LANDMARK_THUNKS, &thunks) && orc_of_thunk(address - thunks, entry))
+		return true;
+	return kernel->orc && orc_find(kernel->orc, address, entry);
 }
 
 /* The bytes between two landmarks; if these are not known, the bytes of a section. */

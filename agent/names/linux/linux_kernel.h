@@ -18,11 +18,13 @@ struct budget;
 struct call_sites;
 struct kallsyms;
 struct orc;
+struct orc_entry;
 
 enum landmark {				/* symbols that ktop looks for */
 	LANDMARK_TEXT,			/* where the kernel begins */
 	LANDMARK_CODE, LANDMARK_CODE_END,
 	LANDMARK_DIVIDE_ERROR,		/* x86: the handler of gate 0 of the IDT */
+	LANDMARK_THUNKS,		/* x86: code by which functions are called whose address is in a register */
 	LANDMARK_VECTORS,		/* arm64 */
 	LANDMARK_BANNER,
 	LANDMARK_MODULES, LANDMARK_BPF, LANDMARK_TRAMPOLINES, LANDMARK_INIT_TASK,
@@ -58,6 +60,9 @@ struct linux_kernel *linux_kernel_new(struct kernel_bytes *bytes, struct kallsym
 
 struct linux_kernel *linux_kernel_hold(struct linux_kernel *kernel);
 void linux_kernel_free(struct linux_kernel *kernel);	/* the last holder frees it; NULL is allowed */
+
+/* The ORC entry for a link address. False: none. */
+bool linux_kernel_orc(const struct linux_kernel *kernel, uint64_t address, struct orc_entry *entry);
 
 /* False: that address is not known. */
 bool linux_kernel_landmark(const struct linux_kernel *kernel, enum landmark landmark, uint64_t *address);

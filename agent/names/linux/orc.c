@@ -192,3 +192,20 @@ bool orc_find(const struct orc *orc, uint64_t address, struct orc_entry *entry)
 	*entry = unpack(orc->rows[low - 1].packed, orc->format);
 	return true;
 }
+
+/*
+ * linux/arch/x86/lib/retpoline.S: a thunk for each register, 32 bytes. The caller's return address is on top of the
+ * stack; the first instruction calls over a trap of one byte, which puts another one above it.
+ */
+bool orc_of_thunk(uint64_t distance, struct orc_entry *entry)
+{
+	enum { THUNKS = 16, SIZE = 32, CALLED = 6 };
+	uint64_t offset = distance % SIZE;
+
+	if (distance >= THUNKS * SIZE || (offset && offset != CALLED))
+		return false;
+	*entry = (struct orc_entry) {
+		.sp = ORC_SP, .sp_offset = offset ? 16 : 8, .bp = ORC_UNDEFINED, .type = ORC_TYPE_CALL,
+	};
+	return true;
+}

@@ -29,7 +29,8 @@ struct world {
 
 static void put_call(struct world *world, size_t at)
 {
-	const uint32_t call = world->kernel.machine == KERNEL_ARM64 ? 0x94000123 : 0x000010e8;
+	const uint32_t call = world->kernel.machine == KERNEL_ARM64 ? 0x94000123 :
+		world->kernel.machine == KERNEL_RISCV64 ? 0x123000ef : 0x000010e8;
 
 	for (int i = 0; i < 4; i++)
 		world->code[at + (size_t)i] = (uint8_t)(call >> (8 * i));
@@ -37,7 +38,7 @@ static void put_call(struct world *world, size_t at)
 
 static void make(struct world *world, enum kernel_machine machine)
 {
-	size_t behind = machine == KERNEL_ARM64 ? 4 : 5;
+	size_t behind = machine == KERNEL_ARM64 || machine == KERNEL_RISCV64 ? 4 : 5;
 
 	memset(world, 0, sizeof(*world));
 	world->random.state = 1;
@@ -66,10 +67,10 @@ static void drop(struct world *world)
 
 static void return_addresses_tell(void **state)
 {
-	static const enum kernel_machine machines[] = { KERNEL_ARM64, KERNEL_X86_64, KERNEL_I386 };
+	static const enum kernel_machine machines[] = { KERNEL_ARM64, KERNEL_X86_64, KERNEL_I386, KERNEL_RISCV64 };
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		struct world world;
 		uint64_t slide = 0;
 

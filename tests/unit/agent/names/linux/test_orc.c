@@ -215,6 +215,24 @@ static void who_wraps_around_is_no_kernel(void **state)
 	drop(&tables);
 }
 
+static void a_thunk_has_its_caller_on_the_stack(void **state)
+{
+	struct orc_entry entry;
+
+	(void)state;
+	for (uint64_t thunk = 0; thunk < 16; thunk++) {
+		assert_true(orc_of_thunk(32 * thunk, &entry));
+		assert_int_equal(entry.type, ORC_TYPE_CALL);
+		assert_int_equal(entry.sp_offset, 8);
+		assert_true(orc_of_thunk(32 * thunk + 6, &entry));
+		assert_int_equal(entry.sp, ORC_SP);
+		assert_int_equal(entry.sp_offset, 16);
+		assert_false(orc_of_thunk(32 * thunk + 5, &entry));
+	}
+	assert_false(orc_of_thunk(32 * 16, &entry));
+	assert_false(orc_of_thunk((uint64_t)-32, &entry));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +242,7 @@ int main(void)
 		cmocka_unit_test(tables_need_no_order),
 		cmocka_unit_test(what_is_no_table_is_refused),
 		cmocka_unit_test(who_wraps_around_is_no_kernel),
+		cmocka_unit_test(a_thunk_has_its_caller_on_the_stack),
 	};
 
 	return cmocka_run_group_tests_name("orc", tests, NULL, NULL);
