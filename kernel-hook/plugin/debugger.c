@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "debugger.h"
+#include "migrated.h"
 #include "target.h"
 
 /*
@@ -16,6 +17,7 @@ static struct {
 	const struct target *target;
 	read_register *read;
 	struct qemu_bytes *bytes;
+	size_t places[TARGET_FIELDS];	/* in QEMU's CPU; 0: not known */
 } debugger;
 
 struct debugged {
@@ -34,6 +36,39 @@ static bool get(const struct target_cpu *cpu, unsigned number, unsigned size, ui
 	return true;
 }
 
+static uint64_t field_at(const struct target_cpu *cpu, enum target_field which)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)((const struct debugged *)cpu)->cpu + debugger.places[which], sizeof(value));
+	return value;
+}
+
+/* The places are right where the program counter is at its own. */
+static bool field(const struct target_cpu *cpu, enum target_field which, uint64_t *value)
+{
+	uint64_t pc = 0;
+
+	if (!debugger.places[TARGET_FIELD_PC] || !debugger.places[which] ||
+			!get(cpu, target_pc(debugger.target), sizeof(pc), &pc) || field_at(cpu, TARGET_FIELD_PC) != pc)
+		return false;
+	*value = field_at(cpu, which);
+	return true;
+}
+
+static void find_fields(const struct target *target)
+{
+	const char *name = target_description(target);
+	const struct qemu_description *description = name ? migrated_find(name) : NULL;
+
+	for (int i = 0; i < TARGET_FIELDS; i++) {
+		size_t place;
+
+		name = target_field(target, (enum target_field)i);
+		debugger.places[i] = name && migrated_place(description, name, sizeof(uint64_t), &place) ? place : 0;
+	}
+}
+
 const char *debugger_prepare(const struct target *target, const struct qemu *qemu)
 {
 	qemu_function *read = qemu_function_of(target_function(target));
@@ -42,12 +77,13 @@ const char *debugger_prepare(const struct target *target, const struct qemu *qem
 	debugger.target = target;
 	debugger.read = (read_register *)read;
 	debugger.bytes = qemu->byte_array_new();
+	find_fields(target);
 	return read ? NULL : target_function(target);
 }
 
 bool debugger_read(struct qemu_cpu *cpu, struct target_state *state)
 {
-	const struct debugged debugged = { .target = { .get = get }, .cpu = cpu };
+	const struct debugged debugged = { .target = { .get = get, .field = field }, .cpu = cpu };
 
 	return target_read(debugger.target, &debugged.target, state);
 }

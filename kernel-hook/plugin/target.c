@@ -8,6 +8,8 @@
 struct target {
 	const char *name, *function;
 	bool (*read)(const struct target_cpu *cpu, struct target_state *state);
+	unsigned pc;
+	const char *description, *fields[TARGET_FIELDS];
 };
 
 /* False: there is none of this size. */
@@ -15,6 +17,12 @@ static bool get(const struct target_cpu *cpu, unsigned number, unsigned size, ui
 {
 	*value = 0;
 	return cpu->get(cpu, number, size, value);
+}
+
+static bool field(const struct target_cpu *cpu, enum target_field which, uint64_t *value)
+{
+	*value = 0;
+	return cpu->field && cpu->field(cpu, which, value);
 }
 
 /* DWARF's register i is the debugger's numbers[i]. */
@@ -126,31 +134,51 @@ static bool read_in_order(const struct target_cpu *cpu, enum ktop_arch arch, uin
 	return true;
 }
 
-/* RISC-V ELF psABI, "DWARF register numbers": which of its modes the CPU is in, no register here tells. */
+/*
+ * RISC-V ELF psABI, "DWARF register numbers". Which of its modes the CPU is in, no register here tells. The firmware's,
+ * too, is not a program's. Privileged ISA, 4.1.11: satp has the number of the root's page, and a mode above it, 0 for none.
+ */
 static bool read_riscv64(const struct target_cpu *cpu, struct target_state *state)
 {
+	uint64_t mode, satp;
+
+	if (!read_in_order(cpu, KTOP_RISCV64, 2, state))
+		return false;
 	state->mode = KTOP_MODES;
-	return read_in_order(cpu, KTOP_RISCV64, 2, state);
+	if (field(cpu, TARGET_FIELD_MODE, &mode))
+		state->mode = mode ? KTOP_MODE_KERNEL : KTOP_MODE_USER;
+	if (field(cpu, TARGET_FIELD_SPACE, &satp) && satp >> 60)
+		state->space = (satp & ((UINT64_C(1) << 44) - 1)) << 12;
+	return true;
 }
 
 /* Arm's AADWARF64, section 4.1. Number 33 is the processor state, with the exception level in it. */
 static bool read_aarch64(const struct target_cpu *cpu, struct target_state *state)
 {
-	uint64_t pstate;
+	uint64_t pstate, base;
 
-	if (!get(cpu, 33, 4, &pstate))
+	if (!get(cpu, 33, 4, &pstate) || !read_in_order(cpu, KTOP_AARCH64, 31, state))
 		return false;
 	state->mode = pstate >> 2 & 3 ? KTOP_MODE_KERNEL : KTOP_MODE_USER;
-	return read_in_order(cpu, KTOP_AARCH64, 31, state);
+	if (state->mode == KTOP_MODE_KERNEL && field(cpu, TARGET_FIELD_BASE, &base) && base >> 63)
+		state->base = base;
+	return true;
 }
 
 /* ---- which one ---- */
 
 static const struct target targets[] = {
-	{ "x86_64", "x86_cpu_gdb_read_register", read_x86_64 },
-	{ "i386", "x86_cpu_gdb_read_register", read_i386 },
-	{ "riscv64", "riscv_cpu_gdb_read_register", read_riscv64 },
-	{ "aarch64", "aarch64_cpu_gdb_read_register", read_aarch64 },
+	{ .name = "x86_64", .function = "x86_cpu_gdb_read_register", .read = read_x86_64, .pc = 16 },
+	{ .name = "i386", .function = "x86_cpu_gdb_read_register", .read = read_i386, .pc = 8 },
+	{
+		.name = "riscv64", .function = "riscv_cpu_gdb_read_register", .read = read_riscv64, .pc = 32,
+		.description = "vmstate_riscv_cpu",
+		.fields = { "env.pc", [TARGET_FIELD_MODE] = "env.priv", [TARGET_FIELD_SPACE] = "env.satp" },
+	}, {
+		.name = "aarch64", .function = "aarch64_cpu_gdb_read_register", .read = read_aarch64, .pc = 32,
+		.description = "vmstate_arm_cpu",
+		.fields = { "env.pc", [TARGET_FIELD_BASE] = "env.sp_el" },	/* an array; the first is SP_EL0 */
+	},
 };
 
 const struct target *target_find(const char *name)
@@ -164,6 +192,21 @@ const struct target *target_find(const char *name)
 const char *target_function(const struct target *target)
 {
 	return target->function;
+}
+
+const char *target_description(const struct target *target)
+{
+	return target->description;
+}
+
+const char *target_field(const struct target *target, enum target_field field)
+{
+	return target->fields[field];
+}
+
+unsigned target_pc(const struct target *target)
+{
+	return target->pc;
 }
 
 bool target_read(const struct target *target, const struct target_cpu *cpu, struct target_state *state)

@@ -22,9 +22,13 @@ struct target_state {
 	uint64_t registers[TARGET_REGISTERS];
 };
 
-/* A CPU whose registers can be read. `number`: as QEMU counts them for a debugger. False: none of so many bytes. */
+/* What no register tells: 8 bytes each, in QEMU's own CPU. The first one tells where the others can be believed. */
+enum target_field { TARGET_FIELD_PC, TARGET_FIELD_MODE, TARGET_FIELD_SPACE, TARGET_FIELD_BASE, TARGET_FIELDS };
+
+/* A CPU that can be read. `number`: a register, as QEMU counts them for a debugger. False: none of so many bytes. */
 struct target_cpu {
 	bool (*get)(const struct target_cpu *cpu, unsigned number, unsigned size, uint64_t *value);
+	bool (*field)(const struct target_cpu *cpu, enum target_field field, uint64_t *value);	/* NULL: has none */
 };
 
 struct target;
@@ -34,6 +38,13 @@ const struct target *target_find(const char *name);
 
 /* The name of the function of QEMU that reads a register. */
 const char *target_function(const struct target *target);
+
+/* The names of the fields' description and of a field in it, in QEMU; NULL: none is needed. */
+const char *target_description(const struct target *target);
+const char *target_field(const struct target *target, enum target_field field);
+
+/* The number of the program counter, by which target_cpu reads it. */
+unsigned target_pc(const struct target *target);
 
 /* False: QEMU does not give its registers as is known here. */
 bool target_read(const struct target *target, const struct target_cpu *cpu, struct target_state *state);
