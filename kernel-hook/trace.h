@@ -141,7 +141,7 @@ KTOP_WIRE_TRACE_EVENTS(KTOP_WIRE_TRACE_POINT)
 
 /* From a kernel's rows: the ids, the structures, the trace points. */
 #define KTOP_EVENTS(first, rows) \
-	enum { rows##_before = (first) - 1, rows(KTOP_ROW_ID) rows##_end }; \
+	enum { rows##_before = -1 + (first), rows(KTOP_ROW_ID) rows##_end }; \
 	_Static_assert((first) >= KTOP_TRACE_USER && (int)rows##_end <= (int)KTOP_TRACE_IDS, \
 		"ids of events are KTOP_TRACE_USER up to KTOP_TRACE_IDS - 1"); \
 	rows(KTOP_ROW_STRUCT) \
@@ -149,7 +149,7 @@ KTOP_WIRE_TRACE_EVENTS(KTOP_WIRE_TRACE_POINT)
 
 /* ktop_events() with these rows. */
 #define KTOP_TELL(ktop, rows) \
-	ktop_events(ktop, (const struct ktop_event_row []) { rows(KTOP_ROW) }, \
-		sizeof((const struct ktop_event_row []) { rows(KTOP_ROW) }) / sizeof(struct ktop_event_row))
+	ktop_events(ktop, (const struct ktop_event_row[]) { rows(KTOP_ROW) }, \
+		sizeof((const struct ktop_event_row[]) { rows(KTOP_ROW) }) / sizeof(struct ktop_event_row))
 
 #endif

@@ -33,7 +33,7 @@ FUZZ = $(addprefix fuzz_,decode recording qmp gdb elf boot_image kallsyms orc mo
 # take too long.
 SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_gdb fuzz_session,$(FUZZ)))
 TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# used by tests/e2e
-CHECKS = bench licence style run tour layers pairs messages message-table manual completion install cpus barriers
+CHECKS = bench licence format style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
 E2E = tiny port books events plugin gdb plugin_choice plugin_safety linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo untouched \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \

@@ -31,8 +31,8 @@ struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_
 /* The bytes of a sum, with its CPUs and its place in the index. */
 static size_t sum_cost(const struct digest *digest)
 {
-	return sizeof(*digest->sums) + digest->words * sizeof(*digest->cpus)
-		+ 4 * sizeof(struct hash_slot);
+	return sizeof(*digest->sums) + digest->words * sizeof(*digest->cpus) +
+		4 * sizeof(struct hash_slot);
 }
 
 /* Frees the sums and edges. The totals of the digest stay. */

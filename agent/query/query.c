@@ -321,9 +321,8 @@ static void add_cpu_trend(struct cpu_series *series, const struct cpu_sums *cpu,
 
 	for (uint64_t second = part.first; series->trend && second < part.end; second++)
 		for (int mode = 0; mode < MODES; mode++)
-			series->trend[second + TABLE_TREND - seconds.end][mode]
-				+= weight_of_second(cpu->mode[mode], slice->begin, slice->end,
-					second);
+			series->trend[second + TABLE_TREND - seconds.end][mode] +=
+				weight_of_second(cpu->mode[mode], slice->begin, slice->end, second);
 }
 
 static void add_cpu(struct cpu_series *series, const struct cpu_sums *cpu)

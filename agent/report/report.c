@@ -344,7 +344,7 @@ static void close_books(struct report *report)
 
 enum report_state report_step(struct report *report)
 {
-	static void (*const steps[])(struct report *report) = {
+	static void (*const steps[])(struct report *) = {
 		[REPORT_WAITING] = wait_for_guest,
 		[REPORT_SAMPLER] = report_set_sampler,
 		[REPORT_RATE] = report_set_rate,

@@ -20,7 +20,7 @@ enum {
 };
 _Static_assert(1 << KIND_BITS >= ARRIVALS_MAX, "each arrival may be of its own kind");
 _Static_assert(1 << SLICE_BITS >= ARRIVALS_SLICES, "a slice has its bits");
-_Static_assert(DIGITS * DIGIT_BITS >= KIND_BITS + STACK_BITS + SLICE_BITS, "all of it is sorted");
+_Static_assert(KIND_BITS + STACK_BITS + SLICE_BITS <= DIGITS * DIGIT_BITS, "all of it is sorted");
 
 /*
  * What an arrival has besides slice and stack. Many arrivals share few kinds. The two numbers sort as

@@ -95,7 +95,7 @@ static inline uint64_t run_number(const uint8_t **at)
 		number |= (uint64_t)(*(*at)++ & 0x7f) << shift;
 		shift += 7;
 	}
-	return number | (uint64_t)*(*at)++ << shift;
+	return number | (uint64_t)(*(*at)++) << shift;
 }
 
 /* Reads the next count. False: there is none. */

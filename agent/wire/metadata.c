@@ -198,7 +198,7 @@ static void write_event(const struct row *row, FILE *to)
 static void write_events(const struct metadata *metadata, FILE *to)
 {
 #define TABLE_ROW(number, belongs, called) \
-	{ number, belongs, (char []) { #called }, (char []) { KTOP_WIRE_FIELDS(called) } },
+	{ number, belongs, (char[]) { #called }, (char[]) { KTOP_WIRE_FIELDS(called) } },
 	const struct row table[] = { KTOP_WIRE_EVENTS(TABLE_ROW) };
 	const size_t table_count = sizeof(table) / sizeof(table[0]);
 	struct metadata described = { 0 };
@@ -214,8 +214,8 @@ static void write_events(const struct metadata *metadata, FILE *to)
 		*byte |= bit;
 	}
 	for (uint32_t i = 0; i < STREAMS * IDS; i++) {
-		struct row row = { .stream = i / IDS, .id = (uint16_t)i, .name = (char []) { "" },
-			.fields = (char []) { "?" } };
+		struct row row = { .stream = i / IDS, .id = (uint16_t)i, .name = (char[]) { "" },
+			.fields = (char[]) { "?" } };
 		unsigned byte = metadata->seen[row.stream][row.id / 8] &
 			~described.seen[row.stream][row.id / 8];
 

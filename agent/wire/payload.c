@@ -303,7 +303,7 @@ uint32_t payload_stream(const struct trace_kinds *kinds, uint16_t id)
 {
 #define STREAM_CASE(number, stream, name) case number: return stream;
 	switch (id) {
-	KTOP_WIRE_EVENTS(STREAM_CASE)
+		KTOP_WIRE_EVENTS(STREAM_CASE)
 	default: return trace_kinds_find(kinds, id) ? STREAM_TRACE : STREAMS;
 	}
 }

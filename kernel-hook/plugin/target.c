@@ -51,11 +51,11 @@ struct x86 {
 static const uint8_t x86_64_dwarf[] = { 0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
 static const struct x86 x86_64 = {
 	.word = 8, .cs = 18, .gs_base = 25, .cr0 = 27, .cr3 = 29, .efer = 32,
-	.dwarf_i386 = (const uint8_t []) { 0, 2, 3, 1, 7, 6, 4, 5, 16 },
+	.dwarf_i386 = (const uint8_t[]) { 0, 2, 3, 1, 7, 6, 4, 5, 16 },
 };
 static const struct x86 i386 = {
 	.word = 4, .cs = 10, .gs_base = 17, .cr0 = 19, .cr3 = 21, .efer = 24,
-	.dwarf_i386 = (const uint8_t []) { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
+	.dwarf_i386 = (const uint8_t[]) { 0, 1, 2, 3, 4, 5, 6, 7, 8 },
 };
 
 /* It is in the upper half. In user mode, and for a few instructions in the kernel, it is the one kept aside. */

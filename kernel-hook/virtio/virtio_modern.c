@@ -63,7 +63,7 @@ static void put(const struct ktop_virtio_pci *pci, const struct ktop_virtio_regi
 	}
 }
 
-#define SIZE(field) sizeof ((struct common *)NULL)->field
+#define SIZE(field) sizeof(((struct common *)NULL)->field)
 #define GET(pci, field) get(pci, &(pci)->common, offsetof(struct common, field), SIZE(field))
 #define PUT(pci, field, value) \
 	put(pci, &(pci)->common, offsetof(struct common, field), SIZE(field), value)

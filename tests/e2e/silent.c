@@ -96,7 +96,7 @@ static int run(const char *folder)
 		perror("silent: the program cannot be run");
 		return 1;
 	}
-	__asm__ volatile("jmp *%0" : : "r" (code));
+	__asm__ volatile("jmp *%0" :: "r"(code));
 	return 1;
 }
 

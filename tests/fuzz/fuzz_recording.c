@@ -223,7 +223,7 @@ static void make_outside(struct maker *maker)
 
 static void make_all(struct maker *maker)
 {
-	static void (*const steps[])(struct maker *maker) = { make_packet, make_part, make_packet, cut, make_bytes,
+	static void (*const steps[])(struct maker *) = { make_packet, make_part, make_packet, cut, make_bytes,
 		make_entry, make_name, make_metadata };
 
 	empty();

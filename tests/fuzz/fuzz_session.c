@@ -43,8 +43,7 @@ enum {
 };
 
 /* To libFuzzer, a byte that is set here for the first time is like code that is reached for the first time. */
-__attribute__((section("__libfuzzer_extra_counters")))
-static uint8_t reached[BILLS][JUDGE_LEVELS];
+static uint8_t reached[BILLS][JUDGE_LEVELS] __attribute__((section("__libfuzzer_extra_counters")));
 
 /* Exists only in a fuzzer, where inputs have to be short. */
 extern size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most) __attribute__((weak));

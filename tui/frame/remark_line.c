@@ -9,7 +9,7 @@
 #include "remark_line.h"
 #include "scope.h"
 
-enum { ROWS_MOST = 2, TEXT = sizeof ((struct vitals *)0)->note };
+enum { ROWS_MOST = 2, TEXT = sizeof(((struct vitals *)0)->note) };
 
 static const uint64_t turn_ns = 5000000000u;	/* guest time for which each remark is shown */
 

@@ -35,8 +35,8 @@ struct title {
 };
 
 /* `width`: the least columns for the item, so that the others keep their places when its text changes. */
-__attribute__((format(printf, 5, 6)))
-static void add(struct title *title, uint8_t style, int keep, int width, const char *format, ...)
+static __attribute__((format(printf, 5, 6))) void add(struct title *title, uint8_t style, int keep, int width,
+	const char *format, ...)
 {
 	struct item *item;
 	va_list arguments;

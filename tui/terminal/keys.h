@@ -18,7 +18,7 @@ enum {
 	KEYS_HOME, KEYS_END, KEYS_BACK_TAB, KEYS_F0,
 };
 #define KEYS_F(n) (KEYS_F0 + (n))
-#define KEYS_CTRL(letter) ((letter) & 31)
+#define KEYS_CTRL(letter) (31 & (letter))
 
 enum action {
 	ACTION_NONE,

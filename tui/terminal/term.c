@@ -242,8 +242,8 @@ static void show_cell(const struct canvas *canvas, int row, int column)
 	if (cell->code == 0)
 		return;
 	if (setcchar(&complex, text,
-		attributes(theme_look(terminal.theme, terminal.depth, cell->style)), pair,
-		NULL) == OK)
+			attributes(theme_look(terminal.theme, terminal.depth, cell->style)), pair,
+			NULL) == OK)
 		mvadd_wch(row, column, &complex);
 }
 

@@ -152,8 +152,8 @@ bool symbol_table_add(struct symbol_table *table, const struct symbol_entry *ent
 		.name = keep_text(table, entry->name, name_size),
 		.module = keep_module(table, entry->module, module_size),
 		.outer = SYMBOL_NONE,
-		.rank = (entry->global ? RANK_GLOBAL : 0) | (entry->size ? RANK_SIZED : 0)
-			| (entry->name[0] != '.' && entry->name[0] != '_' ? RANK_PLAIN : 0),
+		.rank = (entry->global ? RANK_GLOBAL : 0) | (entry->size ? RANK_SIZED : 0) |
+			(entry->name[0] != '.' && entry->name[0] != '_' ? RANK_PLAIN : 0),
 	};
 	return true;
 }

@@ -145,8 +145,7 @@ const char *objects_name(struct objects *objects, struct text name)
 }
 
 /* The note is made printable: the guest chose names and paths in it. */
-__attribute__((format(printf, 2, 3)))
-static void note(struct objects *objects, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void note(struct objects *objects, const char *format, ...)
 {
 	va_list arguments;
 	char *printable;
@@ -163,8 +162,8 @@ static void note(struct objects *objects, const char *format, ...)
 }
 
 /* Notes a limit once. Each later object reaches it again: that is not told, and costs nothing. */
-__attribute__((format(printf, 2, 0)))
-static void note_limit(struct objects *objects, const char *format, uint32_t limit)
+static __attribute__((format(printf, 2, 0))) void note_limit(struct objects *objects, const char *format,
+	uint32_t limit)
 {
 	char text[sizeof(objects->note)];
 

@@ -82,7 +82,7 @@ static bool read_pair(const u64 __user *from, u64 *to)
 		unsafe_get_user(to[0], from, end);
 		unsafe_get_user(to[1], from + 1, end);
 		done = true;
-end:
+	end:
 		user_access_end();
 	}
 	pagefault_enable();

@@ -64,9 +64,11 @@ static void measure_clock(void)
 /* ---- threads: the first one in the list that is awake runs; the last one is always awake ---- */
 
 /* 60, 30 and 10 percent of the worker's time. */
+/* clang-format off */
 static __attribute__((noinline)) void work_long(void) { LOOP(600000); }
 static __attribute__((noinline)) void work_short(void) { LOOP(300000); }
 static __attribute__((noinline)) void work_rare(void) { LOOP(100000); }
+/* clang-format on */
 
 static void work(void)
 {

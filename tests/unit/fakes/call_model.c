@@ -204,8 +204,8 @@ void call_model_call(struct call_model *model, bool frame)
 
 void call_model_interrupt(struct call_model *model)
 {
-	static const uint8_t x86_64_order[] = {15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5};
-	static const uint8_t i386_order[] = {3, 1, 2, 6, 7, 5, 0};
+	static const uint8_t x86_64_order[] = { 15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5 };
+	static const uint8_t i386_order[] = { 3, 1, 2, 6, 7, 5, 0 };
 	const struct arch *arch = model->arch;
 	uint64_t pc = get(model, arch->pc), sp = get(model, arch->sp);
 	uint64_t function = ENTRY_CODE + random_below(&model->random, CALL_MODEL_FUNCTIONS - ENTRY_CODE);

@@ -85,7 +85,7 @@ void body_random(struct body *body, uint16_t id, uint64_t *seed, size_t list_max
 
 	body->size = 0;
 	switch (id) {
-	KTOP_WIRE_EVENTS(RANDOM_CASE)
+		KTOP_WIRE_EVENTS(RANDOM_CASE)
 	}
 }
 

@@ -131,7 +131,7 @@ char *realpath(const char *path, char *resolved)
 /* The sanitizer calls this when a thread begins, and needs a result. */
 int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 {
-	int (*real)(pthread_t thread, pthread_attr_t *attributes);
+	int (*real)(pthread_t, pthread_attr_t *);
 	int result;
 
 	exempt = true;

@@ -67,8 +67,8 @@ static inline const char *scratch_path(const char *name)
 		scratch_owner = getpid();
 		atexit(scratch_remove);
 	}
-	assert_true(snprintf(path, sizeof(paths[0]), "%s/%s", scratch_folder, name)
-		< (int)sizeof(paths[0]));
+	assert_true(snprintf(path, sizeof(paths[0]), "%s/%s", scratch_folder, name) <
+		(int)sizeof(paths[0]));
 	return path;
 }
 

@@ -38,8 +38,8 @@ static void load_segments(uint32_t number)
 	__asm__ volatile("lgdt %0" :: "m"(pointer));
 	__asm__ volatile(
 		"pushq %0\n\tleaq 1f(%%rip), %%rax\n\tpushq %%rax\n\tlretq\n1:\n\t"
-		"mov %1, %%ds\n\tmov %1, %%es\n\tmov %1, %%ss\n\tmov %2, %%fs\n\tmov %2, %%gs"
-		:: "i"(KERNEL_CODE), "r"(KERNEL_DATA), "r"(0) : "rax", "memory");
+		"mov %1, %%ds\n\tmov %1, %%es\n\tmov %1, %%ss\n\tmov %2, %%fs\n\tmov %2, %%gs" ::
+		"i"(KERNEL_CODE), "r"(KERNEL_DATA), "r"(0) : "rax", "memory");
 	__asm__ volatile("ltr %w0" :: "r"(selector));
 }
 

@@ -17,7 +17,7 @@ static __attribute__((noinline)) void getppid_loop(void)
 	long result;
 
 	for (;;)
-		__asm__ volatile("syscall" : "=a" (result) : "a" (SYS_getppid) : "rcx", "r11", "memory");
+		__asm__ volatile("syscall" : "=a"(result) : "a"(SYS_getppid) : "rcx", "r11", "memory");
 }
 
 static __attribute__((noinline)) void zero_loop(int zero)

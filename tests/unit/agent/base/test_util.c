@@ -74,7 +74,7 @@ static void test_controls(void **state)
 	check("\xc2\x9b" "31m\xc2\x80\xc2\x9f", "?31m??");			/* C1 in UTF-8 */
 	check("\x9b" "31m", "?31m");						/* C1 as a bare byte */
 	for (unsigned c = 1; c < 0x20; c++)
-		check((char []) { (char)c, 0 }, "?");
+		check((char[]) { (char)c, 0 }, "?");
 }
 
 static void test_zero_byte(void **state)

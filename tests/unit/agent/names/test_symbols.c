@@ -583,8 +583,8 @@ static void test_many_addresses(void **state)
 		uint32_t function =
 			symbols_function(symbols, EVENT_KERNEL, 0xffffffff81000000 + offset);
 
-		if (symbols_get(symbols, function)->address
-			!= 0xffffffff81000000 + offset / 64 * 64)
+		if (symbols_get(symbols, function)->address !=
+				0xffffffff81000000 + offset / 64 * 64)
 			fail_msg("wrong at %lx", (unsigned long)offset);
 	}
 	assert_int_equal(symbols_functions(symbols), FUNCTIONS);

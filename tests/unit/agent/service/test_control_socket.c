@@ -125,7 +125,7 @@ static void test_the_living_are_left_alone(void **state)
 static char *hear(const char *sent, bool *ok)
 {
 	const char *path = scratch_path("speaker");
-	char *words[] = { (char []) { "ctl" } }, *error = NULL, *text, request[8];
+	char *words[] = { (char[]) { "ctl" } }, *error = NULL, *text, request[8];
 	int listener = bound(path), fd, status;
 	size_t size;
 	pid_t speaker;

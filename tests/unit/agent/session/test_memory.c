@@ -140,8 +140,8 @@ static void send_functions(struct attack *attack)
 		uint64_t frames[24];
 
 		for (size_t k = 0; k < 24; k++)
-			frames[k] = 0x1000 + FUNCTION_SIZE * below(attack, FUNCTIONS)
-				+ below(attack, FUNCTION_SIZE);
+			frames[k] = 0x1000 + FUNCTION_SIZE * below(attack, FUNCTIONS) +
+				below(attack, FUNCTION_SIZE);
 		add_sample(attack, clock, &sample, frames, 24);
 	}
 	packets_end(attack->guest->packets, clock);
@@ -216,7 +216,7 @@ static void send_symbols(struct attack *attack)
 
 static void send_all(struct attack *attack)
 {
-	static void (*const all[])(struct attack *attack) = {
+	static void (*const all[])(struct attack *) = {
 		send_stacks, send_times, send_counts, send_functions, send_names, send_objects,
 		send_symbols,
 	};
@@ -255,10 +255,10 @@ static struct program start(const char *port, const char *names, const char *mem
 {
 	struct program program = { .output = scratch_path("output") };
 	char *words[] = {
-		(char []) { "build/ktop" }, (char []) { "report" }, (char []) { "--port" }, (char *)port,
-		(char []) { "--symbols" }, (char *)names, (char []) { "--memory" }, (char *)memory,
-		(char []) { "--seconds" }, util_format("%d", WINDOW_S),
-		(char []) { "--wait" }, (char []) { "1000" }, NULL,
+		(char[]) { "build/ktop" }, (char[]) { "report" }, (char[]) { "--port" }, (char *)port,
+		(char[]) { "--symbols" }, (char *)names, (char[]) { "--memory" }, (char *)memory,
+		(char[]) { "--seconds" }, util_format("%d", WINDOW_S),
+		(char[]) { "--wait" }, (char[]) { "1000" }, NULL,
 	};
 	posix_spawn_file_actions_t actions;
 

@@ -70,8 +70,8 @@ static uint64_t any_number(struct random *random, unsigned bits)
 {
 	uint64_t number = random_next(random) >> (64 - 1 - random_below(random, bits));
 
-	return random_below(random, 3) ? number | 1 : (1ull << 7 * random_below(random, bits / 7))
-		- random_below(random, 2) + 1;
+	return random_below(random, 3) ? number | 1 : (1ull << 7 * random_below(random, bits / 7)) -
+		random_below(random, 2) + 1;
 }
 
 static struct run *make_run(struct random *random, struct budget *budget, struct sums *sums)

@@ -85,8 +85,8 @@ static void a_print_stands_for_all_that_decides(void **state)
 	(void)state;
 	for (int turn = 0; turn < 200; turn++) {
 		make(&random, &own, 63);
-		for (uint32_t part = 0; part < PARTS + own.sample.kernel_count
-				+ own.sample.user_count; part++) {
+		for (uint32_t part = 0; part < PARTS + own.sample.kernel_count +
+				own.sample.user_count; part++) {
 			copy_changed(&random, &other, &own, part);
 			assert_false(agree(cache, &own, &other));
 		}

@@ -153,12 +153,12 @@ static bool same_stack(const struct known *a, const struct known *b)
 			(s->kernel_count && s->kernel_cut != t->kernel_cut))
 		return false;
 	for (uint32_t i = 0; i < s->kernel_count; i++)
-		if (meant(a->kernel[i], i == 0 || s->exact >> i & 1)
-				!= meant(b->kernel[i], i == 0 || t->exact >> i & 1))
+		if (meant(a->kernel[i], i == 0 || s->exact >> i & 1) !=
+				meant(b->kernel[i], i == 0 || t->exact >> i & 1))
 			return false;
 	for (uint32_t i = 0; i < s->user_count; i++)
-		if (meant(a->user[i], i == 0 && (s->user_exact || !s->kernel_count))
-				!= meant(b->user[i], i == 0 && (t->user_exact || !t->kernel_count)))
+		if (meant(a->user[i], i == 0 && (s->user_exact || !s->kernel_count)) !=
+				meant(b->user[i], i == 0 && (t->user_exact || !t->kernel_count)))
 			return false;
 	return true;
 }
@@ -176,8 +176,7 @@ static void ids_stand_for_stacks(void **state)
 		known[i].id = intern(stacks, &known[i].sample,
 			known[i].sample.process);
 		for (size_t k = 0; k < i; k++)
-			assert_int_equal(known[i].id == known[k].id, same_stack(&known[i],
-			&known[k]));
+			assert_int_equal(known[i].id == known[k].id, same_stack(&known[i], &known[k]));
 	}
 	for (size_t i = 0; i < STACKS; i++)
 		assert_int_equal(known[i].id, intern(stacks, &known[i].sample,

@@ -393,7 +393,7 @@ static void test_magic_in_frames(void **state)
 	packets_begin(inner, KTOP_SAMPLES, 0, 0);
 	packets_end(inner, 0);
 	for (size_t i = 0; i < KTOP_FRAMES_MAX; i++)
-		memcpy(&frames[i], (uint32_t [2]) { magic, magic }, 8);
+		memcpy(&frames[i], (uint32_t[2]) { magic, magic }, 8);
 	memcpy(&frames[10], inner->bytes, inner->size);
 	body_fixed(&body, &wire, sizeof(wire));
 	body_list(&body, frames, KTOP_FRAMES_MAX, 8);

@@ -73,8 +73,15 @@ static struct {
 	size_t text_size;
 } seen;
 
-static void no_boot(void *context, const uint8_t *boot_id) { (void)context, (void)boot_id; }
-static void no_packet(void *context, const struct packet *packet) { (void)context, (void)packet; }
+static void no_boot(void *context, const uint8_t *boot_id)
+{
+	(void)context, (void)boot_id;
+}
+
+static void no_packet(void *context, const struct packet *packet)
+{
+	(void)context, (void)packet;
+}
 
 static void on_events(void *context, const struct event *events, size_t count)
 {

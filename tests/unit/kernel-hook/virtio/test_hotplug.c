@@ -51,7 +51,10 @@ static void say(uint32_t at, uint32_t size, uint32_t value)
 	case 12:
 		ops->accept(&fake->device, select_half ? fake->accepted | (uint64_t)value << 32 : value);
 		break;
-	case 20: assert_int_equal(size, 1); ops->set_status(&fake->device, (uint8_t)value); break;
+	case 20:
+		assert_int_equal(size, 1);
+		ops->set_status(&fake->device, (uint8_t)value);
+		break;
 	case 22: chosen.index = (uint16_t)value; break;
 	case 24: chosen.size = (uint16_t)value; break;
 	case 28: assert_true(ops->queue_start(&fake->device, &chosen)); break;

@@ -155,8 +155,8 @@ static void a_process_id_comes_again(void **state)
 	for (uint32_t i = 0; i < 3 * LAYOUTS_ENTRIES_EACH; i++)
 		map(&world, 7, "random", 0x10000 + 0x1000 * i, 0x11000 + 0x1000 * i);
 	assert_string_equal(at(&world, space(&world, 7), 0x1800), "");
-	assert_string_equal(at(&world, space(&world, 7), 0xf000 + 0x1000
-		* (uint64_t)(3 * LAYOUTS_ENTRIES_EACH)), "random");
+	assert_string_equal(at(&world, space(&world, 7), 0xf000 + 0x1000 *
+		(uint64_t)(3 * LAYOUTS_ENTRIES_EACH)), "random");
 	world_free(&world);
 }
 
