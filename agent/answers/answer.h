@@ -51,7 +51,7 @@ struct answer {
 	const struct symbols *symbols;	/* for symbols_get, which any thread may call; NULL: none yet */
 	struct epoch *epoch;		/* held, for it owns the texts; NULL: no boot is known, or many machines */
 	bool begun;			/* it has samples; while it has none, the next answer comes soon */
-	bool partial;			/* files are still read for it: the next answer comes even if nothing else is new */
+	bool partial;			/* files are still read for it: another answer comes even if nothing is new */
 };
 
 /* What a session knows at the moment at which it answers. All of it is borrowed. */

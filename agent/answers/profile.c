@@ -7,7 +7,8 @@
 #include "profile.h"
 
 _Static_assert(sizeof(struct cpu_series) <= 2 * EPOCH_ANSWER_CPU &&
-	sizeof(struct profile_books) <= 2 * EPOCH_ANSWER_CPU, "an answer fits in the memory that the epoch takes for it");
+	sizeof(struct profile_books) <= 2 * EPOCH_ANSWER_CPU,
+	"an answer fits in the memory that the epoch takes for it");
 
 /* Gaps have no thread and no mode, so they are a share of the samples of all threads and modes. */
 static void tell_gaps(struct profile *profile, const struct epoch *epoch)

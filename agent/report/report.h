@@ -3,8 +3,8 @@
  * One window of profiling, and its answer. A report sets the guest's sampler and rate, starts its profiler if that is
  * off, waits for the window, stops the profiler if it started it, waits until the books are closed, and sets the
  * guest as it was before. The window is in guest time, so that a repeatable guest gives a repeatable report. If several
- * reports run at once, the last one sets the guest back (loan.h). A report is a reader of the session, pinned to the boot
- * that it began in. The ingest thread makes all calls.
+ * reports run at once, the last one sets the guest back (loan.h). A report is a reader of the session, pinned to the
+ * boot that it began in. The ingest thread makes all calls.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -53,8 +53,8 @@ enum {
 
 /*
  * In this order: waits for the guest; sets its sampler and rate; starts its profiler; the window; stops the profiler;
- * closes the books; sets rate and sampler back; waits for names, and asks for the profile; writes the folded file. A state
- * that has nothing to do is passed through or left out.
+ * closes the books; sets rate and sampler back; waits for names, and asks for the profile; writes the folded file. A
+ * state that has nothing to do is passed through or left out.
  */
 enum report_state {
 	REPORT_WAITING, REPORT_SAMPLER, REPORT_RATE, REPORT_STARTING, REPORT_RUNNING,

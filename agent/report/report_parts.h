@@ -17,7 +17,7 @@ void report_fail(struct report *report, const char *what);	/* ends it as REPORT_
 void report_note(struct report *report, const char *what, const char *why);	/* adds to `note`; `why` may be "" */
 
 bool report_is_up(const struct report *report);		/* the guest is there, and may still send something */
-void report_take_boot(struct report *report, struct epoch *epoch);	/* it is about this boot: holds it, and subscribes */
+void report_take_boot(struct report *report, struct epoch *epoch);	/* is about this boot: holds it, subscribes */
 
 /* ---- report_answer.c: the answer, when the window has ended ---- */
 

@@ -122,8 +122,8 @@ void session_remark(struct session *session, const char *text);
  * the pause since the last answer is over, a reader that has taken its last answer gets the next. A reader that does
  * not take its answers, or asks NULL, costs nothing. Each subscription belongs to one thread. It must not be used
  * after the session is freed. The bell wakes that thread: it is rung when an answer waits, is owned by the reader, and
- * may be one for many subscriptions of many sessions. NULL: the reader does not poll. `boot`: all answers are about this
- * boot, also when it is over; the subscription holds it. NULL: about whichever boot is the present one.
+ * may be one for many subscriptions of many sessions. NULL: the reader does not poll. `boot`: all answers are about
+ * this boot, also when it is over; the subscription holds it. NULL: about whichever boot is the present one.
  */
 struct subscription *session_subscribe(struct session *session, struct bell *bell, struct epoch *boot);
 void session_unsubscribe(struct subscription *subscription);	/* NULL is allowed */

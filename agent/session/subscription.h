@@ -26,8 +26,8 @@ void subscriptions_free(struct subscriptions *all);	/* frees each subscription, 
 /* ---- any thread, but always the same one for a subscription ---- */
 
 /*
- * The bell is rung when an answer waits. The reader owns it, and may free it once it has left. NULL: nobody polls. `boot`:
- * all answers are about this boot, which the subscription holds. NULL: about the present one.
+ * The bell is rung when an answer waits. The reader owns it, and may free it once it has left. NULL: nobody polls.
+ * `boot`: all answers are about this boot, which the subscription holds. NULL: about the present one.
  */
 struct subscription *subscription_new(struct subscriptions *all, struct bell *bell, struct epoch *boot);
 void subscription_leave(struct subscription *subscription);	/* frees it with its answer; NULL is allowed */

@@ -136,7 +136,8 @@ static bool read_in_order(const struct target_cpu *cpu, enum ktop_arch arch, uin
 
 /*
  * RISC-V ELF psABI, "DWARF register numbers". Which of its modes the CPU is in, no register here tells. The firmware's,
- * too, is not a program's. Privileged ISA, 4.1.11: satp has the number of the root's page, and a mode above it, 0 for none.
+ * too, is not a program's. Privileged ISA, 4.1.11: satp has the number of the root's page, and a mode above it, 0 for
+ * none.
  */
 static bool read_riscv64(const struct target_cpu *cpu, struct target_state *state)
 {

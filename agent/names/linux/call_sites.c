@@ -46,8 +46,8 @@ static void mark_arm64(struct call_sites *sites, const uint8_t *code)
 }
 
 /*
- * RISC-V ISA manual, volume I, 2.5 and the C extension: JAL and JALR that write ra, and C.JALR. Each half word may begin
- * an instruction, so the second half of one may look like a call.
+ * RISC-V ISA manual, volume I, 2.5 and the C extension: JAL and JALR that write ra, and C.JALR. Each half word may
+ * begin an instruction, so the second half of one may look like a call.
  */
 static void mark_riscv64(struct call_sites *sites, const uint8_t *code)
 {

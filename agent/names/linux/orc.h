@@ -71,8 +71,8 @@ size_t orc_count(const struct orc *orc);
 bool orc_find(const struct orc *orc, uint64_t address, struct orc_entry *entry);
 
 /*
- * The entry of a place in __x86_indirect_thunk_array, by its distance from there: Linux's own tables say nothing of that
- * code. False: it is not in there, or at an instruction where no block of code begins.
+ * The entry of a place in __x86_indirect_thunk_array, by its distance from there: Linux's own tables say nothing of
+ * that code. False: it is not in there, or at an instruction where no block of code begins.
  */
 bool orc_of_thunk(uint64_t distance, struct orc_entry *entry);
 

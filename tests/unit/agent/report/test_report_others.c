@@ -318,7 +318,7 @@ static void test_many_readers_of_one_machine(void **state)
 	end_crowd(&crowd);
 }
 
-/* The report's boot is over before the report is. Once the report is done, its answer is the last that is made for it. */
+/* The report's boot is over before the report is. Once the report is done, no other answer is made for it. */
 static void step_past(struct crowd *crowd)
 {
 	if (crowd->report->state < REPORT_DONE)
@@ -327,7 +327,7 @@ static void step_past(struct crowd *crowd)
 		assert_null(session_answer(crowd->report->subscription));
 }
 
-/* A report of an earlier boot: it has all samples of that boot, and the screens, on the present one, lose nothing by it. */
+/* A report of an earlier boot: it has all samples of that boot, and the screens, on the present one, lose nothing. */
 static void test_a_report_of_an_earlier_boot_beside_screens(void **state)
 {
 	struct crowd crowd = { .fixture = fixture_begin(NULL) };
