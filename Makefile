@@ -29,7 +29,7 @@ AGENT = \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_gdbserver qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
 	$(call in,agent/vm/gdb/,gdb_connect gdb_greeting gdb_packets gdb_process gdb_sample gdb_stub gdb_target) \
 	kernel-hook/plugin/target \
-	$(call in,agent/vm/,launch launch_folder launch_plugin link link_choice link_gdb link_port link_remark link_silence port_socket \
+	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \

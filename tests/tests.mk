@@ -7,7 +7,7 @@ UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample tr
 	$(call in,kernel-hook/plugin/test_,stack_link) $(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
 	$(call in,agent/wire/test_,decode fields record recording) $(call in,agent/vm/qmp/test_,qmp) \
 	$(call in,agent/vm/gdb/test_,gdb_packets gdb_stub) \
-	$(call in,agent/vm/test_,launch link plug port_socket) \
+	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
 	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
 		debug_file debuginfod demangle sym_elf sym_text) $(call in,agent/names/dwarf/test_,line_worker sym_dwarf) \
 	$(call in,agent/names/linux/test_,boot_image call_sites kallsyms modules orc slide) \
@@ -35,7 +35,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_g
 TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence format style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny port books events plugin gdb plugin_choice plugin_safety linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo untouched \
+E2E = tiny port books events plugin gdb plugin_choice stub_choice plugin_safety linux_port linux_goes linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo untouched \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
 	faults_port faults_files ctl record replay machines suspend demo config
 ALONE = oracle unread	# in tests/e2e too; they run alone, since they compare times of the host

@@ -82,10 +82,11 @@ static void woken(struct source *source)
 /* ---- the connections ---- */
 
 /*
- * The guest has opened or closed its port, so hook and plugin change places. The one that goes on gives its packets a
- * boot of its own. A plugin that nobody listens to any more is told to stop; a hook that closed its port has stopped.
+ * The guest has opened or closed its port, so hook and plugin, or the gdb stub, change places. The one that goes on
+ * gives its packets a boot of its own. A plugin that nobody listens to any more is told to stop; a hook that closed its
+ * port has stopped.
  */
-static void change(struct live *live)
+static void change(struct live *live, uint64_t now)
 {
 	static const char stop[] = "stop\n";
 
@@ -93,7 +94,7 @@ static void change(struct live *live)
 		port_socket_send(link_socket(live->link), stop, strlen(stop));
 	live->goes_on = live->running;
 	commands_drop(live->commands, "no answer: the guest has opened or closed its port; ask again");
-	link_change(live->link);
+	link_change(live->link, now);
 }
 
 /* To the gdb stub, a machine that was reset is the same one: so the process that samples begins again. */
@@ -119,7 +120,7 @@ static unsigned step(struct source *source, uint64_t now)
 
 	live->resets = resets;
 	if (link_wants_change(live->link))
-		change(live);
+		change(live, now);
 	if (anew)
 		begin_anew(live);
 	if (begun)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/base/util.h"
+#include "hook_search.h"
 #include "launch_plugin.h"
 
 #define FILE_NAME "ktop-plugin.so"
@@ -48,7 +46,8 @@ static const char *value_of(char *const *words, size_t count, const char *option
 	return value;
 }
 
-static bool is_kvm(char *const *words, size_t count)
+/* May KVM run the guest? `certainly`: and nothing else. */
+static bool is_kvm(char *const *words, size_t count, bool certainly)
 {
 	static const char *const options[] = { "-accel", "-machine", "-M" };
 
@@ -58,43 +57,29 @@ static bool is_kvm(char *const *words, size_t count)
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		const char *value = value_of(words, count, options[i]);
 
-		if (value && strstr(value, "kvm"))
+		if (value && strstr(value, "kvm") && !(certainly && strstr(value, "tcg")))
 			return true;
 	}
 	return false;
 }
 
-/* A kernel with the hook and its driver contains the port's name. If the file is packed, this does not see it. */
-static bool has_hook(const char *path)
-{
-	static const char port[] = "org.ktop.0";
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-	struct stat is;
-	void *bytes = MAP_FAILED;
-	bool found;
-
-	if (fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && is.st_size > 0)
-		bytes = mmap(NULL, (size_t)is.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (fd >= 0)
-		close(fd);
-	if (bytes == MAP_FAILED)
-		return false;
-	found = memmem(bytes, (size_t)is.st_size, port, strlen(port)) != NULL;
-	munmap(bytes, (size_t)is.st_size);
-	return found;
-}
-
 static bool is_wanted(char *const *words, size_t count)
 {
-	return !value_of(words, count, "-plugin") && !is_kvm(words, count) &&
-		!has_hook(value_of(words, count, "-kernel")) && !has_hook(value_of(words, count, "-initrd"));
+	return !value_of(words, count, "-plugin") && !is_kvm(words, count, false) &&
+		!hook_is_in(value_of(words, count, "-kernel")) &&
+		!hook_is_in(value_of(words, count, "-initrd"));
 }
 
 char *launch_plugin(char *const *words, size_t count, enum link_choice choice, char **error)
 {
 	char *path;
 
-	if (choice == LINK_HOOK || (choice == LINK_AUTO && !is_wanted(words, count)))
+	if (choice == LINK_PLUGIN && is_kvm(words, count, true)) {
+		util_fail(error, "--source plugin: KVM runs this guest, and QEMU's plugins see TCG alone; give "
+			"--source gdb, or put the hook into the guest");
+		return NULL;
+	}
+	if (choice == LINK_HOOK || choice == LINK_GDB || (choice == LINK_AUTO && !is_wanted(words, count)))
 		return NULL;
 	path = find_file();
 	if (!path && choice == LINK_PLUGIN)

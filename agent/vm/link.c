@@ -5,6 +5,9 @@
  *	OPENING		QMP sends its greeting, accepts, tells the state	3 s each
  *	DISCOVERING	QEMU is asked what machine it is		10 s
  *	SEEKING		who holds the socket: for an error, or before the port is connected
+ *	STUB		QEMU is asked for its gdb stub			5 s
+ *	LEAVING_STUB	the process at the stub lets the machine go on	5 s, or as link_leave is told, with:
+ *	RETURNING_STUB	QEMU takes its stub away
  *	PLUGGING	a port is plugged in, if there is none		10 s
  *	PLUGGING_BACK	what was plugged in in vain is taken out	1 s
  *	UNPLUGGING	at the end: the port is taken out	as link_leave is told
@@ -131,6 +134,8 @@ static void end_discovery(struct link *link, uint64_t now)
 		link->qmp = link->opening;
 		link->opening = NULL;
 		link->plug_refused = false;
+		if (!link->socket)
+			choice_begin(link);
 	}
 	if (!good)
 		link_fail(link, util_format("%s", discovery->talk.error), now);
@@ -195,7 +200,7 @@ static void step_talk(struct link *link, uint64_t now)
 	else if (link->stage == STAGE_STUB)
 		gdb_end_talk(link, now);
 	else if (link->stage == STAGE_RETURNING_STUB)
-		link_enter(link, STAGE_NOTHING);
+		link_gave_back(link, now);
 	else if (link->stage == STAGE_PLUGGING)
 		port_end_plug(link, now);
 	else
@@ -251,7 +256,7 @@ bool link_step(struct link *link, uint64_t now)
 	}
 	before = link->socket;
 	step_stage(link, now);
-	return link->socket && !before;
+	return link->socket && link->socket != before;
 }
 
 int link_fd(const struct link *link)
@@ -262,10 +267,9 @@ int link_fd(const struct link *link)
 uint64_t link_due(struct link *link, uint64_t now)
 {
 	struct qmp_talk *talk = talk_of(link);
+	uint64_t change = choice_due(link, now), due;
 
-	uint64_t change = choice_is_open(link) ? link->change_at : UINT64_MAX, due;
-
-	if (link->seek || link->look || link->stage == STAGE_LEAVING_STUB)
+	if (link->seek || link->look || link->hook_search || link->stage == STAGE_LEAVING_STUB)
 		return now + (uint64_t)ERRAND_MS * NS_PER_MS;
 	due = talk ? talk_due(talk) : UINT64_MAX;
 	return due < change ? due : change;
@@ -315,20 +319,33 @@ static void drop_stage(struct link *link)
 	link_enter(link, STAGE_NOTHING);
 }
 
+static void begin_unplug(struct link *link, uint64_t now)
+{
+	int left = now < link->leave_by ? (int)((link->leave_by - now) / NS_PER_MS) : 0;
+
+	if (!link->unplug || !left || !link->qmp || qmp_state(link->qmp) == VM_GONE)
+		return;
+	unplug_begin(&link->plugging, link->qmp, now,
+		link_vm(link) == VM_RUNNING || left < PAUSED_MS ? left : PAUSED_MS);
+	link_enter(link, STAGE_UNPLUGGING);
+}
+
+void link_gave_back(struct link *link, uint64_t now)
+{
+	link_enter(link, STAGE_NOTHING);
+	if (link->left)
+		begin_unplug(link, now);
+}
+
 void link_leave(struct link *link, uint64_t now, int timeout_ms)
 {
-	bool plugged = link->plugged.bus[0] || (link->stage >= STAGE_PLUGGING && link->plugging.given) ||
+	link->unplug = link->plugged.bus[0] || (link->stage >= STAGE_PLUGGING && link->plugging.given) ||
 		link->stage > STAGE_PLUGGING;
-	int most = link_vm(link) == VM_RUNNING || timeout_ms < PAUSED_MS ? timeout_ms : PAUSED_MS;
-
+	link->leave_by = now + (uint64_t)timeout_ms * NS_PER_MS;
 	drop_stage(link);
 	link->left = true;
-	if (choice_is_gdb(link) && gdb_leave(link, now, timeout_ms))
-		return;
-	if (plugged && link->qmp && qmp_state(link->qmp) != VM_GONE) {
-		unplug_begin(&link->plugging, link->qmp, now, most);
-		link_enter(link, STAGE_UNPLUGGING);
-	}
+	if (!(link->process.pid || link->stub_is_ours) || !gdb_leave(link, now, timeout_ms))
+		begin_unplug(link, now);
 }
 
 bool link_leaving(const struct link *link)
@@ -346,6 +363,7 @@ void link_free(struct link *link)
 	qmp_free(link->qmp);
 	port_socket_free(link->socket);
 	gdb_clear(link);
+	choice_clear(link);
 	qmp_facts_clear(&link->facts);
 	free(link->why);
 	free(link->qmp_path);

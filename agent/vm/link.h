@@ -31,7 +31,7 @@ enum link_state {
 
 /*
  * Who samples: the hook in the guest, ktop's plugin in QEMU, or a process of ktop's by QEMU's gdb stub. AUTO: the
- * hook while the guest has its port open, else the plugin.
+ * hook while the guest has its port open, else the plugin, if QEMU has it, else the gdb stub.
  */
 enum link_choice { LINK_AUTO, LINK_HOOK, LINK_PLUGIN, LINK_GDB };
 
@@ -88,10 +88,11 @@ bool link_by_gdb(const struct link *link);	/* likewise: the process at the gdb s
 
 /*
  * link_wants_change: the guest has opened its port, or closed it, so the other one of hook and plugin is the better
- * choice now. link_change closes the port; the next steps connect the other one.
+ * choice now; or a hook speaks, and the gdb stub has been taken for want of one. link_change closes the port; the next
+ * steps connect the other one.
  */
 bool link_wants_change(const struct link *link);
-void link_change(struct link *link);
+void link_change(struct link *link, uint64_t now);
 
 struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
 struct port_socket *link_socket(const struct link *link);	/* NULL: not connected */

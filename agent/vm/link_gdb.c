@@ -9,6 +9,7 @@
 
 enum {
 	STUB_MS = 5000,
+	AGAIN_MS = 3000,		/* until LINK_AUTO tries a stub again that a debugger has */
 	STEADY_MS = 300,		/* a machine that was let go on within this time runs: its samples stop it */
 };
 
@@ -27,6 +28,18 @@ void gdb_watch(struct link *link, uint64_t now)
 
 /* ---- taking it ---- */
 
+/* Takes over the text. Where the choice is ours, the next step goes on without the stub. */
+static void refuse(struct link *link, char *why, uint64_t now)
+{
+	if (link->choice != LINK_AUTO) {
+		link_fail(link, why, now);
+		return;
+	}
+	choice_lost_stub(link, why, now + (uint64_t)AGAIN_MS * NS_PER_MS);
+	link_rest(link, now);
+	link->retry_at = now;
+}
+
 void gdb_begin(struct link *link, uint64_t now)
 {
 	char *error = NULL, *path;
@@ -36,7 +49,7 @@ void gdb_begin(struct link *link, uint64_t now)
 		return;
 	}
 	if (!link->folder.path && !launch_folder_make(&link->folder, &error)) {
-		link_fail(link, error, now);
+		refuse(link, error, now);
 		return;
 	}
 	path = util_format("%s/" LAUNCH_GDB, link->folder.path);
@@ -57,12 +70,15 @@ void gdb_end_talk(struct link *link, uint64_t now)
 	else
 		port = gdb_process_start(&link->process, gdbserver->stub, &error);
 	gdbserver_clear(gdbserver);
+	if (port < 0) {
+		refuse(link, error, now);
+		return;
+	}
+	if (link->choice == LINK_AUTO)
+		choice_took_stub(link);
 	link->heard = false;
 	link->heard_at = now;
-	if (port >= 0)
-		port_connected(link, port_socket_from_fd(port), now);
-	else
-		link_fail(link, error, now);
+	port_connected(link, port_socket_from_fd(port), now);
 }
 
 /* ---- the process ---- */
@@ -77,10 +93,15 @@ void gdb_watch_process(struct link *link, uint64_t now)
 		return;
 	if (killed && link->qmp && link->steady)
 		qmp_send(link->qmp, "cont", NULL);
-	if (link->socket)
+	if (link->socket && choice_is_gdb(link))
 		link_lost_port(link);
-	if (why && !link->heard && !link->left)
-		link_fail(link, util_format("gdb stub: %s; use another source", why), now);
+	if (why && !link->heard && !link->left && choice_is_gdb(link)) {
+		char *error = util_format("gdb stub: %s; use another source", why);
+
+		if (link->choice == LINK_AUTO)
+			choice_lost_stub(link, util_format("%s", error), UINT64_MAX);
+		link_fail(link, error, now);
+	}
 	free(why);
 }
 
@@ -100,13 +121,13 @@ bool gdb_leave(struct link *link, uint64_t now, int timeout_ms)
 void gdb_step_leaving(struct link *link, uint64_t now)
 {
 	if (now >= link->return_by) {
-		link_enter(link, STAGE_NOTHING);
+		link_gave_back(link, now);
 	} else if (!link->process.pid && link->stub_is_ours && link->qmp) {
 		link->stub_is_ours = false;
 		gdbserver_end(&link->gdbserver, link->qmp, now, (int)((link->return_by - now) / NS_PER_MS));
 		link_enter(link, STAGE_RETURNING_STUB);
 	} else if (!link->process.pid) {
-		link_enter(link, STAGE_NOTHING);
+		link_gave_back(link, now);
 	}
 }
 

@@ -40,11 +40,14 @@ void port_connected(struct link *link, struct port_socket *socket, uint64_t now)
 	link_rest(link, now);
 }
 
+/* One that has waited is connected already. */
 static void take_port(struct link *link, uint64_t now)
 {
 	char *error = NULL;
-	struct port_socket *socket = port_socket_connect(link_port_path(link), &error);
+	struct port_socket *socket =
+		link->waiting ? link->waiting : port_socket_connect(link_port_path(link), &error);
 
+	link->waiting = NULL;
 	link->heard = false;
 	link->heard_at = now;
 	if (socket)
@@ -66,16 +69,22 @@ void port_begin(struct link *link, uint64_t now)
 
 	if (choice_is_gdb(link))
 		gdb_begin(link, now);
-	else if (path && link->was_connected)
+	else if (link->waiting || (path && link->was_connected))
 		take_port(link, now);
 	else if (path)
 		link_seek(link, path, -1);
 	else if (choice_is_plugin(link))
-		link_fail(link, util_format("plugin: %s has not loaded it; start QEMU with -plugin "
-			"ktop-plugin.so,socket=PATH", link->facts.name ? link->facts.name : "this VM"), now);
+		link_fail(link, link->facts.kvm ? util_format("plugin: KVM runs %s, and QEMU's plugins see TCG alone; "
+			"use --source gdb, or the hook in the guest", link->facts.name ? link->facts.name : "this VM") :
+			util_format("plugin: %s has not loaded it; start QEMU with -plugin ktop-plugin.so,socket=PATH, "
+			"or use --source gdb", link->facts.name ? link->facts.name : "this VM"), now);
 	else if (has_foreign_port(link))
 		link_fail(link, util_format("port org.ktop.0: its chardev is not a listening unix "
 			"socket; give QEMU -chardev socket,id=...,path=...,server=on,wait=off"), now);
+	else if ((!link->plug || link->plug_refused) && choice_allows_stub(link, now))
+		gdb_begin(link, now);
+	else if (!link->plug && link->stub_why)
+		link_fail(link, util_format("%s", link->stub_why), now);
 	else if (!link->plug)
 		link_fail(link, util_format("port org.ktop.0: %s has none; start QEMU with "
 			PORT_OPTIONS, link->facts.name ? link->facts.name : "this VM"), now);

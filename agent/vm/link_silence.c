@@ -106,8 +106,8 @@ void silence_watch(struct link *link, uint64_t now)
  */
 bool silence_is_of_lost_port(const struct link *link)
 {
-	return link->socket && link->plugged.bus[0] && link->qmp && link->stage == STAGE_NOTHING &&
-		qmp_deletions(link->qmp) != link->deletions;
+	return link->socket && !choice_is_gdb(link) && link->plugged.bus[0] && link->qmp &&
+		link->stage == STAGE_NOTHING && qmp_deletions(link->qmp) != link->deletions;
 }
 
 /*

@@ -55,8 +55,15 @@ struct link {
 	enum link_choice choice;
 	bool change_asked, change;	/* QEMU was asked whether the guest has its port open; that has changed */
 	uint64_t change_at;		/* when QEMU is to be asked next */
+	struct errand *hook_search;	/* is the hook in the file of the kernel? NULL: that is not being looked for */
+	bool has_hook;			/* it is */
 
 	/* The gdb stub. */
+	bool by_stub;			/* LINK_AUTO has taken it, for want of a hook and of the plugin */
+	struct port_socket *waiting;	/* meanwhile the guest's port, where a hook may speak; NULL: none */
+	uint64_t mute_at;		/* since when the machine runs and no byte comes from its port; 0: not so */
+	uint64_t stub_at;		/* LINK_AUTO does not try the stub before */
+	char *stub_why;			/* why it could not be taken; NULL: it could, or was not tried */
 	struct qmp_gdbserver gdbserver;	/* for asking for it, and for taking it away */
 	struct gdb_process process;
 	struct launch_folder folder;	/* with the stub's socket */
@@ -71,6 +78,8 @@ struct link {
 	struct qmp_plugged plugged;
 	uint64_t deletions;		/* qmp_deletions() when it was plugged in */
 	bool left;			/* no stage is begun any more */
+	bool unplug;			/* then: something is to be taken out, until `leave_by` */
+	uint64_t leave_by;
 	enum { STAYS_NOTHING, STAYS_CONTROLLER, STAYS_UNKNOWN } stays;	/* what could not be taken out */
 
 	/* Silence: the VM should run, but nothing comes. */
@@ -92,6 +101,7 @@ const char *link_port_path(const struct link *link);	/* NULL: the port has no so
 
 void link_enter(struct link *link, enum link_stage stage);	/* begins a stage */
 void link_rest(struct link *link, uint64_t now);	/* ends the try; the next one comes later */
+void link_gave_back(struct link *link, uint64_t now);	/* ends RETURNING_STUB, or LEAVING_STUB */
 void link_fail(struct link *link, char *why, uint64_t now);	/* the same, after a failure; takes over the text */
 void link_seek(struct link *link, const char *path, int own_fd);	/* looks for who holds this socket */
 
@@ -110,7 +120,13 @@ void port_end_unplug(struct link *link, uint64_t now);
 bool choice_is_plugin(const struct link *link);	/* as far as the machine's facts are known */
 bool choice_is_gdb(const struct link *link);
 bool choice_is_open(const struct link *link);	/* there are both, and the user leaves the choice to us */
-void choice_watch(struct link *link, uint64_t now);	/* does the guest open its port, or close it? */
+void choice_watch(struct link *link, uint64_t now);	/* does the guest open its port, close it, say nothing? */
+uint64_t choice_due(const struct link *link, uint64_t now);	/* when choice_watch is due */
+void choice_begin(struct link *link);			/* another QEMU is there: nothing is known of it yet */
+void choice_clear(struct link *link);
+bool choice_allows_stub(const struct link *link, uint64_t now);	/* LINK_AUTO may try the gdb stub now */
+void choice_took_stub(struct link *link);		/* LINK_AUTO has it */
+void choice_lost_stub(struct link *link, char *why, uint64_t again_at);	/* it has not; takes over the text */
 
 /* ---- the gdb stub (link_gdb.c) ---- */
 

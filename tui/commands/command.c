@@ -52,7 +52,7 @@ const struct option_row command_attach[] = {
 		.help = "fetch missing debug files from the servers in DEBUGINFOD_URLS",
 		.offset = offsetof(struct session_options, debuginfod), .heeded = COMMAND_RECORDED },
 	{ .name = "source", .value = "auto|hook|plugin|gdb", .kind = OPTION_CHOICE,
-		.help = "what samples: the guest's hook, a plugin in QEMU (auto: the hook, if any), or QEMU's gdb stub",
+		.help = "what samples: the guest's hook, a plugin in QEMU, its gdb stub (auto: the best there is)",
 		.offset = offsetof(struct session_options, choice) },
 	{ .name = "no-plug", .kind = OPTION_FLAG,
 		.help = "do not plug the port into a VM that has none",

@@ -43,8 +43,8 @@ static const struct option_row run_rows[] = {
 		"debug files, laid out as /usr/lib/debug, or side by side"),
 	OPTION("debuginfod", NULL, OPTION_FLAG, attach.debuginfod,
 		"fetch missing debug files from the servers in DEBUGINFOD_URLS"),
-	OPTION("source", "auto|hook|plugin", OPTION_CHOICE, attach.choice,
-		"what samples: the guest's hook, or a plugin in QEMU (auto: the hook, if any)"),
+	OPTION("source", "auto|hook|plugin|gdb", OPTION_CHOICE, attach.choice,
+		"what samples: the guest's hook, a plugin in QEMU, its gdb stub (auto: the best there is)"),
 	{ 0 },
 };
 
@@ -127,7 +127,7 @@ static struct launch *start(char *const *words, size_t count, enum link_choice c
 	char *plugin = launch_plugin(words, count, choice, error);
 	struct launch *launch = NULL;
 
-	if (plugin || choice != LINK_PLUGIN)
+	if (!*error)
 		launch = launch_new(words, count, plugin, START_MS, error);
 	if (!launch && plugin && choice == LINK_AUTO) {
 		free(*error);

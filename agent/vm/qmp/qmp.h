@@ -34,6 +34,7 @@ struct qmp_facts {
 	bool port_open;			/* the guest has opened it */
 	char *plugin;			/* path of the socket of ktop's plugin; NULL: QEMU has not loaded it */
 	bool i8042;			/* keys can be sent by PS/2 */
+	bool kvm;			/* KVM runs the guest */
 	uint32_t cpus;
 	char *name;			/* the VM's */
 	char *qemu;			/* its version, such as "7.2.22" */

@@ -11,7 +11,7 @@
 /*
  * The questions, in order; each take_... asks the next one:
  *
- *	query-cpus-fast, query-name, query-version, qom-get of the kernel's path
+ *	query-cpus-fast, query-name, query-version, query-kvm, qom-get of the kernel's path
  *	for each of `folders`: qom-list; then for each port in it, until one is ktop's:
  *		qom-get of its name; if that is ktop's: of its chardev, and query-chardev
  *	qom-get of the path of the plugin's socket
@@ -196,6 +196,12 @@ static void take_kernel(struct qmp_talk *talk, const cJSON *answer)
 	talk_list(talk, folders[0], take_devices);
 }
 
+static void take_kvm(struct qmp_talk *talk, const cJSON *answer)
+{
+	of(talk)->facts.kvm = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "enabled"));
+	talk_get(talk, "/machine", "kernel", take_kernel);
+}
+
 static void take_version(struct qmp_talk *talk, const cJSON *answer)
 {
 	const cJSON *qemu = cJSON_GetObjectItemCaseSensitive(answer, "qemu");
@@ -206,7 +212,7 @@ static void take_version(struct qmp_talk *talk, const cJSON *answer)
 	if (cJSON_IsNumber(major) && cJSON_IsNumber(minor) && cJSON_IsNumber(micro))
 		of(talk)->facts.qemu = util_format("%d.%d.%d", major->valueint, minor->valueint,
 			micro->valueint);
-	talk_get(talk, "/machine", "kernel", take_kernel);
+	talk_ask(talk, "query-kvm", NULL, -1, take_kvm);
 }
 
 static void take_name(struct qmp_talk *talk, const cJSON *answer)

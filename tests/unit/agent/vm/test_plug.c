@@ -326,7 +326,7 @@ static struct link *attach(struct machine *machine, struct fake_qmp **fake, bool
 
 	*fake = fake_qmp_listen(&(struct fake_script) { .greeting = fake_greeting, .machine = machine_answer,
 		.context = machine }, scratch_path(name));
-	link = link_new(scratch_path(name), NULL, may_plug, LINK_AUTO);
+	link = link_new(scratch_path(name), NULL, may_plug, LINK_HOOK);
 	free(name);
 	while (!link_settled(link)) {
 		poll(NULL, 0, 1);

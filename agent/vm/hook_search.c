@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/base/errand.h"
+#include "agent/base/util.h"
+#include "hook_search.h"
+
+struct search {				/* the errand's context */
+	char *path;
+	bool found;
+};
+
+bool hook_is_in(const char *path)
+{
+	static const char port[] = "org.ktop.0";
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	struct stat is;
+	void *bytes = MAP_FAILED;
+	bool found;
+
+	if (fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && is.st_size > 0)
+		bytes = mmap(NULL, (size_t)is.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (bytes == MAP_FAILED)
+		return false;
+	found = memmem(bytes, (size_t)is.st_size, port, strlen(port)) != NULL;
+	munmap(bytes, (size_t)is.st_size);
+	return found;
+}
+
+static void run(void *context)
+{
+	struct search *search = context;
+
+	search->found = hook_is_in(search->path);
+}
+
+static void free_search(void *context)
+{
+	struct search *search = context;
+
+	free(search->path);
+	free(search);
+}
+
+struct errand *hook_search(const char *path)
+{
+	static const struct errand_work work = { .run = run, .free = free_search };
+	struct search *search = util_alloc(sizeof(*search));
+
+	search->path = util_copy(path, strlen(path));
+	return errand_new(&work, search);
+}
+
+bool hook_searched(struct errand *errand, bool *found)
+{
+	struct search *search = errand_done(errand);
+
+	if (!search)
+		return false;
+	*found = search->found;
+	errand_leave(errand);
+	return true;
+}
