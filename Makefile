@@ -34,11 +34,11 @@ AGENT = \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
 	$(call in,agent/names/linux/,boot_image btf call_sites kallsyms kallsyms_find kernel_bytes kernel_layout \
 		linux_kernel module_tables modules orc slide unpack) \
-	$(call in,agent/names/files/,debug_file debuginfod demangle image sym_elf sym_linux sym_text symbol_table sysroot) \
+	$(call in,agent/names/files/,debug_file debuginfod demangle image sym_elf sym_frames sym_linux sym_text symbol_table sysroot) \
 	$(call in,agent/names/dwarf/,line_worker sym_cfi sym_cfi_check sym_dwarf sym_dwarf_inlines sym_dwarf_lines \
 		sym_dwarf_module) \
 	$(call in,agent/names/objects/,layouts object_names objects program_file programs) \
-	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names running_kernel sources \
+	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names regions running_kernel sources \
 		specials symbols symbols_kernel threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks table window) \

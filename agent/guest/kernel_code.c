@@ -104,6 +104,7 @@ static void renew(struct kernel_code *code)
 struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *arch, bool user)
 {
 	code->address_bits = arch->word * 8u;
+	symbols_set_board(code->symbols, arch->name);
 	if (code->generation != symbols_generation(code->symbols) || code->file < 0)
 		renew(code);
 	return (struct unwind_code) {

@@ -22,6 +22,20 @@ static enum mode mode_of(const struct raw_sample *raw, const struct unwound *fra
 }
 
 /*
+ * A CPU in the kernel's mode runs no program. Code that is none of the kernel's runs before it, or under it: it has one
+ * frame, since how it keeps its stack is not known.
+ */
+static void take_for_kernel(struct unwound *frames)
+{
+	if (frames->kernel.count || !frames->user.count)
+		return;
+	frames->kernel = frames->user;
+	frames->kernel.count = 1;
+	frames->kernel.exact = 1;
+	frames->user = (struct unwound_frames) { .count = 0 };
+}
+
+/*
  * No thread is known from outside. The root of the page tables, as a page number, stands for the process. Of the user
  * frames only the first can be exact.
  */
@@ -41,6 +55,8 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 		.address = raw->linked_address, .bytes = (const uint8_t *)raw->linked.bytes, .size = raw->linked.size,
 	};
 	unwind(&registers, &known, &memory, frames);
+	if (raw->mode == MODE_KERNEL || raw->mode == MODE_IDLE)
+		take_for_kernel(frames);
 	kernel_code_saw(code, &frames->kernel);
 	stack->sample = (struct sample) {
 		.process = raw->space ? (uint32_t)(raw->space >> PAGE_BITS) : EVENT_KERNEL,

@@ -17,6 +17,7 @@
 #include "kernel_image.h"
 #include "agent/names/objects/layouts.h"
 #include "agent/names/objects/objects.h"
+#include "regions.h"
 #include "sources.h"
 #include "specials.h"
 #include "symbols_state.h"
@@ -275,6 +276,7 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 	const struct mapping *mapping = layouts_find(symbols->layouts, space, address);
 	bool kernel = space == EVENT_KERNEL;
 	uint32_t function = FUNCTION_NONE;
+	const struct region *region;
 
 	if (kernel && !(mapping && objects_image(mapping)))
 		function = resolve_kernel(symbols, mapping, address);
@@ -284,6 +286,10 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 		return resolve_mapped(symbols, mapping, address, kernel);
 	if (kernel && symbols_is_trampoline(symbols, address))
 		return specials_get(symbols->specials, trampoline_name, kernel_name, true);
+	region = kernel && symbols->board ?
+		region_find(symbols->board, symbols_linux_kernel(symbols), address) : NULL;
+	if (region)
+		return specials_get(symbols->specials, region->name, region->object, true);
 	return specials_get(symbols->specials, unknown_name, kernel ? kernel_name : "",
 		kernel);
 }

@@ -134,6 +134,12 @@ const struct linux_kernel *symbols_linux_kernel(const struct symbols *symbols);
 /* Sets the kernel's slide, found in some other way: its run addresses minus its link addresses. */
 void symbols_set_slide(struct symbols *symbols, uint64_t slide);
 
+/*
+ * The source also sees what runs before the kernel: such code gets the names of regions.h. `cpu`: its name, which lives
+ * as long as the symbols.
+ */
+void symbols_set_board(struct symbols *symbols, const char *cpu);
+
 /* The descriptor of the kernel's ELF file; the symbols own it. -1: no file was read, or it is not ELF. */
 int symbols_kernel_descriptor(const struct symbols *symbols);
 

@@ -121,6 +121,14 @@ bool symbols_is_trampoline(const struct symbols *symbols, uint64_t address)
 	return kernel && kernel->machine == KERNEL_ARM64 && address >= UINT64_C(0xfffffbfff0000000);
 }
 
+void symbols_set_board(struct symbols *symbols, const char *cpu)
+{
+	if (symbols->board == cpu)
+		return;
+	symbols->board = cpu;
+	symbols_renew(symbols);
+}
+
 bool symbols_kernel_is_placed(const struct symbols *symbols)
 {
 	return kernel_image_is_placed(symbols->kernel);

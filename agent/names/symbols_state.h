@@ -17,6 +17,7 @@ struct symbols {
 	struct guest_symbols *told;	/* the functions that the guest itself tells of its kernel */
 	bool being_told;
 	struct kernel_image *kernel;
+	const char *board;		/* the CPU of regions.h; NULL: the source sees no address but the kernel's */
 	struct module_tables *modules;	/* of the kernel that runs */
 
 	char *sysroot, *debug;		/* NULL: not told */

@@ -114,6 +114,8 @@ static bool read_elf(struct image *image, enum image_kinds kinds, char **error)
 		return false;
 	if (kinds == IMAGE_ELF_OR_TEXT)
 		image->kernel = sym_linux_read_elf(image->fd, image->table, image->budget);
+	if (kinds == IMAGE_ELF_OR_TEXT && !image->kernel)
+		sym_elf_add_frames(image->fd, image->path, image->table, image->budget);
 	return true;
 }
 
@@ -172,6 +174,12 @@ struct image *image_read(int fd, const char *path, struct budget *budget, char *
 	if (fstat(fd, &image->file) != 0)
 		image->file = (struct stat) { 0 };
 	return finish(image, read_image(image, IMAGE_ELF, error));
+}
+
+void image_add_frames(struct image *image)
+{
+	sym_elf_add_frames(image->fd, image->path, image->table, image->budget);
+	symbol_table_sort(image->table);
 }
 
 bool image_is_current(const char *path, const struct stat *then)

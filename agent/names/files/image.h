@@ -38,6 +38,9 @@ void image_free(struct image *image);
 /* Reads an ELF file that is open already. Takes over the descriptor, and closes it on failure. */
 struct image *image_read(int fd, const char *path, struct budget *budget, char **error);
 
+/* For a stripped program that has no debug file: adds what sym_elf_add_frames finds. Before the image is shared. */
+void image_add_frames(struct image *image);
+
 /* Is the file at that path still the one that was read? May wait for a disk. */
 bool image_is_current(const char *path, const struct stat *then);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <gelf.h>
+#include <inttypes.h>
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "sym_elf.h"
+#include "sym_frames.h"
 #include "symbol_table.h"
 
 enum {
@@ -352,6 +354,98 @@ bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budg
 		read_identity(reader, identity);
 	close_reader(reader);
 	return done;
+}
+
+/* ---- what a stripped file still tells ---- */
+
+struct frames_reader {
+	const struct reader *reader;
+	struct symbol_table *table;
+	const char *name;		/* of the file, without its folder */
+	uint64_t base;			/* where the file begins */
+};
+
+/* The lowest address that is loaded; 0 if the file does not tell. */
+static uint64_t find_base(const struct reader *reader)
+{
+	uint64_t base = UINT64_MAX;
+	size_t count = 0;
+	GElf_Phdr segment;
+
+	if (elf_getphdrnum(reader->elf, &count) != 0)
+		return 0;
+	for (size_t i = 0; i < count && i < PN_XNUM; i++)
+		if (gelf_getphdr(reader->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+				segment.p_vaddr < base)
+			base = segment.p_vaddr;
+	return base == UINT64_MAX ? 0 : base;
+}
+
+static bool take_frame(void *context, uint64_t address, uint64_t size)
+{
+	struct frames_reader *frames = context;
+	const GElf_Sym place = { .st_value = address };
+	const struct code_section *code = code_of(frames->reader, &place, SHN_ABS);
+	char *name = util_format("%s+0x%" PRIx64, frames->name, address - frames->base);
+	const struct symbol_entry entry = {
+		.address = address, .size = size, .limit = code ? code->end : 0, .name = name,
+		.name_size = strlen(name),
+	};
+	bool goes_on = !code || symbol_table_add(frames->table, &entry);
+
+	free(name);
+	return goes_on;
+}
+
+static Elf_Scn *find_named(const struct reader *reader, const char *wanted, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(reader->elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(reader->elf, section))) {
+		const char *name = gelf_getshdr(section, header) ?
+			elf_strptr(reader->elf, names, header->sh_name) : NULL;
+
+		if (name && strcmp(name, wanted) == 0 && header->sh_type != SHT_NOBITS)
+			return section;
+	}
+	return NULL;
+}
+
+static void add_frames(struct reader *reader, const char *path, struct symbol_table *table)
+{
+	const char *slash = strrchr(path, '/');
+	struct frames_reader context = {
+		.reader = reader, .table = table, .name = slash ? slash + 1 : path, .base = find_base(reader),
+	};
+	GElf_Shdr header;
+	Elf_Scn *section = find_named(reader, ".eh_frame", &header);
+	const Elf_Data *data = NULL;
+
+	if (section && is_whole(reader, &header) && pay_section(reader, &header))
+		data = elf_rawdata(section, NULL);
+	if (data && data->d_buf)
+		sym_frames_read(&(struct sym_frames) {
+			.bytes = data->d_buf, .size = data->d_size, .address = header.sh_addr,
+			.word = reader->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8,
+			.big_endian = reader->header.e_ident[EI_DATA] == ELFDATA2MSB,
+		}, take_frame, &context);
+}
+
+void sym_elf_add_frames(int fd, const char *path, struct symbol_table *table, struct budget *budget)
+{
+	struct reader *reader = open_reader(fd, budget);
+	GElf_Shdr header;
+	const char *why;
+
+	if (reader->elf && elf_kind(reader->elf) == ELF_K_ELF && gelf_getehdr(reader->elf, &reader->header) &&
+			pay_headers(reader, &why) && !find_section(reader, SHT_SYMTAB, &header)) {
+		note_code(reader);
+		add_frames(reader, path, table);
+	}
+	close_reader(reader);
 }
 
 bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,

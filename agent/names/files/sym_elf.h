@@ -43,4 +43,10 @@ bool sym_elf_identify(int fd, struct elf_identity *identity, struct budget *budg
 bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct build_id *id,
 	struct budget *budget, char **error);
 
+/*
+ * Adds the functions of a stripped file (without .symtab), by their .eh_frame, as "NAME+0xOFFSET" from where the file
+ * begins. Adds nothing if the file cannot be read, or tells of none. The table is sorted afterwards.
+ */
+void sym_elf_add_frames(int fd, const char *path, struct symbol_table *table, struct budget *budget);
+
 #endif

@@ -92,6 +92,7 @@ bool sym_linux_read(int fd, const char *path, struct symbol_table *table, struct
 		return util_fail(error, "cannot load symbols of %s: %s; give vmlinux by --kernel, or System.map by "
 			"--symbols", path, why);
 	build_id_set(id, (*kernel)->build_id, (*kernel)->build_id_size);
+	(*kernel)->room = boot_image_room(fd);
 	return true;
 }
 

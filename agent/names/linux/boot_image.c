@@ -16,6 +16,7 @@ enum {
 	ELF_HEAD = 4096,		/* bytes that hold an ELF file's program headers: linkers put them first */
 	X86_SECTORS = 0x1f1, X86_MAGIC = 0x202, X86_VERSION = 0x206, X86_PAYLOAD = 0x248,
 	X86_PAYLOAD_SINCE = 0x208,	/* version 2.08 of the boot protocol */
+	X86_ADDRESS = 0x258, X86_ROOM = 0x260, X86_ROOM_SINCE = 0x20a, ROOM_HEAD = 0x264,
 	SECTOR = 512, SECTORS_OF_OLD = 4,
 	ARM64_MAGIC = 0x38, RISCV_MAGIC = 0x38,
 	ZBOOT_MAGIC = 4, ZBOOT_PAYLOAD = 8,
@@ -67,6 +68,18 @@ static bool read_first(int fd, uint64_t size, struct budget *budget, struct unpa
 		file->size += got > 0 ? (size_t)got : 0;
 	}
 	return true;
+}
+
+uint64_t boot_image_room(int fd)
+{
+	uint8_t head[ROOM_HEAD];
+	uint64_t address;
+
+	if (pread(fd, head, ROOM_HEAD, 0) != ROOM_HEAD || kind_of(head, HEAD) != BZIMAGE ||
+			bytes_16(head + X86_VERSION) < X86_ROOM_SINCE)
+		return 0;
+	address = bytes_64(head + X86_ADDRESS);
+	return address < UINT32_MAX ? address + bytes_32(head + X86_ROOM) : 0;
 }
 
 static bool read_file(int fd, struct budget *budget, struct unpacked *file, const char **why)

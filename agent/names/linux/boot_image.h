@@ -8,12 +8,19 @@
 #define BOOT_IMAGE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct budget;
 struct unpacked;
 
 /* Does the file begin like such an image? No ELF file does. */
 bool boot_image_is(int fd);
+
+/*
+ * A bzImage unpacks its kernel within physical memory from 1 MiB up to this address, by its header (pref_address and
+ * init_size). 0: it is no bzImage, or its header is too old to tell.
+ */
+uint64_t boot_image_room(int fd);
 
 /* False with `error` set. `path` is for the error. */
 bool boot_image_read(int fd, const char *path, struct budget *budget, struct unpacked *kernel, char **error);

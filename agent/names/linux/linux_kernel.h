@@ -44,6 +44,7 @@ struct linux_kernel {
 	uint32_t known;			/* bit i: landmarks[i] is known */
 	uint64_t landmarks[LANDMARKS];
 	char banner[LINUX_BANNER_MAX + 1];	/* "Linux version 6.1..."; any bytes, "" if it was not found */
+	uint64_t room;			/* boot_image_room */
 	size_t build_id_size;		/* 0: unknown */
 	uint8_t build_id[LINUX_BUILD_ID_MAX];
 	struct kernel_layout layout;	/* by its BTF; all 0: it has none */

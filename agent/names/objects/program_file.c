@@ -33,6 +33,8 @@ static bool add_symbols(const struct debug_folders *folders, struct image *image
 		image->table = debug->table;
 		debug->table = table;
 	}
+	if (!debug)
+		image_add_frames(image);
 	image_free(debug);
 	return debug || budget_refused(image->budget) == refused;
 }

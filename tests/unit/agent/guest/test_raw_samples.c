@@ -11,6 +11,7 @@
 #include "agent/base/budget.h"
 #include "agent/guest/kernel_code.h"
 #include "agent/guest/raw_samples.h"
+#include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/call_model.h"
 
@@ -132,6 +133,34 @@ static void a_program_has_frames_of_its_own_alone(void **state)
 	tear_down(&fixture);
 }
 
+/* Firmware, a boot loader: nothing of its stack is known, and no part of it is a program's. */
+static void what_runs_before_the_kernel_has_one_frame(void **state)
+{
+	static struct fixture fixture;
+	const enum mode modes[] = { MODE_KERNEL, MODE_IDLE };
+	uint64_t values[ARCH_REGISTERS] = { 0 };
+
+	(void)state;
+	set_up(&fixture, ARCH_X86_64);
+	values[fixture.model.arch->pc] = 0xf1234;
+	values[fixture.model.arch->fp] = values[fixture.model.arch->sp] = fixture.model.memory.pieces[0].address;
+	for (int i = 0; i < 2; i++) {
+		struct raw_sample raw = raw_of(&fixture.model, modes[i]);
+		struct raw_stack stack;
+
+		raw.registers = values;
+		raw_samples_read(&raw, fixture.code, &stack);
+		assert_int_equal(stack.sample.kernel_count, 1);
+		assert_int_equal(sample_frame(stack.sample.kernel, 0), 0xf1234);
+		assert_int_equal(stack.sample.exact, 1);
+		assert_int_equal(stack.sample.user_count, 0);
+		assert_int_equal(stack.sample.mode, modes[i]);
+	}
+	assert_string_equal(symbols_get(fixture.symbols,
+		symbols_function(fixture.symbols, EVENT_KERNEL, 0xf1234))->name, "[BIOS]");
+	tear_down(&fixture);
+}
+
 static void a_sample_without_a_pc_has_no_frames(void **state)
 {
 	static struct fixture fixture;
@@ -159,6 +188,7 @@ int main(void)
 		cmocka_unit_test(a_raw_sample_becomes_the_sample_that_a_hook_would_send),
 		cmocka_unit_test(frames_go_on_in_a_linked_stack),
 		cmocka_unit_test(a_program_has_frames_of_its_own_alone),
+		cmocka_unit_test(what_runs_before_the_kernel_has_one_frame),
 		cmocka_unit_test(a_sample_without_a_pc_has_no_frames),
 	};
 

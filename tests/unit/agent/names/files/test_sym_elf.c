@@ -124,6 +124,50 @@ static void test_stripped(void **state)
 	symbol_table_free(table);
 }
 
+static void add_frames(struct symbol_table *table, const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	sym_elf_add_frames(fd, path, table, NULL);
+	close(fd);
+	symbol_table_sort(table);
+}
+
+/* What the compiler left for unwinding tells where a stripped program's functions are, each by its own range. */
+static void check_frames(const char *options, uint64_t base)
+{
+	char *line = util_format("-fasynchronous-unwind-tables -Wl,--build-id=none %s", options);
+	struct build_id id;
+	struct symbol_table *whole = read_elf(build("bare", line), &id), *bare;
+	uint64_t twice = address_of(whole, "twice");
+	char *name = util_format("bare+0x%lx", (unsigned long)(twice - base));
+
+	add_frames(whole, scratch_path("bare"));
+	assert_string_equal(name_at(whole, twice) + strlen(name_at(whole, twice)) - 5, "twice");
+	scratch_run("strip bare");
+	bare = read_elf(scratch_path("bare"), &id);
+	assert_int_equal(symbol_table_count(bare), 0);
+	add_frames(bare, scratch_path("bare"));
+	assert_int_equal(symbol_table_count(bare), 2);
+	assert_string_equal(name_at(bare, twice), name);
+	assert_string_equal(name_at(bare, twice + 1), name);
+	assert_string_not_equal(name_at(bare, address_of(whole, "_start")), name);
+	assert_string_equal(name_at(bare, address_of(whole, "entry")), "none");
+	symbol_table_free(whole);
+	symbol_table_free(bare);
+	free(name);
+	free(line);
+}
+
+static void test_frames_of_a_stripped_program(void **state)
+{
+	(void)state;
+	check_frames("-no-pie -Wl,-Ttext=0x401000", 0x400000);
+	check_frames("-m32 -no-pie -Wl,-Ttext=0x8049000", 0x8048000);
+	check_frames("-no-pie -fno-dwarf2-cfi-asm -Wl,-Ttext=0x401000", 0x400000);
+}
+
 static void test_dynamic_symbols(void **state)
 {
 	struct build_id id;
@@ -318,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_end_of_section),
 		cmocka_unit_test(test_32_bit),
 		cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_frames_of_a_stripped_program),
 		cmocka_unit_test(test_dynamic_symbols),
 		cmocka_unit_test(test_against_nm),
 		cmocka_unit_test(test_refused),
