@@ -17,7 +17,7 @@ enum {
 	ANSWER_MAX = 64 << 20,		/* bytes; larger than any report */
 	WAIT_MS = 100,			/* between two checks whether the live ktop is still there */
 	TAKE_MS = 10000,		/* longest wait until the live ktop accepts the connection */
-	SAY_MS = 1000,			/* longest wait until it says which VM it has */
+	SAY_MS = 3000,			/* longest wait until it says which VM it has */
 };
 static const uint64_t hurry_ns = 10 * NS_PER_SECOND;	/* longest wait for an answer that is wanted now */
 

@@ -119,7 +119,7 @@ relayed() {
 	socat "unix-listen:$dir/$1.relay,fork" "unix-connect:$dir/$1.port" 2>"$dir/$1.socat" &
 	relay=$!
 	started+=("$relay")
-	await 10 test -S "$dir/$1.relay" &&
+	await 10 listens "$dir/$1.relay" &&
 		listen "$1" "$2" --port "$dir/$1.relay" --seconds 100000 "${@:3}" && hears "$1" "$2"
 }
 relaying() { grep -o '[0-9]*' "/proc/$relay/task/$relay/children"; }

@@ -27,16 +27,17 @@ shows() { await 30 on_screen "$@" || { text "$1"; false; }; }
 hides() { await 30 off_screen "$@" || { text "$1"; false; }; }
 
 # by_key NAME on|off: SPACE turns profiling on or off, by key. Where the host was too busy for a key, ktop takes the
-# port; then it is tried again.
+# port; then it is tried again. ktop tells the way for some seconds only, but goes on to show the state.
 by_key() {
+	local -A marks=([on]='● REC' [off]='○ off')
 	local other=on
 	[ "$2" = off ] || other=off
-	for _ in {1..5}; do
+	for _ in {1..20}; do
 		press "$1" Space
-		shows "$1" "profiling $2 \\(by" || return
-		on_screen "$1" "profiling $2 \\(by key\\)" && return
+		shows "$1" "${marks[$2]}" || return
+		if await 1 on_screen "$1" "profiling $2 \\(by" && on_screen "$1" "profiling $2 \\(by key\\)"; then return; fi
 		press "$1" Space
-		shows "$1" "profiling $other \\(by" || return
+		shows "$1" "${marks[$other]}" || return
 	done
 	return 1
 }
@@ -49,7 +50,7 @@ second() { echo "-qmp unix:$dir/$1.again.qmp,server=on,wait=off"; }
 
 # says COMMAND...: runs it; its output is in $dir/out and $dir/err, its status in $status.
 says() {
-	timeout 60 "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	timeout 200 "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
 }
 complains() { [ "$status" = 1 ] && grep -qE -- "$1" "$dir/err" || { echo "$status"; cat "$dir/err"; false; }; }
@@ -62,7 +63,7 @@ server() {
 	socat "UNIX-LISTEN:$dir/$1,fork" "EXEC:sh $dir/$1.sh" 2>"$dir/$1.err" &
 	server=$!
 	started+=("$server")
-	await 10 test -S "$dir/$1"
+	await 10 listens "$dir/$1"
 }
 
 # cut_off SERVER: ends the server and its connections.
