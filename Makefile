@@ -42,7 +42,8 @@ AGENT = \
 		specials symbols symbols_kernel threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks table window) \
-	$(call in,agent/guest/,commands epoch guest_events kernel_code loan meter profiler profiler_drive raw_samples remarks) \
+	$(call in,agent/guest/,commands epoch guest_events guest_memory kernel_code kernel_watch loan meter profiler \
+		profiler_drive raw_samples remarks) \
 	$(call in,agent/answers/,answer function_table profile vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/export/,export export_folded export_json formats json_writer) \
 	$(call in,agent/session/,mailbox saver session session_answers session_names session_orders share subscription tape \

@@ -14,6 +14,7 @@
 enum {
 	WORDS = 8,			/* in one line */
 	BYTES = 4096,			/* of input in one call */
+	READ_MOST = 16,			/* pages that one line may ask for */
 };
 
 /* A row of the table. */
@@ -221,6 +222,24 @@ static bool run_echo(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
+/* The bytes come later, as events (wire.h: memory). */
+static bool run_read(struct ktop *ktop, char **words, uint32_t count)
+{
+	const struct ktop_memory *memory = ktop->meta.memory;
+	bool physical = ktop_str_same(words[0], "physical");
+	uint64_t address;
+	uint32_t pages;
+
+	(void)count;
+	if ((!physical && !ktop_str_same(words[0], "virtual")) || !ktop_str_parse_hex(words[1], &address) ||
+			!ktop_str_parse(words[2], &pages) || pages < 1 || pages > READ_MOST)
+		return false;
+	ktop->meta.reply_ok = memory && memory->ask(physical, address, pages);
+	answer(ktop, ktop->meta.reply_ok ? "read" : memory ? "read: too many pages are under way" :
+		"read: a hook inside the guest reads none of its memory for the host");
+	return true;
+}
+
 static bool run_help(struct ktop *ktop, char **words, uint32_t count);
 
 static const struct command commands[] = {
@@ -232,6 +251,8 @@ static const struct command commands[] = {
 	{ "events", " [+-]NAME ...", "what to trace: an event, a group such as irq, or all", 0, WORDS - 1,
 		run_events },
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
+	{ "read", " virtual|physical ADDRESS PAGES", "send so many pages of 4 KiB of the guest's memory",
+		3, 3, run_read },
 	{ "status", "", "the state now", 0, 0, run_status },
 	{ "hello", "", "send all names and facts again", 0, 0, run_hello },
 	{ "echo", " WORD", "say that word", 1, 1, run_echo },

@@ -76,10 +76,10 @@ static bool pack_meta(struct out *out)
 	uint32_t size;
 	uint16_t event;
 
-	if (!open(out, id, &out->ktop->cpu[0].books[KTOP_META], KTOP_SAMPLE_MAX))
+	if (!open(out, id, &out->ktop->cpu[0].books[KTOP_META], KTOP_SAMPLE_ROOM))
 		return false;
 	packet->limit = META_BYTES;
-	while ((to = ktop_packet_room(packet, out->now, KTOP_SAMPLE_MAX)) &&
+	while ((to = ktop_packet_room(packet, out->now, KTOP_SAMPLE_ROOM)) &&
 			(size = ktop_meta_next(out->ktop, out->now, to, &event)))
 		ktop_packet_add(packet, event, size);
 	packet->limit = KTOP_PACKET_MAX;

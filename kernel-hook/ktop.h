@@ -46,6 +46,17 @@ typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
  */
 typedef const char *ktop_counters(uint32_t rate);
 
+/*
+ * thread, in ktop_drain(). A hook outside the guest that can read the guest's memory gives these (wire.h: memory). Both
+ * return at once: what is asked for is read later, and sent then.
+ */
+struct ktop_memory {
+	/* Asks for `count` pages of 4 KiB, from this address on. False: there are too many under way. */
+	bool (*ask)(bool physical, uint64_t address, uint32_t count);
+	/* Writes the payload of a page that was read, and forgets the page. Returns its bytes; 0: there is none. */
+	uint32_t (*next)(uint8_t *to);
+};
+
 /* Fixed facts of this boot. The texts are copied, and cut to 63 bytes; NULL: unknown. */
 struct ktop_facts {
 	const char *kernel, *version, *arch;	/* arch as `uname -m` prints it: "x86_64" */
@@ -58,6 +69,7 @@ struct ktop_facts {
 	const uint8_t *build_id;	/* of the kernel image; NULL: unknown */
 	uint32_t build_id_size;		/* bytes, at most 32; a longer id counts as unknown */
 	ktop_symbol_after *symbols;	/* NULL: the host takes the symbols from a file */
+	const struct ktop_memory *memory;	/* NULL: none is read for the host */
 	ktop_counters *counters;	/* NULL: there are none; the last CPU sends the NMIs */
 	uint8_t outside;		/* KTOP_OUTSIDE or KTOP_STUB (wire.h): ktop_tick() interrupts no code; else 0 */
 };

@@ -319,6 +319,11 @@ uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *
 		*event = KTOP_EVENT_reply;
 		return (uint32_t)(put_reply(meta, to) - to);
 	}
+	size = meta->memory ? meta->memory->next(to) : 0;
+	if (size) {
+		*event = KTOP_EVENT_memory;
+		return size;
+	}
 	if (meta->beat >= beats && now - meta->beaten >= ktop_beat(ktop))
 		meta->beat = 0;
 	if (meta->beat == 0)
@@ -362,6 +367,7 @@ void ktop_meta_init(struct ktop_meta *meta, const struct ktop_facts *facts,
 	meta->arch = name_of(facts->arch);
 	meta->anchor = name_of(facts->anchor);
 	meta->symbols = facts->symbols;
+	meta->memory = facts->memory;
 	meta->outside = facts->outside;
 	__builtin_memcpy(meta->boot_id, facts->boot_id, sizeof(meta->boot_id));
 	meta->build_id.size = (uint8_t)build_id_size(facts->build_id, facts->build_id_size);

@@ -5,6 +5,7 @@
  *   beat     every 50 ms: the status, and the counts of each CPU
  *   tables   names of processes, threads, objects, and of the kernel's own events
  *   reply    the answer to a control line
+ *   memory   the guest's, as a host has asked for it
  */
 #ifndef KTOP_META_H
 #define KTOP_META_H
@@ -45,6 +46,7 @@ struct ktop_meta {
 	struct ktop_name kernel, version, arch, anchor;
 	struct ktop_build_id build_id;
 	ktop_symbol_after *symbols;	/* NULL: the kernel does not know its symbols */
+	const struct ktop_memory *memory;	/* NULL: none is read for the host */
 	uint8_t outside;		/* the status names the timer so; 0: as it is */
 
 	/* name_table.h says who writes what; the writer is the kernel (serial) */
@@ -79,7 +81,7 @@ void ktop_meta_tracing(struct ktop *ktop);
 void ktop_meta_keys(struct ktop *ktop);
 
 /*
- * The drainer. Writes the payload of the next event that is due at `now`, at most KTOP_SAMPLE_MAX bytes, and its id.
+ * The drainer. Writes the payload of the next event that is due at `now`, at most KTOP_SAMPLE_ROOM bytes, and its id.
  * Returns its bytes; 0: nothing is due.
  */
 uint32_t ktop_meta_next(struct ktop *ktop, uint64_t now, uint8_t *to, uint16_t *event);

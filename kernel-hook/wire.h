@@ -34,6 +34,7 @@ enum {
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
 	KTOP_REGISTERS_MAX = 64,	/* of one raw sample */
 	KTOP_STACK_MAX = 2048,		/* bytes of stack in it; with those of a linked stack, twice as many */
+	KTOP_MEMORY_PAGE = 4096,	/* bytes of the guest's memory in one event, at most */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the uuid of the CTF trace */
 	KTOP_TRACE_FIRST = 32,		/* the first id of the hook's own trace events */
 	KTOP_TRACE_USER = 64,		/* the first id of the kernel's trace events */
@@ -90,6 +91,8 @@ enum {
 	F(u16, event) F(u32, size) F(u32, used) F(u32, missing)
 #define KTOP_WIRE_tracing(F, L) /* ids: all are below this; mask: bit i of word w is set if event 32 * w + i is on */ \
 	F(u32, ids) L(u32, mask)
+#define KTOP_WIRE_memory(F, L) /* bytes of the guest's memory that a line `read` asked for; none: nothing is there */ \
+	F(u8, physical) F(u64, address) L(u8, bytes)
 #define KTOP_WIRE_sample(F, L) /* exact: bit i is set if kernel[i] is an interrupted pc, not a return address */ \
 	F(u32, process) F(u32, thread) F(u8, mode) F(u8, flags) F(u32, weight) F(u64, exact) \
 	L(u64, kernel) L(u64, user)
@@ -117,6 +120,7 @@ enum {
 	EVENT(10, KTOP_META, symbol) \
 	EVENT(11, KTOP_META, table) \
 	EVENT(12, KTOP_META, tracing) \
+	EVENT(13, KTOP_META, memory) \
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
 	EVENT(18, KTOP_SAMPLES, raw_sample) \
@@ -182,11 +186,12 @@ struct ktop_wire_event {
 _Static_assert(sizeof(struct ktop_wire_packet) == 84, "header and context");
 _Static_assert(sizeof(struct ktop_wire_event) == 8, "event header");
 
-/* The largest sample of each kind, in bytes of payload. */
+/* The largest sample of each kind, and the largest piece of memory, in bytes of payload. */
 enum {
 	KTOP_SAMPLE_MAX = sizeof(struct ktop_wire_sample) + 2 * (2 + 8 * KTOP_FRAMES_MAX),
 	KTOP_RAW_SAMPLE_MAX = sizeof(struct ktop_wire_raw_sample) + 2 + 8 * KTOP_REGISTERS_MAX +
 		2 * (2 + KTOP_STACK_MAX),
+	KTOP_MEMORY_MAX = sizeof(struct ktop_wire_memory) + 2 + KTOP_MEMORY_PAGE,
 };
 
 #endif

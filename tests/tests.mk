@@ -15,7 +15,7 @@ UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample tr
 	$(call in,agent/names/objects/test_,layouts) \
 	$(call in,agent/unwind/test_,rules unwind) \
 	$(call in,agent/query/test_,filter_words query query_inlined query_random table) \
-	$(call in,agent/guest/test_,commands guest_events profiler raw_samples) $(call in,agent/source/test_,replay) $(call in,agent/export/test_,export) \
+	$(call in,agent/guest/test_,commands guest_events guest_memory profiler raw_samples) $(call in,agent/source/test_,replay) $(call in,agent/export/test_,export) \
 	$(call in,agent/session/test_,memory session session_files turn waits scarce subscription) \
 	$(call in,agent/fleet/test_,fleet) $(call in,agent/report/test_,growth report report_guest report_others) \
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \

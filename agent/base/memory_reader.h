@@ -14,6 +14,13 @@
 struct memory_reader {
 	bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
 	void *context;
+	/* How many reads have failed so far of bytes that are on their way, and can be read later. NULL: none ever. */
+	uint64_t (*awaited)(void *context);
 };
+
+static inline uint64_t memory_reader_awaited(const struct memory_reader *reader)
+{
+	return reader->awaited ? reader->awaited(reader->context) : 0;
+}
 
 #endif

@@ -15,7 +15,9 @@
 #include "agent/wire/decode.h"
 #include "epoch.h"
 #include "guest_events.h"
+#include "guest_memory.h"
 #include "kernel_code.h"
+#include "kernel_watch.h"
 #include "raw_samples.h"
 
 enum {
@@ -96,6 +98,8 @@ struct epoch *epoch_new(const uint8_t *boot_id, const char *image, struct budget
 	epoch->query = query_new(&epoch->inputs);
 	epoch->code = kernel_code_new(epoch->inputs.symbols);
 	epoch->events = guest_events_new(epoch->inputs.budget);
+	epoch->memory = guest_memory_new(epoch->inputs.budget);
+	epoch->watch = kernel_watch_new(epoch->inputs.symbols, epoch->memory);
 	util_print(epoch->remark, sizeof(epoch->remark),
 		"no names: no kernel file is known; give --kernel ELF");
 	return epoch;
@@ -112,6 +116,8 @@ static void epoch_free(struct epoch *epoch)
 {
 	query_free(epoch->query);
 	kernel_code_free(epoch->code);
+	kernel_watch_free(epoch->watch);
+	guest_memory_free(epoch->memory);
 	guest_events_free(epoch->events);
 	symbols_free(epoch->inputs.symbols);
 	threads_free(epoch->inputs.threads);
@@ -351,6 +357,10 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 			event->symbol.name);
 		/* A symbol of one byte is no function. It only says where the kernel runs. */
 		epoch->told = epoch->told || event->symbol.size > 1;
+		break;
+	case EVENT_MEMORY:
+		if (guest_memory_take(epoch->memory, &event->memory))
+			kernel_watch_wake(epoch->watch);
 		break;
 	case EVENT_STATUS:
 		take_status(epoch, &event->status);

@@ -16,7 +16,9 @@
 #include "agent/wire/event.h"
 
 struct guest_events;
+struct guest_memory;
 struct kernel_code;
+struct kernel_watch;
 
 enum { EPOCH_KEYS = 16, EPOCH_LOSSES = 16 };
 
@@ -58,6 +60,8 @@ struct epoch {
 	struct epoch_cpu *cpus;
 	struct guest_events *events;
 	struct kernel_code *code;		/* unwinds the stacks of raw samples */
+	struct guest_memory *memory;		/* the guest's, as far as it was asked for */
+	struct kernel_watch *watch;
 	bool told;				/* the guest itself sends the names of its kernel's functions */
 	char remark[256];			/* why no file gives these names; "": one does. By session_names.c */
 	bool starved;				/* memory was short for something that the guest told */

@@ -15,11 +15,12 @@ enum { FUNCTION_MAX = 1 << 20 };	/* bytes: no function is larger */
 bool running_kernel_place(struct symbols *symbols, const struct memory_reader *memory, uint64_t code)
 {
 	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
-	uint64_t slide;
+	uint64_t slide, awaited = memory_reader_awaited(memory);
 
+	/* The last way reads many places, so it waits for the others. */
 	if (!kernel || !(slide_by_gate(kernel, memory, &slide) ||
 			(code && slide_by_base(kernel, memory, code, &slide)) ||
-			slide_by_banner(kernel, memory, &slide)))
+			(awaited == memory_reader_awaited(memory) && slide_by_banner(kernel, memory, &slide))))
 		return false;
 	symbols_set_slide(symbols, slide);
 	return true;

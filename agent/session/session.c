@@ -348,6 +348,7 @@ void session_step(struct session *session, int timeout_ms)
 	measure(session);
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->step(tap->context);
+	session_watch_kernel(session);
 	session_take_orders(session);
 	serve(session);
 	if (session->epoch && epoch_retry(session->epoch, util_now()))

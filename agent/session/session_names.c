@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "agent/base/util.h"
+#include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_memory.h"
+#include "agent/guest/kernel_watch.h"
 #include "agent/names/kernel_names.h"
 #include "agent/names/symbols.h"
 #include "agent/source/source.h"
@@ -72,4 +75,34 @@ void session_step_names(struct session *session)
 		return;
 	session_introduce(session);
 	session_greet(session);
+}
+
+static void answered(void *context, bool ok, const char *text)
+{
+	struct session *session = context;
+
+	(void)text;
+	if (!ok && session->epoch)
+		guest_memory_refused(session->epoch->memory);
+}
+
+/*
+ * A kernel that is sampled from outside tells nothing itself: its memory does. It is asked for while samples come,
+ * since it is read along with them.
+ */
+void session_watch_kernel(struct session *session)
+{
+	const struct command_sink sink = { .context = session, .answered = answered };
+	struct epoch *epoch = session->epoch;
+	struct source *source = session->source;
+	bool live = !session_play_state(session).there;
+	char line[GUEST_MEMORY_LINE];
+
+	if (!epoch || !epoch->status_known || !epoch->status.running ||
+			epoch->status.sampler != SAMPLER_OUTSIDE)
+		return;
+	if (kernel_watch_step(epoch->watch, live, util_now()))
+		session->changed = true;
+	while (live && guest_memory_ask(epoch->memory, util_now(), line))
+		source->table->ask(source, line, &sink);
 }

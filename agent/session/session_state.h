@@ -72,6 +72,7 @@ void session_introduce(struct session *session);	/* gives the epoch the facts th
 bool session_awaits_names(const struct session *session);	/* the source is not read until the names are */
 bool session_give_names(struct session *session);	/* to the present epoch; false: there are none, or not yet */
 void session_step_names(struct session *session);	/* goes on reading them; called in each step */
+void session_watch_kernel(struct session *session);	/* names out of the guest's memory; called in each step */
 
 /* ---- answers (session_answers.c) ---- */
 

@@ -123,12 +123,19 @@ struct table_fill {			/* how full a table is; sent from when it was too small fo
 	uint32_t size, used, missing;	/* rows; rows in use; ids that found no row */
 };
 
+/* A part of the guest's memory, as a control line has asked for it: within one page. */
+struct memory_bytes {
+	bool physical;
+	uint64_t address;
+	struct text bytes;		/* size 0: no memory is there */
+};
+
 struct trace_kind;
 
 enum event_kind {
 	EVENT_GUEST, EVENT_PROCESS, EVENT_THREAD, EVENT_OBJECT, EVENT_STATUS, EVENT_CPU_STATUS,
 	EVENT_KEYS, EVENT_REPLY, EVENT_SYMBOL, EVENT_TABLE, EVENT_DESCRIPTOR, EVENT_SAMPLE, EVENT_MISSED,
-	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_TRACE,
+	EVENT_RAW_SAMPLE, EVENT_TRACING, EVENT_MEMORY, EVENT_TRACE,
 };
 
 struct event {
@@ -148,6 +155,7 @@ struct event {
 		struct { uint64_t address; uint32_t size; struct text name; } symbol;
 		struct { uint16_t event; enum stream stream; struct text name, fields; } descriptor;
 		struct table_fill table;
+		struct memory_bytes memory;
 		struct sample sample;
 		struct raw_sample raw;
 		struct { uint32_t ticks; } missed;

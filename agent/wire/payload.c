@@ -200,6 +200,19 @@ static bool read_table(struct rest *rest, struct event *event)
 	return true;
 }
 
+static bool read_memory(struct rest *rest, struct event *event)
+{
+	struct ktop_wire_memory wire;
+	struct memory_bytes *memory = &event->memory;
+
+	if (!take(rest, &wire, sizeof(wire)) || wire.physical > 1)
+		return false;
+	event->kind = EVENT_MEMORY;
+	memory->physical = wire.physical;
+	memory->address = wire.address;
+	return take_bytes(rest, &memory->bytes, KTOP_MEMORY_PAGE);
+}
+
 static bool read_sample(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_sample wire;
@@ -291,6 +304,7 @@ static bool read_fields(struct rest *rest, struct event *event)
 	case KTOP_EVENT_reply: return read_reply(rest, event);
 	case KTOP_EVENT_symbol: return read_symbol(rest, event);
 	case KTOP_EVENT_table: return read_table(rest, event);
+	case KTOP_EVENT_memory: return read_memory(rest, event);
 	case KTOP_EVENT_sample: return read_sample(rest, event);
 	case KTOP_EVENT_missed: return read_missed(rest, event);
 	case KTOP_EVENT_raw_sample: return read_raw_sample(rest, event);

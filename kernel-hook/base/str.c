@@ -52,6 +52,21 @@ bool ktop_str_parse(const char *string, uint32_t *number)
 	return at != string && *at == 0 && value <= UINT32_MAX;
 }
 
+static int digit_of(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool ktop_str_parse_hex(const char *string, uint64_t *number)
+{
+	const char *at;
+
+	*number = 0;
+	for (at = string; digit_of(*at) >= 0 && at - string < 16; at++)
+		*number = 16 * *number + (uint64_t)digit_of(*at);
+	return at != string && *at == 0;
+}
+
 uint32_t ktop_str_fit(const char *string, uint32_t max)
 {
 	uint32_t size = 0;

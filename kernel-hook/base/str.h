@@ -23,6 +23,9 @@ bool ktop_str_same(const char *a, const char *b);
 /* Reads a decimal number. False: the string is empty, has other characters, or is 2^32 or more. */
 bool ktop_str_parse(const char *string, uint32_t *number);
 
+/* Likewise a hexadecimal number, without a prefix, in at most 16 digits. */
+bool ktop_str_parse_hex(const char *string, uint64_t *number);
+
 /* How many bytes of a string fit into `max`, with no UTF-8 character cut. NULL has 0. */
 uint32_t ktop_str_fit(const char *string, uint32_t max);
 

@@ -18,6 +18,7 @@
 #include "gate.h"
 #include "memory.h"
 #include "raw.h"
+#include "reads.h"
 #include "socket.h"
 #include "stack_link.h"
 #include "target.h"
@@ -122,6 +123,29 @@ static bool symbol_after(uint64_t from, struct ktop_symbol *symbol)
 	return gate && gate >= from;
 }
 
+static void wake(void)
+{
+	uint64_t one = 1;
+
+	if (write(boot.wake, &one, sizeof(one)) != (ssize_t)sizeof(one))
+		return;			/* it is awake already */
+}
+
+/* What the host has asked for of the memory; the time counts as the sampling's. */
+static void serve_reads(struct qemu_cpu *cpu, uint32_t index)
+{
+	struct target_state state = { .count = 0 };
+	uint64_t begun = ktop_port_clock();
+	bool kernel;
+
+	if (!reads_wanted())
+		return;
+	kernel = debugger_read(cpu, &state) && state.mode == KTOP_MODE_KERNEL;
+	if (reads_serve(boot.machine.qemu, cpu, kernel, begun))
+		wake();
+	ktop_count(&ktop_ring(&boot.ktop->cpu[index], KTOP_SAMPLES)->cost, ktop_port_clock() - begun);
+}
+
 /* On the CPU's thread. */
 static void call(struct qemu_cpu *cpu, uint32_t index)
 {
@@ -131,6 +155,7 @@ static void call(struct qemu_cpu *cpu, uint32_t index)
 	if (!boot.ended) {
 		find_gate(cpu);
 		ktop_tick(boot.ktop, &(struct ktop_regs) { .pc = 0 });
+		serve_reads(cpu, index);
 	}
 	pthread_mutex_unlock(&boot.lock);
 }
@@ -203,7 +228,8 @@ static bool begin(void)
 {
 	struct ktop_facts facts = {
 		.kernel = "guest", .arch = boot.machine.arch, .cpus = boot.machine.cpus, .clock_hz = 1000000000,
-		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after, .outside = KTOP_OUTSIDE,
+		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after, .memory = &reads,
+		.outside = KTOP_OUTSIDE,
 	};
 
 	if (getrandom(facts.boot_id, sizeof(facts.boot_id), 0) != (ssize_t)sizeof(facts.boot_id))
@@ -218,6 +244,7 @@ static void begin_anew(void)
 	boot.settings.rate = boot.ktop->control.rate;
 	boot.settings.start = ktop_running(boot.ktop);
 	boot.gate_told = false;
+	reads_forget();
 	__atomic_store_n(&boot.gate, 0, __ATOMIC_RELAXED);
 	begin();
 	pthread_mutex_unlock(&boot.lock);
@@ -242,14 +269,6 @@ struct vcpus *boot_prepare(const struct boot_machine *machine)
 }
 
 /* ---- the drainer ---- */
-
-static void wake(void)
-{
-	uint64_t one = 1;
-
-	if (write(boot.wake, &one, sizeof(one)) != (ssize_t)sizeof(one))
-		return;			/* it is awake already */
-}
 
 static void wait_until(uint64_t due)
 {

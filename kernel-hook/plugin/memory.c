@@ -3,15 +3,20 @@
 
 enum { PAGE = 4096 };
 
+uint32_t memory_read_physical(const struct qemu *qemu, uint64_t address, void *to, uint32_t size)
+{
+	if (qemu->cpu_physical_memory_is_io(address))
+		return 0;
+	qemu->cpu_physical_memory_rw(address, to, size, false);
+	return size;
+}
+
 /* Within one page. */
 static uint32_t read_piece(const struct qemu *qemu, struct qemu_cpu *cpu, uint64_t address, void *to, uint32_t size)
 {
 	uint64_t offset = address % PAGE, page = qemu->cpu_get_phys_page_debug(cpu, address - offset);
 
-	if (page == UINT64_MAX || qemu->cpu_physical_memory_is_io(page + offset))
-		return 0;
-	qemu->cpu_physical_memory_rw(page + offset, to, size, false);
-	return size;
+	return page == UINT64_MAX ? 0 : memory_read_physical(qemu, page + offset, to, size);
 }
 
 uint32_t memory_read(const struct qemu *qemu, struct qemu_cpu *cpu, uint64_t address, void *to, uint32_t size)

@@ -48,7 +48,7 @@ static bool see_symbol(void *context, const struct module_symbol *symbol)
 static bool see_module(void *context, const struct kernel_module *module)
 {
 	struct guest *guest = context;
-	const struct memory_reader memory = { read_guest, guest };
+	const struct memory_reader memory = { .read = read_guest, .context = guest };
 	const struct module_visitor visitor = { see_module, see_symbol, guest };
 
 	require(module->count && module->count <= MODULE_PARTS && module->name[0]);
@@ -63,7 +63,7 @@ static bool see_module(void *context, const struct kernel_module *module)
 static void visit(const struct kernel_layout *layout, const uint8_t *bytes, size_t size)
 {
 	struct guest guest = { .bytes = bytes, .size = size, .layout = layout };
-	const struct memory_reader memory = { read_guest, &guest };
+	const struct memory_reader memory = { .read = read_guest, .context = &guest };
 	const struct module_visitor visitor = { see_module, see_symbol, &guest };
 
 	modules_visit(layout, MEMORY, &memory, &visitor);

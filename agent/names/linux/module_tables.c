@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/base/memory_reader.h"
 #include "agent/base/util.h"
 #include "linux_kernel.h"
 #include "module_tables.h"
@@ -75,26 +76,51 @@ static struct row *add_row(struct module_tables *tables, const struct kernel_mod
 	return &rows[tables->count++];
 }
 
+static bool pass_symbol(void *context, const struct module_symbol *symbol)
+{
+	(void)context, (void)symbol;
+	return true;
+}
+
+/* Reads all that a module has, and keeps its ORC tables. False: some of it is still on its way, and nothing is kept. */
+static bool is_there(const struct reading *reading, const struct kernel_module *module, struct orc **orc)
+{
+	const struct module_visitor nobody = { .symbol = pass_symbol };
+	const struct linux_kernel *kernel = reading->kernel;
+	uint64_t awaited = memory_reader_awaited(reading->memory);
+
+	module_symbols_visit(&kernel->layout, module, reading->memory, &nobody);
+	*orc = kernel->orc ? module_orc(&kernel->layout, module, reading->memory, orc_format(kernel->orc),
+		reading->tables->budget) : NULL;
+	if (awaited == memory_reader_awaited(reading->memory))
+		return true;
+	orc_free(*orc);
+	return false;
+}
+
 static bool take_module(void *context, const struct kernel_module *module)
 {
 	struct reading *reading = context;
 	const struct linux_kernel *kernel = reading->kernel;
 	struct row *row = find_row(reading->tables, module);
+	struct orc *orc;
 
 	if (row) {
 		row->seen = true;
 		return true;
 	}
+	if (!is_there(reading, module, &orc))
+		return true;
 	row = add_row(reading->tables, module);
-	if (!row)
+	if (!row) {
+		orc_free(orc);
 		return false;
+	}
 	row->seen = true;
+	row->orc = orc;
 	if (!reading->visitor->module(reading->visitor->context, module))
 		return false;
 	module_symbols_visit(&kernel->layout, module, reading->memory, reading->visitor);
-	if (kernel->orc)
-		row->orc = module_orc(&kernel->layout, module, reading->memory, orc_format(kernel->orc),
-			reading->tables->budget);
 	return true;
 }
 

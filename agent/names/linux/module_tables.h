@@ -17,7 +17,8 @@ void module_tables_free(struct module_tables *tables);	/* NULL is allowed */
 
 /*
  * Reads the list anew. The visitor is given those that are new, with their symbols; one that was there at the last
- * time, at the same place and by the same name, is not read again. Those that have gone lose their tables. False: the
+ * time, at the same place and by the same name, is not read again. One whose memory is still on its way
+ * (memory_reader.h) is left to the next time. Those that have gone lose their tables. False: the
  * list could not be read to its end, and what was known stays as it is, beside what is new.
  */
 bool module_tables_read(struct module_tables *tables, const struct linux_kernel *kernel, uint64_t slide,

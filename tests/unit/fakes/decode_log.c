@@ -119,6 +119,10 @@ static void write_event(struct body *body, const struct event *event)
 		FIXED(tracing, event->tracing.ids);
 		body_list(body, event->tracing.mask, event->tracing.words, 4);
 		break;
+	case EVENT_MEMORY:
+		FIXED(memory, event->memory.physical, event->memory.address);
+		list(body, event->memory.bytes);
+		break;
 	case EVENT_PROCESS:
 		FIXED(process, event->process.process);
 		list(body, event->process.name);

@@ -440,6 +440,56 @@ static void the_longest_line_is_not_cut(void **state)
 	assert_true(ktop_running(ktop));
 }
 
+static struct { bool physical, refuses; uint64_t address; uint32_t count; } asked;
+
+static bool ask_memory(bool physical, uint64_t address, uint32_t count)
+{
+	asked.physical = physical;
+	asked.address = address;
+	asked.count = count;
+	return !asked.refuses;
+}
+
+/* Each page has no bytes here. */
+static uint32_t next_memory(uint8_t *to)
+{
+	const struct ktop_wire_memory fixed = { .physical = asked.physical, .address = asked.address };
+
+	if (!asked.count || asked.refuses)
+		return 0;
+	asked.count--;
+	memcpy(to, &fixed, sizeof(fixed));
+	memset(to + sizeof(fixed), 0, 2);
+	return sizeof(fixed) + 2;
+}
+
+static void memory_is_read_from_outside_alone(void **state)
+{
+	static const struct ktop_memory memory = { .ask = ask_memory, .next = next_memory };
+	const char *bad = "usage: read virtual|physical ADDRESS PAGES: "
+		"send so many pages of 4 KiB of the guest's memory";
+	struct ktop_wire_memory fixed;
+
+	(void)state;
+	refused("read virtual 1000 1\n", "read: a hook inside the guest reads none of its memory for the host");
+	ktop->meta.memory = &memory;
+	done("read virtual ffffffff81234567 16\n", "read");
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_memory), 16);
+	memcpy(&fixed, fake_host_last(host, KTOP_EVENT_memory)->payload, sizeof(fixed));
+	assert_int_equal(fixed.physical, 0);
+	assert_int_equal(fixed.address, 0xffffffff81234567);
+	done("read physical 0 1\n", "read");
+	assert_true(asked.physical);
+	refused("read virtual 1000 17\n", bad);
+	refused("read virtual 1000 0\n", bad);
+	refused("read virtual 0x1000 1\n", bad);
+	refused("read virtual 11112222333344445 1\n", bad);
+	refused("read virtual 1000\n", bad);
+	refused("read user 1000 1\n", bad);
+	asked.refuses = true;
+	refused("read virtual 1000 1\n", "read: too many pages are under way");
+}
+
 static void empty_lines_are_nothing(void **state)
 {
 	(void)state;
@@ -452,7 +502,8 @@ static void empty_lines_are_nothing(void **state)
 static void help_names_every_command(void **state)
 {
 	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "mode timer|nmi: ",
-		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "status: ", "hello: ",
+		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "read virtual|physical ADDRESS PAGES: ",
+		"status: ", "hello: ",
 		"echo WORD: ", "help: " };
 	const char *text;
 	bool ok;
@@ -568,6 +619,7 @@ int main(void)
 		TEST(a_change_of_sampler_waits_for_a_sample_in_progress),
 		TEST(garbage_is_answered_with_the_usage),
 		TEST(the_longest_line_is_not_cut),
+		TEST(memory_is_read_from_outside_alone),
 		TEST(empty_lines_are_nothing),
 		TEST(help_names_every_command),
 		TEST(every_line_has_its_reply),

@@ -99,7 +99,7 @@ static void a_kernel_is_placed_and_its_modules_have_names(void **state)
 	(void)state;
 	for (int old = 0; old < 2; old++) {
 		struct fake_modules *guest = fake_modules_new(old, 2);
-		const struct memory_reader memory = { read_memory, guest };
+		const struct memory_reader memory = { .read = read_memory, .context = guest };
 		struct symbols *symbols = with_image(old);
 		uint64_t first = next_of(guest, FAKE_MODULES_HEAD), second = next_of(guest, first);
 		uint64_t code = code_of(guest, second - FAKE_MODULE_LIST);
@@ -146,7 +146,7 @@ static void put_node(struct fake_modules *guest, uint64_t head, uint64_t node)
 static void code_that_the_kernel_makes_says_so(void **state)
 {
 	struct fake_modules *guest = fake_modules_new(false, 1);
-	const struct memory_reader memory = { read_memory, guest };
+	const struct memory_reader memory = { .read = read_memory, .context = guest };
 	struct symbols *symbols = with_image(false);
 	uint64_t program = FAKE_MODULES + 0x8000, hook = FAKE_MODULES + 0x8800, code = FAKE_MODULES + 0x9000;
 
@@ -200,11 +200,79 @@ static void arm64s_trampoline_has_a_name(void **state)
 	free(image);
 }
 
+/* Memory that is read on request: a page is there once it was asked for by the run before. */
+struct paged {
+	struct fake_modules *guest;
+	bool there[FAKE_MODULES_SIZE / 4096], wanted[FAKE_MODULES_SIZE / 4096], gate_there;
+	uint64_t awaited;
+};
+
+static bool read_paged(void *context, uint64_t address, void *bytes, size_t size)
+{
+	struct paged *paged = context;
+	bool *there = &paged->gate_there, *wanted = &paged->gate_there;
+
+	if (address - FAKE_MODULES < FAKE_MODULES_SIZE) {
+		there = &paged->there[(address - FAKE_MODULES) / 4096];
+		wanted = &paged->wanted[(address - FAKE_MODULES) / 4096];
+	}
+	if (*there)
+		return read_memory(paged->guest, address, bytes, size);
+	*wanted = true;
+	paged->awaited++;
+	return false;
+}
+
+static uint64_t awaited(void *context)
+{
+	return ((const struct paged *)context)->awaited;
+}
+
+/* Of a module, nothing is told before all of it is there; then it is not read again. */
+static void a_module_is_told_when_all_its_pages_have_come(void **state)
+{
+	enum { MODULES = 24 };
+	struct paged paged = { .guest = fake_modules_new(false, MODULES) };
+	const struct memory_reader memory = { .read = read_paged, .context = &paged, .awaited = awaited };
+	struct symbols *symbols = with_image(false);
+	unsigned runs = 0, before = 0;
+	uint64_t missed;
+
+	(void)state;
+	assert_false(running_kernel_place(symbols, &memory, 0));
+	assert_int_equal(paged.awaited, 1);		/* the gate alone is waited for */
+	assert_true(running_kernel_place(symbols, &memory, 0));
+	do {
+		unsigned count;
+
+		missed = paged.awaited;
+		memcpy(paged.there, paged.wanted, sizeof(paged.there));
+		running_kernel_read_modules(symbols, &memory);
+		count = module_tables_count(symbols_modules(symbols));
+		assert_true(count >= before);
+		before = count;
+		for (uint64_t at = next_of(paged.guest, FAKE_MODULES_HEAD); at != FAKE_MODULES_HEAD;
+				at = next_of(paged.guest, at)) {
+			uint64_t code = code_of(paged.guest, at - FAKE_MODULE_LIST);
+			struct orc_entry entry;
+			const struct function *function = symbols_get(symbols,
+				symbols_function(symbols, EVENT_KERNEL, code + 0x20));
+
+			assert_int_equal(strcmp(function->name, "f2") == 0,
+				symbols_kernel_orc(symbols, code + 0x24, &entry));
+		}
+	} while (missed != paged.awaited && ++runs < 100);
+	assert_in_range(runs, 3, 50);
+	assert_int_equal(before, MODULES);
+	symbols_free(symbols);
+	free(paged.guest);
+}
+
 /* A guest that lies: the list leads nowhere. What is known stays. */
 static void a_list_that_lies_changes_nothing(void **state)
 {
 	struct fake_modules *guest = fake_modules_new(false, 2);
-	const struct memory_reader memory = { read_memory, guest };
+	const struct memory_reader memory = { .read = read_memory, .context = guest };
 	struct symbols *symbols = with_image(false);
 	uint64_t first = next_of(guest, FAKE_MODULES_HEAD);
 
@@ -225,6 +293,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_is_placed_and_its_modules_have_names),
 		cmocka_unit_test(code_that_the_kernel_makes_says_so),
 		cmocka_unit_test(arm64s_trampoline_has_a_name),
+		cmocka_unit_test(a_module_is_told_when_all_its_pages_have_come),
 		cmocka_unit_test(a_list_that_lies_changes_nothing),
 	};
 

@@ -143,7 +143,7 @@ static bool see_symbol(void *context, const struct module_symbol *symbol)
 static bool visit(struct fake_modules *guest, bool old, struct seen *seen)
 {
 	const struct kernel_layout layout = layout_of(old);
-	const struct memory_reader memory = { fake_modules_read, guest };
+	const struct memory_reader memory = { .read = fake_modules_read, .context = guest };
 	const struct module_visitor visitor = { see_module, see_symbol, seen };
 
 	return modules_visit(&layout, FAKE_MODULES_HEAD, &memory, &visitor);
@@ -155,7 +155,7 @@ static void modules_are_visited(void **state)
 	for (int old = 0; old < 2; old++) {
 		struct fake_modules *guest = fake_modules_new(old, 3);
 		const struct kernel_layout layout = layout_of(old);
-		const struct memory_reader memory = { fake_modules_read, guest };
+		const struct memory_reader memory = { .read = fake_modules_read, .context = guest };
 		struct seen seen = { .most = 0 };
 		const struct module_visitor visitor = { see_module, see_symbol, &seen };
 		struct orc_entry entry;
@@ -196,7 +196,7 @@ static void a_list_that_lies_has_an_end(void **state)
 {
 	struct fake_modules *guest = fake_modules_new(false, 3);
 	const struct kernel_layout layout = layout_of(false);
-	const struct memory_reader memory = { fake_modules_read, guest };
+	const struct memory_reader memory = { .read = fake_modules_read, .context = guest };
 	struct seen seen = { .most = 0 };
 	const struct module_visitor visitor = { see_module, see_symbol, &seen };
 	struct kernel_module last;

@@ -108,7 +108,7 @@ static const struct fake_linux arm = {
 static void by_the_gate(void **state)
 {
 	struct machine machine = make(&x86, SLIDE);
-	const struct memory_reader memory = { read_machine, &machine };
+	const struct memory_reader memory = { .read = read_machine, .context = &machine };
 	uint64_t slide = 1;
 
 	(void)state;
@@ -136,7 +136,7 @@ static void by_the_base(void **state)
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct machine machine = make(fakes[i], SLIDE);
-		const struct memory_reader memory = { read_machine, &machine };
+		const struct memory_reader memory = { .read = read_machine, .context = &machine };
 
 		assert_true(slide_by_base(machine.kernel, &memory, machine.at + 0x123456, &slide));
 		assert_true(slide == SLIDE);
@@ -157,7 +157,7 @@ static void by_the_base(void **state)
 static void by_physical_memory(void **state)
 {
 	struct machine machine = make(&arm, SLIDE);
-	const struct memory_reader memory = { read_machine, &machine };
+	const struct memory_reader memory = { .read = read_machine, .context = &machine };
 	uint64_t slide = 1;
 
 	(void)state;
@@ -173,7 +173,8 @@ static void by_physical_memory(void **state)
 static void by_the_banner(void **state)
 {
 	struct machine machine = make(&x86, SLIDE), other = make(&arm, SLIDE);
-	const struct memory_reader memory = { read_machine, &machine }, others = { read_machine, &other };
+	const struct memory_reader memory = { .read = read_machine, .context = &machine },
+		others = { .read = read_machine, .context = &other };
 	uint64_t slide = 1;
 
 	(void)state;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The guest's memory, as far as it was read through the source: pages that the guest's hook sent because a reader asked
+ * for them. A reader that meets a page that is not there fails, and the page is asked for; once it has come, the reader
+ * runs again. Pages are bounded in number, and those that nobody reads any more are forgotten. The bytes are the
+ * guest's: any at all. Ingest thread.
+ */
+#ifndef GUEST_MEMORY_H
+#define GUEST_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/base/memory_reader.h"
+
+struct budget;
+struct guest_memory;
+struct memory_bytes;
+
+enum { GUEST_MEMORY_LINE = 80 };	/* bytes of a control line, with its zero byte */
+
+struct guest_memory *guest_memory_new(struct budget *budget);	/* borrows the budget */
+void guest_memory_free(struct guest_memory *memory);
+
+/* The memory as the guest's kernel sees it; by physical addresses. */
+struct memory_reader guest_memory_virtual(struct guest_memory *memory);
+struct memory_reader guest_memory_physical(struct guest_memory *memory);
+
+/* From now on, what was read so far is out of date: a reader gets pages that are asked for after this. */
+void guest_memory_renew(struct guest_memory *memory);
+
+/* A page has come. True: it may be what a reader waits for. */
+bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *bytes);
+
+/* Writes the next control line to be sent, which asks for pages. False: none is to be sent now. `now`: util_now. */
+bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[GUEST_MEMORY_LINE]);
+void guest_memory_refused(struct guest_memory *memory);	/* a line was refused: they are asked for again later */
+
+/* Pages that had no room here, or never came. */
+uint64_t guest_memory_lacked(const struct guest_memory *memory);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Watches a Linux kernel that is sampled from outside, in its memory: where it runs, and which modules it has now. What
+ * it finds is told to the symbols. Ingest thread.
+ */
+#ifndef KERNEL_WATCH_H
+#define KERNEL_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct guest_memory;
+struct kernel_watch;
+struct symbols;
+
+struct kernel_watch *kernel_watch_new(struct symbols *symbols, struct guest_memory *memory);	/* borrows both */
+void kernel_watch_free(struct kernel_watch *watch);
+
+/* Pages of the guest's memory have come. */
+void kernel_watch_wake(struct kernel_watch *watch);
+
+/*
+ * Call it often. `live`: pages that are missing can be asked for; a recording has those that were asked for then. True:
+ * the symbols may know more now. `now`: util_now.
+ */
+bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now);
+
+#endif

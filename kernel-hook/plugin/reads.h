@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pages of the guest's memory that the host has asked for. The drainer asks for them and sends them. They are read on
+ * the thread of a CPU that was called for a sample anyway, a few at a time, and so many in a second at most: a CPU
+ * waits for nobody. RAM and ROM alone are read, since a device would take a read for a CPU's own.
+ */
+#ifndef PLUGIN_READS_H
+#define PLUGIN_READS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "qemu.h"
+
+struct ktop_memory;
+
+/* For the hook's facts: the drainer calls what it has. */
+extern const struct ktop_memory reads;
+
+/* The drainer, for a new boot: nothing is asked for any more. */
+void reads_forget(void);
+
+/* Any thread. True: pages wait to be read. */
+bool reads_wanted(void);
+
+/*
+ * On a CPU's thread; `now` is in ns. `kernel`: the CPU is in its kernel, so what is not mapped is nowhere. From a
+ * program, a kernel may have nothing mapped: then it is tried again later. True: there is something to send.
+ */
+bool reads_serve(const struct qemu *qemu, struct qemu_cpu *cpu, bool kernel, uint64_t now);
+
+#endif
