@@ -2,6 +2,7 @@
 # For the tests that boot Debian's own Linux kernel. A test sources lib.sh without a count, and then this with the
 # count: `. tests/e2e/linux.sh 7`. This prints the plan, or that the whole test is skipped.
 ktop=build/ktop
+. tests/e2e/roots.sh
 
 # skip REASON: one result that is no failure.
 skip() {
@@ -74,22 +75,6 @@ told() {
 	babeltrace2 "$dir/$1.raw" 2>/dev/null |
 		sed -nE 's/.* symbol: .*address = ([0-9]+), .*[ ,]name = "(vfs_read|__do_sys_getppid|ktop_drain)" .*/\1 \2/p' |
 		while read -r address name; do printf '%x %s\n' "$address" "$name"; done | sort | diff "$dir/$1.is" -
-}
-
-# rooted [PERCENT]: of the stacks in $dir/folded with kernel frames, so many have to begin where the kernel is entered, or
-# where a thread of the kernel begins; 98 % if not said.
-rooted() {
-	percent=${1:-98} perl -ne '
-		my ($stack, $weight) = /^(.*) (\d+)$/ or next;
-		my ($first) = grep { /_\[k\]$/ } split /;/, $stack or next;
-		$all += $weight;
-		if ($first =~ /^(entry_|asm_|ret_from_fork|error_entry|error_return|syscall_return_via_sysret|secondary_startup_64|common_interrupt_return|swapgs_)/) { $good += $weight }
-		else { $other{$first} += $weight }
-		END {
-			printf "%d of %d\n", $good, $all;
-			print "$_ $other{$_}\n" for sort { $other{$b} <=> $other{$a} } keys %other;
-			exit !($all > 500 && 100 * $good >= $ENV{percent} * $all);
-		}' "$dir/folded"
 }
 
 # books NAME: makes a report on a guest whose profiler is off. $dir/books then has what the guest says of each CPU:

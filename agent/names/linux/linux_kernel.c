@@ -115,7 +115,8 @@ bool linux_kernel_orc(const struct linux_kernel *kernel, uint64_t address, struc
 {
 	uint64_t thunks;
 
-	if (linux_kernel_landmark(kernel, LANDMARK_THUNKS, &thunks) && orc_of_thunk(address - thunks, entry))
+	if (kernel->machine == KERNEL_X86_64 && linux_kernel_landmark(kernel, LANDMARK_THUNKS, &thunks) &&
+			orc_of_thunk(address - thunks, entry))
 		return true;
 	return kernel->orc && orc_find(kernel->orc, address, entry);
 }
