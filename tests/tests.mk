@@ -2,16 +2,17 @@
 # The tests: their lists, and how each kind is built and run. The Makefile includes this file.
 
 # Unit tests: each is a program in tests/unit/, in the room of the module that it tests.
-UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample trace unwind wire) \
-	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug virtio_serial virtq) \
-	$(call in,kernel-hook/plugin/test_,stack_link) $(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
-	$(call in,agent/wire/test_,decode fields record recording) $(call in,agent/vm/qmp/test_,qmp) \
+UNIT = $(call in,kernel-hook/test_,control control_sampler drain hotkeys meta overflow sample trace unwind wire) \
+	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug \
+		virtio_bytes virtio_serial virtq) $(call in,kernel-hook/plugin/test_,stack_link) \
+	$(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
+	$(call in,agent/wire/test_,decode decode_damage fields record record_parts recording) $(call in,agent/vm/qmp/test_,qmp) \
 	$(call in,agent/vm/gdb/test_,gdb_packets gdb_stub) \
 	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
 	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
 		debug_file debuginfod demangle sym_elf sym_text) $(call in,agent/names/dwarf/test_,line_worker sym_dwarf) \
 	$(call in,agent/names/linux/test_,boot_image call_sites kallsyms modules orc slide) \
-	$(call in,agent/names/test_,guest_symbols kernel_names regions running_kernel sources symbols threads) \
+	$(call in,agent/names/test_,guest_symbols kernel_names regions running_kernel sources symbols symbols_programs threads) \
 	$(call in,agent/names/objects/test_,layouts) \
 	$(call in,agent/unwind/test_,rules unwind) \
 	$(call in,agent/query/test_,filter_words query query_inlined query_random table) \
@@ -20,7 +21,7 @@ UNIT = $(call in,kernel-hook/test_,control drain hotkeys meta overflow sample tr
 	$(call in,agent/fleet/test_,fleet) $(call in,agent/report/test_,growth report report_guest report_others) \
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
 	$(call in,tui/frame/test_,header list prompt) $(call in,tui/views/test_,config view_functions) \
-	$(call in,tui/screen/test_,screen states steady tabs walk)
+	$(call in,tui/screen/test_,screen screen_input states steady tabs walk)
 # Both test the hook's threads: under the thread sanitizer; and on a memory as weak as C11 allows (weak_memory.c).
 THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)
 WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \

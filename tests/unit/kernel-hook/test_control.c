@@ -2,6 +2,7 @@
 /* Control lines and keys: the reply to each, and what it changes in the hook. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,90 +14,10 @@
 #include "kernel-hook/hook.h"
 #include "kernel-hook/ktop.h"
 #include "kernel-hook/trace.h"
+#include "kernel-hook/wire.h"
 #include "tests/unit/fakes/fake_host.h"
 #include "tests/unit/fakes/fake_port.h"
-
-enum { CPUS = 4, HZ = 1000000 };
-
-static struct ktop *ktop;
-static struct fake_host *host;
-
-static void boot(uint32_t cpus)
-{
-	struct ktop_facts facts = { .cpus = cpus, .boot_id = { 0xb0 }, .clock_hz = HZ };
-	struct ktop_settings settings = { .ring_size = KTOP_RING_MIN };
-	size_t size = ktop_memory_size(cpus, &settings);
-
-	free(ktop);
-	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
-	assert_non_null(ktop);
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	fake_port_reset();
-	host = fake_host_new();
-	ktop = NULL;
-	boot(CPUS);
-	fake_host_connect(host);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	free(ktop);
-	fake_host_free(host);
-	return 0;
-}
-
-static void settle(void)
-{
-	fake_host_drain(ktop);
-}
-
-/* The reply to one line. `ok`: the line was understood and done. */
-static const char *say(const char *line, bool *ok)
-{
-	fake_host_forget(host);
-	host->input = line;
-	settle();
-	assert_string_equal(host->input, "");
-	assert_int_equal(fake_host_count(host, KTOP_EVENT_reply), 1);
-	*ok = fake_host_last(host, KTOP_EVENT_reply)->payload[0];
-	return fake_text(fake_host_last(host, KTOP_EVENT_reply), 1, 0);
-}
-
-static void done(const char *line, const char *answer)
-{
-	bool ok;
-
-	assert_string_equal(say(line, &ok), answer);
-	assert_true(ok);
-}
-
-static void refused(const char *line, const char *answer)
-{
-	bool ok;
-
-	assert_string_equal(say(line, &ok), answer);
-	assert_false(ok);
-}
-
-static struct ktop_wire_status status(void)
-{
-	struct ktop_wire_status status;
-
-	assert_non_null(fake_host_last(host, KTOP_EVENT_status));
-	memcpy(&status, fake_host_last(host, KTOP_EVENT_status)->payload, sizeof(status));
-	return status;
-}
-
-static const char *note(void)
-{
-	return fake_text(fake_host_last(host, KTOP_EVENT_status), sizeof(struct ktop_wire_status), 0);
-}
+#include "control_lines.h"
 
 static void start_and_stop_are_idempotent(void **state)
 {
@@ -280,114 +201,6 @@ static void status_says_what_is_so(void **state)
 	ktop_keys_heard(ktop);
 	done("status\n", "off, mode timer, rate 997, events 0 of 5, keys chord, "
 		"cpus 4, taken 0, lost 0");
-}
-
-static void nmi_needs_two_cpus(void **state)
-{
-	const char *why = "nmi needs two CPUs: one is set aside to send them";
-
-	(void)state;
-	boot(1);
-	done("start\n", "started");
-	refused("mode nmi\n", why);
-	assert_int_equal(status().sampler, KTOP_TIMER);
-	assert_int_equal(ktop->sampler, KTOP_TIMER);	/* the timer goes on */
-	assert_string_equal(note(), "");		/* the reply has said why: no note follows */
-	done("mode timer\n", "mode timer");
-	assert_string_equal(note(), "");
-}
-
-static void boot_by_nmi(uint32_t cpus)
-{
-	struct ktop_settings settings = { .nmi = true };
-	struct ktop_facts facts = { .cpus = cpus, .boot_id = { 0xb0 } };
-	size_t size = ktop_memory_size(cpus, &settings);
-
-	free(ktop);
-	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
-	assert_non_null(ktop);
-	done("start\n", "started");
-}
-
-static void a_kernel_that_says_nmi_is_not_tried(void **state)
-{
-	(void)state;
-	boot_by_nmi(CPUS);
-	done("mode nmi\n", "mode nmi");			/* the CPU that is set aside sends them now */
-	assert_int_equal(ktop->cpu[0].sent, 0);
-	assert_int_equal(fake_port.nmis[0], 0);
-}
-
-static void falls_back(const char *why)
-{
-	assert_int_equal(status().running, 1);
-	assert_int_equal(status().sampler, KTOP_TIMER);
-	assert_int_equal(ktop->sampler, KTOP_TIMER);
-	assert_string_equal(note(), why);
-}
-
-static void a_kernel_that_says_nmi_and_has_one_cpu_goes_by_timer(void **state)
-{
-	(void)state;
-	boot_by_nmi(1);
-	falls_back("nmi needs two CPUs: one is set aside to send them");
-}
-
-static void a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer(void **state)
-{
-	struct ktop_regs regs = { 0 };
-
-	(void)state;
-	boot_by_nmi(CPUS);
-	assert_string_equal(note(), "");
-	fake_port.nmi_refused = true;
-	fake_port.clock = ktop_pace(ktop);
-	fake_port.clock = ktop_pace(ktop);
-	settle();
-	falls_back("nmi: this kernel or machine cannot send them");
-	assert_false(ktop_set_aside(ktop, CPUS - 1));
-	assert_false(ktop_nmi(ktop, &regs));		/* no NMI of the hook's is unanswered */
-	refused("mode nmi\n", "nmi: this kernel or machine cannot send them");
-	fake_port.nmi_refused = false;
-	done("mode nmi\n", "mode nmi");
-	assert_string_equal(note(), "");
-}
-
-static void nmi_needs_a_kernel_that_sends_them(void **state)
-{
-	struct ktop_regs regs = { 0 };
-
-	(void)state;
-	fake_port.nmi_refused = true;
-	refused("mode nmi\n", "nmi: this kernel or machine cannot send them");
-	assert_int_equal(status().sampler, KTOP_TIMER);
-	assert_int_equal(status().sampler_cpu, KTOP_NO_CPU);
-	assert_false(ktop_nmi(ktop, &regs));		/* no NMI of the hook's is unanswered */
-	fake_port.nmi_refused = false;
-	done("mode nmi\n", "mode nmi");
-	assert_int_equal(status().sampler, KTOP_NMI);
-	assert_int_equal(status().sampler_cpu, CPUS - 1);
-	assert_int_equal(fake_port.nmis[0], 1);
-	assert_true(ktop_nmi(ktop, &regs));		/* the NMI sent to try is the hook's, and takes no sample */
-	assert_false(ktop_nmi(ktop, &regs));
-	refused("mode loud\n", "usage: mode timer|nmi: each CPU's timer, or NMIs from the last CPU");
-}
-
-static void a_change_of_sampler_waits_for_a_sample_in_progress(void **state)
-{
-	struct ktop_ring *ring = ktop_ring(&ktop->cpu[1], KTOP_SAMPLES);
-
-	(void)state;
-	done("start\n", "started");
-	assert_true(ktop_ring_enter(ring));
-	done("mode nmi\n", "mode nmi");
-	assert_int_equal(ktop->sampler, KTOP_NONE);
-	assert_true(ktop_running(ktop));
-	ktop_drain(ktop);
-	assert_int_equal(ktop->sampler, KTOP_NONE);
-	ktop_ring_leave(ring);
-	ktop_drain(ktop);
-	assert_int_equal(ktop->sampler, KTOP_NMI);
 }
 
 static const char *usage(void)
@@ -611,12 +424,6 @@ int main(void)
 		TEST(keys_that_nobody_hears_are_not_told),
 		TEST(keys),
 		TEST(status_says_what_is_so),
-		TEST(nmi_needs_two_cpus),
-		TEST(a_kernel_that_says_nmi_is_not_tried),
-		TEST(a_kernel_that_says_nmi_and_has_one_cpu_goes_by_timer),
-		TEST(a_kernel_that_says_nmi_and_cannot_send_them_goes_by_timer),
-		TEST(nmi_needs_a_kernel_that_sends_them),
-		TEST(a_change_of_sampler_waits_for_a_sample_in_progress),
 		TEST(garbage_is_answered_with_the_usage),
 		TEST(the_longest_line_is_not_cut),
 		TEST(memory_is_read_from_outside_alone),
