@@ -37,7 +37,7 @@ static struct ktop_str *answer(struct ktop *ktop, const char *text)
 static bool run_start(struct ktop *ktop, char **words, uint32_t count)
 {
 	(void)words, (void)count;
-	ktop_sampler_wish(ktop, ktop->control.mode);
+	ktop_sampler_want(ktop, ktop->control.mode);
 	answer(ktop, "started");
 	return true;
 }
@@ -45,7 +45,7 @@ static bool run_start(struct ktop *ktop, char **words, uint32_t count)
 static bool run_stop(struct ktop *ktop, char **words, uint32_t count)
 {
 	(void)words, (void)count;
-	ktop_sampler_wish(ktop, KTOP_NONE);
+	ktop_sampler_want(ktop, KTOP_NONE);
 	answer(ktop, "stopped");
 	return true;
 }
@@ -396,7 +396,7 @@ static void take_keys(struct ktop *ktop)
 	if (ktop_keys_news(&ktop->keys))
 		ktop_meta_keys(ktop);
 	if (key != KTOP_KEY_NOTHING)
-		ktop_sampler_wish(ktop, key == KTOP_KEY_START ? ktop->control.mode : KTOP_NONE);
+		ktop_sampler_want(ktop, key == KTOP_KEY_START ? ktop->control.mode : KTOP_NONE);
 }
 
 void ktop_control(struct ktop *ktop, bool connected)
@@ -430,7 +430,7 @@ void ktop_control_init(struct ktop *ktop, const struct ktop_settings *settings)
 	why = settings->nmi ? ktop_sampler_refusal(ktop) : "";
 	ktop_str_set(&ktop->meta.note, why ? why : "");
 	ktop->control.mode = why ? KTOP_TIMER : KTOP_NMI;
-	ktop->wish = settings->start ? ktop->control.mode : KTOP_NONE;
+	ktop->wanted = settings->start ? ktop->control.mode : KTOP_NONE;
 	ktop->sampler = KTOP_NONE;
 	for (uint32_t i = 0; i < ktop->cpus; i++)
 		ktop->cpu[i].enabled = true;

@@ -22,7 +22,7 @@ struct ktop_control {
 	uint32_t event_words;		/* how many words, from the first on, ever had a bit set */
 	bool nmi_works;			/* an NMI could be sent, or the kernel's settings say so */
 	uint32_t counting;		/* the rate at which counters overflow; 0: never */
-	bool kick;			/* there is a new order (hook.h), and the CPUs are not yet kicked */
+	bool kick;			/* there is a new generation (hook.h), and the CPUs are not yet kicked */
 
 	char line[80];			/* the line that is coming in */
 	uint32_t length;		/* its bytes so far; more than `line` holds: too long */

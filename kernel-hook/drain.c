@@ -56,10 +56,10 @@ static bool next_buffer(struct out *out)
 }
 
 /*
- * Opens a packet with room for an event of `payload` bytes, 0: for none, in this buffer or the next one. False: there
- * is no buffer.
+ * Opens a packet in this buffer, or in the next one if this one is full. It has room for an event of `payload` bytes;
+ * with 0, it need not have room for any. False: there is no buffer.
  */
-static bool open(struct out *out, struct ktop_stream_id id, struct ktop_books *books, uint32_t payload)
+static bool open_packet(struct out *out, struct ktop_stream_id id, struct ktop_books *books, uint32_t payload)
 {
 	id.boot_id = out->ktop->meta.boot_id;
 	if (out->packet.buffer && ktop_packet_open(&out->packet, &id, books, payload))
@@ -76,7 +76,7 @@ static bool pack_meta(struct out *out)
 	uint32_t size;
 	uint16_t event;
 
-	if (!open(out, id, &out->ktop->cpu[0].books[KTOP_META], KTOP_SAMPLE_ROOM))
+	if (!open_packet(out, id, &out->ktop->cpu[0].books[KTOP_META], KTOP_SAMPLE_ROOM))
 		return false;
 	packet->limit = META_BYTES;
 	while ((to = ktop_packet_room(packet, out->now, KTOP_SAMPLE_ROOM)) &&
@@ -103,14 +103,14 @@ static bool pack_ring(struct out *out, struct ktop_cpu *cpu, struct ktop_stream_
 
 	if (record == NULL && out->now - books->sent < ktop_beat(out->ktop))
 		return true;
-	if (!open(out, id, books, record ? record->size : 0))
+	if (!open_packet(out, id, books, record ? record->size : 0))
 		return false;
 	while ((record = ktop_ring_first(ring, head))) {
 		uint8_t *to = ktop_packet_room(&out->packet, record->time, record->size);
 
 		if (to == NULL) {
 			ktop_packet_close(&out->packet, out->now, ktop_ring_lost(ring));
-			if (!open(out, id, books, record->size))
+			if (!open_packet(out, id, books, record->size))
 				return false;
 			continue;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's events are rows of a table (base/name_table.h), which is read while the kernel may be writing to it. */
+/* The kernel's events are rows of a name table (base/name_table.h), which is read while the kernel may write to it. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -26,11 +26,11 @@ enum {
 /*
  * One CPU. With NMIs, the CPU set aside counts what is due and sent, and this CPU counts what it has answered.
  *
- * An order tells the CPUs to start their grids anew: at a start of profiling, or when the rate or the choice of CPUs
- * changes. Orders are numbered. A CPU compares the newest number with the one that it has carried out.
+ * A generation begins with each start of profiling, and whenever the rate or the choice of CPUs changes: all CPUs then
+ * start their grids anew. Generations are numbered. A CPU compares the newest number with that of its own grid.
  *
- * Barrier pair 4: sampler.c sets the period, then releases each order and, if it changes, the sampler. ktop_tick()
- * and ktop_pace() acquire the sampler, then the order, and then read the period for a new grid. A new order
+ * Barrier pair 4: sampler.c sets the period, then releases each generation and, if it changes, the sampler. ktop_tick()
+ * and ktop_pace() acquire the sampler, then the generation, and then read the period for a new grid. A new generation
  * therefore comes with its period.
  */
 struct ktop_cpu {
@@ -39,7 +39,7 @@ struct ktop_cpu {
 
 	/* written by this CPU's sampler */
 	struct ktop_grid grid;		/* of the timer */
-	uint32_t started;		/* the order that `grid` was started for; 0: the grid is stopped */
+	uint32_t started;		/* the generation that `grid` was started for; 0: the grid is stopped */
 	uint64_t missed;		/* periods in gaps that are not yet reported */
 	uint64_t done;			/* NMI: rounds of `due` that have had their sample */
 	uint32_t answered;		/* NMI: how many of `sent` were answered */
@@ -47,12 +47,12 @@ struct ktop_cpu {
 
 	/* written by the CPU set aside */
 	uint64_t due __attribute__((aligned(64)));	/* rounds since boot */
-	uint64_t begun;			/* of them, those before the order that the pacer was started for */
+	uint64_t begun;			/* of them, those before the generation that the pacer was started for */
 	uint64_t asked;			/* `due` when the last NMI was sent */
 	uint32_t sent;			/* NMIs since boot; the drainer sends one to try (sampler.c) */
 
 	/* written by the drainer */
-	uint32_t order __attribute__((aligned(64)));	/* number of the last order; 0: this CPU is off */
+	uint32_t generation __attribute__((aligned(64)));	/* the newest one; 0: this CPU is off */
 	bool enabled;			/* chosen by `cpu N on`, also while profiling is off */
 	struct ktop_books books[KTOP_STREAMS];	/* those of KTOP_META are on CPU 0 alone */
 	uint64_t span[KTOP_CLASSES];	/* clock ticks in which this class was on */
@@ -63,8 +63,8 @@ struct ktop {
 	/* written by the drainer, read at each tick and trace point */
 	uint32_t trace[KTOP_TRACE_WORDS];	/* trace events that are on; bit i of word w: event 32 * w + i */
 	uint32_t sampler;		/* the sampler that is on: enum ktop_sampler or KTOP_NONE */
-	uint32_t order;			/* number of the last order; 0: there was none yet */
-	uint32_t wish;			/* the sampler that is wanted, which `sampler` follows */
+	uint32_t generation;		/* the newest one; 0: there was none yet */
+	uint32_t wanted;		/* the sampler that was asked for, which `sampler` follows */
 	uint64_t period;		/* clock ticks between two samples of a CPU */
 
 	/* fixed after init */
@@ -76,7 +76,7 @@ struct ktop {
 
 	/* written by the CPU set aside */
 	struct ktop_grid pacer __attribute__((aligned(64)));	/* when NMIs are due */
-	uint32_t pacer_started;		/* the order that `pacer` was started for */
+	uint32_t pacer_started;		/* the generation that `pacer` was started for */
 	uint32_t unsent;		/* 1: an NMI could not be sent; the drainer sets it back to 0 */
 
 	/* their headers say who writes what */

@@ -49,7 +49,7 @@ static uint64_t align(uint64_t size)
 	return (size + 63) & ~63ull;
 }
 
-/* Bytes before the rings. The order in memory: struct ktop, its CPUs, the tables of meta.c, the rings. */
+/* Bytes before the rings. The order in memory: struct ktop, its CPUs, the name tables of meta.c, the rings. */
 static uint64_t fixed_size(uint32_t cpus, const struct ktop_settings *settings)
 {
 	return align(sizeof(struct ktop)) + cpus * align(sizeof(struct ktop_cpu)) +

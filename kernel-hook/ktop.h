@@ -124,7 +124,7 @@ bool ktop_set_aside(const struct ktop *ktop, uint32_t cpu);
  */
 uint64_t ktop_pace(struct ktop *ktop);
 
-/* ---- names (serial): they are kept in tables of a fixed size, and sent again to each new host ---- */
+/* ---- names (serial): they are kept in name tables of a fixed size, and sent again to each new host ---- */
 
 /* A file that is mapped: the kernel, a module, a program, a library. */
 struct ktop_object {
@@ -138,7 +138,7 @@ struct ktop_object {
 
 /*
  * A new name of an id replaces the old one. Call exit before the id is used again; exit of a process also ends its
- * objects. Names are copied, and cut to 63 bytes. A name that finds no place in its table is counted as lost.
+ * objects. Names are copied, and cut to 63 bytes. A name that finds no place in its name table is counted as lost.
  */
 void ktop_process(struct ktop *ktop, uint32_t process, const char *name);
 void ktop_process_exit(struct ktop *ktop, uint32_t process);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Meta events tell a state, not something that happened. They are sent to each new host, and again when they change:
- *   hello    what the table of wire.h looks like, facts of the guest, which trace events are on, the keys
+ *   hello    the kinds of events in wire.h, facts of the guest, which trace events are on, the keys
  *   beat     every 50 ms: the status, and the counts of each CPU
  *   tables   names of processes, threads, objects, and of the kernel's own events
  *   reply    the answer to a control line
@@ -17,7 +17,7 @@
 #include "base/str.h"
 #include "ktop.h"
 
-/* Rows of each table if the kernel does not choose; the most rows; the most bytes of a name and of a build id. */
+/* Rows of each name table if the kernel does not choose; the most rows; the most bytes of a name and of a build id. */
 enum {
 	KTOP_PROCESSES = 1024,
 	KTOP_THREADS = 4096,
@@ -64,7 +64,7 @@ struct ktop_meta {
 	struct ktop_str note;		/* why the sampler is not the one that was chosen; else empty */
 };
 
-/* Bytes of memory that the tables take. The settings are complete. */
+/* Bytes of memory that the name tables take. The settings are complete. */
 uint64_t ktop_meta_memory(const struct ktop_settings *settings);
 
 /* Thread, in ktop_init(). `meta` is all zero; it keeps the memory. */

@@ -19,14 +19,14 @@
 
 bool ktop_set_aside(const struct ktop *ktop, uint32_t cpu)
 {
-	return __atomic_load_n(&ktop->wish, __ATOMIC_RELAXED) == KTOP_NMI &&
+	return __atomic_load_n(&ktop->wanted, __ATOMIC_RELAXED) == KTOP_NMI &&
 		cpu == ktop_sampler_cpu(ktop);
 }
 
 /* The rounds of an earlier start are not counted in this one. */
-static void start(struct ktop *ktop, uint32_t order, uint64_t now)
+static void start(struct ktop *ktop, uint32_t generation, uint64_t now)
 {
-	ktop->pacer_started = order;
+	ktop->pacer_started = generation;
 	for (uint32_t i = 0; i < ktop->cpus; i++)
 		__atomic_store_n(&ktop->cpu[i].begun, ktop->cpu[i].due,
 			__ATOMIC_RELEASE);					/* pair 7 */
@@ -55,17 +55,17 @@ static void send(struct ktop *ktop, uint32_t number, uint64_t rounds)
 uint64_t ktop_pace(struct ktop *ktop)
 {
 	uint64_t now = ktop_port_clock(), rounds;
-	uint32_t order;
+	uint32_t generation;
 
 	if (__atomic_load_n(&ktop->sampler, __ATOMIC_ACQUIRE) != KTOP_NMI)	/* pair 4 */
 		return now + __atomic_load_n(&ktop->period, __ATOMIC_RELAXED);
-	order = __atomic_load_n(&ktop->order, __ATOMIC_ACQUIRE);		/* pair 4 */
-	if (order != ktop->pacer_started)
-		start(ktop, order, now);
+	generation = __atomic_load_n(&ktop->generation, __ATOMIC_ACQUIRE);		/* pair 4 */
+	if (generation != ktop->pacer_started)
+		start(ktop, generation, now);
 	rounds = ktop_grid_due(&ktop->pacer, now);
 	for (uint32_t i = 0; rounds && i < ktop->cpus; i++)
 		if (i != ktop_sampler_cpu(ktop) &&
-				__atomic_load_n(&ktop->cpu[i].order, __ATOMIC_RELAXED))
+				__atomic_load_n(&ktop->cpu[i].generation, __ATOMIC_RELAXED))
 			send(ktop, i, rounds);
 	return ktop->pacer.fire;
 }

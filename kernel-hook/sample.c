@@ -89,17 +89,17 @@ KTOP_INLINE void take(struct ktop *ktop, struct ktop_cpu *cpu, const struct ktop
 		report_missed(ktop, cpu, sampler);
 }
 
-KTOP_INLINE uint32_t order_of(const struct ktop_cpu *cpu)
+KTOP_INLINE uint32_t generation_of(const struct ktop_cpu *cpu)
 {
-	return __atomic_load_n(&cpu->order, __ATOMIC_ACQUIRE);			/* pair 4 */
+	return __atomic_load_n(&cpu->generation, __ATOMIC_ACQUIRE);			/* pair 4 */
 }
 
-/* Starts the grid for a new order; 0: stops it. Nothing of the time before is counted. */
-static void start(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t order, uint64_t now)
+/* Starts the grid for a new generation; 0: stops it. Nothing of the time before is counted. */
+static void start(struct ktop *ktop, struct ktop_cpu *cpu, uint32_t generation, uint64_t now)
 {
-	cpu->started = order;
+	cpu->started = generation;
 	ktop_grid_stop(&cpu->grid);
-	if (order == 0)
+	if (generation == 0)
 		return;
 	cpu->missed = 0;
 	cpu->owed[0] = cpu->owed[1] = 0;
@@ -113,10 +113,10 @@ KTOP_INLINE void tick(struct ktop *ktop, const struct ktop_regs *regs)
 {
 	struct ktop_cpu *cpu = this_cpu(ktop);
 	uint64_t now = ktop_port_clock(), rounds;
-	uint32_t order = order_of(cpu);
+	uint32_t generation = generation_of(cpu);
 
-	if (KTOP_RARE(order != cpu->started)) {
-		start(ktop, cpu, order, now);
+	if (KTOP_RARE(generation != cpu->started)) {
+		start(ktop, cpu, generation, now);
 		return;
 	}
 	rounds = ktop_grid_due(&cpu->grid, now);
@@ -176,16 +176,16 @@ static __attribute__((__noinline__)) void count_tick(struct ktop *ktop,
 {
 	struct ktop_cpu *cpu = this_cpu(ktop);
 	struct ktop_ring *ring = ktop_ring(cpu, KTOP_SAMPLES);
-	uint32_t order = order_of(cpu);
+	uint32_t generation = generation_of(cpu);
 	uint64_t now;
 
 	if (!ktop->counters || !enter(ktop, ring, KTOP_NMI))
 		return;
 	now = ktop_port_clock();
-	if (order == cpu->started) {
+	if (generation == cpu->started) {
 		count(cpu, regs, now);
 	} else {
-		start(ktop, cpu, order, now);
+		start(ktop, cpu, generation, now);
 		ktop_ring_leave(ring);
 	}
 	if (cpu->missed)
@@ -203,7 +203,7 @@ static uint64_t take_owed(struct ktop_cpu *cpu, const struct ktop_regs *regs,
 	bool has_thread = current->thread != KTOP_NO_THREAD;
 	int64_t *owed = account(cpu, current), rounds = 1;
 
-	if (cpu->started == 0 || order_of(cpu) != cpu->started || is_idle(regs, current))
+	if (cpu->started == 0 || generation_of(cpu) != cpu->started || is_idle(regs, current))
 		return 0;
 	*owed += (int64_t)ktop_grid_due(&cpu->grid, now);
 	if (*owed < (has_thread ? 0 : -KTOP_GAP))

@@ -16,13 +16,13 @@ static const char no_nmi[] = "nmi: this kernel or machine cannot send them";
 void ktop_sampler_begin(struct ktop *ktop)
 {
 	uint64_t period = ktop->hz / ktop->control.rate;
-	uint32_t order = ktop->order + 1 ? ktop->order + 1 : 1;
+	uint32_t generation = ktop->generation + 1 ? ktop->generation + 1 : 1;
 
 	__atomic_store_n(&ktop->period, period ? period : 1, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < ktop->cpus; i++)
-		__atomic_store_n(&ktop->cpu[i].order, ktop->cpu[i].enabled ? order : 0,
+		__atomic_store_n(&ktop->cpu[i].generation, ktop->cpu[i].enabled ? generation : 0,
 			__ATOMIC_RELEASE);					/* pair 4 */
-	__atomic_store_n(&ktop->order, order, __ATOMIC_RELEASE);		/* pair 4 */
+	__atomic_store_n(&ktop->generation, generation, __ATOMIC_RELEASE);		/* pair 4 */
 	ktop->control.kick = true;
 }
 
@@ -58,17 +58,17 @@ static void fall_back(struct ktop *ktop, const char *why)
 
 void ktop_sampler_settle(struct ktop *ktop)
 {
-	const char *why = count(ktop, ktop->wish == KTOP_NMI ? ktop->control.rate : 0);
+	const char *why = count(ktop, ktop->wanted == KTOP_NMI ? ktop->control.rate : 0);
 
 	if (why)
 		fall_back(ktop, why);
-	if (ktop->sampler == ktop->wish)
+	if (ktop->sampler == ktop->wanted)
 		return;
 	__atomic_store_n(&ktop->sampler, KTOP_NONE, __ATOMIC_SEQ_CST);		/* pair 3 */
-	if (ktop->wish == KTOP_NONE || sampling(ktop))
+	if (ktop->wanted == KTOP_NONE || sampling(ktop))
 		return;
 	ktop_sampler_begin(ktop);
-	__atomic_store_n(&ktop->sampler, ktop->wish, __ATOMIC_RELEASE);		/* pair 4 */
+	__atomic_store_n(&ktop->sampler, ktop->wanted, __ATOMIC_RELEASE);		/* pair 4 */
 }
 
 void ktop_sampler_kick(struct ktop *ktop)
@@ -80,9 +80,9 @@ void ktop_sampler_kick(struct ktop *ktop)
 		ktop_port_kick(i);
 }
 
-void ktop_sampler_wish(struct ktop *ktop, uint32_t sampler)
+void ktop_sampler_want(struct ktop *ktop, uint32_t sampler)
 {
-	__atomic_store_n(&ktop->wish, sampler, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktop->wanted, sampler, __ATOMIC_RELAXED);
 	ktop->tracing = false;
 	for (uint32_t i = 0; i < ktop->control.event_words; i++) {
 		uint32_t mask = sampler == KTOP_NONE ? 0 : ktop->control.events[i];
@@ -96,7 +96,7 @@ void ktop_sampler_wish(struct ktop *ktop, uint32_t sampler)
 
 void ktop_sampler_renew(struct ktop *ktop)
 {
-	ktop_sampler_wish(ktop, ktop_running(ktop) ? ktop->control.mode : KTOP_NONE);
+	ktop_sampler_want(ktop, ktop_running(ktop) ? ktop->control.mode : KTOP_NONE);
 }
 
 const char *ktop_sampler_refusal(struct ktop *ktop)

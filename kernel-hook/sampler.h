@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes the sampler. `wish` says at once which one is wanted. `sampler` follows: first it is KTOP_NONE until no CPU
- * takes a sample any more, then it is the wanted one. Each ring of samples therefore has one writer at a time.
+ * Changes the sampler. `wanted` is at once the one that was asked for. `sampler` follows: first it is KTOP_NONE until
+ * no CPU takes a sample any more, then it is the wanted one. Each ring of samples therefore has one writer at a time.
  * All functions are for the drainer alone; none of them waits.
  */
 #ifndef KTOP_SAMPLER_H
@@ -11,22 +11,22 @@
 
 struct ktop;
 
-/* Sets the wish, enum ktop_sampler or KTOP_NONE, and switches the chosen trace points on or off. */
-void ktop_sampler_wish(struct ktop *ktop, uint32_t sampler);
+/* Sets `wanted`, enum ktop_sampler or KTOP_NONE, and switches the chosen trace points on or off. */
+void ktop_sampler_want(struct ktop *ktop, uint32_t sampler);
 
-/* Sets the wish again, after the mode or the chosen events have changed. */
+/* Sets `wanted` again, after the mode or the chosen events have changed. */
 void ktop_sampler_renew(struct ktop *ktop);
 
-/* Gives a new order (hook.h): each enabled CPU starts a new grid with the present rate, each other CPU stops. */
+/* Begins a new generation (hook.h): each enabled CPU starts a new grid with the present rate, each other CPU stops. */
 void ktop_sampler_begin(struct ktop *ktop);
 
 /* If the CPU set aside could not send an NMI: changes the mode to timer, and notes why for the host. */
 void ktop_sampler_fall_back(struct ktop *ktop);
 
-/* Brings the sampler nearer to the wish. If a CPU is still writing a sample, a later call has to finish the change. */
+/* Brings the sampler nearer to `wanted`. If a CPU is still writing a sample, a later call has to finish the change. */
 void ktop_sampler_settle(struct ktop *ktop);
 
-/* Kicks all CPUs if ktop_sampler_begin() was called since the last kick: they then see the new order soon. */
+/* Kicks all CPUs if ktop_sampler_begin() was called since the last kick: they then see the new generation soon. */
 void ktop_sampler_kick(struct ktop *ktop);
 
 /* NULL: NMIs can be had. Else a text says why not. The first call may send one NMI to try. */

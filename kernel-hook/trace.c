@@ -26,7 +26,7 @@ KTOP_INLINE struct ktop_record *reserve(struct ktop *ktop, struct ktop_ring *rin
 
 /*
  * Interrupts are masked, so this CPU's ring has one writer. Whole words are copied: a record's room is a multiple of
- * a word. While the CPU is off, its order is 0.
+ * a word. While the CPU is off, its generation is 0.
  */
 void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, uint32_t size)
 {
@@ -36,7 +36,7 @@ void ktop_trace_words(struct ktop *ktop, uint32_t id, const uint64_t *fields, ui
 	struct ktop_record *record = NULL;
 	uint64_t now = ktop_port_clock();
 
-	if (__atomic_load_n(&cpu->order, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&cpu->generation, __ATOMIC_RELAXED))
 		record = reserve(ktop, ring, id, size, now);
 	if (record) {
 		uint64_t *to = (uint64_t *)record->payload;

@@ -87,7 +87,7 @@ enum {
 	F(u8, ok) L(char, text)
 #define KTOP_WIRE_symbol(F, L) /* a function of the kernel: where it runs, its bytes; all 0: every one was sent */ \
 	F(u64, address) F(u32, size) L(char, name)
-#define KTOP_WIRE_table(F, L) /* the table of names whose rows are `event`; missing: ids that have no row */ \
+#define KTOP_WIRE_table(F, L) /* the name table whose rows are `event`; missing: ids that have no row */ \
 	F(u16, event) F(u32, size) F(u32, used) F(u32, missing)
 #define KTOP_WIRE_tracing(F, L) /* ids: all are below this; mask: bit i of word w is set if event 32 * w + i is on */ \
 	F(u32, ids) L(u32, mask)

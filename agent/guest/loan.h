@@ -20,8 +20,8 @@ struct loan_setting {			/* starts as { 0 } */
 struct loan {				/* starts as { 0 } */
 	unsigned profiler;		/* reports for which the profiler is on, or is being turned on */
 	bool kept;			/* a person turned it on, too: it stays on after the reports */
-	unsigned closing;		/* reports that turned it off and wait for its last counts */
-	uint64_t closed;		/* guest ns: no sample of those reports is later */
+	unsigned closing;		/* reports that turned it off and still wait for its last counts */
+	uint64_t closed;		/* guest ns when such a wait last ended, after all their samples; 0: never */
 	struct loan_setting rate, sampler;
 };
 

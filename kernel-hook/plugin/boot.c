@@ -25,10 +25,7 @@
 #include "thread.h"
 #include "vcpus.h"
 
-enum {
-	RING = 1 << 20,			/* bytes a CPU: 0.4 s of the largest samples at the usual rate */
-	NS_PER_MS = 1000000,
-};
+enum { RING = 1 << 20 };		/* bytes a CPU: 0.4 s of the largest samples at the usual rate */
 
 static struct {
 	/* fixed after boot_prepare */
@@ -39,27 +36,34 @@ static struct {
 	struct ktop *ktop;
 	int wake;			/* eventfd: for the drainer */
 
-	bool reset, ended;		/* atomic */
-	uint64_t gate;			/* atomic: what gate_read found in this boot; 0: nothing yet */
-	bool gate_told;			/* of the drainer */
-	bool has_thread;		/* of who begins and ends it */
+	/* atomic */
+	bool reset, ended;		/* the machine was reset; boot_end was called */
+	uint64_t gate;			/* what gate_read found in this boot; 0: nothing yet */
+
+	/* the drainer's */
+	bool gate_told;			/* the host has the gate's address */
+
+	/* of the thread that begins and ends the drainer */
+	bool has_thread;
 	pthread_t thread;
 
-	/* a call on a CPU's thread, or the beginning of a boot: one at a time */
+	/* under the lock, which a call on a CPU's thread and the beginning of a boot take */
 	pthread_mutex_t lock;
 	struct qemu_cpu *cpu;		/* the one that is being sampled */
 	uint32_t index;
 } boot = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1 };
 
-/* ---- what is written of a CPU ---- */
+/* ---- a CPU's sample ---- */
 
-/* The stack, from its pointer on, as far as it is memory. */
+/* Reads the stack from its pointer on, up to the first page without memory. Returns the bytes. */
 static uint32_t read_stack(const struct target_state *state, uint8_t *to)
 {
 	return state->flat ? memory_read(boot.machine.qemu, boot.cpu, state->sp, to, KTOP_STACK_MAX) : 0;
 }
 
-/* What stack_link.h leads to, in the room that the stack has left. */
+/*
+ * Reads the rest of the stack, at the address that stack_link() gives, into the room that is left. Returns the bytes.
+ */
 static uint32_t read_linked(const struct target_state *state, const uint8_t *stack, uint32_t size, uint64_t *address,
 	uint8_t *to)
 {
@@ -76,8 +80,8 @@ static uint8_t *put_count(uint8_t *to, uint32_t count)
 }
 
 /*
- * A CPU whose registers cannot be read has none: its time counts all the same. How one came to idle is not worth
- * its stack.
+ * If the CPU's registers cannot be read, the sample has none, and its weight counts all the same. The sample of an idle
+ * CPU has no stack: how the kernel came to idle is of no interest.
  */
 uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 {
@@ -114,7 +118,9 @@ static void find_gate(struct qemu_cpu *cpu)
 		__atomic_store_n(&boot.gate, gate_read(boot.machine.qemu, cpu), __ATOMIC_RELAXED);
 }
 
-/* The one function whose place is known: it tells where all of them are. */
+/*
+ * The hook's table of symbols has one entry, the gate's function: its address tells the host where the whole kernel is.
+ */
 static bool symbol_after(uint64_t from, struct ktop_symbol *symbol)
 {
 	uint64_t gate = __atomic_load_n(&boot.gate, __ATOMIC_RELAXED);
@@ -131,7 +137,7 @@ static void wake(void)
 		return;			/* it is awake already */
 }
 
-/* What the host has asked for of the memory; the time counts as the sampling's. */
+/* Reads the guest's memory that the host has asked for. The time that this takes counts as the cost of sampling. */
 static void serve_reads(struct qemu_cpu *cpu, uint32_t index)
 {
 	struct target_state state = { .count = 0 };
@@ -146,7 +152,7 @@ static void serve_reads(struct qemu_cpu *cpu, uint32_t index)
 	ktop_count(&ktop_ring(&boot.ktop->cpu[index], KTOP_SAMPLES)->cost, ktop_port_clock() - begun);
 }
 
-/* On the CPU's thread. */
+/* Takes a sample if one is due. On the CPU's thread. */
 static void call(struct qemu_cpu *cpu, uint32_t index)
 {
 	pthread_mutex_lock(&boot.lock);
@@ -182,7 +188,7 @@ void ktop_port_irq_restore(unsigned long state)
 	(void)state;
 }
 
-/* Of what it tells, nothing is looked at where samples are raw. */
+/* The hook asks for it, but a raw sample has no use for what it says. */
 const struct ktop_current *ktop_port_current(uint64_t pc)
 {
 	static const struct ktop_current nobody = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
@@ -193,12 +199,12 @@ const struct ktop_current *ktop_port_current(uint64_t pc)
 
 void ktop_port_timer(uint64_t deadline)
 {
-	vcpus_wish(boot.vcpus, boot.index, deadline);
+	vcpus_call_at(boot.vcpus, boot.index, deadline);
 }
 
 void ktop_port_kick(uint32_t cpu)
 {
-	vcpus_wish(boot.vcpus, cpu, 0);
+	vcpus_call_at(boot.vcpus, cpu, 0);
 	vcpus_wake(boot.vcpus);
 }
 
@@ -215,19 +221,20 @@ static bool is_set(const bool *flag)
 	return __atomic_load_n(flag, __ATOMIC_RELAXED);
 }
 
-/* Unix time at clock 0. */
+/* Unix time, in ns, at which the clock was 0. */
 static uint64_t epoch_of(uint64_t clock)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec - clock;
+	return (uint64_t)now.tv_sec * CLOCK_NS_PER_SECOND + (uint64_t)now.tv_nsec - clock;
 }
 
 static bool begin(void)
 {
 	struct ktop_facts facts = {
-		.kernel = "guest", .arch = boot.machine.arch, .cpus = boot.machine.cpus, .clock_hz = 1000000000,
+		.kernel = "guest", .arch = boot.machine.arch, .cpus = boot.machine.cpus,
+		.clock_hz = CLOCK_NS_PER_SECOND,
 		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after, .memory = &reads,
 		.outside = KTOP_OUTSIDE,
 	};
@@ -237,7 +244,9 @@ static bool begin(void)
 	return ktop_init(&facts, &boot.settings, &boot.machine.socket->transport, boot.ktop, boot.size) != NULL;
 }
 
-/* The machine was reset: its hook is as it was told to be. What lay in the rings is of the boot before. */
+/*
+ * The machine was reset. Rate and profiling stay as they are. What lies in the rings belongs to the last boot: it goes.
+ */
 static void begin_anew(void)
 {
 	pthread_mutex_lock(&boot.lock);
@@ -259,7 +268,7 @@ struct vcpus *boot_prepare(const struct boot_machine *machine)
 	boot.size = ktop_memory_size(machine->cpus, &boot.settings);
 	boot.vcpus = vcpus_prepare(machine->qemu, machine->cpus, call);
 	boot.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	/* What is not written is not there: a machine may have room for many CPUs. */
+	/* Pages take memory only once they are written. So CPUs that are never plugged in cost nothing. */
 	memory = boot.size ? mmap(NULL, boot.size, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
 	if (boot.vcpus == NULL || boot.wake < 0 || memory == MAP_FAILED)
@@ -275,7 +284,7 @@ static void wait_until(uint64_t due)
 	uint64_t now = ktop_port_clock(), woken;
 	struct pollfd fds[2] = { plugin_socket_wait(boot.machine.socket), { .fd = boot.wake, .events = POLLIN } };
 
-	poll(fds, 2, due > now ? (int)((due - now + NS_PER_MS - 1) / NS_PER_MS) : 0);
+	poll(fds, 2, due > now ? (int)((due - now + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS) : 0);
 	if (fds[1].revents && read(boot.wake, &woken, sizeof(woken)) != (ssize_t)sizeof(woken))
 		return;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hook of this machine, as a port of it: a CPU is a vCPU, its ring is written on that one's thread, and a thread
- * of ours drains. A reset of the machine is a new boot: the hook begins anew, and goes on as it was told.
+ * The hook for this machine: a port (port.h) whose CPUs are QEMU's vCPUs. Each CPU's ring is written on the thread of
+ * that vCPU. A thread of ours is the drainer. A reset of the machine is a new boot: the hook starts again with its
+ * present rate, and profiles on if it was profiling.
  */
 #ifndef PLUGIN_BOOT_H
 #define PLUGIN_BOOT_H
@@ -17,18 +18,20 @@ struct vcpus;
 struct boot_machine {
 	const struct qemu *qemu;
 	struct plugin_socket *socket;
-	const char *arch;
-	uint32_t cpus;			/* at most */
+	const char *arch;		/* QEMU's name of it */
+	uint32_t cpus;			/* how many it may have */
 };
 
-/* Once. NULL: no memory, or too many CPUs. */
+/* Called once, before the CPUs exist. Returns them, for vcpus_add() and the like. NULL: no memory, or too many CPUs. */
 struct vcpus *boot_prepare(const struct boot_machine *machine);
 
-/* Any thread. The drainer begins; false: there is no thread for it. It ends; what is not read yet is lost. */
+/* Any thread. Starts the drainer. False: its thread could not be started. */
 bool boot_begin(void);
+
+/* Any thread. Ends the drainer. What the host has not read yet is lost. */
 void boot_end(void);
 
-/* Any thread. The machine has been reset. */
+/* Any thread. The machine was reset: the drainer begins a new boot soon. */
 void boot_anew(void);
 
 #endif

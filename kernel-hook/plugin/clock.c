@@ -2,10 +2,13 @@
 #include "clock.h"
 #include "qemu.h"
 
-/* Less than this back, in ns, is another thread that has looked a moment later. */
-enum { JUMP = 1000000000 };
+/*
+ * If the clock seems to go back by less than this (ns), another thread has read it a moment later. If it goes back by
+ * more, an earlier state of the machine was loaded.
+ */
+enum { JUMP = CLOCK_NS_PER_SECOND };
 
-static uint64_t newest, offset;		/* atomic: what was told last; what is added to QEMU's */
+static uint64_t newest, offset;		/* atomic: the latest time told so far; what is added to QEMU's clock */
 
 uint64_t clock_now(const struct qemu *qemu)
 {

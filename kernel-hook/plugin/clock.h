@@ -5,11 +5,13 @@
 
 #include <stdint.h>
 
+enum { CLOCK_NS_PER_MS = 1000000, CLOCK_NS_PER_SECOND = 1000000000 };
+
 struct qemu;
 
 /*
- * Any thread. Nanoseconds in which the machine ran, by QEMU's virtual clock. That one goes back when an earlier state
- * of the machine is loaded; this one goes on.
+ * Any thread. The nanoseconds for which the machine has run, by QEMU's virtual clock. QEMU's clock goes back when an
+ * earlier state of the machine is loaded. This one never does.
  */
 uint64_t clock_now(const struct qemu *qemu);
 

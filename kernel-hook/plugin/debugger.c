@@ -6,18 +6,18 @@
 #include "target.h"
 
 /*
- * target/ARCH/gdbstub.c: appends register `number`, as a debugger counts them, and returns its bytes; 0: none has
- * this number.
+ * target/ARCH/gdbstub.c of QEMU: appends the bytes of register `number`, as a debugger counts them, and returns how
+ * many they are. 0: no register has this number.
  */
 typedef int read_register(struct qemu_cpu *cpu, struct qemu_bytes *bytes, int number);
 
-/* Fixed after debugger_prepare, but for the bytes: those are of who reads, and that is one thread at a time. */
+/* Fixed after debugger_prepare, but for `bytes`: the thread that reads uses it, and boot.c lets one read at a time. */
 static struct {
 	const struct qemu *qemu;
 	const struct target *target;
 	read_register *read;
 	struct qemu_bytes *bytes;
-	size_t places[TARGET_FIELDS];	/* in QEMU's CPU; 0: not known */
+	size_t places[TARGET_FIELDS];	/* offsets in QEMU's CPU; 0: not known */
 } debugger;
 
 struct debugged {
@@ -44,7 +44,7 @@ static uint64_t field_at(const struct target_cpu *cpu, enum target_field which)
 	return value;
 }
 
-/* The places are right where the program counter is at its own. */
+/* The offsets are believed only if the program counter lies at its own. */
 static bool field(const struct target_cpu *cpu, enum target_field which, uint64_t *value)
 {
 	uint64_t pc = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* QEMU's CPUs as a debugger in it sees them. Called where nothing else runs on that CPU. */
+/* Reads the CPUs of this QEMU as a debugger inside it does. Called on the CPU's thread. */
 #ifndef PLUGIN_DEBUGGER_H
 #define PLUGIN_DEBUGGER_H
 
@@ -10,10 +10,10 @@
 struct target;
 struct target_state;
 
-/* Once. NULL, or the name of the function of QEMU that is missing. */
+/* Called once. Returns NULL, or the name of the function that this QEMU does not have. */
 const char *debugger_prepare(const struct target *target, const struct qemu *qemu);
 
-/* False: QEMU does not give its registers as is known here. */
+/* False: QEMU's registers are not those that are known here. */
 bool debugger_read(struct qemu_cpu *cpu, struct target_state *state);
 
 #endif

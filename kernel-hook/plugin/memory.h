@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The guest's memory as a CPU sees it. RAM and ROM alone: a device would take a read for the CPU's own. */
+/*
+ * The guest's memory as a CPU sees it: only RAM and ROM. A device would take our read for one by the CPU, and act on
+ * it.
+ */
 #ifndef PLUGIN_MEMORY_H
 #define PLUGIN_MEMORY_H
 
@@ -7,7 +10,10 @@
 
 #include "qemu.h"
 
-/* Up to `size` bytes from an address on; how many could be read. Changes nothing in the guest. */
+/*
+ * On the CPU's thread. Reads up to `size` bytes at a virtual address, through the CPU's present page tables. Returns
+ * how many could be read, up to the first page without memory. Changes nothing in the guest.
+ */
 uint32_t memory_read(const struct qemu *qemu, struct qemu_cpu *cpu, uint64_t address, void *to, uint32_t size);
 
 /* Likewise by a physical address: all of the bytes, which lie in one page, or 0. */

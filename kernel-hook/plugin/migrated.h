@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What no debugger sees of QEMU's CPU, found by the description that QEMU makes of it for migration: each field has a
- * name there, and its place in the CPU.
+ * Finds fields of QEMU's CPU structure that QEMU does not show a debugger. For migration, QEMU has a description of the
+ * structure, with the name and the offset of each field.
  */
 #ifndef PLUGIN_MIGRATED_H
 #define PLUGIN_MIGRATED_H
@@ -13,10 +13,10 @@
 struct qemu_cpu;
 struct qemu_description;		/* VMStateDescription, include/migration/vmstate.h */
 
-/* By the name of the variable; NULL: this QEMU does not show it. */
+/* `name`: of the variable. NULL: this QEMU does not export it. */
 const struct qemu_description *migrated_find(const char *name);
 
-/* Where a field of this name, of `size` bytes or an array of such, lies in the CPU. False: there is none. */
+/* The offset of the field that has this name, and `size` bytes or is an array of such. False: there is none. */
 bool migrated_place(const struct qemu_description *description, const char *field, size_t size, size_t *place);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plugin for QEMU that samples the guest's CPUs from outside: the guest needs nothing. Loaded by
- * `-plugin ktop-plugin.so,socket=PATH`; the host connects to that socket as to the port of a guest that has the hook.
+ * A plugin for QEMU that samples the guest's CPUs from outside, so the guest needs no hook. QEMU loads it by
+ * `-plugin ktop-plugin.so,socket=PATH`. ktop connects to that socket as to the port of a guest that has the hook.
  */
 #include <limits.h>
 #include <pthread.h>
@@ -20,8 +20,8 @@
 #include "vcpus.h"
 
 /*
- * QEMU looks at it once we are loaded. 7.2 takes version 1, 9.0 and later want 2 at least: it is the one that brought
- * this function. What we call is in each.
+ * The version of the interface that we say we need. QEMU reads it once we are loaded. 7.2 takes version 1; 9.0 and
+ * later want at least 2, which is the version that has qemu_plugin_num_vcpus. What we call is in all of them.
  */
 int qemu_plugin_version = 1;
 
@@ -37,8 +37,9 @@ static struct {
 	struct plugin_socket socket;
 	struct vcpus *vcpus;
 
-	pthread_mutex_t lock;		/* for those below */
-	pid_t drained_by;		/* 0: nobody drains; or the process that does: QEMU may have forked before */
+	/* under the lock */
+	pthread_mutex_t lock;
+	pid_t drained_by;		/* the process that has the drainer; 0: none. QEMU may fork before that */
 	struct self_test test;
 	enum self_test_result result;
 } plugin = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -52,7 +53,7 @@ static void complain(const char *what, const char *why, const char *remedy)
 
 static void register_all(qemu_plugin_id_t id);
 
-/* When the first CPU is built, QEMU is the process that it will be. */
+/* QEMU builds its first CPU after it has forked, so threads that start here stay. */
 static void cpu_begins(qemu_plugin_id_t id, unsigned index)
 {
 	(void)id;
@@ -79,7 +80,7 @@ static void end(qemu_plugin_id_t id, void *data)
 	plugin_socket_remove(&plugin.socket);
 }
 
-/* Blocks are no longer looked at: from here on QEMU translates them as if we were not there. */
+/* QEMU calls this when it has dropped all our callbacks. Blocks are translated without us from now on. */
 static void test_is_over(qemu_plugin_id_t id)
 {
 	register_all(id);
@@ -117,7 +118,7 @@ static void register_all(qemu_plugin_id_t id)
 
 /* ---- the beginning ---- */
 
-/* QMP tells it: so a host that knows the machine finds us. */
+/* Gives the socket's path to whoever asks QMP for the property `ktop-plugin`: this is how ktop finds the plugin. */
 static char *tell_socket(void *object, void **error)
 {
 	(void)object, (void)error;
@@ -142,7 +143,7 @@ static bool find_functions(const struct qemu_plugin_info *info)
 	return missing == NULL;
 }
 
-/* QEMU may change its folder later. */
+/* Makes the path absolute, for QEMU may change its folder later. */
 static bool listen_at(const char *path)
 {
 	char folder[PATH_MAX], whole[2 * PATH_MAX];

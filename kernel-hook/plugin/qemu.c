@@ -48,7 +48,7 @@ qemu_function *qemu_function_of(const char *name)
 	return function;
 }
 
-/* A thread's own variable: where it is differs from thread to thread. */
+/* `current_cpu` is a thread-local variable, so each thread has to look it up again. */
 struct qemu_cpu *qemu_this_cpu(void)
 {
 	struct qemu_cpu *const *current = dlsym(RTLD_DEFAULT, "current_cpu");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QEMU's own functions, found by name in the program that has loaded us. They are no interface: the declarations are
- * those of QEMU 7.2 and 10.0, and self_test.h compares what they say with what the interface for plugins says.
+ * QEMU's own functions, found by name in the program that has loaded us. QEMU does not promise that they stay as they
+ * are. These declarations are those of QEMU 7.2 and 10.0; self_test.h checks the functions against QEMU's interface for
+ * plugins.
  */
 #ifndef PLUGIN_QEMU_H
 #define PLUGIN_QEMU_H
@@ -33,7 +34,7 @@ struct qemu {
 	bool (*cpu_thread_is_idle)(struct qemu_cpu *cpu);	/* softmmu/cpus.c */
 	int64_t (*clock_get_ns)(int clock);			/* util/qemu-timer.c */
 
-	/* cpu.c, exec.c: the physical address of a page, or UINT64_MAX; is that a device?; RAM and ROM */
+	/* cpu.c, exec.c: a page's physical address, or UINT64_MAX; whether a device is there; reads RAM and ROM */
 	uint64_t (*cpu_get_phys_page_debug)(struct qemu_cpu *cpu, uint64_t page);
 	bool (*cpu_physical_memory_is_io)(uint64_t address);
 	void (*cpu_physical_memory_rw)(uint64_t address, void *bytes, uint64_t size, bool write);
@@ -51,14 +52,14 @@ struct qemu {
 	char *(*strdup)(const char *text);
 };
 
-/* NULL, or the name that is missing. */
+/* Finds them all. Returns NULL, or the name of the function that this QEMU does not have. */
 const char *qemu_find(struct qemu *qemu);
 
-/* A function of the target's own; NULL: it is missing. */
+/* A function that only one target's QEMU has, or one version. The caller casts it. NULL: this QEMU does not have it. */
 typedef void qemu_function(void);
 qemu_function *qemu_function_of(const char *name);
 
-/* The CPU of the calling thread; NULL: it is none's, or QEMU does not tell. */
+/* The CPU whose thread this is. NULL: it is no CPU's thread, or QEMU does not tell. */
 struct qemu_cpu *qemu_this_cpu(void);
 
 #endif

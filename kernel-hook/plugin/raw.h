@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a sample is here: registers and stack, as they are. The hook's files are compiled with this header first, in
- * place of kernel-hook/write_sample.h, whose guard it has.
+ * The plugin's samples are raw: registers and stack, as they are. The hook's files are compiled with this header first.
+ * It has the guard of kernel-hook/write_sample.h, and so takes its place.
  */
 #ifndef KTOP_WRITE_SAMPLE_H
 #define KTOP_WRITE_SAMPLE_H
@@ -14,7 +14,7 @@
 
 enum { KTOP_SAMPLE_EVENT = KTOP_EVENT_raw_sample, KTOP_SAMPLE_ROOM = KTOP_RAW_SAMPLE_MAX };
 
-/* Of the CPU that is being sampled. */
+/* Writes the sample of the CPU whose call is under way (boot.c). Returns the bytes of the payload. */
 uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight);
 
 static inline uint32_t ktop_write_sample(uint8_t *payload, const struct ktop_regs *regs,

@@ -9,16 +9,16 @@
 #include "target.h"
 
 enum {
-	ENOUGH = 4,			/* blocks that agree */
-	TOO_MANY = 20000,		/* that do not: a firmware's first segments are where no register tells */
+	ENOUGH = 4,			/* blocks that agree: the test is passed */
+	TOO_MANY = 20000,		/* blocks that do not: firmware begins at a base that no register has */
 	LONGEST = 16,			/* bytes of an instruction */
-	COPIES = 3,			/* from this version on, bytes are copied to where the caller says */
+	COPIES = 3,			/* from this version on, qemu_plugin_insn_data copies the bytes */
 };
 
 typedef const void *get_data(const struct qemu_plugin_insn *insn);
 typedef size_t copy_data(const struct qemu_plugin_insn *insn, void *to, size_t size);
 
-/* The bytes of an instruction; how many: 0, they are not told. */
+/* Copies the bytes of an instruction, and returns how many they are. 0: QEMU does not tell them. */
 static size_t code_of(const struct self_test *test, const struct qemu_plugin_insn *insn, uint8_t to[LONGEST])
 {
 	qemu_function *function = qemu_function_of("qemu_plugin_insn_data");

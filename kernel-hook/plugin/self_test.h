@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Do QEMU's own functions mean what we take them to mean? The interface for plugins says where a block of guest code
- * begins that a CPU is about to run, and what stands there: its program counter and its memory have to agree.
+ * Checks that QEMU's own functions do what we think they do. When a CPU is about to run a block of guest code, QEMU's
+ * interface for plugins tells the block's address and bytes. The CPU's program counter and memory, as our functions
+ * read them, have to agree with that.
  */
 #ifndef PLUGIN_SELF_TEST_H
 #define PLUGIN_SELF_TEST_H
@@ -20,7 +21,7 @@ struct self_test {
 
 enum self_test_result { SELF_TEST_GOES_ON, SELF_TEST_GOOD, SELF_TEST_BAD };
 
-/* On a CPU's thread, of a block that it has translated to run it. */
+/* On the thread of the CPU that has just translated this block, and runs it next. */
 enum self_test_result self_test_block(struct self_test *test, const struct qemu_plugin_tb *tb);
 
 #endif

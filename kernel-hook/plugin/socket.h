@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A unix socket as the way out (transport.h): it listens, and serves one host at a time; others wait until that one
- * has gone, as with a port of QEMU's own. Nothing here waits.
+ * The transport (transport.h) of the plugin: a unix socket. It serves one client at a time, a ktop on the host. Other
+ * clients wait until that one has gone, as they do at a virtio-serial port's socket. No function here waits. The
+ * drainer makes all calls, but for those of plugin_socket_listen(), plugin_socket_serve() and plugin_socket_remove():
+ * they come before it begins or after it has ended.
  */
 #ifndef PLUGIN_SOCKET_H
 #define PLUGIN_SOCKET_H
@@ -16,22 +18,22 @@
 struct plugin_socket {
 	struct ktop_transport transport;	/* the first member */
 	int listener, client;			/* -1: none */
-	uint32_t connections;
-	uint32_t size, sent;			/* bytes of the buffer that are to go, and have gone */
+	uint32_t connections;			/* clients so far */
+	uint32_t size, sent;			/* bytes in the buffer; how many of them are sent */
 	uint8_t buffer[KTOP_PACKET_MAX];
-	char path[108];				/* as struct sockaddr_un has it */
+	char path[108];				/* as long as in struct sockaddr_un */
 };
 
-/* NULL, or why it cannot listen there. A file that a dead one has left is taken away. */
+/* Replaces a socket file on which nobody listens any more. Returns NULL, or why it cannot listen there. */
 const char *plugin_socket_listen(struct plugin_socket *socket, const char *path);
 
-/* Does not listen: serves this connected client alone, until it has gone; -1: none. Takes it over. */
+/* Serves this connected client alone, and does not listen. Owns `client` from now on; -1: there is none. */
 void plugin_socket_serve(struct plugin_socket *socket, int client);
 
-/* What to wait for: who comes, what it says, or room for what it has not read yet. */
+/* What to poll for: a client that connects, a line from it, or room for bytes that it has not taken yet. */
 struct pollfd plugin_socket_wait(const struct plugin_socket *socket);
 
-/* Takes its file away. Whoever is connected stays. */
+/* Removes the socket file, so nobody else can connect. A client that is connected stays. */
 void plugin_socket_remove(struct plugin_socket *socket);
 
 #endif

@@ -8,8 +8,8 @@
 struct target_state;
 
 /*
- * `stack` has `size` bytes from the stack pointer on, fewer than KTOP_STACK_MAX if memory ends there. An address outside
- * of them, which is the guest's word and need not be memory; 0: the stack is all there, or nobody knows.
+ * `stack`: `size` bytes from the stack pointer on, fewer than KTOP_STACK_MAX if memory ends there. Returns an address
+ * outside of them. The guest wrote it, so there need not be memory. 0: nothing is missing, or nobody knows where it is.
  */
 uint64_t stack_link(const struct target_state *state, const uint8_t *stack, uint32_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is read of a CPU of the guest, by the CPU's architecture, from the registers that QEMU shows a debugger. Called
- * while that CPU does nothing else.
+ * Reads the state of a guest's CPU from the registers that QEMU shows a debugger. What is in which register depends on
+ * the CPU's architecture. All calls are made while that CPU does nothing else.
  */
 #ifndef PLUGIN_TARGET_H
 #define PLUGIN_TARGET_H
@@ -12,41 +12,46 @@
 enum { TARGET_REGISTERS = 33 };
 
 struct target_state {
-	uint8_t mode;			/* enum ktop_mode but idle; KTOP_MODES: unknown */
+	uint8_t mode;			/* enum ktop_mode, but never idle; KTOP_MODES: unknown */
 	uint8_t arch;			/* enum ktop_arch */
 	uint64_t space, base;		/* as a raw sample has them */
-	uint64_t pc;			/* as an address in the guest's memory, whatever segment it is in */
+	uint64_t pc;			/* a linear address: the base of its segment is added */
 	uint64_t sp;
-	bool flat;			/* sp is an address as well */
-	uint32_t count;			/* of registers */
-	uint64_t registers[TARGET_REGISTERS];
+	bool flat;			/* segments have no base, so sp is a linear address, too */
+	uint32_t count;			/* of `registers` */
+	uint64_t registers[TARGET_REGISTERS];	/* by DWARF's numbers */
 };
 
-/* What no register tells: 8 bytes each, in QEMU's own CPU. The first one tells where the others can be believed. */
+/*
+ * Facts that no register has: fields of 8 bytes in QEMU's own CPU structure (migrated.h). The first one is there to be
+ * compared with the register: if they agree, the other fields are where they are thought to be.
+ */
 enum target_field { TARGET_FIELD_PC, TARGET_FIELD_MODE, TARGET_FIELD_SPACE, TARGET_FIELD_BASE, TARGET_FIELDS };
 
-/* A CPU that can be read. `number`: a register, as QEMU counts them for a debugger. False: none of so many bytes. */
+/* A CPU that can be read. */
 struct target_cpu {
+	/* `number`: of a register, as QEMU counts them for a debugger. False: there is none of so many bytes. */
 	bool (*get)(const struct target_cpu *cpu, unsigned number, unsigned size, uint64_t *value);
-	bool (*field)(const struct target_cpu *cpu, enum target_field field, uint64_t *value);	/* NULL: has none */
+	/* NULL: fields cannot be read. False: this one is not known. */
+	bool (*field)(const struct target_cpu *cpu, enum target_field field, uint64_t *value);
 };
 
 struct target;
 
-/* By QEMU's name of it; NULL: not one that is known here. */
+/* `name`: QEMU's name of the architecture. NULL: it is not known here. */
 const struct target *target_find(const char *name);
 
-/* The name of the function of QEMU that reads a register. */
+/* The name of QEMU's function that reads a register. */
 const char *target_function(const struct target *target);
 
-/* The names of the fields' description and of a field in it, in QEMU; NULL: none is needed. */
+/* QEMU's names of the description that has the fields, and of a field in it. NULL: there is none. */
 const char *target_description(const struct target *target);
 const char *target_field(const struct target *target, enum target_field field);
 
-/* The number of the program counter, by which target_cpu reads it. */
+/* The number of the program counter, for target_cpu.get. */
 unsigned target_pc(const struct target *target);
 
-/* False: QEMU does not give its registers as is known here. */
+/* False: QEMU's registers are not those that are known here. */
 bool target_read(const struct target *target, const struct target_cpu *cpu, struct target_state *state);
 
 #endif

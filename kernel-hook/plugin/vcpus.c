@@ -8,27 +8,31 @@
 #include "thread.h"
 #include "vcpus.h"
 
-enum { NS_PER_SECOND = 1000000000 };
-
 /*
- * Between two looks, in ns: at a call that is under way, twice as long each time; at a machine whose clock stands.
- * So who has been called need not wake the timer, which would cost the guest time.
+ * A CPU does not tell the timer that its call is over: waking the timer would cost the guest time. The timer looks
+ * instead.
  */
-enum { LOOK_AT_CALL = 100000, LOOK_DOUBLED = 8, LOOK_AT_CLOCK = 20000000 };
+enum {
+	LOOK_AT_CALL = 100000,		/* ns until the first look at a call; twice as long until each next one */
+	LOOK_DOUBLED = 8,		/* how many times it doubles */
+	LOOK_AT_CLOCK = 20000000,	/* ns between two looks while the machine's clock stands still */
+};
 
 struct vcpu {
 	struct vcpus *vcpus;		/* fixed */
 	uint32_t index;
-	enum { VCPU_NONE, VCPU_NEW, VCPU_WHOLE } state;	/* under the lock */
-	uint32_t looks;			/* likewise: at this call */
-	struct call call;		/* atomic */
+	/* under the lock */
+	enum { VCPU_NONE, VCPU_NEW, VCPU_COMPLETE } state;
+	uint32_t looks;			/* how often the timer has looked at this call, LOOK_DOUBLED at most */
+
+	struct call call;		/* call.h says who writes what */
 };
 
 struct vcpus {
 	const struct qemu *qemu;
 	vcpus_call *call;
 	uint32_t count;
-	bool any_new;			/* atomic; a CPU waits to be found whole */
+	bool any_new;			/* atomic; a CPU is new, and not known to be complete */
 	bool ended;			/* atomic; set under the lock */
 
 	pthread_mutex_t lock;
@@ -57,7 +61,7 @@ struct vcpus *vcpus_prepare(const struct qemu *qemu, uint32_t count, vcpus_call 
 	return vcpus;
 }
 
-/* ---- which there are ---- */
+/* ---- which CPUs there are ---- */
 
 static void set_state(struct vcpus *vcpus, uint32_t index, int state)
 {
@@ -81,12 +85,12 @@ void vcpus_remove(struct vcpus *vcpus, uint32_t index)
 	set_state(vcpus, index, VCPU_NONE);
 }
 
-/* Under the lock, where QEMU builds none. */
+/* Under the lock, while QEMU builds no CPU: each new one is complete. */
 static void take_new(struct vcpus *vcpus)
 {
 	for (uint32_t i = 0; i < vcpus->count; i++)
 		if (vcpus->all[i].state == VCPU_NEW)
-			vcpus->all[i].state = VCPU_WHOLE;
+			vcpus->all[i].state = VCPU_COMPLETE;
 	__atomic_store_n(&vcpus->any_new, false, __ATOMIC_RELAXED);
 }
 
@@ -119,14 +123,14 @@ static uint64_t until_next_look(struct vcpu *vcpu)
 	return wait;
 }
 
-/* Has it called, if its time has come. In how many ns it is to be looked at again. */
+/* Asks for the CPU's call, if its time has come. Returns in how many ns to look at the CPU again. */
 static uint64_t look_at(struct vcpu *vcpu, uint64_t now)
 {
 	const struct qemu *qemu = vcpu->vcpus->qemu;
 	struct qemu_cpu *cpu;
 	uint64_t due;
 
-	if (vcpu->state != VCPU_WHOLE)
+	if (vcpu->state != VCPU_COMPLETE)
 		return CALL_NEVER;
 	if (call_is_under_way(&vcpu->call))
 		return until_next_look(vcpu);
@@ -164,8 +168,8 @@ static void wait_for(struct vcpus *vcpus, uint64_t ns)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	ns += (uint64_t)until.tv_nsec;
-	until.tv_sec += (time_t)(ns / NS_PER_SECOND);
-	until.tv_nsec = (long)(ns % NS_PER_SECOND);
+	until.tv_sec += (time_t)(ns / CLOCK_NS_PER_SECOND);
+	until.tv_nsec = (long)(ns % CLOCK_NS_PER_SECOND);
 	pthread_cond_timedwait(&vcpus->woken, &vcpus->lock, &until);
 }
 
@@ -210,9 +214,9 @@ void vcpus_end(struct vcpus *vcpus)
 		thread_join(vcpus->thread);
 }
 
-/* ---- wishes ---- */
+/* ---- from any thread ---- */
 
-void vcpus_wish(struct vcpus *vcpus, uint32_t index, uint64_t at)
+void vcpus_call_at(struct vcpus *vcpus, uint32_t index, uint64_t at)
 {
 	call_want(&vcpus->all[index].call, at);
 }

@@ -42,7 +42,7 @@ static struct {
 	struct ktop *ktop;		/* NULL: the stub has not told yet what machine it is */
 	uint32_t cpu;			/* that is being sampled */
 	uint64_t gate;			/* what gate 0 of a Linux kernel leads to; 0: not known */
-	uint64_t wishes[CPUS];		/* when each CPU is to be sampled, by the clock below */
+	uint64_t deadlines[CPUS];	/* when each CPU is to be sampled, by the clock below */
 
 	/* The clock: the host's, without the time in which somebody else had stopped the machine. */
 	uint64_t away;			/* ns in which it was stopped so far */
@@ -84,7 +84,7 @@ const struct ktop_current *ktop_port_current(uint64_t pc)
 
 void ktop_port_timer(uint64_t deadline)
 {
-	sampler.wishes[sampler.cpu] = deadline;
+	sampler.deadlines[sampler.cpu] = deadline;
 }
 
 /* begin_grids does it. */
@@ -140,16 +140,17 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 static void tick(uint32_t cpu)
 {
 	sampler.cpu = cpu;
-	sampler.wishes[cpu] = NEVER;
+	sampler.deadlines[cpu] = NEVER;
 	ktop_tick(sampler.ktop, &(struct ktop_regs) { .pc = 0 });
 }
 
-/* A new order is obeyed at once: nothing is due then, so nothing is read. */
+/* Starts the grids of a new generation (hook.h) at once. Nothing is due at that moment, so no CPU is read for it. */
 static void begin_grids(void)
 {
 	sampler.moment = util_now();
 	for (uint32_t i = 0; i < sampler.ktop->cpus; i++)
-		if (sampler.ktop->sampler != KTOP_NONE && sampler.ktop->cpu[i].order != sampler.ktop->cpu[i].started)
+		if (sampler.ktop->sampler != KTOP_NONE &&
+				sampler.ktop->cpu[i].generation != sampler.ktop->cpu[i].started)
 			tick(i);
 	sampler.moment = 0;
 }
@@ -163,7 +164,7 @@ static void take_sample(void)
 	sampler.rests = sampler.moment + RUNS * gdb_stub_stopped(sampler.stub);
 	now = ktop_port_clock();
 	for (uint32_t i = 0; i < sampler.ktop->cpus; i++) {
-		if (sampler.wishes[i] > now)
+		if (sampler.deadlines[i] > now)
 			continue;
 		tick(i);
 		ktop_count(&ktop_ring(&sampler.ktop->cpu[i], KTOP_SAMPLES)->cost, gdb_stub_stopped(sampler.stub));
@@ -227,18 +228,18 @@ static bool begin(void)
 	if (sampler.ktop)
 		ktop_str_set(&sampler.ktop->meta.note, NOTE);
 	for (uint32_t i = 0; sampler.ktop && i < facts.cpus; i++) {
-		sampler.wishes[i] = NEVER;
+		sampler.deadlines[i] = NEVER;
 		sampler.ktop->cpu[i].grid.seed = sampler.ktop->cpu[0].grid.seed;
 	}
 	return sampler.ktop;
 }
 
-static uint64_t next_wish(void)
+static uint64_t next_deadline(void)
 {
 	uint64_t next = NEVER;
 
 	for (uint32_t i = 0; sampler.ktop && i < sampler.ktop->cpus; i++)
-		next = sampler.wishes[i] < next ? sampler.wishes[i] : next;
+		next = sampler.deadlines[i] < next ? sampler.deadlines[i] : next;
 	return next;
 }
 
@@ -268,23 +269,23 @@ static bool is_due(uint64_t now)
 {
 	enum gdb_state state = gdb_stub_state(sampler.stub);
 
-	return (state == GDB_RUNNING && now >= sampler.rests && next_wish() <= ktop_port_clock()) ||
-		(state == GDB_PAUSED && next_wish() != NEVER && now >= gdb_stub_due(sampler.stub));
+	return (state == GDB_RUNNING && now >= sampler.rests && next_deadline() <= ktop_port_clock()) ||
+		(state == GDB_PAUSED && next_deadline() != NEVER && now >= gdb_stub_due(sampler.stub));
 }
 
 /* The host's time by which there is something to do. */
 static uint64_t due(uint64_t now)
 {
 	uint64_t stub = gdb_stub_due(sampler.stub), beat = now + (uint64_t)BEAT_MS * NS_PER_MS;
-	uint64_t wish = gdb_stub_state(sampler.stub) == GDB_RUNNING ? next_wish() : NEVER;
+	uint64_t sample = gdb_stub_state(sampler.stub) == GDB_RUNNING ? next_deadline() : NEVER;
 	uint64_t by = sampler.ktop && !sampler.paused ? ktop_drain_by(sampler.ktop) + sampler.away : beat;
 
 	by = by < beat ? by : beat;
 	by = by < stub ? by : stub;
-	if (wish == NEVER)
+	if (sample == NEVER)
 		return by;
-	wish = wish + sampler.away > sampler.rests ? wish + sampler.away : sampler.rests;
-	return wish < by ? wish : by;
+	sample = sample + sampler.away > sampler.rests ? sample + sampler.away : sampler.rests;
+	return sample < by ? sample : by;
 }
 
 static void wait_for_more(uint64_t now)

@@ -64,13 +64,13 @@ static void cpus(void **state)
 	(void)state;
 	done("start\n", "started");
 	done("cpu 2 off\n", "cpu 2 off");
-	assert_int_equal(ktop->cpu[2].order, 0);
-	assert_int_not_equal(ktop->cpu[1].order, 0);
+	assert_int_equal(ktop->cpu[2].generation, 0);
+	assert_int_not_equal(ktop->cpu[1].generation, 0);
 	done("cpu all off\n", "cpu all off");
-	assert_int_equal(ktop->cpu[1].order, 0);
+	assert_int_equal(ktop->cpu[1].generation, 0);
 	done("cpu 2 on\n", "cpu 2 on");
-	assert_int_equal(ktop->cpu[1].order, 0);
-	assert_int_not_equal(ktop->cpu[2].order, 0);
+	assert_int_equal(ktop->cpu[1].generation, 0);
+	assert_int_not_equal(ktop->cpu[2].generation, 0);
 	done("cpu all on\n", "cpu all on");
 	refused("cpu 4 on\n", "cpu 4 is not there: the last one is 3");
 	refused("cpu 1\n", bad);

@@ -30,7 +30,7 @@ static void *pacer(void *argument)
 	fake_cpu = 1;
 	for (; rounds < ROUNDS || !__atomic_load_n(&taken, __ATOMIC_RELAXED); rounds++) {
 		if (rounds % 3 == 0)
-			__atomic_store_n(&ktop->order, ktop->order + 1, __ATOMIC_RELEASE);
+			__atomic_store_n(&ktop->generation, ktop->generation + 1, __ATOMIC_RELEASE);
 		ktop_pace(ktop);
 		__atomic_add_fetch(&fake_port.clock, PERIOD, __ATOMIC_RELAXED);
 	}

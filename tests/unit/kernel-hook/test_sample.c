@@ -57,7 +57,7 @@ static int tear_down(void **state)
 static void by_nmi(void)
 {
 	ktop->control.mode = KTOP_NMI;
-	ktop->wish = KTOP_NMI;
+	ktop->wanted = KTOP_NMI;
 	ktop_drain(ktop);
 	assert_int_equal(ktop->sampler, KTOP_NMI);
 }
@@ -121,7 +121,7 @@ static void the_first_tick_arms_the_timer(void **state)
 static void off_is_off(void **state)
 {
 	(void)state;
-	ktop->wish = KTOP_NONE;
+	ktop->wanted = KTOP_NONE;
 	ktop_drain(ktop);
 	fake_port.timer[0] = 0;
 	for (int i = 0; i < 100; i++)
@@ -201,9 +201,9 @@ static void a_cpu_that_is_off_takes_nothing_and_misses_nothing(void **state)
 
 	(void)state;
 	tick_at(1000000, &in_user);
-	ktop->cpu[0].order = 0;
+	ktop->cpu[0].generation = 0;
 	tick_at(1000000 + 5 * PERIOD, &in_user);
-	ktop->cpu[0].order = ++ktop->order;
+	ktop->cpu[0].generation = ++ktop->generation;
 	tick_at(1000000 + 500 * PERIOD, &in_user);
 	tick_at(fake_port.timer[0], &in_user);
 	sums = take_all(0);
@@ -214,7 +214,7 @@ static void a_cpu_that_is_off_takes_nothing_and_misses_nothing(void **state)
 
 static struct sums sample(const struct ktop_regs *regs)
 {
-	ktop->cpu[0].order = ++ktop->order;
+	ktop->cpu[0].generation = ++ktop->generation;
 	ktop_tick(ktop, regs);
 	tick_at(fake_port.timer[0], regs);
 	return take_all(0);
@@ -305,7 +305,7 @@ static void the_last_cpu_is_set_aside_only_while_it_paces(void **state)
 	by_nmi();
 	assert_true(ktop_set_aside(ktop, CPUS - 1));
 	assert_false(ktop_set_aside(ktop, 0));
-	ktop->wish = KTOP_NONE;
+	ktop->wanted = KTOP_NONE;
 	assert_false(ktop_set_aside(ktop, CPUS - 1));
 }
 
@@ -400,7 +400,7 @@ static void an_nmi_after_the_stop_is_ours_but_takes_nothing(void **state)
 	by_nmi();
 	fake_port.clock = ktop_pace(ktop);
 	ktop_pace(ktop);
-	ktop->wish = KTOP_NONE;
+	ktop->wanted = KTOP_NONE;
 	ktop_drain(ktop);
 	fake_cpu = 1;
 	assert_true(ktop_nmi(ktop, &in_user));
@@ -414,7 +414,7 @@ static void what_was_open_at_the_stop_is_not_due_at_the_next_start(void **state)
 	by_nmi();
 	for (int i = 0; i < 6; i++)
 		fake_port.clock = ktop_pace(ktop);	/* the CPU does not answer */
-	ktop->wish = KTOP_NONE;
+	ktop->wanted = KTOP_NONE;
 	ktop_drain(ktop);
 	by_nmi();
 	fake_port.nmis[0] = 0;
@@ -428,7 +428,7 @@ static void what_was_open_at_the_stop_is_not_due_at_the_next_start(void **state)
 
 static void switch_to_nmi(void)
 {
-	ktop->wish = KTOP_NMI;
+	ktop->wanted = KTOP_NMI;
 	ktop_drain(ktop);
 }
 

@@ -84,7 +84,7 @@ static void switch_set_up(void)
 	boot(false);
 	tick();
 	tick();
-	ktop->wish = KTOP_NMI;
+	ktop->wanted = KTOP_NMI;
 	fake_port.at_user_read = no_other_sampler_is_in_force;
 }
 
@@ -124,7 +124,7 @@ static void look_at_counts(void)
 
 static void trace_off(void)
 {
-	ktop_sampler_wish(ktop, KTOP_NONE);
+	ktop_sampler_want(ktop, KTOP_NONE);
 	for (int i = 0; i < 4; i++)
 		look_at_counts();
 }
@@ -150,10 +150,10 @@ static void on_set_up(bool by_nmi)
 	boot(by_nmi);
 	for (int i = 0; i < 3; i++)
 		by_nmi ? pace() : tick();
-	ktop_sampler_wish(ktop, KTOP_NONE);
+	ktop_sampler_want(ktop, KTOP_NONE);
 	ktop_sampler_settle(ktop);
 	fake_port.clock += LONG;
-	ktop_sampler_wish(ktop, by_nmi ? KTOP_NMI : KTOP_TIMER);
+	ktop_sampler_want(ktop, by_nmi ? KTOP_NMI : KTOP_TIMER);
 }
 
 static void timer_on_set_up(void)
@@ -228,7 +228,7 @@ static void ticks_by_the_rate(void)
 
 	ticks();
 	if (cpu->started != first && cpu->grid.period != PERIOD / 2)
-		scenario_wrong("a new order goes by the old period");
+		scenario_wrong("a new generation goes by the old period");
 }
 
 static void paces_by_the_rate(void)
@@ -237,7 +237,7 @@ static void paces_by_the_rate(void)
 
 	paces();
 	if (ktop->pacer_started != first && ktop->pacer.period != PERIOD / 2)
-		scenario_wrong("a new order goes by the old period");
+		scenario_wrong("a new generation goes by the old period");
 }
 
 static void pair_4_a_new_order_has_its_period_by_timer(void **state)
@@ -276,7 +276,7 @@ static void paces_with_starts(void)
 {
 	for (int i = 0; i < 3; i++) {
 		paces();
-		__atomic_store_n(&ktop->order, ktop->order + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&ktop->generation, ktop->generation + 1, __ATOMIC_RELEASE);
 	}
 	pace();
 }

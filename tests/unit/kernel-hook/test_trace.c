@@ -91,14 +91,14 @@ static void trace_points_obey_the_mask(void **state)
 		ktop_trace_syscall_exit(ktop, 7, 8, 9);
 		assert_int_equal(ring->committed, bit + 1);
 	}
-	ktop->cpu[0].order = 0;
+	ktop->cpu[0].generation = 0;
 	ktop_trace_syscall_exit(ktop, 7, 8, 9);
 	assert_int_equal(ring->committed, 5);
 }
 
 static void stop_inside(void)
 {
-	ktop_sampler_wish(ktop, KTOP_NONE);
+	ktop_sampler_want(ktop, KTOP_NONE);
 }
 
 static void an_event_overtaken_by_a_stop_is_discarded(void **state)
