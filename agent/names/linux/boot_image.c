@@ -111,7 +111,7 @@ static bool find_payload(const struct unpacked *file, enum kind kind, size_t *at
 	return *at <= file->size && *size <= file->size - *at;
 }
 
-/* Replaces the file by what is packed in it; again, if that is packed, too. */
+/* Replaces the file by what is packed in it, and again, as long as the result is packed, too. */
 static bool unwrap(struct unpacked *file, struct budget *budget, const char **why)
 {
 	enum kind kind = kind_of(file->bytes, file->size);

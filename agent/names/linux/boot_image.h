@@ -13,7 +13,7 @@
 struct budget;
 struct unpacked;
 
-/* Does the file begin like such an image? No ELF file does. */
+/* Does the file begin like a boot image? An ELF file does not. */
 bool boot_image_is(int fd);
 
 /*

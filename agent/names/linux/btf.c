@@ -19,7 +19,7 @@ enum kind {
 	KIND_TYPE_TAG, KIND_ENUM64, KINDS,
 };
 
-/* What follows a type: bytes, and bytes for each of its elements. */
+/* How many bytes follow a type of each kind: a fixed number, and a number for each of its elements. */
 static const struct {
 	uint8_t fixed, each;
 } tails[KINDS] = {
@@ -32,7 +32,7 @@ struct btf {
 	struct budget *budget;
 	const uint8_t *types, *texts;
 	uint32_t texts_size;
-	uint32_t *places;		/* of type id - 1, in `types` */
+	uint32_t *places;		/* offset in `types`, by type id minus 1 */
 	uint32_t count, room;
 	uint32_t word;
 };
@@ -42,7 +42,7 @@ struct type {
 	enum kind kind;
 	uint32_t elements;
 	bool bits;			/* its members' offsets hold sizes of bit fields, too */
-	uint32_t value;			/* its size, or another type */
+	uint32_t value;			/* its size, or the type that it refers to */
 };
 
 static struct type type_at(const uint8_t *bytes)
@@ -68,7 +68,7 @@ static bool add_place(struct btf *btf, size_t place)
 	return true;
 }
 
-/* Up to the first type that makes no sense, or the end. False: there is no memory. */
+/* Indexes the types up to the first one that makes no sense, or the end. False: there is no memory. */
 static bool index_types(struct btf *btf, size_t size)
 {
 	for (size_t at = 0; size - at >= TYPE; ) {
@@ -128,7 +128,7 @@ void btf_free(struct btf *btf)
 
 /* ---- types ---- */
 
-/* Without typedefs and qualifiers. False: there is no such type. */
+/* Finds a type, behind typedefs and qualifiers. False: there is no such type. */
 static bool resolve(const struct btf *btf, uint32_t id, struct type *type)
 {
 	for (int step = 0; step < CHAIN; step++) {
@@ -143,7 +143,7 @@ static bool resolve(const struct btf *btf, uint32_t id, struct type *type)
 	return false;
 }
 
-/* 0: not known. `element`: of an array. */
+/* The bytes of a type; 0: not known. `element`: of an element, if it is an array. */
 static uint32_t size_of(const struct btf *btf, uint32_t id, uint32_t *element)
 {
 	uint64_t count = 1;
@@ -193,7 +193,7 @@ struct walk {
 	uint32_t offset, type;		/* what is found */
 };
 
-/* In bytes; false: it does not begin at one. */
+/* The offset of a member, in bytes. False: it does not begin at a byte. */
 static bool place_of(const struct type *type, const uint8_t *member, uint32_t *offset)
 {
 	uint32_t bits = bytes_32(member + 8);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a kernel's structs are laid out, by the BTF in its image (linux/Documentation/bpf/btf.rst). Nothing is owned
- * but an index: the types lie in the bytes that it was made of.
+ * How a kernel's structs are laid out, by the BTF in its image (linux/Documentation/bpf/btf.rst). It owns only
+ * an index. The types stay in the bytes that it was made from.
  */
 #ifndef BTF_H
 #define BTF_H
@@ -13,10 +13,10 @@
 struct budget;
 struct btf;
 
-struct btf_member {			/* bytes */
+struct btf_member {			/* all in bytes */
 	uint32_t offset;
-	uint32_t size;			/* of all elements, if it is an array; 0: not known */
-	uint32_t element;		/* of one of them, else as `size` */
+	uint32_t size;			/* of an array: of all its elements; 0: not known */
+	uint32_t element;		/* of an array: of one element; else as `size` */
 };
 
 /* Finds the first BTF in these bytes, which have to outlive it. `word`: bytes of a pointer. NULL: none. */

@@ -10,13 +10,14 @@
 enum {
 	CODE_MAX = 64 << 20,		/* bytes */
 	LEAST = 16,			/* return addresses that have to be call sites */
-	SURE = 10, DOUBTFUL = 2,	/* of 10 of them at most one is none; another slide has not even half */
+	SURE = 10,			/* by the right slide, at most 1 in 10 is no call site */
+	DOUBTFUL = 2,			/* by any other slide, not even 1 in 2 is one */
 };
 
 struct call_sites {
 	struct budget *budget;
 	uint64_t start, size;		/* of the code */
-	uint8_t *bits;			/* one for each byte */
+	uint8_t *bits;			/* one for each byte of code: a call returns there */
 };
 
 static size_t bits_size(uint64_t size)
@@ -61,7 +62,7 @@ static void mark_riscv64(struct call_sites *sites, const uint8_t *code)
 	}
 }
 
-/* E8 and a distance that stays in the code; other bytes look like that now and then. */
+/* A call is E8 and a distance that does not leave the code. Other bytes may look the same, now and then. */
 static void mark_x86(struct call_sites *sites, const uint8_t *code)
 {
 	for (uint64_t at = 0; at + 6 <= sites->size; at++) {
@@ -116,7 +117,7 @@ void call_sites_free(struct call_sites *sites)
 }
 
 struct score {
-	size_t inside, right;		/* addresses that are in the code by this slide; call sites among them */
+	size_t inside, right;		/* addresses that this slide puts into the code; call sites among them */
 };
 
 static struct score score_of(const struct call_sites *sites, const uint64_t *returns, size_t count, uint64_t slide)
@@ -132,7 +133,7 @@ static struct score score_of(const struct call_sites *sites, const uint64_t *ret
 	return score;
 }
 
-/* Every slide that brings this address into the code. */
+/* Tries each slide that puts this address into the code. */
 static bool try_slides(const struct call_sites *sites, const uint64_t *returns, size_t count, uint64_t step,
 	uint64_t address, uint64_t *slide)
 {

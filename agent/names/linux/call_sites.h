@@ -14,14 +14,18 @@ struct budget;
 struct call_sites;
 struct kernel_bytes;
 
-/* Of the code between two link addresses. NULL: it is not there, no memory is, or calls are not known of that CPU. */
+/*
+ * Finds the call sites of the code between two link addresses. NULL: the bytes do not have that code, ktop does not
+ * know the calls of that CPU, or there is no memory.
+ */
 struct call_sites *call_sites_new(const struct kernel_bytes *kernel, uint64_t start, uint64_t end,
 	struct budget *budget);
 void call_sites_free(struct call_sites *sites);	/* NULL is allowed */
 
 /*
- * The one slide, a multiple of `step`, by which these return addresses become call sites, but for a few. Addresses of
- * other code, such as modules', may be among them. False: they are too few to be sure, or more than one slide would do.
+ * Finds the slide, a multiple of `step`, that makes call sites of nearly all these return addresses that it puts into
+ * the code. Addresses of other code, such as modules', may be among them. False: they are too few to be sure, or more
+ * than one slide fits.
  */
 bool call_sites_slide(const struct call_sites *sites, const uint64_t *returns, size_t count, uint64_t step,
 	uint64_t *slide);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the members of a Linux kernel's structs lie that ktop reads in the guest's memory. In bytes. */
+/* The offsets, in bytes, of the members of a Linux kernel's structs that ktop reads in the guest's memory. */
 #ifndef KERNEL_LAYOUT_H
 #define KERNEL_LAYOUT_H
 
@@ -8,31 +8,34 @@
 
 struct btf;
 
-/* A list of code that the kernel makes while it runs. */
+/* The kernel keeps lists of the code that it generates while it runs. The struct of an entry of such a list: */
 struct code_list_layout {
-	bool known;
-	bool ends;			/* `length` is its end, not its size */
-	uint32_t list, start, length;
-	uint32_t name, name_size;	/* name_size 0: it has none */
+	bool known;			/* the rest is known */
+	bool ends;			/* the member `length` has the code's end, not its size */
+	uint32_t list, start, length;	/* the links of the list; the code */
+	uint32_t name, name_size;	/* name_size 0: it has no name */
 };
 
 struct kernel_layout {
-	bool modules;			/* the following is known: of struct module */
+	/* struct module */
+	bool modules;			/* these members are known */
 	uint32_t module_list, module_name, module_name_size;
-	uint32_t parts, parts_count, part_size;		/* its memory: so many structs, each so large */
-	uint32_t part_base, part_length;		/* in each: a pointer, and 32 bits */
-	uint32_t init_part;		/* another one of them, beside; 0: none */
-	uint32_t kallsyms;		/* a pointer to this: */
-	uint32_t symbols, symbols_count, texts, types;	/* in struct mod_kallsyms */
-	bool orc;			/* and this: of its ORC tables */
+	uint32_t parts, parts_count, part_size;	/* an array of structs, one for each part of the module's memory */
+	uint32_t part_base, part_length;	/* in each of them: a pointer, and 32 bits */
+	uint32_t init_part;		/* one more such struct, outside the array; 0: none */
+	uint32_t kallsyms;		/* a pointer to a struct mod_kallsyms */
+	uint32_t symbols, symbols_count, texts, types;	/* in that one */
+	bool orc;			/* the next members, its ORC tables, are known */
 	uint32_t orc_count, orc_ips, orc_entries;
 
-	struct code_list_layout bpf, trampolines;	/* of struct bpf_ksym; of struct ftrace_ops */
+	struct code_list_layout bpf, trampolines;	/* struct bpf_ksym; struct ftrace_ops */
 
-	bool tasks;			/* the following is known: of struct task_struct */
+	/* struct task_struct */
+	bool tasks;			/* these members are known */
 	uint32_t task_list, task_pid, task_group, task_comm, task_comm_size, task_stack;
 };
 
+/* Sets what the BTF knows. `btf` may be NULL: nothing is known. */
 void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf);
 
 #endif

@@ -22,11 +22,11 @@ struct orc_entry;
 
 enum landmark {				/* symbols that ktop looks for */
 	LANDMARK_TEXT,			/* where the kernel begins */
-	LANDMARK_CODE, LANDMARK_CODE_END,
+	LANDMARK_CODE, LANDMARK_CODE_END,	/* its code */
 	LANDMARK_DIVIDE_ERROR,		/* x86: the handler of gate 0 of the IDT */
 	LANDMARK_THUNKS,		/* x86: code by which functions are called whose address is in a register */
 	LANDMARK_VECTORS,		/* arm64 */
-	LANDMARK_BANNER,
+	LANDMARK_BANNER,		/* the text with its version */
 	LANDMARK_MODULES, LANDMARK_BPF, LANDMARK_TRAMPOLINES, LANDMARK_INIT_TASK,
 	LANDMARK_CURRENT_TASK, LANDMARK_PCPU_HOT, LANDMARK_PER_CPU_OFFSET,	/* the first two are absolute */
 	LANDMARK_NOTES, LANDMARK_NOTES_END,
@@ -39,12 +39,12 @@ enum { LINUX_BANNER_MAX = 127, LINUX_BUILD_ID_MAX = 64 };
 struct linux_kernel {
 	enum kernel_machine machine;
 	uint64_t start;			/* address of its first byte */
-	uint64_t base;			/* of its table of symbols; moves with the kernel */
+	uint64_t base;			/* kallsyms.base: moves with the kernel */
 	uint64_t base_place;		/* the address where the kernel stores `base`; 0: nowhere */
 	uint32_t known;			/* bit i: landmarks[i] is known */
 	uint64_t landmarks[LANDMARKS];
 	char banner[LINUX_BANNER_MAX + 1];	/* "Linux version 6.1..."; any bytes, "" if it was not found */
-	uint64_t room;			/* boot_image_room */
+	uint64_t room;			/* boot_image_room(); 0: not known */
 	size_t build_id_size;		/* 0: unknown */
 	uint8_t build_id[LINUX_BUILD_ID_MAX];
 	struct kernel_layout layout;	/* by its BTF; all 0: it has none */
@@ -53,8 +53,8 @@ struct linux_kernel {
 };
 
 /*
- * `kallsyms` was found in these bytes. If they are an Image, this sets their addresses; and it sets the
- * base of `kallsyms`, if the boot would write it. NULL: an Image that does not say where it was linked.
+ * `kallsyms` was found in `bytes`. If the bytes are an Image, this sets their addresses. If only the boot writes the
+ * base of `kallsyms`, this sets it to what the boot would write. NULL: an Image does not say where it was linked.
  */
 struct linux_kernel *linux_kernel_new(struct kernel_bytes *bytes, struct kallsyms *kallsyms,
 	struct budget *budget);

@@ -11,11 +11,11 @@ enum {
 	PAGE = 4096,
 	SYMBOL = 24, SYMBOL_VALUE = 8, SYMBOL_SIZE = 16,	/* Elf64_Sym */
 	NAME_MAX_BYTES = 512,
-	CODE_MAX = 4 << 20,			/* bytes of one piece of made code */
+	CODE_MAX = 4 << 20,			/* bytes of one piece of generated code */
 	ORC_MAX = 1 << 18, IP = 4, ENTRY = 6,
 };
 
-/* What is read in order costs one read a page. */
+/* Keeps the last page, so that reads in order of address cost one read a page. */
 struct page_reader {
 	const struct memory_reader *memory;
 	uint64_t page;
@@ -40,7 +40,7 @@ static bool read_bytes(struct page_reader *reader, uint64_t address, void *to, s
 	return true;
 }
 
-/* As much of a text as there is; it ends where the page that cannot be read begins. */
+/* Reads a text, up to its end, the end of `room`, or the first page that cannot be read. */
 static void read_text(struct page_reader *reader, uint64_t address, char *text, size_t room)
 {
 	size_t size = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The modules of a Linux kernel that runs, by its own list of them in its memory. It may change while it is read, and
- * it may lie: what makes no sense is left out, and a walk has an end. Addresses are run addresses.
+ * Reads the list of modules in the memory of a running Linux kernel. The list may change while it is read, and its
+ * contents are hostile: what makes no sense is left out, and each walk ends. Addresses are run addresses.
  */
 #ifndef MODULES_H
 #define MODULES_H
@@ -25,8 +25,8 @@ struct module_part {
 };
 
 struct kernel_module {
-	uint64_t at;			/* of its struct module */
-	uint32_t count;
+	uint64_t at;			/* the address of its struct module */
+	uint32_t count;			/* of `parts` */
 	struct module_part parts[MODULE_PARTS];	/* its memory, without parts that are empty */
 	char name[MODULE_NAME_MAX + 1];	/* any bytes */
 };
@@ -38,24 +38,28 @@ struct module_symbol {
 };
 
 struct module_visitor {
-	bool (*module)(void *context, const struct kernel_module *module);	/* false: no more */
-	bool (*symbol)(void *context, const struct module_symbol *symbol);	/* likewise */
+	/* Each is called for one module or symbol. False ends the visit. */
+	bool (*module)(void *context, const struct kernel_module *module);
+	bool (*symbol)(void *context, const struct module_symbol *symbol);
 	void *context;
 };
 
-/* `head`: where `modules` runs. False: the list did not lead back to its head; what was found has been visited. */
+/* `head`: the run address of `modules`. False: the list does not lead back to its head. What it has was visited. */
 bool modules_visit(const struct kernel_layout *layout, uint64_t head, const struct memory_reader *memory,
 	const struct module_visitor *visitor);
 
-/* Its symbols of code. False: they could not be read to their end. */
+/* Visits the module's symbols of code. False: they could not be read to their end. */
 bool module_symbols_visit(const struct kernel_layout *layout, const struct kernel_module *module,
 	const struct memory_reader *memory, const struct module_visitor *visitor);
 
-/* What a list of made code has, each as a symbol; one without a name has the name "". `head`: where the list runs. */
+/*
+ * Visits a list of generated code, each piece as a symbol. `head`: the list's run address. A piece may have the name
+ * "".
+ */
 bool code_list_visit(const struct code_list_layout *layout, uint64_t head, const struct memory_reader *memory,
 	const struct module_visitor *visitor);
 
-/* Its ORC tables. NULL: it has none, they cannot be read, or there is no memory. */
+/* Reads the module's ORC tables. NULL: it has none, they cannot be read, or there is no memory. */
 struct orc *module_orc(const struct kernel_layout *layout, const struct kernel_module *module,
 	const struct memory_reader *memory, enum orc_format format, struct budget *budget);
 

@@ -12,7 +12,7 @@
 enum {
 	GATE_SIZE = 16, GATE_PRESENT = 0x80,	/* in its byte 5 */
 	PAGE = 4096,
-	X86_RANGE = 1 << 30, I386_RANGE = 512 << 20,	/* how far it moves it up */
+	X86_RANGE = 1 << 30, I386_RANGE = 512 << 20,	/* how far KASLR moves the kernel up */
 	KERNEL_MOST = 128 << 20,		/* from the start of a kernel to any of its code */
 	BANNER_LEAST = 24,			/* bytes that tell one kernel from another */
 };

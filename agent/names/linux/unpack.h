@@ -22,7 +22,7 @@ bool unpack_knows(const uint8_t *packed, size_t size);
 
 /*
  * The last four bytes tell the size once unpacked: Linux puts them behind each payload, and gzip does, too. This
- * takes that much memory and no more, and ends with the input. False with `*why`.
+ * takes that much memory and no more, and ends where the input ends. False with `*why`.
  */
 bool unpack(const uint8_t *packed, size_t size, struct budget *budget, struct unpacked *unpacked,
 	const char **why);

@@ -10,7 +10,7 @@
 #include "agent/base/unix_socket.h"
 #include "gdb_connect.h"
 
-/* Small packets must not wait for each other. */
+/* TCP_NODELAY: a small packet must not wait until the one before it is acknowledged. */
 static int connect_tcp(unsigned long port)
 {
 	struct sockaddr_in address = {

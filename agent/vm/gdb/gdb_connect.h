@@ -3,8 +3,8 @@
 #define GDB_CONNECT_H
 
 /*
- * Connects to unix:PATH or tcp:HOST:PORT; HOST is taken for this one. -1: nobody listens there. The descriptor does
- * not block.
+ * Connects to unix:PATH, or to tcp:HOST:PORT on this host, whatever HOST says. Returns a descriptor that does not
+ * block. -1: nobody listens there.
  */
 int gdb_connect(const char *stub);
 

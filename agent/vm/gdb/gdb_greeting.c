@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is the machine: the stub's features, the target description file by file, the CPUs. */
+/* The greeting asks what the machine is: the stub's features, the target description file by file, the CPUs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void end_file(struct gdb_stub *stub)
 		gdb_fail(stub, "a CPU that is not known here: x86_64, i386, riscv64 and aarch64 are");
 }
 
-/* 'm' and a part of the file; 'l' and its last part. */
+/* An answer is 'm' and a part of the file, or 'l' and its last part. */
 static void take_file(struct gdb_stub *stub, const char *body, size_t size)
 {
 	if ((body[0] != 'm' && body[0] != 'l') || size > GDB_TEXT - stub->text_size) {
@@ -65,7 +65,7 @@ static bool is_id(const char *id)
 	return size && id[size] == '\0' && size < sizeof(((struct gdb_cpu *)NULL)->id);
 }
 
-/* 'm' and ids with commas between; 'l': all were told. */
+/* An answer is 'm' and ids with commas between them. 'l': there are no more. */
 static void take_threads(struct gdb_stub *stub, char *body)
 {
 	char *rest = NULL;

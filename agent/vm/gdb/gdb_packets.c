@@ -33,7 +33,7 @@ static void begin(struct gdb_reader *reader)
 	reader->bad = false;
 }
 
-/* A repeat stands for one more byte at least: 29 is added to the number, so that it can be printed. */
+/* The number of repeats is told as one printable byte: 29 is added to it. */
 static void repeat(struct gdb_reader *reader, uint8_t number)
 {
 	reader->part = GDB_BODY;
@@ -65,7 +65,7 @@ static void take_in_body(struct gdb_reader *reader, char c)
 	}
 }
 
-/* True: a whole packet has ended, and is good. */
+/* True: this byte ends a packet, and the packet is good. */
 static bool take_in_sum(struct gdb_reader *reader, char c)
 {
 	int digit = digit_of(c);
@@ -87,7 +87,7 @@ size_t gdb_reader_take(struct gdb_reader *reader, const void *bytes, size_t coun
 	size_t i = 0;
 
 	for (*whole = false; i < count && !*whole; i++) {
-		if (at[i] == '$') {	/* never inside a packet: what came before it has lost its end */
+		if (at[i] == '$') {	/* never inside a packet: the packet before has lost its end */
 			reader->damaged += reader->part != GDB_BETWEEN;
 			begin(reader);
 		} else if (reader->part == GDB_SUM) {

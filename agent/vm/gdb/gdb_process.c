@@ -15,7 +15,7 @@
 
 enum { SAID_MAX = 200 };
 
-/* It is this program, with its port for stdin. */
+/* The process is this program again, with the command GDB_SAMPLER_WORD. Its stdin is the port. */
 static int spawn(struct gdb_process *process, const char *stub, int port, int said)
 {
 	char name[] = "ktop", word[] = GDB_SAMPLER_WORD, *place = util_copy(stub, strlen(stub));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that samples (gdb_sampler.h), seen from ktop. */
+/* ktop's side of the process that samples by the gdb stub (gdb_sampler.h). */
 #ifndef GDB_PROCESS_H
 #define GDB_PROCESS_H
 
@@ -8,19 +8,22 @@
 
 struct gdb_process {
 	pid_t pid;			/* 0: there is none */
-	int said;			/* what it says at its end, if something went wrong; -1: there is none */
+	int said;			/* a pipe from it, for what goes wrong; -1: there is none */
 };
 
-/* Returns ktop's end of its port; -1 with `error` set. The process ends by itself once that is closed. */
+/*
+ * Returns ktop's end of the socket that serves as the port. Once ktop closes it, the process ends by itself. -1 with
+ * `error` set: no process was started.
+ */
 int gdb_process_start(struct gdb_process *process, const char *stub, char **error);
 
 /*
- * Has it ended? Never waits. *killed: it did not end by itself, so it may have left the machine stopped. *why: what it
- * has said, in fresh memory; NULL: nothing.
+ * Has the process ended? Never waits. If so: *killed: a signal ended it, so it may have left the machine stopped. *why:
+ * what it wrote, in fresh memory; NULL: nothing.
  */
 bool gdb_process_ended(struct gdb_process *process, bool *killed, char **why);
 
-/* Forgets it; it ends by itself. */
+/* Gives the process up, and does not wait for its end. It ends by itself. */
 void gdb_process_leave(struct gdb_process *process);
 
 #endif

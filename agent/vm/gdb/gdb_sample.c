@@ -22,7 +22,7 @@ void gdb_ask_registers(struct gdb_stub *stub)
 	}
 }
 
-/* The answer to `g`, as a CPU whose registers are read one by one. */
+/* The answer to `g` has all registers. For target.h it is a CPU whose registers can be read one by one. */
 struct told {
 	struct target_cpu target;	/* the first member */
 	const struct gdb_target *description;
@@ -69,7 +69,7 @@ static bool is_kernels(const struct target_state *state)
 	return !wide || state->pc >> top == state->sp >> top;
 }
 
-/* The instruction that waits for an interrupt, behind which a CPU that waits has its program counter. */
+/* The instruction that waits for an interrupt. While a CPU waits, its program counter is just behind it. */
 static uint32_t waits_by(uint8_t arch, uint32_t *instruction)
 {
 	static const struct { uint32_t size, bytes; } known[KTOP_ARCHS] = {
@@ -124,7 +124,7 @@ static void take_code(struct gdb_cpu *cpu, const char *body, size_t size)
 	cpu->idle = code == waits;
 }
 
-/* The second part counts only behind a whole first one. */
+/* The stack is read in two parts. The second one is of use only if the first one was complete. */
 static void take_stack(struct gdb_cpu *cpu, const char *body, size_t size)
 {
 	if (cpu->stack_size == 0 || cpu->stack_size == cpu->first)

@@ -24,31 +24,31 @@
 #include "kernel-hook/port.h"
 
 enum {
-	RATE = 100,			/* each sample stops the guest */
+	RATE = 100,			/* samples a second; low, since each one stops the guest */
 	RING = 1 << 20,			/* bytes a CPU */
 	CPUS = 256,
-	RUNS = 4,			/* times as long as it stood for a sample, the guest runs before the next one */
-	DRAINS = 64,			/* at most, one after the other */
-	BEAT_MS = 50,			/* between two looks at the port while the guest's clock stands */
+	RUNS = 4,			/* after a sample, the guest runs this many times as long as it stood */
+	DRAINS = 64,			/* calls of ktop_drain() in a row, at most */
+	BEAT_MS = 50,			/* between two looks at the port while the guest's clock stands still */
 };
 
 #define NEVER UINT64_MAX
 #define NOTE "each sample stops the guest; threads, programs and events are seen by its hook alone"
 
-/* Of the one thread there is. */
+/* The process has one thread. */
 static struct {
 	struct plugin_socket port;
 	struct gdb_stub *stub;
 	struct ktop *ktop;		/* NULL: the stub has not told yet what machine it is */
-	uint32_t cpu;			/* that is being sampled */
-	uint64_t gate;			/* what gate 0 of a Linux kernel leads to; 0: not known */
+	uint32_t cpu;			/* the CPU that is being sampled */
+	uint64_t gate;			/* the address in gate 0 (gate.h); 0: not known */
 	uint64_t deadlines[CPUS];	/* when each CPU is to be sampled, by the clock below */
 
-	/* The clock: the host's, without the time in which somebody else had stopped the machine. */
-	uint64_t away;			/* ns in which it was stopped so far */
-	uint64_t paused;		/* since when it is stopped; 0: it is not */
+	/* The guest's clock is the host's, without the time in which somebody else had stopped the machine. */
+	uint64_t away;			/* ns for which it was stopped so far */
+	uint64_t paused;		/* since when it is stopped, in host time; 0: it is not */
 	uint64_t rests;			/* the next sample is not begun before this, in host time */
-	uint64_t moment;		/* of the sample that is being written; 0: none is */
+	uint64_t moment;		/* the time of the sample that is being written; 0: none is */
 } sampler;
 
 /* ---- what the hook asks of its kernel (port.h) ---- */
@@ -73,7 +73,7 @@ void ktop_port_irq_restore(unsigned long state)
 	(void)state;
 }
 
-/* Of what it tells, nothing is looked at where samples are raw. */
+/* The hook asks for it, but a raw sample has no use for what it says. */
 const struct ktop_current *ktop_port_current(uint64_t pc)
 {
 	static const struct ktop_current nobody = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
@@ -87,7 +87,7 @@ void ktop_port_timer(uint64_t deadline)
 	sampler.deadlines[sampler.cpu] = deadline;
 }
 
-/* begin_grids does it. */
+/* Nothing to do: begin_grids() makes all CPUs see a new generation. */
 void ktop_port_kick(uint32_t cpu)
 {
 	(void)cpu;
@@ -111,7 +111,7 @@ static uint8_t *put_list(uint8_t *to, const void *elements, uint32_t count, size
 	return to + sizeof(told) + count * size;
 }
 
-/* A CPU whose registers cannot be read has none: its time counts all the same. */
+/* If the CPU's registers cannot be read, the sample has none, and its weight counts all the same. */
 uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 {
 	static const struct target_state unknown = { .mode = KTOP_MODES };
@@ -136,7 +136,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	return (uint32_t)(at - payload);
 }
 
-/* All CPUs are sampled at the same moments, so that the machine is stopped once for all of them. */
+/* All CPUs have the same grid, so that the machine is stopped once for all of them. */
 static void tick(uint32_t cpu)
 {
 	sampler.cpu = cpu;
@@ -155,7 +155,7 @@ static void begin_grids(void)
 	sampler.moment = 0;
 }
 
-/* What it costs the guest is the time for which it stands. */
+/* The cost of a sample is the time for which the guest stood. */
 static void take_sample(void)
 {
 	uint64_t now;
@@ -191,7 +191,9 @@ static void take_gate(void)
 		ktop_symbols(sampler.ktop, 0);
 }
 
-/* The one function whose place is known: it tells where all of them are. */
+/*
+ * The hook's table of symbols has one entry, the gate's function: its address tells the host where the whole kernel is.
+ */
 static bool symbol_after(uint64_t from, struct ktop_symbol *symbol)
 {
 	*symbol = (struct ktop_symbol) { .address = sampler.gate, .size = 1, .name = GATE_FUNCTION };
@@ -243,7 +245,9 @@ static uint64_t next_deadline(void)
 	return next;
 }
 
-/* The clock stands from when the machine was found stopped by somebody else until it is sampled again. */
+/*
+ * The clock stands still from the moment at which the machine is found stopped by somebody else until its next sample.
+ */
 static void keep_clock(uint64_t now, bool taken)
 {
 	enum gdb_state state = gdb_stub_state(sampler.stub);
@@ -273,7 +277,7 @@ static bool is_due(uint64_t now)
 		(state == GDB_PAUSED && next_deadline() != NEVER && now >= gdb_stub_due(sampler.stub));
 }
 
-/* The host's time by which there is something to do. */
+/* The host time by which there is something to do. */
 static uint64_t due(uint64_t now)
 {
 	uint64_t stub = gdb_stub_due(sampler.stub), beat = now + (uint64_t)BEAT_MS * NS_PER_MS;
@@ -317,7 +321,7 @@ static bool step(uint64_t now)
 	return true;
 }
 
-/* Nobody is at the other end any more; before the greeting is over, nobody else looks. */
+/* Has ktop closed its end? Before the greeting is over there is no hook, so nobody else reads the port. */
 static bool is_left(void)
 {
 	struct pollfd fd = plugin_socket_wait(&sampler.port);
@@ -329,7 +333,7 @@ static bool is_left(void)
 	return !sampler.ktop && poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR);
 }
 
-/* A terminal's keys and its end are for ktop. */
+/* Leaves the terminal: its signals are for ktop. */
 static void be_nobodys(void)
 {
 	sigset_t end;

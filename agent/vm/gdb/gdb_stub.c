@@ -11,13 +11,13 @@
 #include "gdb_stub_state.h"
 
 enum {
-	ANSWER_MS = 1000,		/* for the answers to a sample; then it is given up */
-	GREETING_MS = 5000,		/* for each of the greeting */
+	ANSWER_MS = 1000,		/* for all answers of a sample; then the sample is given up */
+	GREETING_MS = 5000,		/* for each answer of the greeting */
 	LOOK_MS = 100,			/* between two looks at a machine that somebody has stopped */
 	READ_BYTES = 16384,
 };
 
-/* A stop reply of these signals is the answer to `?`. Others come by themselves. */
+/* The stop reply that answers `?` has this signal. One with another signal came by itself. */
 #define SIGNAL_ASKED "T05"
 
 /* ---- sending ---- */
@@ -82,7 +82,10 @@ static void forget_questions(struct gdb_stub *stub)
 
 /* ---- from state to state ---- */
 
-/* Begins with a byte that stops a machine that runs. One that stands answers it, and then somebody has stopped it. */
+/*
+ * If the machine runs, the first byte stops it, and QEMU drops the rest of the packet. If QEMU answers, the machine was
+ * stopped already, by somebody else.
+ */
 static void put_stop(struct gdb_stub *stub)
 {
 	gdb_writer_put(&stub->writer, "?");
@@ -115,7 +118,7 @@ void gdb_fail(struct gdb_stub *stub, const char *why)
 	gdb_go_on(stub);
 }
 
-/* If the machine runs, the first one stops it, and only the second one is answered. */
+/* If the machine runs, the first packet stops it, and only the second one is answered. */
 void gdb_confuse(struct gdb_stub *stub)
 {
 	forget_questions(stub);
@@ -131,7 +134,7 @@ static void go_to_next(struct gdb_stub *stub)
 	if (stub->state == GDB_REGISTERS && stub->held && !stub->leaves) {
 		gdb_enter(stub, GDB_STACKS);
 		gdb_ask_stacks(stub);
-		/* Behind the questions: so it stands no longer than it takes to answer them. */
+		/* Queued behind the questions: the machine stands only until QEMU has answered them. */
 		gdb_writer_put(&stub->writer, "c");
 		if (stub->asked_count)
 			return;
@@ -150,7 +153,7 @@ static void go_to_next(struct gdb_stub *stub)
 
 /* ---- answers ---- */
 
-/* A stop that nobody has asked for, while it ran: somebody else has stopped it. */
+/* A stop reply. While the machine ran, nobody here asked for a stop: somebody else has stopped it. */
 static void take_stop(struct gdb_stub *stub, const char *body)
 {
 	if (stub->state == GDB_RUNNING)
@@ -168,7 +171,7 @@ static void take_answer(struct gdb_stub *stub, char *body, size_t size)
 	if (stub->state == GDB_CONFUSED || stub->asked_first == stub->asked_count)
 		return;
 	asked = stub->asked[stub->asked_first++];
-	if (stub->state == GDB_GREETING) {		/* one question after the other */
+	if (stub->state == GDB_GREETING) {		/* it asks one question at a time */
 		forget_questions(stub);
 		gdb_enter(stub, GDB_GREETING);
 		gdb_take_greeting(stub, asked.question, body, size);
@@ -207,7 +210,7 @@ static void read_some(struct gdb_stub *stub)
 		lose(stub, "the connection was closed");
 }
 
-/* A QEMU that is stopped answers when it goes on: so it is waited for, as long as it is there. */
+/* If QEMU's own process is stopped, it answers once it goes on. So ktop waits as long as the connection is there. */
 static void be_late(struct gdb_stub *stub)
 {
 	if (stub->state == GDB_GREETING)

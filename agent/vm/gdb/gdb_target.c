@@ -6,7 +6,7 @@
 
 enum { BITS = 8, BITS_MAX = 8 * 255 };
 
-/* A register in a comment is none. */
+/* Overwrites comments with blanks: a register in a comment does not count. */
 static void blank_comments(char *text)
 {
 	static const char begin[] = "<!--", end[] = "-->";
@@ -21,7 +21,7 @@ static void blank_comments(char *text)
 	}
 }
 
-/* The attribute of the tag [at, end). False: it has none of this name, or one that is too long. */
+/* Finds an attribute of the tag [at, end). False: it has none of this name, or the value is too long. */
 static bool attribute(const char *at, const char *end, const char *name, char to[GDB_NAME])
 {
 	size_t size = strlen(name);
