@@ -25,7 +25,7 @@ HOOK = $(call in,kernel-hook/,control drain events hook hotkeys init meta pace s
 AGENT = \
 	$(call in,agent/base/,bell budget errand hash json options pattern peer recent spool unix_socket util util_file) \
 	$(call in,agent/wire/,decode fields metadata payload record record_writer recording recording_lane \
-		recording_reader recording_repair trace_kinds) \
+		recording_ends recording_reader recording_remark recording_repair trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_gdbserver qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
 	$(call in,agent/vm/gdb/,gdb_connect gdb_greeting gdb_packets gdb_process gdb_sample gdb_stub gdb_target) \
 	kernel-hook/plugin/target \

@@ -7,7 +7,7 @@
 #include "report.h"
 #include "report_parts.h"
 
-enum { TROUBLE = 256 };
+enum { TROUBLE = 512 };
 
 static void note_boots(struct report *report, const struct play_state *play)
 {

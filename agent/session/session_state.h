@@ -15,7 +15,7 @@
 
 struct packet;
 
-enum { SESSION_TROUBLE = 256 };		/* bytes of a remark */
+enum { SESSION_TROUBLE = 512 };		/* bytes of a remark */
 
 /* Somebody, such as a tape, who gets each packet before the session handles its events. */
 struct packet_tap {

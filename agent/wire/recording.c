@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "metadata.h"
 #include "payload.h"
 #include "recording.h"
+#include "recording_ends.h"
 #include "recording_lane.h"
 #include "trace_kinds.h"
 
@@ -27,12 +27,12 @@ enum {
 struct scan {
 	struct recording *recording;
 	struct recording_boot *boot;	/* the boot of the part before; NULL: none yet */
-	uint64_t ends[STREAMS][EVENT_CPUS];	/* when its last packet in each lane ends; guest clock ticks */
+	struct lane_ends ends;		/* of its lanes */
 
 	/* The part that is being read. */
 	struct recording_boot found;	/* what it says of its boot */
 	bool empty, goes_back;		/* it has no packet so far; it begins before `ends`, in some lane */
-	uint64_t part_ends[STREAMS][EVENT_CPUS];
+	struct lane_ends part_ends;
 	uint8_t packet[KTOP_PACKET_MAX];
 };
 
@@ -89,6 +89,14 @@ static void take_descriptor(struct recording_boot *boot, const uint8_t *payload,
 		add_descriptor(boot, &event);
 }
 
+static void take_cpu_status(struct scan *scan, const uint8_t *payload, uint16_t size)
+{
+	struct event event = { .id = KTOP_EVENT_cpu_status };
+
+	if (payload_read(NULL, payload, size, &event))
+		scan->part_ends.of[event.cpu_status.stream][event.cpu_status.cpu].told = event.cpu_status.taken;
+}
+
 /*
  * Looks for what the guest says of itself and of its trace events. A reader that begins in the middle of a boot
  * needs it for the events before the guest tells it again.
@@ -110,16 +118,41 @@ static void look_for_facts(struct scan *scan, struct recording_lane *lane)
 			take_guest(&scan->found, payload, wire.size);
 		else if (wire.id == KTOP_EVENT_descriptor)
 			take_descriptor(&scan->found, payload, wire.size);
+		else if (wire.id == KTOP_EVENT_cpu_status)
+			take_cpu_status(scan, payload, wire.size);
 	}
 }
 
 /* ---- one part ---- */
 
+/* How many events of the lane the guest had taken when its last packet ended. */
+static uint64_t taken_until(struct scan *scan, struct recording_lane *lane, struct lane_packet last)
+{
+	struct ktop_wire_packet packet;
+	struct ktop_wire_event wire;
+	uint64_t taken;
+
+	lane->packet = last;
+	if (!last.size || !lane_read(lane, scan->packet))
+		return 0;
+	memcpy(&packet, scan->packet, sizeof(packet));
+	taken = packet.before + packet.discarded;
+	for (size_t at = sizeof(packet); last.size - at >= sizeof(wire); at += sizeof(wire) + wire.size) {
+		memcpy(&wire, scan->packet + at, sizeof(wire));
+		if (wire.size > last.size - at - sizeof(wire))
+			break;
+		taken++;
+	}
+	return taken;
+}
+
 static void take_lane(struct scan *scan, struct recording_part *part, int folder,
 	struct lane_name name)
 {
 	struct recording_lane lane = { .stream = name.stream, .cpu = name.cpu, .fd = -1 };
-	uint64_t *end = &scan->part_ends[name.stream][name.cpu];
+	struct lane_end *end = &scan->part_ends.of[name.stream][name.cpu];
+	struct lane_packet last = { .size = 0 };
+	uint64_t skipped = 0;
 
 	if (!lane_open(&lane, folder)) {
 		scan->recording->unread++;
@@ -127,7 +160,7 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 	}
 	lane_begin(&lane, scan->empty ? NULL : scan->found.boot_id);
 	if (lane.packet.size)
-		scan->goes_back |= lane.packet.begin < scan->ends[name.stream][name.cpu];
+		scan->goes_back |= lane.packet.begin < scan->ends.of[name.stream][name.cpu].end;
 	for (; lane.packet.size; lane_next(&lane)) {
 		struct recording_boot *found = &scan->found;
 
@@ -135,12 +168,16 @@ static void take_lane(struct scan *scan, struct recording_part *part, int folder
 		found->begin = scan->empty || lane.packet.begin < found->begin ?
 			lane.packet.begin : found->begin;
 		found->end = lane.packet.end > found->end ? lane.packet.end : found->end;
-		*end = lane.packet.end > *end ? lane.packet.end : *end;
+		end->end = lane.packet.end > end->end ? lane.packet.end : end->end;
 		scan->empty = false;
 		part->packets++;
 		part->bytes += lane.packet.size;
 		look_for_facts(scan, &lane);
+		last = lane.packet;
+		skipped = lane.skipped;
 	}
+	end->cut = lane.skipped > skipped || !last.size;
+	end->taken = taken_until(scan, &lane, last);
 	part->skipped += lane.skipped;
 	lane_close(&lane);
 }
@@ -177,6 +214,7 @@ static void free_boot(struct recording_boot *boot)
 		free((char *)boot->descriptors[i].descriptor.fields.bytes);
 	}
 	free(boot->descriptors);
+	free(boot->early);
 	free(boot->payload);
 	free(boot->machine);
 	free(boot->kernel);
@@ -203,6 +241,22 @@ static void add_facts(struct recording_boot *boot, struct recording_boot *found)
 	free_boot(found);
 }
 
+static uint64_t clock_of(const struct recording_boot *boot)
+{
+	return boot->payload && boot->guest.guest.clock_hz >= EVENT_CLOCK_LEAST_HZ ?
+		boot->guest.guest.clock_hz : EVENT_CLOCK_HZ;
+}
+
+/* All parts of the present boot were read. */
+static void end_boot(struct scan *scan)
+{
+	struct recording_boot *boot = scan->boot;
+
+	if (boot)
+		boot->early_count = ends_find(&scan->ends, &(struct boot_span) {
+			.begin = boot->begin, .end = boot->end, .hz = clock_of(boot) }, &boot->early);
+}
+
 /* A part that continues the time of the part before, and has its boot id, belongs to the same boot. */
 static void take_boot(struct scan *scan)
 {
@@ -214,17 +268,15 @@ static void take_boot(struct scan *scan)
 		boot->end = found->end > boot->end ? found->end : boot->end;
 		add_facts(boot, found);
 	} else {
+		end_boot(scan);
 		recording->boots = util_grow(recording->boots, recording->boot_count + 1, sizeof(*boot));
 		found->first = recording->part_count - 1;
 		found->parts = 1;
 		recording->boots[recording->boot_count] = *found;
 		scan->boot = &recording->boots[recording->boot_count++];
-		memset(scan->ends, 0, sizeof(scan->ends));
+		memset(&scan->ends, 0, sizeof(scan->ends));
 	}
-	for (int stream = 0; stream < STREAMS; stream++)
-		for (int cpu = 0; cpu < EVENT_CPUS; cpu++)
-			if (scan->part_ends[stream][cpu])
-				scan->ends[stream][cpu] = scan->part_ends[stream][cpu];
+	ends_add(&scan->ends, &scan->part_ends);
 }
 
 static bool ends_in(const char *name, const char *end)
@@ -250,7 +302,7 @@ static void take_part(struct scan *scan, const char *path, const char *name)
 	scan->found = (struct recording_boot) { 0 };
 	scan->empty = true;
 	scan->goes_back = false;
-	memset(scan->part_ends, 0, sizeof(scan->part_ends));
+	memset(&scan->part_ends, 0, sizeof(scan->part_ends));
 	count = lane_list(entries, &lanes);
 	for (size_t i = 0; i < count; i++)
 		take_lane(scan, &part, dirfd(entries), lanes[i]);
@@ -330,6 +382,7 @@ static void scan_all(struct recording *recording, const char *folder)
 		free(path);
 		free(names[i]);
 	}
+	end_boot(scan);
 	free(names);
 	free(scan);
 }
@@ -371,40 +424,7 @@ void recording_free(struct recording *recording)
 
 uint64_t recording_ns(const struct recording_boot *boot, uint64_t ticks)
 {
-	uint64_t hz = boot->payload && boot->guest.guest.clock_hz >= EVENT_CLOCK_LEAST_HZ ?
-		boot->guest.guest.clock_hz : EVENT_CLOCK_HZ;
-	unsigned __int128 ns = (unsigned __int128)ticks * NS_PER_SECOND / hz;
+	unsigned __int128 ns = (unsigned __int128)ticks * NS_PER_SECOND / clock_of(boot);
 
 	return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;
-}
-
-const char *recording_remark(const struct recording *recording, size_t boot, char *text, size_t size)
-{
-	const struct recording_boot *is = &recording->boots[boot];
-	const struct recording_part *partial = NULL;
-	uint64_t skipped = 0;
-	size_t used;
-
-	for (size_t i = is->first; i < is->first + is->parts; i++) {
-		skipped += recording->parts[i].skipped;
-		if (recording->parts[i].partial)
-			partial = &recording->parts[i];
-	}
-	util_print(text, size, "%s%s", partial ? "the recording is not complete: its recorder was killed, had no "
-		"more room, or still records: " : "", partial ? partial->name : "");
-	used = strlen(text);
-	if (skipped)
-		util_print(text + used, size - used, "%sleft out of the recording, cut or damaged: %" PRIu64
-			" bytes", used ? "; " : "", skipped);
-	used = strlen(text);
-	if (recording->unread)
-		util_print(text + used, size - used, "%sfiles and folders of the recording that cannot be "
-			"opened: %" PRIu64, used ? "; " : "", recording->unread);
-	if (!is->payload) {
-		used = strlen(text);
-		util_print(text + used, size - used, "%sthe recording does not say what guest it is of: "
-			"names and times may be wrong",
-			used ? "; " : "");
-	}
-	return text;
 }

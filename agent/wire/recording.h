@@ -14,6 +14,8 @@
 
 enum { RECORDING_PARTS_MAX = 10000 };
 
+struct early_end;
+
 struct recording_part {
 	char *path, *name;		/* of its folder; the last component of the path */
 	bool partial;			/* its name ends in .partial: its recorder has not ended it */
@@ -30,6 +32,8 @@ struct recording_boot {			/* or a state that a boot was put back to */
 	struct event *descriptors;	/* of the guest's own trace events, one for each id; texts owned */
 	size_t descriptor_count;
 	char *machine, *kernel;		/* from the metadata; NULL: not known */
+	struct early_end *early;	/* early_count lanes that end before the boot does */
+	size_t early_count;
 };
 
 struct recording {

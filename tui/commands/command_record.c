@@ -9,6 +9,7 @@
 #include "agent/session/session.h"
 #include "agent/wire/record.h"
 #include "agent/wire/recording.h"
+#include "agent/wire/recording_ends.h"
 #include "agent/wire/recording_repair.h"
 #include "beside.h"
 #include "command.h"
@@ -79,6 +80,20 @@ static int record(const struct session_options *options, const struct recorder_r
 	return status;
 }
 
+/* No repair brings back what was cut off. */
+static void tell_early_ends(const struct recording *recording, const char *folder)
+{
+	char text[ENDS_TEXT];
+
+	for (size_t i = 0; i < recording->boot_count; i++) {
+		const struct recording_boot *boot = &recording->boots[i];
+
+		if (boot->early_count)
+			command_print(stdout, util_format("%s: boot %zu: %s", folder, i + 1,
+				ends_text(boot->early, boot->early_count, text, sizeof(text))));
+	}
+}
+
 static int repair(const char *folder)
 {
 	struct recording_repaired done;
@@ -86,12 +101,15 @@ static int repair(const char *folder)
 	struct recording *recording = recording_new(folder, &error);
 	bool good = recording && recording_repair(recording, &done, &error);
 
-	recording_free(recording);
-	if (!good)
+	if (!good) {
+		recording_free(recording);
 		return command_fail(error);
+	}
 	command_print(stdout, util_format("%s: repaired: files written anew %" PRIu64 ", bytes taken out %"
 		PRIu64 ", metadata made anew %" PRIu64 ", parts ended %" PRIu64, folder, done.files,
 		done.bytes, done.described, done.ended));
+	tell_early_ends(recording, folder);
+	recording_free(recording);
 	return COMMAND_DONE;
 }
 

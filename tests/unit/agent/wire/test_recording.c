@@ -227,6 +227,99 @@ static void test_damage_at_each_byte(void **state)
 	packets_free(packets);
 }
 
+/* ---- lanes that end before the rest ---- */
+
+enum { TICKS = 1000, BEATS = 40, BEAT = 100, AT_ONCE = 5 };	/* a second; packets of a lane; ticks between them */
+
+/* What the guest tells at a beat: how many events of a CPU it has taken. */
+static void put_status(struct packets *packets, uint32_t cpu, uint64_t time, uint64_t taken)
+{
+	const struct ktop_wire_cpu_status wire = { .cpu = cpu, .stream = KTOP_SAMPLES, .enabled = 1, .taken = taken,
+		.size = 65536 };
+	struct body body = { .size = 0 };
+
+	packets_begin(packets, KTOP_META, 0, time);
+	body_fixed(&body, &wire, sizeof(wire));
+	packets_event(packets, time, KTOP_EVENT_cpu_status, &body);
+	packets_end(packets, time);
+}
+
+/* A guest that is recorded for four seconds, with so many CPUs, on which it takes events at each beat. */
+static char *record_beats(const char *name, uint32_t cpus)
+{
+	struct packets *packets = packets_new(3);
+	char *part;
+
+	for (uint64_t beat = 1; beat <= BEATS; beat++) {
+		recordings_guest(packets, beat * BEAT, TICKS);
+		for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+			recordings_missed(packets, cpu, beat * BEAT - AT_ONCE, AT_ONCE);
+			put_status(packets, cpu, beat * BEAT, beat * AT_ONCE);
+		}
+	}
+	recordings_write(scratch_path(name), packets);
+	packets_free(packets);
+	part = scratch_only(scratch_path(name));
+	return part;
+}
+
+/* Cuts a lane behind so many of its packets, which are of equal size; `more` bytes of the next one stay. */
+static void cut_lane(const char *part, const char *lane, uint64_t packets, uint64_t more)
+{
+	char *file = util_format("%s/%s", part, lane);
+
+	assert_int_equal(truncate(file, (off_t)(size_of(file) / BEATS * packets + more)), 0);
+	free(file);
+}
+
+static void check_remark(const char *name, const char *wanted)
+{
+	char *error = NULL, text[512];
+	struct recording *recording = recording_new(scratch_path(name), &error);
+
+	assert_non_null(recording);
+	assert_string_equal(recording_remark(recording, 0, text, sizeof(text)), wanted);
+	recording_free(recording);
+}
+
+/* Each file is cut at a place of its own: the remark says which CPU ends how much earlier than the rest. */
+static void test_which_cpu_ends_early(void **state)
+{
+	char *part = record_beats("early", 4);
+
+	(void)state;
+	check_remark("early", "");
+	cut_lane(part, "samples_1", 16, 7);
+	cut_lane(part, "samples_3", 38, 0);	/* as much as may be on its way in any recording: nothing is said */
+	check_remark("early", "left out of the recording, cut or damaged: 7 bytes; "
+		"CPU 1 ends 2.40 s before the rest, samples missing: 120");
+	cut_lane(part, "samples_0", 39, 1);
+	cut_lane(part, "samples_2", 0, 0);
+	check_remark("early", "left out of the recording, cut or damaged: 8 bytes; "
+		"CPU 2 ends 3.90 s before the rest, samples missing: 200; "
+		"CPU 1 ends 2.40 s before the rest, samples missing: 120; "
+		"CPU 0 ends 0.10 s before the rest, samples missing: 5");
+	free(part);
+}
+
+/* What the guest says of itself is cut, too, so nobody knows how many samples are missing. */
+static void test_which_cpu_ends_early_without_counts(void **state)
+{
+	char *part = record_beats("uncounted", 5);
+
+	(void)state;
+	for (int cpu = 0; cpu < 4; cpu++) {
+		char *lane = util_format("samples_%d", cpu);
+
+		cut_lane(part, lane, (uint64_t)(30 - cpu), 0);
+		free(lane);
+	}
+	cut_lane(part, "meta_0", 10, 0);
+	check_remark("uncounted", "what the guest says of itself ends 3.00 s before the rest; "
+		"CPU 3 ends 1.30 s before the rest; CPU 2 ends 1.20 s before the rest; other files that end early: 2");
+	free(part);
+}
+
 static void test_repaired(void **state)
 {
 	struct packets *packets = some_packets(3);
@@ -478,6 +571,8 @@ int main(void)
 		cmocka_unit_test(test_as_it_was_recorded),
 		cmocka_unit_test(test_cut_at_each_byte),
 		cmocka_unit_test(test_damage_at_each_byte),
+		cmocka_unit_test(test_which_cpu_ends_early),
+		cmocka_unit_test(test_which_cpu_ends_early_without_counts),
 		cmocka_unit_test(test_repaired),
 		cmocka_unit_test(test_descriptors_known_before),
 		cmocka_unit_test(test_metadata_made_anew),
