@@ -138,15 +138,6 @@ const struct guest_event *guest_events_from(const struct guest_events *events, u
 	return NULL;
 }
 
-uint64_t guest_events_of(const struct guest_events *events, uint16_t id, uint32_t cpu)
-{
-	uint32_t position = id_index_find(&events->by_id, id);
-
-	if (position == ID_INDEX_NONE || cpu >= events->kinds[position].room)
-		return 0;
-	return events->kinds[position].counts[cpu];
-}
-
 bool guest_events_on(const struct guest_events *events, uint16_t id)
 {
 	return events->mask[id / 32] >> id % 32 & 1;

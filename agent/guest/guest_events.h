@@ -46,7 +46,6 @@ void guest_events_traced_before(struct guest_events *events, const struct status
 /* The kind with the smallest id that is not below `id`; NULL: there is none. */
 const struct guest_event *guest_events_from(const struct guest_events *events, uint32_t id);
 
-uint64_t guest_events_of(const struct guest_events *events, uint16_t id, uint32_t cpu);	/* how many came */
 bool guest_events_on(const struct guest_events *events, uint16_t id);	/* the guest traces it */
 uint64_t guest_events_refused(const struct guest_events *events);	/* events not counted for want of memory */
 

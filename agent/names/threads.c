@@ -156,16 +156,6 @@ static const char *shown_name(const struct names *names, uint32_t id, char numbe
 	return number;
 }
 
-static const char *kept_name(struct threads *threads, const struct names *names, uint32_t id)
-{
-	char number[NUMBER_MAX];
-	const char *name = shown_name(names, id, number);
-
-	if (name == number)
-		name = keep(threads, util_copy(number, strlen(number)));
-	return name ? name : names->nameless;
-}
-
 void threads_process(struct threads *threads, uint32_t process, struct text name)
 {
 	set_name(threads, &threads->processes, process, EVENT_KERNEL, name);
@@ -184,12 +174,12 @@ void threads_seen(struct threads *threads, uint32_t thread, uint32_t process)
 
 const char *threads_name(struct threads *threads, uint32_t thread)
 {
-	return kept_name(threads, &threads->threads, thread);
-}
+	char number[NUMBER_MAX];
+	const char *name = shown_name(&threads->threads, thread, number);
 
-const char *threads_process_name(struct threads *threads, uint32_t process)
-{
-	return kept_name(threads, &threads->processes, process);
+	if (name == number)
+		name = keep(threads, util_copy(number, strlen(number)));
+	return name ? name : threads->threads.nameless;
 }
 
 static bool name_matches(const struct names *names, uint32_t id, const char *pattern)

@@ -25,13 +25,12 @@ void threads_thread(struct threads *threads, uint32_t thread, uint32_t process, 
 /* A thread and its process were seen again: keeps them from being forgotten. */
 void threads_seen(struct threads *threads, uint32_t thread, uint32_t process);
 
-/* Printable names, never NULL: "thread 12" or "process 3" if none was told. */
+/* A printable name, never NULL: "thread 12" if none was told. */
 const char *threads_name(struct threads *threads, uint32_t thread);
-const char *threads_process_name(struct threads *threads, uint32_t process);
 
 /*
  * Does the pattern fit this thread? A number must be the thread's id; any other pattern is part of the
- * shown name of the thread or of its process (pattern.h). "" fits all.
+ * shown name of the thread or of its process (pattern.h), which is "process 3" if none was told. "" fits all.
  */
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
 

@@ -40,7 +40,10 @@ enum { QUERY_ANYBODY, QUERY_READERS = 8 };
 uint32_t query_reader_new(struct query *query);
 void query_reader_free(struct query *query, uint32_t reader);
 
-/* How much was walked for a reader so far: digests made, plus slices added to one. */
+/*
+ * How much was walked for a reader so far: digests made, plus slices added to one. For tests alone, which could not
+ * see in any answer that a reader's work is not undone by others.
+ */
 uint64_t query_walked(const struct query *query, uint32_t reader);
 
 /* The caller frees the table (table_free). */

@@ -269,8 +269,6 @@ static const char *stays(const struct source *source)
 struct source *live_new(const char *qmp, const char *port, bool plug, enum link_choice choice)
 {
 	static const struct source_table table = {
-		.name = "hook",
-		.quality = "sampled inside the guest",
 		.free = free_live,
 		.await = await,
 		.woken = woken,

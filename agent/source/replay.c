@@ -363,8 +363,6 @@ static const char *stays(const struct source *source)
 struct source *replay_new(struct recording *recording, const struct replay_options *options)
 {
 	static const struct source_table table = {
-		.name = "replay",
-		.quality = "as it was recorded",
 		.free = free_replay,
 		.await = await,
 		.woken = woken,

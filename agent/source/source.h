@@ -64,8 +64,6 @@ struct source_wait {
 };
 
 struct source_table {
-	const char *name;		/* a word for the kind of source; shown nowhere yet */
-	const char *quality;		/* how far its samples can be trusted, in a few words; shown nowhere yet */
 	void (*free)(struct source *source);
 
 	/* Fills `wait` before the session polls. `reads`: wait for bytes, too. */

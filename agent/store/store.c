@@ -428,11 +428,6 @@ struct slice store_slice(const struct store *store, size_t index)
 	};
 }
 
-uint64_t store_counts(const struct store *store)
-{
-	return store->counts;
-}
-
 uint64_t store_given_up(const struct store *store)
 {
 	return store->given_up;

@@ -63,7 +63,6 @@ void store_settle(struct store *store);
 /* Slices in order of time. Their pointers are valid until the next call that changes the store. */
 size_t store_slices(const struct store *store);		/* 3000 at most */
 struct slice store_slice(const struct store *store, size_t index);
-uint64_t store_counts(const struct store *store);	/* in all slices */
 
 uint64_t store_given_up(const struct store *store);	/* weight that was dropped: no room, or damaged */
 uint64_t store_forgotten(const struct store *store);	/* weight that is kept, but not who ran it */

@@ -47,7 +47,10 @@ struct field_value {
 	size_t count;
 };
 
-/* The value of field `index`. The payload must fit (fields_fit). */
+/*
+ * The value of field `index`. The payload must fit (fields_fit). For tests alone until a view shows trace events: they
+ * compare what was sent with what was described.
+ */
 struct field_value fields_value(const struct field *fields, int index, const void *payload);
 
 #endif

@@ -24,8 +24,8 @@ static void numbers_stand_in_for_names(void **state)
 	(void)state;
 	assert_string_equal(twelve, "thread 12");
 	assert_ptr_equal(threads_name(threads, 12), twelve);
-	assert_string_equal(threads_process_name(threads, 3), "process 3");
-	assert_string_equal(threads_process_name(threads, EVENT_KERNEL), "kernel");
+	assert_true(threads_match(threads, EVENT_NONE, 3, "process 3"));
+	assert_true(threads_match(threads, EVENT_NONE, EVENT_KERNEL, "kernel"));
 	assert_string_equal(threads_name(threads, EVENT_NONE), "[no thread]");
 	assert_int_equal(threads_generation(threads), 0);
 	threads_free(threads);
@@ -47,7 +47,8 @@ static void a_name_told_again_replaces_the_old_which_stays_readable(void **state
 	assert_int_equal(threads_generation(threads), 2);
 	threads_process(threads, 12, text("shell"));
 	assert_string_equal(threads_name(threads, 12), "init");
-	assert_string_equal(threads_process_name(threads, 12), "shell");
+	assert_true(threads_match(threads, EVENT_NONE, 12, "shell"));
+	assert_false(threads_match(threads, EVENT_NONE, 12, "process"));
 	assert_string_equal(number, "thread 12");
 	assert_string_equal(old, "boot");
 	threads_free(threads);
@@ -127,9 +128,9 @@ static void the_oldest_is_forgotten(void **state)
 			threads_seen(threads, 1, 2);
 	}
 	assert_ptr_equal(threads_name(threads, 1), boot);
-	assert_string_equal(threads_process_name(threads, 2), "init");
+	assert_true(threads_match(threads, EVENT_NONE, 2, "init"));
 	assert_string_equal(threads_name(threads, 400999), "main");
-	assert_string_equal(threads_process_name(threads, 300000), "sort");
+	assert_true(threads_match(threads, EVENT_NONE, 300000, "sort"));
 	assert_string_equal(threads_name(threads, 3), "thread 3");
 	assert_string_equal(old, "old");
 	threads_free(threads);

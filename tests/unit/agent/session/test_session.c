@@ -27,6 +27,7 @@
 #include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
+#include "tests/unit/fakes/sums.h"
 
 static bool is_named(const struct picture *picture, uint32_t function, const char *name)
 {
@@ -131,8 +132,8 @@ static void test_picture_of_samples(void **state)
 	assert_int_equal(find_row(picture, "main_loop")->total, 50);
 	assert_int_equal(picture->vitals->lost_guest + picture->vitals->lost_host, 0);
 	assert_int_equal(picture->vitals->cost_ns, 500);
-	assert_int_equal(guest_events_of(session_epoch(fixture.session)->events, 16, 0), 30);
-	assert_int_equal(guest_events_of(session_epoch(fixture.session)->events, 16, 1), 10);
+	assert_int_equal(events_sum(session_epoch(fixture.session)->events, 16, 0), 30);
+	assert_int_equal(events_sum(session_epoch(fixture.session)->events, 16, 1), 10);
 	picture_free(picture);
 	fixture_end(&fixture);
 }
