@@ -33,7 +33,7 @@ static void answer(struct cost *cost, const struct epoch *epoch)
 {
 	const uint64_t now = epoch_now(epoch), window = 10000000000u;
 	const struct question question = {
-		.from = now > window ? now - window : 0, .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
+		.from = now > window ? now - window : 0, .to = UINT64_MAX };
 	uint64_t begin = setup_spent();
 	struct table *table = query_table(epoch->query, &question);
 

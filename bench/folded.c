@@ -26,7 +26,7 @@ static bool feed(struct intake *intake, const char *path)
 static bool write_stacks(struct intake *intake, const char *path, struct export_result *result,
 	char **error)
 {
-	const struct question all = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
+	const struct question all = { .to = UINT64_MAX };
 	const struct export_choice choice = folded_choice((struct folded_options) { 0 });
 	struct epoch *epoch = intake_epoch(intake);
 

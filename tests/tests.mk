@@ -27,7 +27,7 @@ THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kern
 WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
 	$(call in,kernel-hook/virtio/test_,virtq_barriers) $(call in,kernel-hook/ports/test_,queue_barriers sync_barriers) \
 	$(call in,kernel-hook/plugin/test_,call_barriers)
-FAKES = ansi call_model canvas_dump counts decode_log fake_btf fake_gdb fake_guest fake_host fake_linux fake_machine fake_modules fake_port fake_qmp fake_serial fake_smp golden \
+FAKES = ansi call_model canvas_dump counts decode_log fake_btf fake_gdb fake_guest fake_host fake_linux fake_machine fake_modules fake_port fake_qmp fake_serial fake_smp filter_of golden \
 	hand_picture no_waits packets picture query_world recordings report_fixture safe_canvas session_fixture sheet stage
 FUZZ = $(addprefix fuzz_,decode recording qmp gdb elf boot_image kallsyms orc modules dwarf cfi nm demangle unwind control service screen session)
 # The same targets with each allocation refused in turn. Hook, unwinding and gdb take from no budget; fuzz_session would

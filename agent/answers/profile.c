@@ -4,6 +4,7 @@
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
+#include "agent/query/filter.h"
 #include "profile.h"
 
 _Static_assert(sizeof(struct cpu_series) <= 2 * EPOCH_ANSWER_CPU &&
@@ -14,7 +15,6 @@ _Static_assert(sizeof(struct cpu_series) <= 2 * EPOCH_ANSWER_CPU &&
 static void tell_gaps(struct profile *profile, const struct epoch *epoch)
 {
 	struct cpu_series *cpus = util_alloc(epoch->cpus_seen * sizeof(*cpus));
-	uint32_t only = profile->question.filter.cpu;
 	uint64_t missed = 0, weight = 0;
 
 	query_cpus(epoch->query, &profile->question, cpus, epoch->cpus_seen);
@@ -24,7 +24,7 @@ static void tell_gaps(struct profile *profile, const struct epoch *epoch)
 		for (int mode = 0; mode < MODES; mode++)
 			sampled += cpus[i].mode[mode];
 		profile->sampled = profile->sampled || sampled;
-		if (only != EVENT_NONE && only != i)
+		if (!filter_passes_cpu(&profile->question.filter, i))
 			continue;
 		missed += cpus[i].missed;
 		weight += sampled;

@@ -109,6 +109,18 @@ static void refuse_value(const struct option_row *row, const char *value, char *
 	free(takes);
 }
 
+/* False with `error` set: the row's own check refuses it. */
+static bool check_value(const struct option_row *row, const char *value, char **error)
+{
+	char *why = NULL;
+
+	if (!row->check || row->check(value, &why))
+		return true;
+	util_fail(error, "--%s %s: %s", row->name, value, why);
+	free(why);
+	return false;
+}
+
 static void refuse_empty(const struct option_row *row, char **error)
 {
 	char *takes = taken_by(row);
@@ -192,6 +204,8 @@ static size_t take_option(char *const *words, size_t count, const struct option_
 		refuse_empty(row, error);
 		return 0;
 	}
+	if (!check_value(row, value, error))
+		return 0;
 	into = record_for(set, row, value, error);
 	if (!into)
 		return 0;

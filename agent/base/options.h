@@ -26,6 +26,7 @@ struct option_row {
 	enum option_kind kind;
 	size_t offset;			/* of the member that it sets, in a record of the set */
 	uint32_t least, most;		/* the bounds of a number, or of a text's bytes; most 0: no bounds */
+	bool (*check)(const char *text, char **error);	/* of a text: false with "why; what to do"; NULL: any will do */
 	/* a bit for each special use of the command in which this option has an effect; the command defines the bits */
 	unsigned heeded;
 	/* for a text that may be given once in a record: why; NULL: the last one counts */

@@ -31,7 +31,6 @@ struct fleet *fleet_new(const char *const *names, size_t count, struct budget *b
 	fleet->machines = util_alloc(count * sizeof(*fleet->machines));
 	fleet->budget = budget_hold(budget);
 	fleet->functions = fleet_names_new(budget);
-	fleet->excerpt.filter.cpu = EVENT_NONE;
 	fleet->vitals_request.request.kind = &vitals_kind;
 	fleet->function_request.request.kind = &function_table_kind;
 	fleet->function_request.selected = FUNCTION_NONE;

@@ -189,22 +189,45 @@ static bool name_matches(const struct names *names, uint32_t id, const char *pat
 	return pattern_match(shown_name(names, id, number), pattern);
 }
 
+/* Is the pattern a number? Then it must be this id. */
+static bool is_number(const char *pattern)
+{
+	return pattern[strspn(pattern, "0123456789")] == '\0';
+}
+
+static bool number_matches(uint32_t id, const char *pattern)
+{
+	char number[NUMBER_MAX];
+
+	snprintf(number, sizeof(number), "%u", id);
+	return id != EVENT_NONE && strcmp(number, pattern) == 0;
+}
+
+static uint32_t process_of(const struct threads *threads, uint32_t thread, uint32_t process)
+{
+	const struct name *told = process == EVENT_KERNEL ? find_name(&threads->threads, thread) : NULL;
+
+	return told ? told->process : process;
+}
+
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern)
 {
-	const struct name *told;
-	char number[NUMBER_MAX];
+	if (!*pattern)
+		return true;
+	if (is_number(pattern))
+		return number_matches(thread, pattern);
+	return name_matches(&threads->threads, thread, pattern) ||
+		name_matches(&threads->processes, process_of(threads, thread, process), pattern);
+}
+
+bool threads_match_process(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern)
+{
+	uint32_t owner = process_of(threads, thread, process);
 
 	if (!*pattern)
 		return true;
-	if (pattern[strspn(pattern, "0123456789")] == '\0') {
-		snprintf(number, sizeof(number), "%u", thread);
-		return thread != EVENT_NONE && strcmp(number, pattern) == 0;
-	}
-	told = find_name(&threads->threads, thread);
-	if (process == EVENT_KERNEL && told)
-		process = told->process;
-	return name_matches(&threads->threads, thread, pattern) ||
-		name_matches(&threads->processes, process, pattern);
+	return is_number(pattern) ? number_matches(owner, pattern) :
+		name_matches(&threads->processes, owner, pattern);
 }
 
 void threads_retry(struct threads *threads)

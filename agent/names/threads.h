@@ -34,11 +34,14 @@ const char *threads_name(struct threads *threads, uint32_t thread);
  */
 bool threads_match(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
 
+/* The same for the process alone. A kernel thread belongs to the process that the guest told with its name. */
+bool threads_match_process(struct threads *threads, uint32_t thread, uint32_t process, const char *pattern);
+
 /* How many names were refused, because there was no memory for their text. */
 uint64_t threads_refused(const struct threads *threads);
 void threads_retry(struct threads *threads);	/* the guest is about to tell them again: counts from 0 */
 
-/* Grows whenever an earlier answer of threads_match may be different now. */
+/* Grows whenever an earlier answer of these two may be different now. */
 uint64_t threads_generation(const struct threads *threads);
 
 #endif

@@ -9,6 +9,7 @@
 #include "agent/store/store.h"
 #include "filter.h"
 #include "digest.h"
+#include "stack_filter.h"
 #include "stop.h"
 
 struct digest *digest_new(uint32_t cpu_count, enum kept_callers callers, uint32_t callee,
@@ -286,13 +287,24 @@ static bool *passing(const struct digest_input *input, const struct run *run)
 	return passes;
 }
 
+/* A stack that is left out counts as looked at: it may pass once its functions have other names. */
+static bool stack_passes(struct digest *digest, const struct digest_input *input, uint32_t stack)
+{
+	if (stack_filter_is_empty(input->stack_filter))
+		return true;
+	if (stack != STACKS_NONE && stack > digest->newest)
+		digest->newest = stack;
+	return stack_filter_passes(input->stack_filter, input->functions, stack, input->unknown);
+}
+
 /* Walks each stack once, however many ran it: its counts stand next to each other in the run. */
 static void add_run(struct digest *digest, const struct digest_input *input,
 	const struct run *run)
 {
 	struct group group = { 0 }, idle = { 0 };
 	struct run_reader reader = run_read(run);
-	bool *passes = passing(input, run);
+	bool idle_passes = stack_filter_passes(input->stack_filter, input->functions, STACKS_NONE, input->idle);
+	bool *passes = passing(input, run), begun = false, group_passes = false;
 	struct run_count count;
 
 	while (run_next(&reader, &count) && !stop_at(input->stop, reader.left)) {
@@ -300,10 +312,14 @@ static void add_run(struct digest *digest, const struct digest_input *input,
 
 		if (!passes[count.who])
 			continue;
-		if (count.stack != group.stack)
+		if (!begun || count.stack != group.stack) {
 			add_group(digest, input, &group, false);
-		group.stack = count.stack;
-		add_count(digest, who->mode == MODE_IDLE ? &idle : &group, &count, who);
+			group_passes = stack_passes(digest, input, count.stack);
+			group.stack = count.stack;
+			begun = true;
+		}
+		if (who->mode == MODE_IDLE ? idle_passes : group_passes)
+			add_count(digest, who->mode == MODE_IDLE ? &idle : &group, &count, who);
 	}
 	add_group(digest, input, &group, false);
 	add_group(digest, input, &idle, true);
@@ -319,8 +335,7 @@ void digest_add(struct digest *digest, const struct digest_input *input,
 		add_run(digest, input, slice->runs[i]);
 	digest->time += (digest->weight - before) * slice->period;
 	for (uint32_t i = 0; i < slice->cpus->count; i++)
-		if ((input->filter->cpu == EVENT_NONE || input->filter->cpu == i) &&
-				cpus_get(slice->cpus, i))
+		if (filter_passes_cpu(input->filter, i) && cpus_get(slice->cpus, i))
 			digest->missed += cpus_get(slice->cpus, i)->missed;
 	if (digest->end == 0)
 		digest->begin = slice->begin;

@@ -17,6 +17,7 @@
 
 struct budget;
 struct slice;
+struct stack_filter;
 struct stacks;
 struct threads;
 
@@ -24,6 +25,7 @@ struct digest_input {			/* what turns a slice into sums; all borrowed */
 	const struct stacks *stacks;
 	struct threads *threads;
 	const struct filter *filter;
+	struct stack_filter *stack_filter;	/* of the same filter */
 	const uint32_t *functions;	/* by node; see naming.h */
 	uint32_t idle, unknown;		/* the functions for idle time, and for samples without a stack */
 	const atomic_bool *stop;	/* once set, the rest is left out; NULL: never */
@@ -53,7 +55,7 @@ struct digest_edge {
 struct digest {
 	uint64_t begin, end, version;	/* over its slices */
 	uint64_t serial;		/* the window gives a new one at each change */
-	uint32_t newest;		/* the highest leaf node in it; 0: none */
+	uint32_t newest;		/* the highest leaf node that was looked at; 0: none */
 	uint64_t weight, samples, mode[MODES], missed;
 	uint64_t time;			/* the ns of CPU behind the weight, where the period was known */
 

@@ -1,19 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a filter (question.h) that decides which samples count: all but the pattern, which chooses rows. */
+/* What a filter (question.h) lets pass: samples by who ran them, and rows by their names. */
 #ifndef FILTER_H
 #define FILTER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-struct filter;
+#include "question.h"
+
 struct who;
 struct threads;
 
-/* True if the samples of `who` count. */
-bool filter_passes(const struct filter *filter, struct threads *threads,
-	const struct who *who);
+/* True if no term looks at this. */
+bool filter_lacks(const struct filter *filter, enum filter_by by);
 
-/* True if both filters let the same samples pass. */
+/* The same filter with the terms of one kind alone. */
+struct filter filter_only(const struct filter *filter, enum filter_by by);
+
+/* True if the terms about who ran a sample hold. Those about its stack: stack_filter.h. */
+bool filter_passes(const struct filter *filter, struct threads *threads, const struct who *who);
+
+/* True if samples of this CPU may pass. */
+bool filter_passes_cpu(const struct filter *filter, uint32_t cpu);
+
+/* True if a term asks for samples of this mode by name. */
+bool filter_names_mode(const struct filter *filter, unsigned mode);
+
+/* True if the row of a function with this name is shown. */
+bool filter_shows(const struct filter *filter, const char *function);
+
+/* True if one of the term's alternatives is in the text (pattern.h). */
+bool filter_term_finds(const struct filter *filter, const struct filter_term *term, const char *text);
+
+/* True if both filters let the same samples pass; filter_equal: and show the same rows. */
 bool filter_same(const struct filter *a, const struct filter *b);
+bool filter_equal(const struct filter *a, const struct filter *b);
 
 #endif

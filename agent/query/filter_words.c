@@ -1,58 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/util.h"
 #include "filter_words.h"
-#include "query.h"
 
 #define BLANKS " \t"
 
 enum { WORD_MOST = 160 };
 
-static bool take_cpu(struct filter *filter, const char *value, char **error)
+static bool take_text(const char *value, struct filter_term *term, char **error)
 {
-	char *end;
-	unsigned long cpu;
+	(void)term;
+	return value[strspn(value, "|")] ||
+		util_fail(error, "a word of the filter names nothing; give a part of a name");
+}
 
-	errno = 0;
-	cpu = strtoul(value, &end, 10);
-	if (!isdigit((unsigned char)*value) || *end != '\0' || errno || cpu >= EVENT_NONE)
-		return util_fail(error, "cpu:%s is not a CPU; give its number, as in cpu:0", value);
-	filter->cpu = (uint32_t)cpu;
+static bool take_cpu(const char *value, struct filter_term *term, char **error)
+{
+	const char *at = value;
+
+	(void)term;
+	for (bool more = true; more; at++) {
+		char *end;
+		unsigned long cpu;
+
+		errno = 0;
+		cpu = strtoul(at, &end, 10);
+		if (!isdigit((unsigned char)*at) || (*end && *end != '|') || errno || cpu >= EVENT_NONE)
+			return util_fail(error, "cpu:%s is not a CPU; give numbers: cpu:0 or cpu:0|2", value);
+		at = end;
+		more = *end != '\0';
+	}
 	return true;
 }
 
-static bool take_thread(struct filter *filter, const char *value, char **error)
-{
-	if (*value == '\0')
-		return util_fail(error, "thread: needs a name; give a part of it, or the thread's number");
-	if (strlen(value) >= sizeof(filter->thread))
-		return util_fail(error, "thread: the name is too long; give up to %zu bytes of it",
-			sizeof(filter->thread) - 1);
-	strcpy(filter->thread, value);
-	return true;
-}
+const char *const filter_modes[MODES] = {
+	[MODE_KERNEL] = "kernel", [MODE_USER] = "user", [MODE_IDLE] = "idle",
+};
 
-static bool take_modes(struct filter *filter, const char *value, char **error)
+static bool take_modes(const char *value, struct filter_term *term, char **error)
 {
-	static const char *const names[MODES] = {
-		[MODE_KERNEL] = "kernel", [MODE_USER] = "user", [MODE_IDLE] = "idle",
-	};
-
 	for (bool more = true; more; value++) {
 		size_t size = strcspn(value, "|,");
 		int mode = 0;
 
-		while (mode < MODES && (strncmp(value, names[mode], size) != 0 || names[mode][size]))
+		while (mode < MODES && (strncmp(value, filter_modes[mode], size) != 0 || filter_modes[mode][size]))
 			mode++;
 		if (mode == MODES)
 			return util_fail(error, "mode:%.*s is not a mode; give kernel, user or idle, "
 				"or several: kernel|user", (int)size, value);
-		filter->modes |= 1u << mode;
+		term->modes |= 1u << mode;
 		value += size;
 		more = *value != '\0';
 	}
@@ -60,15 +60,60 @@ static bool take_modes(struct filter *filter, const char *value, char **error)
 }
 
 static const struct filter_word {
-	const char *name;
-	bool (*take)(struct filter *filter, const char *value, char **error);
-	const char *once;		/* what to do instead of giving it twice */
-} words[] = {
-	{ "cpu", take_cpu, "give one CPU, or none for all" },
-	{ "thread", take_thread, "give one name, or none for all" },
-	{ "mode", take_modes, "give the modes in one word: mode:kernel|user" },
+	const char *name;		/* before the colon; NULL: there is none */
+	bool (*take)(const char *value, struct filter_term *term, char **error);	/* checks the value */
+} words[FILTER_BYS] = {
+	[FILTER_FUNCTION] = { NULL, take_text },
+	[FILTER_CPU] = { "cpu", take_cpu },
+	[FILTER_MODE] = { "mode", take_modes },
+	[FILTER_THREAD] = { "thread", take_text },
+	[FILTER_PROCESS] = { "process", take_text },
+	[FILTER_OBJECT] = { "object", take_text },
+	[FILTER_UNDER] = { "under", take_text },
 };
-enum { WORDS = sizeof(words) / sizeof(*words) };
+
+/* Puts the alternatives into the filter's text, without empty ones. False: they do not fit. */
+static bool put_text(struct filter *filter, const char *value)
+{
+	if (filter->used == FILTER_TEXT)
+		return false;
+	for (value += strspn(value, "|"); *value; value += strspn(value, "|")) {
+		size_t size = strcspn(value, "|");
+
+		if (size + 2 > FILTER_TEXT - filter->used)
+			return false;
+		memcpy(filter->text + filter->used, value, size);
+		filter->used += (uint32_t)size;
+		filter->text[filter->used++] = '\0';
+		value += size;
+	}
+	filter->text[filter->used++] = '\0';
+	return true;
+}
+
+static bool add(struct filter *filter, enum filter_by by, bool negated, const char *value, char **error)
+{
+	struct filter_term term = { .by = by, .negated = negated, .text = filter->used };
+
+	if (filter->count == FILTER_TERMS)
+		return util_fail(error, "the filter has too many words; give fewer");
+	if (!words[by].take(value, &term, error))
+		return false;
+	if (!put_text(filter, by == FILTER_MODE ? "" : value))
+		return util_fail(error, "the filter is too long; give shorter parts of the names");
+	filter->terms[filter->count++] = term;
+	return true;
+}
+
+bool filter_add(struct filter *filter, enum filter_by by, const char *value, char **error)
+{
+	struct filter longer = *filter;
+
+	if (!add(&longer, by, false, value, error))
+		return false;
+	*filter = longer;
+	return true;
+}
 
 /* Returns how many bytes stand before the single colon of a word; 0: the word is a name. */
 static size_t name_size(const char *word)
@@ -80,41 +125,25 @@ static size_t name_size(const char *word)
 	return word[size] == ':' && word[size + 1] != ':' ? size : 0;
 }
 
-/* Adds a word to the part of a function's name. A blank between two of them belongs to the name. */
-static bool take_name(struct filter *filter, const char *word, char **error)
+static bool take_word(struct filter *filter, const char *word, char **error)
 {
-	size_t used = strlen(filter->pattern), room = sizeof(filter->pattern) - used;
+	bool negated = word[0] == '!';
+	size_t size;
 
-	if (strlen(word) + 1 >= room)
-		return util_fail(error, "the function's name is too long; give up to %zu bytes of it",
-			sizeof(filter->pattern) - 2);
-	snprintf(filter->pattern + used, room, "%s%s", used ? " " : "", word);
-	return true;
-}
-
-/* `given`: a bit for each of `words` that came before. */
-static bool take_word(struct filter *filter, const char *word, unsigned *given, char **error)
-{
-	size_t size = name_size(word), i = 0;
-
+	word += negated;
+	size = name_size(word);
 	if (size == 0)
-		return take_name(filter, word, error);
-	while (i < WORDS && (strncmp(words[i].name, word, size) != 0 || words[i].name[size]))
-		i++;
-	if (i == WORDS)
-		return util_fail(error, "%.*s: is not a word of a filter; give " FILTER_WORDS,
-			(int)size, word);
-	if (*given & 1u << i)
-		return util_fail(error, "%s: is given twice; %s", words[i].name, words[i].once);
-	*given |= 1u << i;
-	return words[i].take(filter, word + size + 1, error);
+		return add(filter, FILTER_FUNCTION, negated, word, error);
+	for (int by = FILTER_FUNCTION + 1; by < FILTER_BYS; by++)
+		if (strncmp(words[by].name, word, size) == 0 && !words[by].name[size])
+			return add(filter, (enum filter_by)by, negated, word + size + 1, error);
+	return util_fail(error, "%.*s: is not a word of a filter; give " FILTER_WORDS, (int)size, word);
 }
 
 bool filter_parse(const char *text, struct filter *filter, char **error)
 {
-	struct filter parsed = { .cpu = EVENT_NONE };
+	struct filter parsed = { .count = 0 };
 	char word[WORD_MOST];
-	unsigned given = 0;
 
 	for (text += strspn(text, BLANKS); *text; text += strspn(text, BLANKS)) {
 		size_t size = strcspn(text, BLANKS);
@@ -124,7 +153,9 @@ bool filter_parse(const char *text, struct filter *filter, char **error)
 				WORD_MOST - 1);
 		memcpy(word, text, size);
 		word[size] = '\0';
-		if (!take_word(&parsed, word, &given, error))
+		if (parsed.count == FILTER_WORDS_MOST)
+			return util_fail(error, "the filter has too many words; give up to %d", FILTER_WORDS_MOST);
+		if (!take_word(&parsed, word, error))
 			return false;
 		text += size;
 	}

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "agent/base/hash.h"
-#include "agent/base/pattern.h"
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/store/cpus.h"
 #include "agent/store/store.h"
 #include "query.h"
+#include "filter.h"
 #include "query_state.h"
 
 /* No place: the function is not in the answer yet. */
@@ -161,12 +161,12 @@ static void copy_row(const struct table *table, struct row *to, const struct row
 	to->cpus = cpus;
 }
 
-static void keep_matching(struct table *table, const struct symbols *symbols, const char *pattern)
+static void keep_shown(struct table *table, const struct symbols *symbols, const struct filter *filter)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < table->count; i++)
-		if (pattern_match(symbols_get(symbols, table->rows[i].function)->name, pattern))
+		if (filter_shows(filter, symbols_get(symbols, table->rows[i].function)->name))
 			copy_row(table, &table->rows[kept++], &table->rows[i]);
 	table->count = kept;
 }
@@ -249,8 +249,8 @@ struct table *query_table(struct query *query, const struct question *question)
 	table = table_copy(steady_table(query, reader, steady, words));
 	place_rows(query, table);
 	add_digests(query, window, table, steady, count);
-	if (question->filter.pattern[0])
-		keep_matching(table, query->inputs.symbols, question->filter.pattern);
+	if (!filter_lacks(&question->filter, FILTER_FUNCTION))
+		keep_shown(table, query->inputs.symbols, &question->filter);
 	table_shrink(table);
 	set_range(table, window);
 	return table;

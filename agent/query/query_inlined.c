@@ -14,7 +14,7 @@
 enum { COUNTS_MAX = 20000, KINDS_MAX = 64 };
 
 struct tally {
-	const struct window *window;
+	struct window *window;
 	uint32_t function;
 	uint32_t left;			/* counts that may still be looked at */
 	uint64_t whole;
@@ -54,7 +54,7 @@ static void add_weight(struct tally *tally, uint32_t function, uint64_t weight)
 
 static void add_run(struct tally *tally, const struct run *run)
 {
-	const struct window *window = tally->window;
+	struct window *window = tally->window;
 	struct run_reader reader = run_read(run);
 	struct run_count count;
 
@@ -63,7 +63,9 @@ static void add_run(struct tally *tally, const struct run *run)
 
 		if (who->mode != MODE_IDLE && count.stack != STACKS_NONE &&
 				window->naming->functions[count.stack] == tally->function &&
-				filter_passes(&window->question.filter, window->inputs.threads, who))
+				filter_passes(&window->question.filter, window->inputs.threads, who) &&
+				stack_filter_passes(&window->stack_filter, window->naming->functions, count.stack,
+					window->unknown))
 			add_weight(tally, innermost(tally, count.stack), count.weight);
 	}
 }

@@ -29,7 +29,7 @@ struct sum {
 };
 
 struct merge {
-	const struct window *window;
+	struct window *window;
 	struct budget *budget;
 	bool full;			/* there is no memory for all, or the question was given up */
 	bool inlined;			/* as in the question */
@@ -163,9 +163,19 @@ static void add_sum(struct merge *merge, const struct sum *sum)
 	merge->sums[merge->sum_count++] = *sum;
 }
 
+/* Idle time is a stack of one function, whatever stack the guest idles in. */
+static bool passes(struct window *window, const struct run_count *count, const struct who *who)
+{
+	bool idle = who->mode == MODE_IDLE;
+
+	return filter_passes(&window->question.filter, window->inputs.threads, who) &&
+		stack_filter_passes(&window->stack_filter, window->naming->functions,
+			idle ? STACKS_NONE : count->stack, idle ? window->idle : window->unknown);
+}
+
 static void add_run(struct merge *merge, const struct run *run)
 {
-	const struct window *window = merge->window;
+	struct window *window = merge->window;
 	struct run_reader reader = run_read(run);
 	struct run_count count;
 
@@ -177,7 +187,7 @@ static void add_run(struct merge *merge, const struct run *run)
 			.weight = count.weight, .samples = count.samples,
 		};
 
-		if (!filter_passes(&window->question.filter, window->inputs.threads, who))
+		if (!passes(window, &count, who))
 			continue;
 		sum.place = place_of_stack(merge, count.stack, sum.mode);
 		if (!merge->full)

@@ -20,15 +20,35 @@ struct query_inputs {			/* of one epoch; borrowed */
 	struct threads *threads;
 };
 
+enum filter_by {			/* what a term of a filter looks at */
+	FILTER_FUNCTION,		/* the name of a row's function */
+	FILTER_CPU, FILTER_MODE, FILTER_THREAD, FILTER_PROCESS,	/* who ran the sample */
+	FILTER_OBJECT,			/* the object of the function that was running */
+	FILTER_UNDER,			/* the functions of the stack */
+	FILTER_BYS,
+};
+
+enum {
+	FILTER_WORDS_MOST = 8,		/* as people type them */
+	FILTER_TERMS = 12, FILTER_TEXT = 512,	/* with those of a report's options */
+};
+
+struct filter_term {
+	enum filter_by by;
+	uint32_t negated;		/* 0 or 1; a filter has no padding, for requests are compared as bytes */
+	unsigned modes;			/* FILTER_MODE: bits 1 << enum mode */
+	uint32_t text;			/* where its alternatives begin, in the filter's text */
+};
+
 /*
- * CPU, thread and mode decide which samples pass, and so what 100 % is. The pattern only chooses the rows
- * that are shown, as people expect of a top. Shares, callers and stacks do not depend on it.
+ * A sample passes if all terms hold. This decides what 100 % is. Only the terms of FILTER_FUNCTION do not look at
+ * samples: they choose the rows that are shown, as people expect of a top. Shares, callers and stacks do not depend on
+ * them. Made by filter_words.h; { 0 } lets everything pass.
  */
 struct filter {
-	char pattern[128];		/* part of a function's name (pattern.h); "": all */
-	uint32_t cpu;			/* EVENT_NONE: all */
-	char thread[64];		/* as threads_match wants it; "": all */
-	unsigned modes;			/* bits 1 << enum mode; 0: all */
+	uint32_t count, used;		/* of `terms` and `text` */
+	struct filter_term terms[FILTER_TERMS];
+	char text[FILTER_TEXT];		/* a term's alternatives: each ended by 0, the last one by two */
 };
 
 enum kept_callers { CALLERS_NONE, CALLERS_ONE, CALLERS_ALL };

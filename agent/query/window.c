@@ -29,6 +29,10 @@ void window_init(struct window *window, const struct query_inputs *inputs, struc
 		.store_version = UINT64_MAX,
 		.idle = symbols_special(inputs->symbols, "[idle]"),
 		.unknown = symbols_special(inputs->symbols, "[unknown]"),
+		.stack_filter = {
+			.filter = &window->question.filter, .stacks = inputs->stacks, .symbols = inputs->symbols,
+			.budget = inputs->budget,
+		},
 	};
 }
 
@@ -51,13 +55,15 @@ static void drop_all(struct window *window)
 void window_clear(struct window *window)
 {
 	drop_all(window);
+	stack_filter_clear(&window->stack_filter);
 }
 
 static struct digest_input input_of(struct window *window)
 {
 	return (struct digest_input) {
 		.stacks = window->inputs.stacks, .threads = window->inputs.threads,
-		.filter = &window->question.filter, .functions = window->naming->functions,
+		.filter = &window->question.filter, .stack_filter = &window->stack_filter,
+		.functions = window->naming->functions,
 		.idle = window->idle, .unknown = window->unknown, .stop = window->stop,
 	};
 }
@@ -82,11 +88,14 @@ static void follow_filter(struct window *window, const struct filter *filter)
 {
 	uint64_t generation = threads_generation(window->inputs.threads);
 	bool same = filter_same(&window->question.filter, filter) &&
-		(!filter->thread[0] || generation == window->threads_generation);
+		(generation == window->threads_generation ||
+			(filter_lacks(filter, FILTER_THREAD) && filter_lacks(filter, FILTER_PROCESS)));
 
 	window->threads_generation = generation;
-	if (!same)
-		drop_all(window);
+	if (same)
+		return;
+	drop_all(window);
+	stack_filter_clear(&window->stack_filter);
 }
 
 /* ---- the newest slices ---- */

@@ -16,6 +16,7 @@
 #include "naming.h"
 #include "digest.h"
 #include "question.h"
+#include "stack_filter.h"
 
 enum { WINDOW_SECONDS = 61 };		/* enough for all the whole seconds of a trend */
 
@@ -28,6 +29,7 @@ struct window {
 	uint32_t idle, unknown;
 
 	struct question question;	/* the last one; all below is made from it */
+	struct stack_filter stack_filter;
 	uint64_t store_version, threads_generation;
 	struct span span;		/* the slices of its range */
 	uint64_t to;			/* the end of its range: never after now */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@
 #include "agent/export/export_folded.h"
 #include "agent/guest/epoch.h"
 #include "agent/names/symbols.h"
+#include "agent/query/filter.h"
+#include "agent/query/filter_words.h"
 #include "agent/session/session.h"
 #include "report.h"
 #include "report_file.h"
@@ -37,18 +40,25 @@ static bool awaits_names(struct report *report)
 	return !report_is_late(report);
 }
 
-/* The texts are as long as report_options allows. */
+/* The options' values have been checked, and there is room for all of them. */
 static struct excerpt excerpt_of(const struct report *report)
 {
 	const struct report_request *request = &report->request;
 	struct excerpt excerpt = report->excerpt;
+	struct filter *filter = &excerpt.filter;
+	char cpu[16];
 
-	excerpt.filter.cpu = request->cpu;
-	excerpt.filter.modes = request->mode < 0 ? 0 : 1u << request->mode;
+	snprintf(cpu, sizeof(cpu), "%" PRIu32, request->cpu);
+	if (request->filter)
+		filter_parse(request->filter, filter, NULL);
+	if (request->cpu != EVENT_NONE)
+		filter_add(filter, FILTER_CPU, cpu, NULL);
+	if (request->mode >= 0)
+		filter_add(filter, FILTER_MODE, filter_modes[request->mode], NULL);
 	if (request->thread)
-		strncat(excerpt.filter.thread, request->thread, sizeof(excerpt.filter.thread) - 1);
+		filter_add(filter, FILTER_THREAD, request->thread, NULL);
 	if (request->function)
-		strncat(excerpt.filter.pattern, request->function, sizeof(excerpt.filter.pattern) - 1);
+		filter_add(filter, FILTER_FUNCTION, request->function, NULL);
 	return excerpt;
 }
 
@@ -116,13 +126,13 @@ static void note_nothing(struct report *report)
 
 	if (report->profile->table->count)
 		return;
-	options = util_format("no sample passes%s%s%s; leave one out",
+	options = util_format("no sample passes%s%s%s%s; leave one out",
 		thread ? " --thread" : "", mode ? " --mode" : "",
-		request->cpu != EVENT_NONE ? " --cpu" : "");
+		request->cpu != EVENT_NONE ? " --cpu" : "", request->filter ? " --filter" : "");
 	if (report->profile->table->samples)
-		report_note(report, "no function of the table matches --function",
-			request->function);
-	else if (thread || mode || request->cpu != EVENT_NONE)
+		report_note(report, request->function ? "no function of the table matches --function" :
+			"no function of the table has the filter's name", request->function ? request->function : "");
+	else if (thread || mode || request->cpu != EVENT_NONE || request->filter)
 		report_note(report, report->profile->sampled ? options :
 			"no sample came; give more --seconds", "");
 	free(options);

@@ -2,9 +2,13 @@
 #include <stddef.h>
 
 #include "agent/base/util.h"
+#include "agent/query/filter_words.h"
 #include "agent/query/query.h"
 #include "agent/wire/event.h"
 #include "report.h"
+
+/* Such names fit into a filter, beside its words. */
+enum { THREAD_MOST = 63, FUNCTION_MOST = 126 };
 
 #define OPTION(word, takes, what, member, text, ...) \
 	{ .name = word, .value = takes, .help = text, .kind = what, \
@@ -13,6 +17,27 @@
 /* Where a row counts besides a report of a guest. */
 #define GUEST .heeded = REPORT_OF_SCREEN
 #define ANSWER .heeded = REPORT_OF_RECORDING
+
+static bool check_filter(const char *text, char **error)
+{
+	struct filter filter;
+
+	return filter_parse(text, &filter, error);
+}
+
+static bool check_thread(const char *text, char **error)
+{
+	struct filter filter = { .count = 0 };
+
+	return filter_add(&filter, FILTER_THREAD, text, error);
+}
+
+static bool check_function(const char *text, char **error)
+{
+	struct filter filter = { .count = 0 };
+
+	return filter_add(&filter, FILTER_FUNCTION, text, error);
+}
 
 const struct option_row report_options[] = {
 	OPTION("seconds", "N", OPTION_SECONDS, duration_ns, "how long to profile, in seconds of "
@@ -32,11 +57,13 @@ const struct option_row report_options[] = {
 	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU", ANSWER),
 	OPTION("thread", "NAME", OPTION_TEXT, thread,
 		"only threads or processes with this in their name",
-		.most = sizeof(((struct filter *)NULL)->thread) - 1, ANSWER),
+		.most = THREAD_MOST, .check = check_thread, ANSWER),
 	OPTION("mode", "kernel|user|idle", OPTION_CHOICE, mode, "only samples taken in this mode", ANSWER),
 	OPTION("function", "PATTERN", OPTION_TEXT, function,
 		"only functions with this in their name",
-		.most = sizeof(((struct filter *)NULL)->pattern) - 1, ANSWER),
+		.most = FUNCTION_MOST, .check = check_function, ANSWER),
+	OPTION("filter", "WORDS", OPTION_TEXT, filter, "only what these words let pass, as typed on the screen: "
+		FILTER_WORDS, .check = check_filter, ANSWER),
 	OPTION("threads", NULL, OPTION_FLAG, threads,
 		"folded: the thread's name as the root frame", ANSWER),
 	OPTION("inline", NULL, OPTION_FLAG, inlined,

@@ -17,11 +17,13 @@
 #include "agent/names/function.h"
 #include "agent/query/query.h"
 #include "agent/wire/decode.h"
+#include "agent/query/filter.h"
 #include "agent/wire/fields.h"
 #include "agent/wire/metadata.h"
 #include "agent/wire/trace_kinds.h"
 #include "tests/unit/fakes/packets.h"
 #include "fuzz.h"
+#include "fuzzed_filter.h"
 
 struct world {
 	bool light;			/* without an epoch, which takes long */
@@ -151,12 +153,12 @@ static void check_table(struct epoch *epoch, const struct question *question,
 	uint64_t self = 0, stacks = 0, trend[TABLE_TREND];
 	struct caller callers[8];
 
-	table_sort(table, epoch->inputs.symbols, column, question->filter.modes);
+	table_sort(table, epoch->inputs.symbols, column, !filter_lacks(&question->filter, FILTER_MODE));
 	for (size_t i = 0; i < table->count; i++)
 		self += table->rows[i].self;
 	if (query_stacks(epoch->query, question, add_weight, &stacks))
 		require(stacks == table->weight);
-	require(self == table->weight || question->filter.pattern[0]);
+	require(self == table->weight || !filter_lacks(&question->filter, FILTER_FUNCTION));
 	if (function != FUNCTION_NONE) {
 		query_trend(epoch->query, question, function, trend);
 		query_callers(epoch->query, question, function, callers, 8);
@@ -166,17 +168,14 @@ static void check_table(struct epoch *epoch, const struct question *question,
 
 static void ask(struct world *world, uint8_t filter, uint8_t column)
 {
-	static const char *const texts[] = { "", "1", "a", "e" };
 	uint64_t now = epoch_now(world->epoch);
 	struct question question = {
 		.from = filter & 1 ? now / 2 : 0,
 		.to = filter & 2 ? now - now / 4 : UINT64_MAX,
-		.filter = { .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 },
+		.filter = fuzzed_filter(filter, column >> 6),
 	};
 	struct cpu_series *cpus = util_alloc(64 * sizeof(*cpus));
 
-	strcpy(question.filter.thread, texts[filter >> 6]);
-	strcpy(question.filter.pattern, texts[column >> 6]);
 	check_table(world->epoch, &question, column % TABLE_COLUMNS);
 	query_cpus(world->epoch->query, &question, cpus, 64);
 	free(cpus);

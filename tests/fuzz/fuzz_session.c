@@ -27,6 +27,7 @@
 #include "tests/unit/fakes/picture.h"
 #include "flood.h"
 #include "fuzz.h"
+#include "fuzzed_filter.h"
 #include "judge.h"
 
 enum { LOOK = FLOOD_KINDS, COMMAND, PROFILE, HANG_UP, KINDS, OTHER_THREADS = KINDS, BILLS };
@@ -215,7 +216,6 @@ static struct answer *answer_to(struct machine *machine, const struct request *r
 /* Asks for what is shown of each machine and over all, and checks it. */
 static void look(struct world *world, uint8_t filter, uint8_t column)
 {
-	static const char *const texts[] = { "", "1", "a", "e" };
 	static const char *const names[MACHINES] = { "one", "two", "three", "four" };
 	struct fleet *fleet = fleet_new(names, world->count, NULL);
 	struct vitals_request vitals = picture_vitals_request();
@@ -228,9 +228,7 @@ static void look(struct world *world, uint8_t filter, uint8_t column)
 		functions.visible[i] = i + 1;
 	functions.selected = column >> 2 & 15;
 	excerpt->window_ns = filter & 1 ? 1000000000u : 0;
-	excerpt->filter = (struct filter) { .cpu = filter & 4 ? 0 : EVENT_NONE, .modes = filter >> 3 & 7 };
-	strcpy(excerpt->filter.thread, texts[filter >> 6]);
-	strcpy(excerpt->filter.pattern, texts[column >> 6]);
+	excerpt->filter = fuzzed_filter(filter, column >> 6);
 	vitals.request.excerpt = *excerpt;
 	for (size_t i = 0; i < world->count; i++) {
 		struct machine *machine = &world->machines[i];

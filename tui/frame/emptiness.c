@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "agent/answers/vitals.h"
+#include "agent/query/filter.h"
 #include "agent/vm/state_words.h"
 #include "emptiness.h"
 #include "scope.h"
@@ -53,6 +54,14 @@ static bool any_time(const struct vitals *vitals)
 	return false;
 }
 
+static bool any_cpu_passes(const struct vitals *vitals, const struct filter *filter)
+{
+	for (uint32_t i = 0; i < vitals->cpu_count; i++)
+		if (filter_passes_cpu(filter, i))
+			return true;
+	return false;
+}
+
 /* The filter lets nothing through: says which of its words is the cause, as far as that is known. */
 static struct emptiness of_filter(const struct vitals *vitals, const struct table *table,
 	const struct scope *scope)
@@ -62,7 +71,7 @@ static struct emptiness of_filter(const struct vitals *vitals, const struct tabl
 	if (table && table->samples)
 		return (struct emptiness) { "No function in this window has the filter's name.",
 			"{filter} changes the filter, an empty one shows all." };
-	if (filter->cpu != EVENT_NONE && filter->cpu >= vitals->cpu_count && !vitals->machines)
+	if (!vitals->machines && !any_cpu_passes(vitals, filter))
 		return (struct emptiness) { "The guest has no such CPU as the filter's.",
 			"{filter} changes the filter; the first CPU is cpu:0." };
 	return (struct emptiness) { "No sample in this window passes the filter.",
@@ -112,7 +121,7 @@ static bool idle_only(const struct table *table)
 struct emptiness emptiness(const struct vitals *vitals, const struct table *table,
 	const struct scope *scope)
 {
-	if (table && idle_only(table) && !(scope->filter.modes & 1u << MODE_IDLE))
+	if (table && idle_only(table) && !filter_names_mode(&scope->filter, MODE_IDLE))
 		return (struct emptiness) { "The CPUs were idle all the time.",
 			"Give the guest something to do, or {window} takes a longer window." };
 	if (table && table->count != 0)

@@ -14,7 +14,7 @@ static const unsigned windows[] = { 1, 10, 60, 0 };	/* seconds; 0: all */
 
 void scope_init(struct scope *scope)
 {
-	*scope = (struct scope) { .window_ns = 10 * NS_PER_SECOND, .filter = { .cpu = EVENT_NONE } };
+	*scope = (struct scope) { .window_ns = 10 * NS_PER_SECOND };
 }
 
 void scope_next_window(struct scope *scope)

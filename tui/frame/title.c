@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/answers/vitals.h"
+#include "agent/query/filter.h"
 #include "agent/vm/state_words.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/glyphs.h"
@@ -147,7 +148,7 @@ double title_missed(const struct vitals *vitals, const struct filter *filter)
 	for (uint32_t i = 0; i < vitals->cpu_count; i++) {
 		const struct cpu_series *series = &vitals->cpus[i].series;
 
-		if (filter->cpu != EVENT_NONE && filter->cpu != i && !vitals->machines)
+		if (!vitals->machines && !filter_passes_cpu(filter, i))
 			continue;
 		missed += series->missed;
 		for (int mode = 0; mode < MODES; mode++)

@@ -36,7 +36,6 @@ static void ask_marks(struct machine *machine)
 	memset(&request, 0, sizeof(request));
 	request.request.kind = &vitals_kind;
 	request.request.pause_ms = MARKS_MS;
-	request.request.excerpt.filter.cpu = EVENT_NONE;
 	session_request(machine->marks, machine->marks_asked ? &request.request : NULL);
 }
 

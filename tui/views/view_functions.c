@@ -9,6 +9,7 @@
 #include "agent/base/util.h"
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/filter.h"
 #include "agent/query/query.h"
 #include "tui/frame/emptiness.h"
 #include "tui/frame/scope.h"
@@ -126,12 +127,6 @@ static void hide_idle(struct function_view *self)
 	}
 }
 
-static bool is_same(const struct filter *a, const struct filter *b)
-{
-	return a->cpu == b->cpu && a->modes == b->modes && strcmp(a->thread, b->thread) == 0 &&
-		strcmp(a->pattern, b->pattern) == 0;
-}
-
 /* The rows of another boot or another filter are shown from the top. */
 static void rewind_list(struct function_view *self)
 {
@@ -139,7 +134,7 @@ static void rewind_list(struct function_view *self)
 
 	if (!functions->table)
 		return;
-	if (self->boot != functions->answer.boot || !is_same(&self->filter, &functions->filter))
+	if (self->boot != functions->answer.boot || !filter_equal(&self->filter, &functions->filter))
 		list_rewind(&self->list);
 	self->boot = functions->answer.boot;
 	self->filter = functions->filter;

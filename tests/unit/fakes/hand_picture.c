@@ -180,7 +180,6 @@ struct picture *hand_picture(struct symbols *symbols, const uint32_t functions[H
 	*table = (struct function_table) {
 		.answer = { .kind = &function_table_kind, .symbols = symbols }, .kernel = "demo-kernel",
 		.table = hand_table(functions), .selected = functions[2], .caller_count = 2,
-		.filter.cpu = EVENT_NONE,
 		.callers = { { functions[1], 2950 }, { functions[5], 1890 } },
 	};
 	picture = picture_new(&hand_vitals(symbols)->answer, &table->answer);

@@ -7,7 +7,7 @@
 #include "agent/wire/event.h"
 #include "picture.h"
 
-const struct excerpt picture_all = { .filter.cpu = EVENT_NONE };
+const struct excerpt picture_all = { .window_ns = 0 };
 
 struct picture *picture_new(struct answer *vitals, struct answer *functions)
 {
@@ -33,7 +33,6 @@ struct vitals_request picture_vitals_request(void)
 
 	memset(&request, 0, sizeof(request));
 	request.request.kind = &vitals_kind;
-	request.request.excerpt.filter.cpu = EVENT_NONE;
 	request.cpus = VITALS_TRENDS;
 	return request;
 }
@@ -44,7 +43,6 @@ struct function_request picture_function_request(void)
 
 	memset(&request, 0, sizeof(request));
 	request.request.kind = &function_table_kind;
-	request.request.excerpt.filter.cpu = EVENT_NONE;
 	request.selected = FUNCTION_NONE;
 	return request;
 }

@@ -111,15 +111,6 @@ static bool in_range(const struct ranges *ranges, uint64_t time)
 	return false;
 }
 
-static bool passes(const struct world *world, const struct filter *filter,
-	const struct taken *taken)
-{
-	return (filter->cpu == EVENT_NONE || filter->cpu == taken->cpu) &&
-		(!filter->modes || filter->modes & 1u << taken->mode) &&
-		threads_match(world->inputs.threads, taken->thread, taken->process,
-			filter->thread);
-}
-
 /* The functions of a sample, leaf first. `cuts` says behind which of them the caller is unknown. */
 struct frames {
 	size_t depth;
@@ -150,6 +141,89 @@ static void find_frames(struct frames *frames, struct symbols *symbols, const st
 		add_frame(frames, symbols_function(symbols, taken->process,
 			taken->user[i] - (frames->depth > 0)));
 }
+
+/* ---- the filter, as its language says ---- */
+
+struct seen {				/* a sample, as a term sees it */
+	const struct world *world;
+	const struct taken *taken;
+	const struct frames *frames;
+};
+
+static bool has_part(const char *text, const char *part)
+{
+	return strcasestr(text, part);
+}
+
+static bool is_under(const struct seen *seen, const char *name)
+{
+	for (size_t i = 0; i < seen->frames->depth; i++)
+		if (has_part(symbols_get(seen->world->inputs.symbols, seen->frames->functions[i])->name, name))
+			return true;
+	return false;
+}
+
+/* True if the sample fits one alternative of a term. */
+static bool fits(const struct seen *seen, enum filter_by by, const char *value)
+{
+	struct threads *threads = seen->world->inputs.threads;
+	const struct taken *taken = seen->taken;
+
+	switch (by) {
+	case FILTER_CPU: return taken->cpu == (uint32_t)atoi(value);
+	case FILTER_THREAD: return threads_match(threads, taken->thread, taken->process, value);
+	case FILTER_PROCESS: return threads_match_process(threads, taken->thread, taken->process, value);
+	case FILTER_OBJECT:
+		return has_part(symbols_get(seen->world->inputs.symbols, seen->frames->functions[0])->object, value);
+	case FILTER_UNDER: return is_under(seen, value);
+	default: return true;
+	}
+}
+
+static bool fits_term(const struct seen *seen, const struct filter *filter, const struct filter_term *term)
+{
+	bool any = term->by == FILTER_MODE && term->modes >> seen->taken->mode & 1;
+
+	for (const char *value = filter->text + term->text; *value; value += strlen(value) + 1)
+		any |= fits(seen, term->by, value);
+	return any != term->negated;
+}
+
+static bool passes(const struct seen *seen, const struct filter *filter)
+{
+	for (uint32_t i = 0; i < filter->count; i++)
+		if (filter->terms[i].by != FILTER_FUNCTION && !fits_term(seen, filter, &filter->terms[i]))
+			return false;
+	return true;
+}
+
+static bool cpu_passes(const struct world *world, const struct filter *filter, const struct taken *gap)
+{
+	const struct seen seen = { .world = world, .taken = gap };
+
+	for (uint32_t i = 0; i < filter->count; i++)
+		if (filter->terms[i].by == FILTER_CPU && !fits_term(&seen, filter, &filter->terms[i]))
+			return false;
+	return true;
+}
+
+static bool is_shown(const struct filter *filter, const char *name)
+{
+	for (uint32_t i = 0; i < filter->count; i++) {
+		const struct filter_term *term = &filter->terms[i];
+		bool any = false;
+
+		if (term->by != FILTER_FUNCTION)
+			continue;
+		for (const char *part = filter->text + term->text; *part; part += strlen(part) + 1)
+			any |= has_part(name, part);
+		if (any == term->negated)
+			return false;
+	}
+	return true;
+}
+
+/* ---- what the list gives ---- */
 
 struct expected {
 	struct table table;
@@ -233,13 +307,13 @@ static void expect(struct expected *expected, const struct world *world,
 		struct frames frames;
 
 		if (taken->missed) {
-			if (inside && (filter->cpu == EVENT_NONE || filter->cpu == taken->cpu))
+			if (inside && cpu_passes(world, filter, taken))
 				expected->table.missed += taken->weight;
 			continue;
 		}
-		if (!passes(world, filter, taken))
-			continue;
 		find_frames(&frames, world->inputs.symbols, taken);
+		if (!passes(&(struct seen) { world, taken, &frames }, filter))
+			continue;
 		if (inside)
 			expect_sample(expected, taken, &frames, function);
 		expect_trend(expected, taken, &frames, function, to);
@@ -249,7 +323,7 @@ static void expect(struct expected *expected, const struct world *world,
 /* ---- the query's answers against the oracle's ---- */
 
 static void check_table(const struct table *table, const struct expected *expected,
-	const struct symbols *symbols, const char *pattern)
+	const struct symbols *symbols, const struct filter *filter)
 {
 	size_t rows = 0;
 
@@ -259,12 +333,12 @@ static void check_table(const struct table *table, const struct expected *expect
 	for (int mode = 0; mode < MODES; mode++)
 		assert_int_equal(table->mode[mode], expected->table.mode[mode]);
 	for (uint32_t i = 0; i < symbols_functions(symbols); i++)
-		rows += expected->cpus[i][0] && strstr(symbols_get(symbols, i)->name, pattern);
+		rows += expected->cpus[i][0] && is_shown(filter, symbols_get(symbols, i)->name);
 	assert_int_equal(table->count, rows);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct row *row = &table->rows[i], *other = &expected->rows[row->function];
 
-		assert_non_null(strstr(symbols_get(symbols, row->function)->name, pattern));
+		assert_true(is_shown(filter, symbols_get(symbols, row->function)->name));
 		assert_int_equal(row->self, other->self);
 		assert_int_equal(row->total, other->total);
 		assert_int_equal(row->samples, other->samples);
@@ -327,7 +401,7 @@ void world_check(struct world *world, const struct question *question, uint32_t 
 	struct table *table = query_table(world->query, question);
 
 	expect(&expected, world, question, function);
-	check_table(table, &expected, world->inputs.symbols, question->filter.pattern);
+	check_table(table, &expected, world->inputs.symbols, &question->filter);
 	table_free(table);
 	check_callers(world, question, function, &expected);
 	query_trend(world->query, question, function, trend);

@@ -25,7 +25,7 @@
 
 #define SECOND 1000000000ull
 
-static const struct question everything = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+static const struct question everything = { .to = UINT64_MAX };
 
 struct world {
 	struct query_inputs inputs;

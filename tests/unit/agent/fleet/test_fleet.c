@@ -13,6 +13,7 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "agent/wire/event.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/hand_picture.h"
 #include "tests/unit/fakes/picture.h"
 
@@ -270,7 +271,7 @@ static void test_visible_rows(void **state)
 	before = all_of(fleet);
 	row = find(before, "spin_lock", "Linux");
 	wanted.request.excerpt.window_ns = 10 * second;
-	wanted.request.excerpt.filter.cpu = 1;
+	wanted.request.excerpt.filter = filter_of("cpu:1");
 	wanted.visible[0] = wanted.selected = row->function;
 	wanted.visible_count = 1;
 	ask(fleet, &wanted);
@@ -278,7 +279,7 @@ static void test_visible_rows(void **state)
 	assert_int_equal(asked.visible_count, 1);
 	assert_int_equal(asked.visible[0], db.functions[1]);
 	assert_int_equal(asked.request.excerpt.window_ns, 10 * second);
-	assert_int_equal(asked.request.excerpt.filter.cpu, 1);
+	assert_filter(&asked.request.excerpt.filter, "cpu:1");
 	picture = all_of(fleet);
 	assert_int_equal(picture->functions->visible_count, 1);
 	assert_int_equal(picture->functions->visible[0].trend[6], 200 * 3000000ull);

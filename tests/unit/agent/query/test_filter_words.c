@@ -12,23 +12,48 @@
 #include "agent/query/filter_words.h"
 #include "agent/query/query.h"
 
-static void take(const char *text, const struct filter *wanted)
+/* What a filter became: "[!]kind=alternative|alternative " for each term; modes as their bits. */
+static char *written(const struct filter *filter)
 {
-	struct filter filter = { .cpu = 77 };
-	char *error = NULL;
+	static const char *const kinds[FILTER_BYS] = {
+		[FILTER_FUNCTION] = "name", [FILTER_CPU] = "cpu", [FILTER_MODE] = "mode", [FILTER_THREAD] = "thread",
+		[FILTER_PROCESS] = "process", [FILTER_OBJECT] = "object", [FILTER_UNDER] = "under",
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (uint32_t i = 0; i < filter->count; i++) {
+		const struct filter_term *term = &filter->terms[i];
+		const char *part = filter->text + term->text;
+
+		fprintf(out, "%s%s=", term->negated ? "!" : "", kinds[term->by]);
+		if (term->by == FILTER_MODE)
+			fprintf(out, "%u", term->modes);
+		for (; *part; part += strlen(part) + 1)
+			fprintf(out, "%s|", part);
+		fputc(' ', out);
+	}
+	fclose(out);
+	return text;
+}
+
+static void take(const char *text, const char *wanted)
+{
+	struct filter filter = { .count = 1 };
+	char *error = NULL, *got;
 
 	if (!filter_parse(text, &filter, &error))
 		fail_msg("\"%s\" was refused: %s", text, error);
-	assert_string_equal(filter.pattern, wanted->pattern);
-	assert_string_equal(filter.thread, wanted->thread);
-	assert_int_equal(filter.cpu, wanted->cpu);
-	assert_int_equal(filter.modes, wanted->modes);
+	got = written(&filter);
+	assert_string_equal(got, wanted);
+	free(got);
 }
 
 /* The filter is refused: the message names the word, says why and what to do. The filter is unchanged. */
 static void refuse(const char *text, const char *why, const char *what_to_do)
 {
-	struct filter filter = { .cpu = 3, .pattern = "before" }, before = filter;
+	struct filter filter = { .count = 1, .text = "before" }, before = filter;
 	char *error = NULL, *end;
 
 	if (filter_parse(text, &filter, &error))
@@ -42,47 +67,50 @@ static void refuse(const char *text, const char *why, const char *what_to_do)
 
 static void test_what_is_taken(void **state)
 {
-	const unsigned kernel = 1u << MODE_KERNEL, user = 1u << MODE_USER, idle = 1u << MODE_IDLE;
-	const struct {
-		const char *text;
-		struct filter filter;
+	static const struct {
+		const char *text, *wanted;
 	} rows[] = {
-		{ "", { .cpu = EVENT_NONE } },
-		{ "  \t ", { .cpu = EVENT_NONE } },
-		{ "alloc", { .cpu = EVENT_NONE, .pattern = "alloc" } },
-		{ " operator  new ", { .cpu = EVENT_NONE, .pattern = "operator new" } },
-		{ "cpu:0", { .cpu = 0 } },
-		{ "cpu:4095 alloc", { .cpu = 4095, .pattern = "alloc" } },
-		{ "a cpu:1 b", { .cpu = 1, .pattern = "a b" } },
-		{ "thread:init", { .cpu = EVENT_NONE, .thread = "init" } },
-		{ "thread:kworker/0:1", { .cpu = EVENT_NONE, .thread = "kworker/0:1" } },
-		{ "thread:12 mode:user", { .cpu = EVENT_NONE, .thread = "12", .modes = user } },
-		{ "mode:kernel", { .cpu = EVENT_NONE, .modes = kernel } },
-		{ "mode:kernel|user", { .cpu = EVENT_NONE, .modes = kernel | user } },
-		{ "mode:idle,kernel", { .cpu = EVENT_NONE, .modes = kernel | idle } },
-		{ "std::vector::push_back", { .cpu = EVENT_NONE,
-			.pattern = "std::vector::push_back" } },
-		{ "<T as core::fmt>", { .cpu = EVENT_NONE, .pattern = "<T as core::fmt>" } },
-		{ "cpu", { .cpu = EVENT_NONE, .pattern = "cpu" } },
-		{ ":", { .cpu = EVENT_NONE, .pattern = ":" } },
-		{ "größe", { .cpu = EVENT_NONE, .pattern = "größe" } },
+		{ "", "" },
+		{ "  \t ", "" },
+		{ "alloc", "name=alloc| " },
+		{ " operator  new ", "name=operator| name=new| " },
+		{ "alloc|free !page", "name=alloc|free| !name=page| " },
+		{ "operator||", "name=operator| " },
+		{ "cpu:0", "cpu=0| " },
+		{ "cpu:4095 alloc", "cpu=4095| name=alloc| " },
+		{ "a cpu:1|3 b", "name=a| cpu=1|3| name=b| " },
+		{ "cpu:1 !cpu:2", "cpu=1| !cpu=2| " },
+		{ "thread:init", "thread=init| " },
+		{ "thread:kworker/0:1", "thread=kworker/0:1| " },
+		{ "thread:12 mode:user", "thread=12| mode=2 " },
+		{ "process:sh|init !object:e1000", "process=sh|init| !object=e1000| " },
+		{ "under:vm_fault under:std::sort", "under=vm_fault| under=std::sort| " },
+		{ "mode:kernel", "mode=1 " },
+		{ "mode:kernel|user", "mode=3 " },
+		{ "!mode:idle,kernel", "!mode=5 " },
+		{ "std::vector::push_back", "name=std::vector::push_back| " },
+		{ "<T as core::fmt>", "name=<T| name=as| name=core::fmt>| " },
+		{ "cpu", "name=cpu| " },
+		{ ":", "name=:| " },
+		{ "größe", "name=größe| " },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		take(rows[i].text, &rows[i].filter);
+		take(rows[i].text, rows[i].wanted);
 }
 
 static void test_what_is_refused(void **state)
 {
 	static const char *const unknown[] = { "pid:5", "comm:dd", "foo:bar", "foo:", "CPU:0",
-		"modes:user", "cp:0", "alloc pid:5", "not-known:x" };
+		"modes:user", "cp:0", "alloc pid:5", "not-known:x", "!pid:5" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
 		refuse(unknown[i], "is not a word of a filter", "cpu:N");
 		refuse(unknown[i], "is not a word of a filter", "thread:NAME");
 		refuse(unknown[i], "is not a word of a filter", "mode:kernel|user|idle");
+		refuse(unknown[i], "is not a word of a filter", "under:FUNCTION");
 	}
 	refuse("pid:5", "pid:", "");
 	refuse("cpu:", "cpu:", "cpu:0");
@@ -90,6 +118,7 @@ static void test_what_is_refused(void **state)
 	refuse("cpu:-1", "cpu:-1", "cpu:0");
 	refuse("cpu:0x1", "cpu:0x1", "cpu:0");
 	refuse("cpu:0-3", "cpu:0-3", "cpu:0");
+	refuse("cpu:0|", "cpu:0|", "cpu:0|2");
 	refuse("cpu:4294967295", "cpu:4294967295", "cpu:0");
 	refuse("cpu:99999999999999999999", "is not a CPU", "cpu:0");
 	refuse("mode:", "mode: is not a mode", "kernel, user or idle");
@@ -98,17 +127,11 @@ static void test_what_is_refused(void **state)
 	refuse("mode:ring0", "mode:ring0 is not a mode", "kernel, user or idle");
 	refuse("mode:user|kern", "mode:kern is not a mode", "kernel, user or idle");
 	refuse("mode:kernelx", "mode:kernelx", "kernel");
-	refuse("thread:", "thread: needs a name", "give a part");
-}
-
-/* A second one is refused, instead of winning over the first, or of meaning "or" where all other words mean "and". */
-static void test_each_is_given_once(void **state)
-{
-	(void)state;
-	refuse("cpu:0 cpu:1", "cpu: is given twice", "one CPU");
-	refuse("cpu:0 x cpu:0", "cpu: is given twice", "one CPU");
-	refuse("thread:a thread:b", "thread: is given twice", "one name");
-	refuse("mode:kernel mode:user", "mode: is given twice", "mode:kernel|user");
+	refuse("thread:", "names nothing", "give a part");
+	refuse("process:|", "names nothing", "give a part");
+	refuse("object:", "names nothing", "give a part");
+	refuse("under:", "names nothing", "give a part");
+	refuse("!", "names nothing", "give a part");
 }
 
 static void test_what_is_too_long(void **state)
@@ -116,17 +139,33 @@ static void test_what_is_too_long(void **state)
 	char text[400];
 
 	(void)state;
-	snprintf(text, sizeof(text), "thread:%064d", 0);
-	refuse(text, "too long", "63 bytes");
-	snprintf(text, sizeof(text), "thread:%063d", 0);
-	take(text, &(struct filter) { .cpu = EVENT_NONE,
-		.thread = "000000000000000000000000000000000000000000000000000000000000000" });
-	snprintf(text, sizeof(text), "%0130d", 0);
-	refuse(text, "too long", "126 bytes");
-	snprintf(text, sizeof(text), "%060d %060d %060d", 0, 0, 0);
-	refuse(text, "too long", "126 bytes");
 	snprintf(text, sizeof(text), "%0300d", 0);
 	refuse(text, "too long", "159 bytes");
+	refuse("a b c d e f g h i", "too many words", "up to 8");
+	snprintf(text, sizeof(text), "%0159d %0159d", 0, 0);
+	strcat(text, " x");
+	assert_true(filter_parse(text, &(struct filter) { .count = 0 }, NULL));
+}
+
+/* Words of a filter, and options of a report, beside each other. */
+static void test_terms_are_added(void **state)
+{
+	struct filter filter, before;
+	char *error = NULL, *got;
+
+	(void)state;
+	assert_true(filter_parse("a cpu:1", &filter, NULL));
+	assert_true(filter_add(&filter, FILTER_THREAD, "init", NULL));
+	got = written(&filter);
+	assert_string_equal(got, "name=a| cpu=1| thread=init| ");
+	free(got);
+	while (filter.count < FILTER_TERMS)
+		assert_true(filter_add(&filter, FILTER_UNDER, "f", NULL));
+	before = filter;
+	assert_false(filter_add(&filter, FILTER_UNDER, "f", &error));
+	assert_non_null(strstr(error, "too many"));
+	assert_memory_equal(&filter, &before, sizeof(filter));
+	free(error);
 }
 
 int main(void)
@@ -134,8 +173,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_taken),
 		cmocka_unit_test(test_what_is_refused),
-		cmocka_unit_test(test_each_is_given_once),
 		cmocka_unit_test(test_what_is_too_long),
+		cmocka_unit_test(test_terms_are_added),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

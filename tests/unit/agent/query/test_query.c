@@ -16,13 +16,14 @@
 #include "agent/store/store.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/fake_symbols.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/random.h"
 
 #define MS 1000000ull
 #define SECOND 1000000000ull
 
-static const struct filter everything = { .cpu = EVENT_NONE };
+static const struct filter everything = { .count = 0 };
 
 static struct table *ask(struct world *world, uint64_t from, uint64_t to)
 {
@@ -104,7 +105,7 @@ static void the_pattern_chooses_rows_and_leaves_shares(void **state)
 	(void)state;
 	world_take(&world, &one);
 	world_take(&world, &two);
-	strcpy(question.filter.pattern, "k2");
+	question.filter = filter_of("k2");
 	table = query_table(world.query, &question);
 	assert_int_equal(table->count, 1);
 	assert_int_equal(table->rows[0].self, 7);
@@ -144,7 +145,7 @@ static void a_name_is_followed_though_nothing_else_happens(void **state)
 	struct taken user = { .time = SECOND, .weight = 9, .mode = MODE_USER, .process = 2,
 		.thread = 4, .user_count = 1, .user = { 0x308 } };
 	struct question question = { .to = UINT64_MAX,
-		.filter = { .cpu = EVENT_NONE, .thread = "boot" } };
+		.filter = filter_of("thread:boot") };
 
 	(void)state;
 	fake_symbols_know(world.inputs.symbols, 2, false);
@@ -276,7 +277,7 @@ static void cpus_are_told_by_mode_and_second(void **state)
 	struct taken taken = kernel_sample(5 * SECOND, 5, 1, (const uint64_t[]) { 3 });
 	const struct taken gap = { .time = 70 * SECOND, .weight = 9, .missed = true, .cpu = 2 };
 	const struct question question = { .from = 60 * SECOND, .to = UINT64_MAX,
-		.filter = { .cpu = 0 } };
+		.filter = filter_of("cpu:0") };
 	uint64_t trend[TABLE_TREND][MODES] = { 0 };
 	struct cpu_series cpus[4] = { [1].trend = trend };
 
@@ -475,7 +476,7 @@ static uint64_t ask_all(struct world *world, const struct question *question, ui
 static void test_given_up(void **state)
 {
 	struct world world = world_new();
-	struct question question = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE };
+	struct question question = { .to = UINT64_MAX };
 	struct random random = { 11 };
 	struct taken taken = { 0 };
 	atomic_bool stop = false;
@@ -493,7 +494,7 @@ static void test_given_up(void **state)
 	first = ask_all(&world, &question, &weight);
 	assert_int_equal(weight, whole);
 
-	question.filter.modes = 1u << taken.mode;		/* another question */
+	question.filter = filter_of("mode:kernel|user|idle");		/* another question */
 	stop = true;
 	second = ask_all(&world, &question, &weight);
 	print_message("%d us, and %d us given up\n", (int)(first / 1000), (int)(second / 1000));

@@ -11,11 +11,12 @@
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
 #include "tests/unit/fakes/fake_symbols.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
 
 #define SECOND 1000000000ull
 
-static const struct question everything = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+static const struct question everything = { .to = UINT64_MAX };
 
 /* A sample in k2, called by k1. */
 static void take(struct world *world, uint64_t address, uint32_t weight, uint32_t cpu)
@@ -67,9 +68,9 @@ static void the_filter_and_the_range_hold(void **state)
 	fake_symbols_read(world.inputs.symbols);
 	take(&world, 0x288, 2, 0);
 	take(&world, 0x288, 5, 1);
-	question.filter.cpu = 1;
+	question.filter = filter_of("cpu:1");
 	check(&world, &question, "i2 5 ", 5);
-	question.filter.cpu = 7;
+	question.filter = filter_of("cpu:7");
 	check(&world, &question, "", 0);
 	question = everything;
 	question.from = 10 * SECOND;

@@ -13,6 +13,7 @@
 #include "agent/query/query.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/fake_symbols.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/query_world.h"
 #include "tests/unit/fakes/random.h"
 
@@ -46,17 +47,21 @@ static void random_taken(struct random *random, uint64_t time, struct taken *tak
 		taken->user[i] = random_address(random, 3);
 }
 
-static void random_filter(struct random *random, struct filter *filter)
+/* Up to three words of each kind, with `!` and `|`. */
+static struct filter random_filter(struct random *random)
 {
-	static const char *const threads[] = { "", "", "", "2", "boot", "process 1" };
-	static const char *const patterns[] = { "", "", "k", "3", "[" };
-
-	*filter = (struct filter) {
-		.cpu = random_below(random, 3) ? EVENT_NONE : (uint32_t)random_below(random, 5),
-		.modes = random_below(random, 3) ? 0 : (unsigned)random_below(random, 8),
+	static const char *const words[] = {
+		"k", "3", "[", "cpu:0", "cpu:1|3", "cpu:4", "mode:kernel", "mode:user|idle", "mode:idle", "thread:2",
+		"thread:boot", "thread:boot|init", "thread:process", "process:1", "process:process|7",
+		"object:p1", "object:kernel|nothing", "under:k1", "under:p2|k2", "under:[idle]", "under:unknown",
 	};
-	strcpy(filter->thread, threads[random_below(random, 6)]);
-	strcpy(filter->pattern, patterns[random_below(random, 5)]);
+	char text[128] = "";
+
+	for (size_t count = random_below(random, 4); count > 0; count--) {
+		strcat(text, random_below(random, 4) ? " " : " !");
+		strcat(text, words[random_below(random, sizeof(words) / sizeof(*words))]);
+	}
+	return filter_of(text);
 }
 
 static void random_question(struct random *random, uint64_t now, struct question *question)
@@ -72,7 +77,7 @@ static void random_question(struct random *random, uint64_t now, struct question
 			question->from + random_below(random, 2 * (now - question->from) + 1);
 	}
 	if (random_below(random, 3) == 0)
-		random_filter(random, &question->filter);
+		question->filter = random_filter(random);
 	question->callers = (enum kept_callers)random_below(random, 3);
 	question->callee = (uint32_t)random_below(random, 8);
 }
@@ -108,7 +113,7 @@ static void run_guest(const struct pace *pace)
 	uint64_t now = 0;
 
 	for (size_t i = 0; i < readers; i++)		/* the last of too many is QUERY_ANYBODY */
-		questions[i] = (struct question) { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE },
+		questions[i] = (struct question) { .to = UINT64_MAX,
 			.reader = pace->readers ? query_reader_new(world.query) : QUERY_ANYBODY };
 	for (size_t i = 0; i < pace->samples; i++) {
 		uint64_t late = random_below(&random, 5) ? 0 : random_below(&random, pace->late);
@@ -164,8 +169,7 @@ static void all_since_zero_agrees_with_a_list(void **state)
 {
 	struct random random = { .state = 25 };
 	struct world world = world_new();
-	struct question question = { .from = 30 * SECOND, .to = UINT64_MAX,
-		.filter = { .cpu = EVENT_NONE } };
+	struct question question = { .from = 30 * SECOND, .to = UINT64_MAX };
 	struct taken taken;
 	uint64_t now = 0;
 
@@ -188,7 +192,7 @@ static void rare_questions_agree_with_a_list(void **state)
 {
 	struct random random = { .state = 26 };
 	struct world world = world_new();
-	struct question question = { .filter = { .cpu = EVENT_NONE } };
+	struct question question = { .from = 0 };
 	struct taken taken;
 	uint64_t now = 0;
 
@@ -223,7 +227,8 @@ static uint64_t walked_beside(size_t others)
 {
 	struct random random = { .state = 12 };
 	struct world world = world_new();
-	struct question question = { .filter = { .cpu = EVENT_NONE }, .to = UINT64_MAX };
+	struct question question = { .to = UINT64_MAX };
+	static const char *const cpus[] = { "", "cpu:1", "cpu:2", "cpu:3" };
 	uint32_t readers[4];
 	struct taken taken;
 	uint64_t walked;
@@ -238,7 +243,7 @@ static uint64_t walked_beside(size_t others)
 
 			question.reader = readers[i];
 			question.from = now > window ? now - window : 0;
-			question.filter.cpu = i ? (uint32_t)i : EVENT_NONE;
+			question.filter = filter_of(cpus[i]);
 			table_free(query_table(world.query, &question));
 		}
 	}

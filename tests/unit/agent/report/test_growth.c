@@ -29,6 +29,7 @@
 #include "agent/wire/decode.h"
 #include "agent/wire/event.h"
 #include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/session_fixture.h"
@@ -104,7 +105,7 @@ static void grow(struct grown *grown, unsigned times)
 	struct fake_guest *guest;
 
 	*grown = (struct grown) { .times = times, .fixture = fixture_begin(&options),
-		.question = { .to = UINT64_MAX, .filter.cpu = EVENT_NONE } };
+		.question = { .to = UINT64_MAX } };
 	guest = grown->fixture.guest;
 	fixture_bring_up(&grown->fixture);
 	grown->epoch = session_epoch(grown->fixture.session);
@@ -122,7 +123,7 @@ static struct question asked(const struct grown *grown, enum kept_callers caller
 {
 	struct question question = grown->question;
 
-	question.filter.modes = 1u << MODE_KERNEL | (grown->round % 2 ? 1u << MODE_USER : 0);
+	question.filter = filter_of(grown->round % 2 ? "mode:kernel|user" : "mode:kernel");
 	question.callers = callers;
 	question.callee = 20 + grown->round;
 	return question;

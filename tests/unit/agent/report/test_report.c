@@ -44,7 +44,7 @@ static void test_text_is_aligned(void **state)
 		"0000000000001200 T %s\n0000000000001400 T _end\n", name);
 	char *path = util_format("%s", scratch_text("wide_names", names)), *text = NULL;
 	struct fixture fixture = fixture_begin(&(struct session_options) { .symbols = path });
-	struct profile_request question = { .request.excerpt.filter.cpu = EVENT_NONE };
+	struct profile_request question = { .request.excerpt.window_ns = 0 };
 	struct report report = { .request = report_default, .session = fixture.session };
 	char *wide = util_format(" %s%23skernel ", name, ""), *plain;
 	size_t size;

@@ -18,6 +18,7 @@
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/report_fixture.h"
 #include "tests/unit/fakes/session_fixture.h"
@@ -183,7 +184,7 @@ static void test_a_report_undoes_no_work_of_others(void **state)
 	struct fixture fixture = fixture_begin(NULL);
 	struct report *report = report_fixture_run(&fixture);
 	struct epoch *epoch = epoch_hold(session_epoch(fixture.session));
-	const struct question all = { .to = UINT64_MAX, .filter = { .cpu = EVENT_NONE } };
+	const struct question all = { .to = UINT64_MAX };
 	uint64_t walked;
 
 	(void)state;
@@ -224,7 +225,7 @@ static void ask_both(struct crowd *crowd)
 		struct request *request = i % 2 ? &functions.request : &vitals.request;
 
 		request->excerpt.window_ns = i < 2 ? 10000000000 : 0;
-		request->excerpt.filter.cpu = i < 2 ? EVENT_NONE : 1;
+		request->excerpt.filter = filter_of(i < 2 ? "" : "cpu:1");
 		request->pause_ms = 1;
 		crowd->readers[i] = session_subscribe(crowd->fixture.session, NULL, NULL);
 		session_request(crowd->readers[i], request);

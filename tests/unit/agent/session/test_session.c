@@ -24,6 +24,7 @@
 #include "agent/wire/decode.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/fake_qmp.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
 #include "tests/unit/fakes/session_fixture.h"
@@ -178,6 +179,7 @@ static void test_many_readers(void **state)
 	struct subscription *readers[READERS_HERE];
 	uint64_t weights[READERS_HERE] = { 0 };
 	static const uint64_t wanted[READERS_HERE] = { 50, 30, 20 };
+	static const char *const filters[READERS_HERE] = { "", "cpu:0", "cpu:1" };
 
 	(void)state;
 	fixture_bring_up(&fixture);
@@ -185,7 +187,7 @@ static void test_many_readers(void **state)
 	for (int i = 0; i < READERS_HERE; i++) {
 		struct function_request request = picture_function_request();
 
-		request.request.excerpt.filter.cpu = i ? (uint32_t)i - 1 : EVENT_NONE;
+		request.request.excerpt.filter = filter_of(filters[i]);
 		request.request.excerpt.window_ns = (uint64_t)i * 10000000000;
 		request.request.pause_ms = 1;
 		readers[i] = session_subscribe(fixture.session, NULL, NULL);

@@ -15,6 +15,7 @@
 #include "tui/frame/status.h"
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
+#include "tests/unit/fakes/filter_of.h"
 
 static void type(struct prompt *prompt, const char *text)
 {
@@ -94,15 +95,10 @@ static void test_filter_words(void **state)
 	(void)state;
 	scope_init(&scope);
 	assert_true(scope_filter(&scope, "  cpu:2 alloc thread:init mode:kernel|user ", NULL));
-	assert_int_equal(scope.filter.cpu, 2);
-	assert_string_equal(scope.filter.pattern, "alloc");
-	assert_string_equal(scope.filter.thread, "init");
-	assert_int_equal(scope.filter.modes, 1 << MODE_KERNEL | 1 << MODE_USER);
+	assert_filter(&scope.filter, "cpu:2 alloc thread:init mode:user|kernel");
 	assert_string_equal(scope.filter_text, "cpu:2 alloc thread:init mode:kernel|user");
 	assert_true(scope_filter(&scope, "operator new", NULL));
-	assert_string_equal(scope.filter.pattern, "operator new");
-	assert_int_equal(scope.filter.cpu, EVENT_NONE);
-	assert_int_equal(scope.filter.modes, 0);
+	assert_filter(&scope.filter, "operator new");
 	assert_true(scope_filter(&scope, "", NULL));
 	assert_string_equal(scope.filter_text, "");
 	refuse("cpu:", "cpu:0");
@@ -111,8 +107,8 @@ static void test_filter_words(void **state)
 	refuse("cpu:99999999999999999999", "is not a CPU");
 	refuse("mode:", "kernel, user or idle");
 	refuse("mode:ring0", "kernel, user or idle");
-	refuse("thread:12345678901234567890123456789012345678901234567890123456789012345",
-		"too long");
+	refuse("thread:", "names nothing");
+	refuse("a b c d e f g h i", "up to 8");
 }
 
 static void test_windows(void **state)

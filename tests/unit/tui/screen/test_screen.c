@@ -11,6 +11,7 @@
 
 #include "agent/base/util.h"
 #include "agent/names/symbols.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/hand_picture.h"
 #include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
@@ -183,9 +184,9 @@ static void test_filter(void **state)
 	stage_press(&stage, '\\');
 	stage_type(&stage, "alloc cpu:");
 	stage_holds(&stage, "is not a CPU", true);
-	assert_string_equal(stage.session.wanted.filter.pattern, "alloc cpu");
+	assert_filter(&stage.session.wanted.filter, "alloc cpu");
 	stage_type(&stage, "2");
-	assert_int_equal(stage.session.wanted.filter.cpu, 2);
+	assert_filter(&stage.session.wanted.filter, "alloc cpu:2");
 	stage_press(&stage, KEYS_ENTER);
 	stage_holds(&stage, "filter: alloc cpu:2", true);
 
@@ -194,7 +195,7 @@ static void test_filter(void **state)
 	stage_type(&stage, "x");
 	stage_press(&stage, KEYS_ENTER);
 	stage_holds(&stage, "the filter stays as it was: cpu:x", true);
-	assert_int_equal(stage.session.wanted.filter.cpu, 2);
+	assert_filter(&stage.session.wanted.filter, "alloc cpu:2");
 	stage.now += 100 * second;
 	screen_step(stage.screen, stage.now);
 	stage_holds(&stage, "the filter stays as it was", true);		/* until a key is pressed */
@@ -209,8 +210,7 @@ static void test_filter(void **state)
 	stage_press(&stage, '\\');
 	stage_press(&stage, KEYS_CTRL('U'));
 	stage_press(&stage, KEYS_ENTER);
-	assert_string_equal(stage.session.wanted.filter.pattern, "");
-	assert_int_equal(stage.session.wanted.filter.cpu, EVENT_NONE);
+	assert_filter(&stage.session.wanted.filter, "");
 	stage_strike(&stage);
 }
 
@@ -346,7 +346,7 @@ static void test_the_list_opens_at_its_beginning(void **state)
 	(void)state;
 	raise_stage(&stage);
 	stage_press(&stage, 'G');
-	strcpy(picture->functions->filter.pattern, "c");
+	picture->functions->filter = filter_of("c");
 	picture->functions->table->count = 4;			/* memcpy, spin_lock, page_alloc, a_function... */
 	stage_show(&stage, picture);
 	assert_int_equal(stage.session.wanted.selected, functions[0]);
@@ -354,7 +354,7 @@ static void test_the_list_opens_at_its_beginning(void **state)
 	/* Even if the cursor's own row is among them, further down. */
 	stage_press(&stage, 'G');
 	picture = hand_picture(symbols, functions);
-	strcpy(picture->functions->filter.pattern, "cc");
+	picture->functions->filter = filter_of("cc");
 	stage_show(&stage, picture);
 	assert_int_equal(stage.session.wanted.selected, functions[7]);
 

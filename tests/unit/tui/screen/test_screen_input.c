@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "agent/names/symbols.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/hand_picture.h"
 #include "tests/unit/fakes/picture.h"
 #include "tests/unit/fakes/scratch.h"
@@ -110,7 +111,7 @@ static void test_clicks_on_labels_in_a_prompt(void **state)
 	stage_holds(&stage, "Filter: alloc", true);
 	stage_press(&stage, KEYS_ESCAPE);
 	stage_holds(&stage, "filter: ", false);
-	assert_string_equal(stage.session.wanted.filter.pattern, "");
+	assert_filter(&stage.session.wanted.filter, "");
 
 	stage_press(&stage, '\\');
 	stage_type(&stage, "alloc");
@@ -208,7 +209,7 @@ static void test_snapshot_right_after_a_filter(void **state)
 		screen_input(stage.screen, &key, stage.now);
 	}
 	assert_int_equal(stage.session.snapshots, 1);
-	assert_string_equal(stage.session.snapped.filter.pattern, "l");
+	assert_filter(&stage.session.snapped.filter, "l");
 	stage_strike(&stage);
 }
 

@@ -170,7 +170,6 @@ static void unknown(struct picture *picture, enum link_state link)
 	vitals->vm = VM_RUNNING;
 	none->answer.kind = &function_table_kind;
 	none->selected = FUNCTION_NONE;
-	none->filter.cpu = EVENT_NONE;
 	vitals_free(picture->vitals);
 	function_table_free(picture->functions);
 	*picture = (struct picture) { vitals, none };

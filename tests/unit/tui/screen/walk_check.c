@@ -12,6 +12,7 @@
 #include "agent/names/function.h"
 #include "agent/query/filter_words.h"
 #include "tests/unit/fakes/canvas_dump.h"
+#include "tests/unit/fakes/filter_of.h"
 #include "tests/unit/fakes/safe_canvas.h"
 #include "tui/frame/scope.h"
 #include "tui/screen/machine.h"
@@ -170,25 +171,16 @@ static void check_wanted(struct walk *walk)
 {
 	const struct model *model = walk_model(walk);
 	const struct fake_wanted *wanted = &model->wanted;
-	struct filter filter = { .cpu = EVENT_NONE };
-
-	assert_true(filter_parse(model->filter, &filter, NULL));
 	assert_int_equal(wanted->window_ns, model->window * WALK_SECOND);
 	assert_int_equal(wanted->zero_ns, model->zero);
 	assert_int_equal(wanted->until_ns, model->until);
-	assert_int_equal(wanted->filter.cpu, filter.cpu);
-	assert_int_equal(wanted->filter.modes, filter.modes);
-	assert_string_equal(wanted->filter.thread, filter.thread);
-	assert_string_equal(wanted->filter.pattern, filter.pattern);
+	assert_filter(&wanted->filter, model->filter);
 	assert_in_range(wanted->visible_count, 0, WALK_FUNCTIONS + 2);
 }
 
 /* A snapshot has what is asked now, even if it is not drawn yet. All's times are those of another clock. */
 void walk_check_snapshots(struct walk *walk, const struct model *model)
 {
-	struct filter filter = { .cpu = EVENT_NONE };
-
-	assert_true(filter_parse(model->filter, &filter, NULL));
 	for (size_t i = 0; i < walk->machines; i++) {
 		const struct session *session = &walk->guests[i].session;
 		const struct fake_wanted *wanted = &session->snapped;
@@ -197,10 +189,7 @@ void walk_check_snapshots(struct walk *walk, const struct model *model)
 			continue;
 		walk->guests[i].snapshots_seen = session->snapshots;
 		assert_int_equal(wanted->window_ns, model->window * WALK_SECOND);
-		assert_int_equal(wanted->filter.cpu, filter.cpu);
-		assert_int_equal(wanted->filter.modes, filter.modes);
-		assert_string_equal(wanted->filter.thread, filter.thread);
-		assert_string_equal(wanted->filter.pattern, filter.pattern);
+		assert_filter(&wanted->filter, model->filter);
 		if (walk_is_all(walk))
 			continue;
 		assert_int_equal(wanted->zero_ns, model->zero);

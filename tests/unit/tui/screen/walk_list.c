@@ -6,6 +6,7 @@
 
 #include "agent/names/function.h"
 #include "agent/names/symbols.h"
+#include "agent/query/filter.h"
 #include "tui/frame/list.h"
 #include "tui/views/column.h"
 #include "walk.h"
@@ -48,12 +49,6 @@ void cursor_update(struct model *model)
 		cursor->row = 0;
 }
 
-static bool is_same(const struct filter *a, const struct filter *b)
-{
-	return a->cpu == b->cpu && a->modes == b->modes && strcmp(a->thread, b->thread) == 0 &&
-		strcmp(a->pattern, b->pattern) == 0;
-}
-
 /* The rows of another boot or another filter are shown from the top. */
 void cursor_rewind(struct model *model)
 {
@@ -63,7 +58,7 @@ void cursor_rewind(struct model *model)
 	if (!functions->table)
 		return;
 	if (model->rows_boot != functions->answer.boot ||
-			!is_same(&model->rows_filter, &functions->filter)) {
+			!filter_equal(&model->rows_filter, &functions->filter)) {
 		cursor->follow = false;
 		cursor->row = 0;
 	}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/budget.h"
+#include "agent/base/util.h"
+#include "agent/names/function.h"
+#include "agent/names/symbols.h"
+#include "agent/store/stacks.h"
+#include "filter.h"
+#include "stack_filter.h"
+
+enum { MARKED = 1 << FILTER_TERMS };	/* the bits below are known: one for each term that looks at stacks */
+
+static bool looks_at_stacks(const struct filter_term *term)
+{
+	return term->by == FILTER_OBJECT || term->by == FILTER_UNDER;
+}
+
+void stack_filter_clear(struct stack_filter *filter)
+{
+	budget_free(filter->budget, filter->marks, filter->count * sizeof(*filter->marks));
+	filter->marks = NULL;
+	filter->count = 0;
+}
+
+bool stack_filter_is_empty(const struct stack_filter *filter)
+{
+	return filter_lacks(filter->filter, FILTER_OBJECT) && filter_lacks(filter->filter, FILTER_UNDER);
+}
+
+/* Charges without asking: the number of functions is bounded. */
+static void grow(struct stack_filter *filter, uint32_t function)
+{
+	size_t count = symbols_functions(filter->symbols), old = filter->count;
+
+	count = count > function ? count : (size_t)function + 1;
+	budget_charge(filter->budget, (count - old) * sizeof(*filter->marks));
+	filter->marks = util_grow(filter->marks, count, sizeof(*filter->marks));
+	memset(filter->marks + old, 0, (count - old) * sizeof(*filter->marks));
+	filter->count = (uint32_t)count;
+}
+
+static unsigned find_marks(const struct stack_filter *filter, uint32_t function)
+{
+	const struct function *names = symbols_get(filter->symbols, function);
+	unsigned marks = MARKED, bit = 1;
+
+	for (uint32_t i = 0; i < filter->filter->count; i++) {
+		const struct filter_term *term = &filter->filter->terms[i];
+		const char *name = term->by == FILTER_OBJECT ? names->object : names->name;
+
+		if (!looks_at_stacks(term))
+			continue;
+		if (filter_term_finds(filter->filter, term, name))
+			marks |= bit;
+		bit <<= 1;
+	}
+	return marks;
+}
+
+static unsigned marks_of(struct stack_filter *filter, uint32_t function)
+{
+	if (function >= filter->count)
+		grow(filter, function);
+	if (!filter->marks[function])
+		filter->marks[function] = (uint16_t)find_marks(filter, function);
+	return filter->marks[function];
+}
+
+/* `running`: the marks of the function that was running; `all`: of any function of the stack. */
+static bool holds(const struct filter *filter, unsigned running, unsigned all)
+{
+	unsigned bit = 1;
+
+	for (uint32_t i = 0; i < filter->count; i++) {
+		const struct filter_term *term = &filter->terms[i];
+		unsigned marks = term->by == FILTER_OBJECT ? running : all;
+
+		if (!looks_at_stacks(term))
+			continue;
+		if (((marks & bit) != 0) == term->negated)
+			return false;
+		bit <<= 1;
+	}
+	return true;
+}
+
+bool stack_filter_passes(struct stack_filter *filter, const uint32_t *functions, uint32_t leaf, uint32_t only)
+{
+	unsigned running, all;
+
+	if (stack_filter_is_empty(filter))
+		return true;
+	running = all = marks_of(filter, leaf == STACKS_NONE ? only : functions[leaf]);
+	while (leaf != STACKS_NONE) {
+		all |= marks_of(filter, functions[leaf]);
+		leaf = stacks_node(filter->stacks, leaf).parent;
+	}
+	return holds(filter->filter, running, all);
+}
