@@ -36,11 +36,11 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_g
 TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence format style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny port books events guests plugin qemu_newer gdb plugin_choice stub_choice plugin_safety linux_port linux_goes \
+E2E = tiny port books events guests plugin plugin_shares qemu_newer gdb plugin_choice stub_choice plugin_safety linux_port linux_goes \
 	linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo untouched \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
 	faults_port faults_files ctl record replay machines suspend demo config
-ALONE = oracle unread	# in tests/e2e too; they run alone, since they compare times of the host
+ALONE = oracle plugin_oracle unread	# in tests/e2e too; they run alone, since they compare times of the host
 
 UNIT_PROGRAMS = $(UNIT:%=build/check/tests/unit/%)
 FUZZ_PROGRAMS = $(FUZZ:%=build/check/%) $(SCARCE:%=build/check/%)

@@ -4,6 +4,7 @@
 
 #include "agent/base/util.h"
 #include "agent/names/dwarf/sym_cfi.h"
+#include "agent/names/linux/linux_kernel.h"
 #include "agent/names/running_kernel.h"
 #include "agent/names/symbols.h"
 #include "kernel_code.h"
@@ -71,6 +72,18 @@ static bool find_orc(void *context, uint64_t pc, struct orc_entry *entry)
 	return symbols_kernel_orc(((struct kernel_code *)context)->symbols, pc, entry);
 }
 
+/* On riscv64, handle_exception() is entered from everywhere. */
+static bool is_entry(void *context, uint64_t pc)
+{
+	const struct kernel_code *code = context;
+	const struct linux_kernel *kernel = symbols_linux_kernel(code->symbols);
+	uint64_t start, entry;
+
+	return kernel && kernel->machine == KERNEL_RISCV64 && linux_kernel_landmark(kernel, LANDMARK_ENTRY, &entry) &&
+		symbols_kernel_function(code->symbols, pc, &start) &&
+		start == entry + symbols_kernel_slide(code->symbols);
+}
+
 static bool find_rules(void *context, uint64_t pc, struct frame_rules *rules)
 {
 	struct kernel_code *code = context;
@@ -112,6 +125,7 @@ struct unwind_code kernel_code_now(struct kernel_code *code, const struct arch *
 		.is_kernel = user ? NULL : is_kernel,
 		.function = user ? NULL : function_at,
 		.orc = user ? NULL : find_orc,
+		.entry = user ? NULL : is_entry,
 		.rules = code->cfi && !user ? find_rules : NULL,
 	};
 }

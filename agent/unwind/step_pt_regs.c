@@ -19,6 +19,12 @@ static const uint8_t i386_order[] = {
 	3, 1, 2, 6, 7, 5, 0, NONE, NONE, NONE, NONE, NONE, 8, NONE, NONE, 4, NONE,
 };
 
+/* arch/riscv/include/asm/ptrace.h: the program counter comes first, in place of x0. */
+static const uint8_t riscv64_order[] = {
+	32, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+};
+
 enum { X86_64_IRET = 16, I386_CS = 13, I386_SP = 15 };	/* words */
 
 static enum step read_order(struct registers *registers, uint64_t address, const uint8_t *order, size_t from,
@@ -63,6 +69,8 @@ enum step step_pt_regs(struct registers *registers, uint64_t address, bool parti
 		step = read_i386(registers, address, memory);
 	else if (registers->arch == arch_get(ARCH_X86_64))
 		step = read_order(registers, address, x86_64_order, partial ? X86_64_IRET : 0, WORDS, memory);
+	else if (registers->arch == arch_get(ARCH_RISCV64))
+		step = read_order(registers, address, riscv64_order, 0, sizeof(riscv64_order), memory);
 	else
 		return STEP_LOST;
 	if (step == STEP_INTERRUPTED && registers->values[registers->arch->pc] == 0)

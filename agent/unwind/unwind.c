@@ -57,6 +57,7 @@ static bool step_link(const struct walk *walk, struct registers *caller)
 {
 	const struct arch *arch = walk->registers->arch;
 	struct registers framed = *walk->registers;
+	enum step framed_step;
 	uint64_t start, other, link;
 
 	if (arch->link == ARCH_NO_REGISTER || !registers_has(walk->registers, arch->link) ||
@@ -65,9 +66,19 @@ static bool step_link(const struct walk *walk, struct registers *caller)
 	link = arch_code_address(arch, walk->registers->values[arch->link]);
 	if (link % arch->step || !function_at(walk, link - 1, &other) || other == start)
 		return false;
-	if (step_frame_pointer(&framed, walk->memory) == STEP_CALLER && framed.values[arch->pc] == link)
+	framed_step = step_frame_pointer(&framed, walk->memory);
+	if (framed_step == STEP_CALLER && framed.values[arch->pc] == link)
 		return false;
 	*caller = *walk->registers;
+	/*
+	 * riscv64: a function that calls nothing stores the frame pointer alone, where others store the return
+	 * address. That one would be code.
+	 */
+	if (framed_step == STEP_CALLER && arch->saved_pc < 0 &&
+			!function_at(walk, framed.values[arch->pc] - 1, &other)) {
+		registers_set(caller, arch->fp, framed.values[arch->pc]);
+		registers_set(caller, arch->sp, framed.values[arch->sp]);
+	}
 	registers_set(caller, arch->pc, link);
 	caller->known &= ~(UINT64_C(1) << arch->link);
 	return true;
@@ -88,6 +99,12 @@ static enum step step(struct walk *walk)
 	if (walk->leaf && function_at(walk, pc_of(walk), &start) && start == pc_of(walk) &&
 			walk->registers->arch->link == ARCH_NO_REGISTER)
 		return step_entered(walk->registers, walk->memory);
+	if (!walk->exact && walk->code->entry && walk->code->entry(walk->code->context, place_of(walk)) &&
+			registers_has(walk->registers, walk->registers->arch->sp)) {
+		uint64_t sp = walk->registers->values[walk->registers->arch->sp];
+
+		return step_pt_regs(walk->registers, sp, false, walk->memory);
+	}
 	if (walk->leaf && step_link(walk, &caller)) {
 		*walk->registers = caller;
 		return STEP_CALLER;

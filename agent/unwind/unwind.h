@@ -26,6 +26,11 @@ struct unwind_code {
 	bool (*function)(void *context, uint64_t pc, uint64_t *start);
 	/* Linux's ORC entry for this address. False: none. */
 	bool (*orc)(void *context, uint64_t pc, struct orc_entry *entry);
+	/*
+	 * riscv64: is this the code where the kernel is entered? It calls on with Linux's struct pt_regs on top of its
+	 * stack, and has no frame.
+	 */
+	bool (*entry)(void *context, uint64_t pc);
 	/* Call frame information for this address, of the kernel or of a program. False: none. */
 	bool (*rules)(void *context, uint64_t pc, struct frame_rules *rules);
 };

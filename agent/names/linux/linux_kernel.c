@@ -29,6 +29,7 @@ static const struct {
 	{ "divide_error", LANDMARK_DIVIDE_ERROR },	/* before 5.8 */
 	{ "__x86_indirect_thunk_array", LANDMARK_THUNKS },
 	{ "vectors", LANDMARK_VECTORS },
+	{ "handle_exception", LANDMARK_ENTRY },
 	{ "linux_banner", LANDMARK_BANNER },
 	{ "modules", LANDMARK_MODULES },
 	{ "bpf_kallsyms", LANDMARK_BPF },

@@ -26,6 +26,7 @@ enum landmark {				/* symbols that ktop looks for */
 	LANDMARK_DIVIDE_ERROR,		/* x86: the handler of gate 0 of the IDT */
 	LANDMARK_THUNKS,		/* x86: code by which functions are called whose address is in a register */
 	LANDMARK_VECTORS,		/* arm64 */
+	LANDMARK_ENTRY,			/* riscv64 */
 	LANDMARK_BANNER,		/* the text with its version */
 	LANDMARK_MODULES, LANDMARK_BPF, LANDMARK_TRAMPOLINES, LANDMARK_INIT_TASK,
 	LANDMARK_CURRENT_TASK, LANDMARK_PCPU_HOT, LANDMARK_PER_CPU_OFFSET,	/* the first two are absolute */

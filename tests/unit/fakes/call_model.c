@@ -164,6 +164,13 @@ static bool function_at(void *context, uint64_t pc, uint64_t *start)
 	return is_kernel(context, pc);
 }
 
+static bool is_entry(void *context, uint64_t pc)
+{
+	const struct call_model *model = context;
+
+	return (pc - model->text) / CALL_MODEL_FUNCTION_SIZE >= ENTRY_CODE;
+}
+
 void call_model_begin(struct call_model *model, enum arch_id arch, uint64_t seed)
 {
 	bool narrow = arch == ARCH_I386;
@@ -179,6 +186,8 @@ void call_model_begin(struct call_model *model, enum arch_id arch, uint64_t seed
 		push(model, 0);
 	enter(model, 0, true);
 	model->code = (struct unwind_code) { .context = model, .is_kernel = is_kernel, .function = function_at };
+	if (arch == ARCH_RISCV64)
+		model->code.entry = is_entry;
 }
 
 void call_model_begin_orc(struct call_model *model, uint64_t seed)
@@ -211,7 +220,12 @@ void call_model_interrupt(struct call_model *model)
 	uint64_t function = ENTRY_CODE + random_below(&model->random, CALL_MODEL_FUNCTIONS - ENTRY_CODE);
 
 	expect(model, pc, true);
-	if (arch->word == 8) {
+	if (arch == arch_get(ARCH_RISCV64)) {
+		set(model, arch->sp, (sp & ~UINT64_C(15)) - 36 * 8);
+		store(model, get(model, arch->sp), pc);
+		for (unsigned i = 1; i < 32; i++)
+			store(model, get(model, arch->sp) + 8 * i, i == arch->sp ? sp : get(model, i));
+	} else if (arch->word == 8) {
 		set(model, arch->sp, sp & ~UINT64_C(15));
 		push(model, 0x18);
 		push(model, sp);
@@ -235,6 +249,19 @@ void call_model_interrupt(struct call_model *model)
 	/* The entry code's own frame, from which it calls the handler. */
 	set(model, arch->pc, place_in(model, function));
 	call_model_call(model, true);
+}
+
+void call_model_call_last(struct call_model *model)
+{
+	const struct arch *arch = model->arch;
+	uint64_t sp;
+
+	call_model_call(model, false);
+	sp = get(model, arch->sp);
+	store(model, sp - 8, get(model, arch->fp));
+	store(model, sp - 16, random_next(&model->random));
+	set(model, arch->fp, sp);
+	set(model, arch->sp, sp - 16);
 }
 
 void call_model_sample(struct call_model *model)

@@ -33,9 +33,12 @@ void call_model_begin_orc(struct call_model *model, uint64_t seed);
 /* The function that runs calls another one. `frame`: that one makes its frame. */
 void call_model_call(struct call_model *model, bool frame);
 
+/* riscv64: likewise, and that one stores the frame pointer alone. */
+void call_model_call_last(struct call_model *model);
+
 /*
- * x86: the entry code of an interrupt writes a struct pt_regs, marks it in the frame pointer or in the
- * table, and calls a handler.
+ * x86, riscv64: the entry code of an interrupt writes a struct pt_regs, marks it in the frame pointer or in the
+ * table, or nowhere, and calls a handler.
  */
 void call_model_interrupt(struct call_model *model);
 

@@ -89,6 +89,29 @@ static void interrupted_code_is_found_where_linux_marks_it(void **state)
 	check_chains(ARCH_X86_64, true, true);
 	check_chains(ARCH_I386, false, true);
 	check_chains(ARCH_I386, true, true);
+	check_chains(ARCH_RISCV64, false, true);
+	check_chains(ARCH_RISCV64, true, true);
+}
+
+static void a_function_that_stores_the_frame_pointer_alone_has_its_caller(void **state)
+{
+	static struct call_model model;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		struct unwound found;
+
+		call_model_begin(&model, ARCH_RISCV64, seed);
+		for (uint64_t i = 0; i < seed % 9; i++)
+			call_model_call(&model, true);
+		call_model_call_last(&model);
+		if (seed % 2) {
+			call_model_interrupt(&model);
+			call_model_call(&model, true);
+		}
+		found = walk(&model);
+		assert_same(&found.kernel, &model.expected);
+	}
 }
 
 static void a_stack_whose_bytes_end_is_cut(void **state)
@@ -185,6 +208,7 @@ int main(void)
 		cmocka_unit_test(frame_pointers_are_followed),
 		cmocka_unit_test(the_caller_of_a_function_without_a_frame_is_found),
 		cmocka_unit_test(interrupted_code_is_found_where_linux_marks_it),
+		cmocka_unit_test(a_function_that_stores_the_frame_pointer_alone_has_its_caller),
 		cmocka_unit_test(an_orc_table_is_followed),
 		cmocka_unit_test(a_stack_whose_bytes_end_is_cut),
 		cmocka_unit_test(bytes_that_are_missing_come_from_the_source),
