@@ -42,7 +42,7 @@ AGENT = \
 		specials symbols symbols_kernel threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks stack_filter table window) \
-	$(call in,agent/guest/,commands epoch guest_events guest_memory kernel_code kernel_watch loan meter profiler \
+	$(call in,agent/guest/,boot_marks commands epoch guest_events guest_memory kernel_code kernel_watch loan meter profiler \
 		profiler_drive raw_samples remarks) \
 	$(call in,agent/answers/,answer function_table profile vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/export/,export export_folded export_json formats json_writer) \

@@ -16,7 +16,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain hotkeys meta ov
 	$(call in,agent/names/objects/test_,layouts) \
 	$(call in,agent/unwind/test_,rules unwind) \
 	$(call in,agent/query/test_,filter_words query query_inlined query_random table) \
-	$(call in,agent/guest/test_,commands guest_events guest_memory profiler raw_samples) $(call in,agent/source/test_,replay) $(call in,agent/export/test_,export) \
+	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory profiler raw_samples) $(call in,agent/source/test_,replay) $(call in,agent/export/test_,export) \
 	$(call in,agent/session/test_,memory session session_files turn waits scarce subscription) \
 	$(call in,agent/fleet/test_,fleet) $(call in,agent/report/test_,growth report report_guest report_others) \
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
@@ -36,7 +36,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_g
 TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence format style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny port books events guests plugin plugin_shares qemu_newer gdb plugin_choice stub_choice plugin_safety linux_port linux_goes \
+E2E = tiny port books events guests plugin plugin_shares qemu_newer gdb plugin_choice stub_choice boot_profile plugin_safety linux_port linux_goes \
 	linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo untouched \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
 	faults_port faults_files ctl record replay machines suspend demo config

@@ -26,6 +26,7 @@ static void tell_guest(struct vitals *vitals, const struct epoch *epoch)
 	memcpy(vitals->arch, epoch->arch, sizeof(vitals->arch));
 	vitals->cpu_count = epoch->cpu_count;
 	vitals->now = epoch_now(epoch);
+	vitals->boot = epoch_boot(epoch);
 }
 
 static void tell_cost(struct vitals *vitals, const struct epoch *epoch)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/guest/boot_marks.h"
 #include "agent/query/query.h"
 #include "agent/source/play.h"
 #include "answer.h"
@@ -54,6 +55,7 @@ struct vitals {
 	char kernel[64], version[64], arch[16];
 	uint32_t cpu_count;
 	uint64_t now;			/* guest ns */
+	struct boot_times boot;		/* guest ns */
 	enum link_state link;
 	enum vm_state vm;
 	struct play_state play;		/* of a replay */

@@ -419,8 +419,18 @@ void epoch_events(struct epoch *epoch, const struct event *events, size_t count)
 			key_of(epoch, &events[i].sample, &stacks[i]);
 		} else if (events[i].kind == EVENT_RAW_SAMPLE) {
 			raw_samples_read(&events[i].raw, epoch->code, &raw[i]);
+			boot_marks_saw(&epoch->marks, &raw[i].sample, events[i].time);
 			key_of(epoch, &raw[i].sample, &stacks[i]);
 		}
 	for (size_t i = 0; i < count; i++)
 		take_event(epoch, &events[i], &stacks[i]);
+}
+
+struct boot_times epoch_boot(const struct epoch *epoch)
+{
+	struct boot_times times = boot_marks_tell(&epoch->marks, epoch->inputs.symbols);
+
+	for (int phase = 0; phase < PHASES; phase++)
+		times.at[phase] = epoch_ns(epoch, times.at[phase]);
+	return times;
 }

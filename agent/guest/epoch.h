@@ -14,6 +14,7 @@
 
 #include "agent/query/query.h"
 #include "agent/wire/event.h"
+#include "boot_marks.h"
 
 struct guest_events;
 struct guest_memory;
@@ -62,6 +63,7 @@ struct epoch {
 	struct kernel_code *code;		/* unwinds the stacks of raw samples */
 	struct guest_memory *memory;		/* the guest's, as far as it was asked for */
 	struct kernel_watch *watch;
+	struct boot_marks marks;		/* of raw samples */
 	bool told;				/* the guest itself sends the names of its kernel's functions */
 	char remark[256];			/* why no file gives these names; "": one does. By session_names.c */
 	bool starved;				/* memory was short for something that the guest told */
@@ -97,6 +99,7 @@ void epoch_ticks(struct epoch *epoch, uint64_t ticks);	/* a packet ends at this 
  */
 bool epoch_retry(struct epoch *epoch, uint64_t now);
 
+struct boot_times epoch_boot(const struct epoch *epoch);	/* in guest ns */
 uint64_t epoch_ns(const struct epoch *epoch, uint64_t ticks);	/* ticks of the guest's clock as guest ns */
 uint64_t epoch_now(const struct epoch *epoch);	/* guest ns; 0 while the clock is unknown */
 

@@ -6,25 +6,24 @@
 #include "agent/names/linux/linux_kernel.h"
 #include "regions.h"
 
-#define FIRMWARE "firmware"
 #define LOADER "boot loader"
 #define MIB (UINT64_C(1) << 20)
 
 static const struct region pc[] = {
 	{ 0x500, 0xa0000, "[real-mode code]", LOADER },		/* boot sectors, the setup code of a bzImage */
-	{ 0xc0000, 0xe0000, "[option ROM]", FIRMWARE },
-	{ 0xe0000, 0x100000, "[BIOS]", FIRMWARE },
-	{ 0xffc00000, 0x100000000, "[flash ROM]", FIRMWARE },
+	{ 0xc0000, 0xe0000, "[option ROM]", REGION_FIRMWARE },
+	{ 0xe0000, 0x100000, "[BIOS]", REGION_FIRMWARE },
+	{ 0xffc00000, 0x100000000, "[flash ROM]", REGION_FIRMWARE },
 	{ 0 },
 };
 static const struct region arm_virt[] = {
-	{ 0, 0x08000000, "[flash ROM]", FIRMWARE },
+	{ 0, 0x08000000, "[flash ROM]", REGION_FIRMWARE },
 	{ 0 },
 };
 static const struct region riscv_virt[] = {
-	{ 0x1000, 0x10000, "[reset ROM]", FIRMWARE },
-	{ 0x20000000, 0x24000000, "[flash ROM]", FIRMWARE },
-	{ 0x80000000, 0x80200000, "[OpenSBI]", FIRMWARE },
+	{ 0x1000, 0x10000, "[reset ROM]", REGION_FIRMWARE },
+	{ 0x20000000, 0x24000000, "[flash ROM]", REGION_FIRMWARE },
+	{ 0x80000000, 0x80200000, "[OpenSBI]", REGION_FIRMWARE },
 	{ 0 },
 };
 
@@ -39,7 +38,7 @@ static const struct { const char *cpu; const struct region *regions; unsigned bi
 static const struct region *below_linux(const struct linux_kernel *linux, uint64_t address)
 {
 	static const struct region decompressor = { .name = "[decompressor]", .object = "boot image" };
-	static const struct region memory = { .name = "[firmware]", .object = FIRMWARE };
+	static const struct region memory = { .name = "[firmware]", .object = REGION_FIRMWARE };
 
 	return address >= MIB && address < linux->room ? &decompressor : &memory;
 }

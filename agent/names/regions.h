@@ -12,6 +12,8 @@
 
 struct linux_kernel;
 
+#define REGION_FIRMWARE "firmware"	/* the object of those that are firmware; all others load the kernel */
+
 struct region {
 	uint64_t start, end;
 	const char *name, *object;

@@ -286,8 +286,7 @@ static uint32_t resolve(struct symbols *symbols, uint32_t space, uint64_t addres
 		return resolve_mapped(symbols, mapping, address, kernel);
 	if (kernel && symbols_is_trampoline(symbols, address))
 		return specials_get(symbols->specials, trampoline_name, kernel_name, true);
-	region = kernel && symbols->board ?
-		region_find(symbols->board, symbols_linux_kernel(symbols), address) : NULL;
+	region = kernel ? symbols_region(symbols, address) : NULL;
 	if (region)
 		return specials_get(symbols->specials, region->name, region->object, true);
 	return specials_get(symbols->specials, unknown_name, kernel ? kernel_name : "",

@@ -20,6 +20,7 @@ struct object;
 struct orc_entry;
 struct stat;
 struct programs;
+struct region;
 struct symbols;
 struct text;
 
@@ -139,6 +140,7 @@ void symbols_set_slide(struct symbols *symbols, uint64_t slide);
  * as long as the symbols.
  */
 void symbols_set_board(struct symbols *symbols, const char *cpu);
+const struct region *symbols_region(const struct symbols *symbols, uint64_t address);	/* NULL: it is in none */
 
 /* The descriptor of the kernel's ELF file; the symbols own it. -1: no file was read, or it is not ELF. */
 int symbols_kernel_descriptor(const struct symbols *symbols);

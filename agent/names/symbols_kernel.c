@@ -14,6 +14,7 @@
 #include "guest_symbols.h"
 #include "kernel_image.h"
 #include "agent/names/objects/objects.h"
+#include "regions.h"
 #include "symbols_state.h"
 
 struct place {				/* where the kernel runs */
@@ -127,6 +128,11 @@ void symbols_set_board(struct symbols *symbols, const char *cpu)
 		return;
 	symbols->board = cpu;
 	symbols_renew(symbols);
+}
+
+const struct region *symbols_region(const struct symbols *symbols, uint64_t address)
+{
+	return symbols->board ? region_find(symbols->board, symbols_linux_kernel(symbols), address) : NULL;
 }
 
 bool symbols_kernel_is_placed(const struct symbols *symbols)

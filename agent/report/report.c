@@ -203,6 +203,10 @@ static void join(struct report *report)
 	report_loan(report)->profiler += report->started;
 	report->excerpt.zero_ns = epoch_now(report->epoch);
 	begin_window(report);
+	if (report->request.boot) {
+		report->begin = report->excerpt.zero_ns = 0;
+		report->end = report->excerpt.until_ns = report->request.duration_ns;
+	}
 }
 
 static void start(struct report *report)

@@ -35,6 +35,8 @@ struct report_request {
 	uint32_t top;			/* rows of the text; 0: all */
 	uint32_t rate;			/* Hz per CPU; 0: leave it as it is */
 	int sampler;			/* enum sampler; -1: leave it as it is */
+	bool boot;			/* the window begins with the boot, which is being sampled already */
+	int phase;			/* enum boot_phase: only this part of the window; -1: all of it */
 	uint32_t cpu;			/* these filter: only this CPU; EVENT_NONE: all */
 	int mode;			/* enum mode; -1: all */
 	const char *thread, *function;	/* a part of the name; NULL: all */

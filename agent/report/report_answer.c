@@ -40,6 +40,31 @@ static bool awaits_names(struct report *report)
 	return !report_is_late(report);
 }
 
+/* Limits the excerpt to a phase of the boot: from its mark to the next one. False: there is no such mark. */
+static bool limit_to_phase(const struct report *report, struct excerpt *excerpt)
+{
+	const struct boot_times times = epoch_boot(report->epoch);
+	int phase = report->request.phase, next = phase + 1;
+
+	if (phase < 0)
+		return true;
+	while (next < PHASES && !times.known[next])
+		next++;
+	excerpt->zero_ns = times.at[phase];
+	if (next < PHASES && (!excerpt->until_ns || times.at[next] < excerpt->until_ns))
+		excerpt->until_ns = times.at[next];
+	return times.known[phase];
+}
+
+static void fail_without_mark(struct report *report)
+{
+	char *why = util_format("--phase %s: no such mark: this boot has not come to it, or was not sampled from its "
+		"first instruction, as `ktop run --boot` does", boot_phase_words[report->request.phase]);
+
+	report_fail(report, why);
+	free(why);
+}
+
 /* The options' values have been checked, and there is room for all of them. */
 static struct excerpt excerpt_of(const struct report *report)
 {
@@ -48,6 +73,7 @@ static struct excerpt excerpt_of(const struct report *report)
 	struct filter *filter = &excerpt.filter;
 	char cpu[16];
 
+	limit_to_phase(report, &excerpt);
 	snprintf(cpu, sizeof(cpu), "%" PRIu32, request->cpu);
 	if (request->filter)
 		filter_parse(request->filter, filter, NULL);
@@ -80,7 +106,8 @@ static void ask(struct report *report)
 static double seconds_of(const struct report *report)
 {
 	const struct table *table = report->profile->table;
-	uint64_t span = report->whole ? report->end - report->begin : table->to - table->from;
+	bool all = report->whole && report->request.phase < 0;
+	uint64_t span = all ? report->end - report->begin : table->to - table->from;
 
 	return (double)span / 1e9;
 }
@@ -155,6 +182,10 @@ void report_find_answer(struct report *report)
 
 	if (!report->asked && awaits_names(report))
 		return;
+	if (!report->asked && !limit_to_phase(report, &(struct excerpt) { .window_ns = 0 })) {
+		fail_without_mark(report);
+		return;
+	}
 	if (!report->asked)
 		ask(report);
 	answer = session_answer(report->subscription);

@@ -24,6 +24,19 @@ static void put_guest(struct json_writer *writer, const struct epoch *epoch)
 	json_member(writer, "guest", guest);
 }
 
+/* Leaves it out if the boot was not sampled from its beginning. */
+static void put_boot(struct json_writer *writer, const struct epoch *epoch)
+{
+	const struct boot_times times = epoch_boot(epoch);
+	cJSON *boot = times.known[PHASE_FIRMWARE] ? cJSON_CreateObject() : NULL;
+
+	for (int phase = 0; boot && phase < PHASES; phase++)
+		if (times.known[phase])
+			cJSON_AddNumberToObject(boot, boot_phase_words[phase], (double)times.at[phase] / 1e9);
+	if (boot)
+		json_member(writer, "boot", boot);
+}
+
 static void put_profiler(struct json_writer *writer, const struct report *report)
 {
 	const struct status *status = &report->status;
@@ -115,6 +128,7 @@ static void put_facts(const void *context, struct json_writer *writer)
 	const struct report *report = context;
 
 	put_guest(writer, report->epoch);
+	put_boot(writer, report->epoch);
 	put_profiler(writer, report);
 	put_books(writer, report->profile);
 	put_events(writer, report->epoch);

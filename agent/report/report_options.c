@@ -54,6 +54,8 @@ const struct option_row report_options[] = {
 	OPTION("rate", "N", OPTION_NUMBER, rate, "samples per second on each CPU, 1 to 20000",
 		.least = 1, .most = 20000, GUEST),
 	OPTION("sampler", "timer|nmi", OPTION_CHOICE, sampler, "nmi sees code with interrupts off", GUEST),
+	OPTION("phase", "firmware|loader|kernel|user", OPTION_CHOICE, phase,
+		"only this phase of a boot that was sampled from its first instruction", ANSWER),
 	OPTION("cpu", "N", OPTION_NUMBER, cpu, "only this CPU", ANSWER),
 	OPTION("thread", "NAME", OPTION_TEXT, thread,
 		"only threads or processes with this in their name",
@@ -80,6 +82,7 @@ const struct report_request report_default = {
 	.sort = COLUMN_SELF,
 	.top = 30,
 	.sampler = -1,
+	.phase = -1,
 	.cpu = EVENT_NONE,
 	.mode = -1,
 };

@@ -27,7 +27,8 @@ static void print_facts(const struct report *report, FILE *out)
 	const struct profile *profile = report->profile;
 	const struct table *table = profile->table;
 	const struct status *status = &report->status;
-	char remarks[REMARKS_SIZE], lost[24] = "unknown";
+	const struct boot_times times = epoch_boot(epoch);
+	char remarks[REMARKS_SIZE], lost[24] = "unknown", boot[128];
 
 	if (profile->books)
 		snprintf(lost, sizeof(lost), "%" PRIu64, profile->lost);
@@ -46,6 +47,8 @@ static void print_facts(const struct report *report, FILE *out)
 			percent(table->mode[MODE_KERNEL], table->weight),
 			percent(table->mode[MODE_USER], table->weight),
 			percent(table->mode[MODE_IDLE], table->weight));
+	if (boot_times_text(&times, boot, sizeof(boot))[0])
+		fprintf(out, "boot: %s\n", boot);
 	if (status->sampler == SAMPLER_TIMER)
 		fprintf(out, "code that runs with interrupts off is not seen by the timer "
 			"sampler: its time is counted where they are enabled again\n");

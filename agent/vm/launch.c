@@ -123,16 +123,18 @@ static char *value_for_qemu(const char *text)
 	return value;
 }
 
-static void add_plugin(struct line *line, const char *plugin, const char *folder)
+static void add_plugin(struct line *line, const struct launch_extra *extra, const char *folder)
 {
-	char *file = value_for_qemu(plugin), *place = value_for_qemu(folder);
+	char *file = value_for_qemu(extra->plugin), *place = value_for_qemu(folder);
 
-	add_pair(line, "-plugin", util_format("%s,socket=%s/" LAUNCH_PLUGIN, file, place));
+	add_pair(line, "-plugin", util_format("%s,socket=%s/" LAUNCH_PLUGIN "%s", file, place,
+		extra->start ? ",start=on" : ""));
 	free(file);
 	free(place);
 }
 
-char **launch_words(char *const *words, size_t count, const char *plugin, const char *folder, char **error)
+char **launch_words(char *const *words, size_t count, const struct launch_extra *extra,
+	const char *folder, char **error)
 {
 	struct line line = { 0 };
 
@@ -144,8 +146,8 @@ char **launch_words(char *const *words, size_t count, const char *plugin, const 
 	for (size_t i = 0; i < count; i++)
 		add(&line, util_copy(words[i], strlen(words[i])));
 	add_pair(&line, "-qmp", util_format("unix:%s/" LAUNCH_QMP ",server=on,wait=off", folder));
-	if (plugin)
-		add_plugin(&line, plugin, folder);
+	if (extra)
+		add_plugin(&line, extra, folder);
 	if (!mentions(words, count, "name=org.ktop.0"))
 		add_port(&line, words, count, folder);
 	return line.words;
@@ -249,7 +251,8 @@ static bool wait_for_qmp(struct launch *launch, int timeout_ms, char **error)
 	return true;
 }
 
-struct launch *launch_new(char *const *words, size_t count, const char *plugin, int timeout_ms, char **error)
+struct launch *launch_new(char *const *words, size_t count, const struct launch_extra *extra,
+	int timeout_ms, char **error)
 {
 	struct launch *launch = util_alloc(sizeof(*launch));
 	char **line = NULL;
@@ -261,7 +264,7 @@ struct launch *launch_new(char *const *words, size_t count, const char *plugin, 
 		launch->qmp = util_format("%s/" LAUNCH_QMP, launch->folder.path);
 		launch->log = util_format("%s/" LAUNCH_OUTPUT, launch->folder.path);
 	}
-	good = good && (line = launch_words(words, count, plugin, launch->folder.path, error)) &&
+	good = good && (line = launch_words(words, count, extra, launch->folder.path, error)) &&
 		start(launch, line, error) && wait_for_qmp(launch, timeout_ms, error);
 	launch_words_free(line);
 	if (good)

@@ -11,16 +11,23 @@
 
 struct launch;
 
+struct launch_extra {			/* what this QEMU is given besides QMP and the port */
+	const char *plugin;		/* the file of ktop's plugin */
+	bool start;			/* it samples from the first instruction on */
+};
+
 /*
  * Returns the command line that is run: `words` and what is added, ended by NULL, in fresh memory. A port
- * that is there already is not added again. `plugin`: the file of ktop's plugin, to be loaded; NULL: none is. NULL
- * with `error` set: ktop could not watch such a QEMU.
+ * that is there already is not added again. `extra`: NULL: nothing. NULL with `error` set: ktop could not watch such
+ * a QEMU.
  */
-char **launch_words(char *const *words, size_t count, const char *plugin, const char *folder, char **error);
+char **launch_words(char *const *words, size_t count, const struct launch_extra *extra,
+	const char *folder, char **error);
 void launch_words_free(char **words);
 
 /* Starts QEMU, and waits at most timeout_ms for its QMP socket. NULL with `error` set. */
-struct launch *launch_new(char *const *words, size_t count, const char *plugin, int timeout_ms, char **error);
+struct launch *launch_new(char *const *words, size_t count, const struct launch_extra *extra,
+	int timeout_ms, char **error);
 
 /* Ends QEMU: by QMP, then SIGTERM, then SIGKILL, each with its own time. Removes the folder. */
 void launch_free(struct launch *launch);

@@ -19,6 +19,7 @@ enum {
 	WATCH_MS = 500,			/* between two questions whether the guest has its port open */
 	LISTEN_MS = 100,		/* between two looks whether a hook speaks */
 	MUTE_MS = 3000,			/* so long nothing comes from a guest without the hook */
+	PLUGGED_MS = 6000,		/* the guest has to find the port that was just plugged in */
 	BOOT_MS = 10000,		/* a kernel with the hook gets more time to boot */
 	GIVE_BACK_MS = 5000,
 };
@@ -76,7 +77,9 @@ bool choice_allows_stub(const struct link *link, uint64_t now)
 
 static uint64_t patience(const struct link *link)
 {
-	return (uint64_t)(link->has_hook || link->hook_search ? BOOT_MS : MUTE_MS) * NS_PER_MS;
+	bool boots = link->has_hook || link->hook_search;
+
+	return (uint64_t)(boots ? BOOT_MS : link->plugged.bus[0] ? PLUGGED_MS : MUTE_MS) * NS_PER_MS;
 }
 
 /*

@@ -264,7 +264,9 @@ struct vcpus *boot_prepare(const struct boot_machine *machine)
 	void *memory;
 
 	boot.machine = *machine;
-	boot.settings = (struct ktop_settings) { .ring_size = RING, .processes = 1, .threads = 1, .objects = 1 };
+	boot.settings = (struct ktop_settings) {
+		.ring_size = RING, .processes = 1, .threads = 1, .objects = 1, .start = machine->start,
+	};
 	boot.size = ktop_memory_size(machine->cpus, &boot.settings);
 	boot.vcpus = vcpus_prepare(machine->qemu, machine->cpus, call);
 	boot.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -20,6 +20,7 @@ struct boot_machine {
 	struct plugin_socket *socket;
 	const char *arch;		/* QEMU's name of it */
 	uint32_t cpus;			/* how many it may have */
+	bool start;			/* samples are taken from the beginning on */
 };
 
 /* Called once, before the CPUs exist. Returns them, for vcpus_add() and the like. NULL: no memory, or too many CPUs. */

@@ -159,21 +159,29 @@ static bool listen_at(const char *path)
 	return why == NULL;
 }
 
+/* Is it to sample from the beginning, so that a boot is seen whole? */
+static bool starts(int count, char **words)
+{
+	return count == 2 && strcmp(words[1], "start=on") == 0;
+}
+
 static const char *socket_of(int count, char **words)
 {
 	static const char key[] = "socket=";
 
-	if (count == 1 && strncmp(words[0], key, strlen(key)) == 0 && words[0][strlen(key)])
+	if (count >= 1 && strncmp(words[0], key, strlen(key)) == 0 && words[0][strlen(key)] &&
+			(count == 1 || (count == 2 && starts(count, words))))
 		return words[0] + strlen(key);
-	complain("arguments", "there is one, socket=PATH", "give -plugin ktop-plugin.so,socket=PATH");
+	complain("arguments", "there is socket=PATH, and then perhaps start=on",
+		"give -plugin ktop-plugin.so,socket=PATH");
 	return NULL;
 }
 
-static bool prepare(const struct qemu_plugin_info *info)
+static bool prepare(const struct qemu_plugin_info *info, bool start)
 {
 	struct boot_machine machine = {
 		.qemu = &plugin.qemu, .socket = &plugin.socket,
-		.arch = info->target_name, .cpus = (uint32_t)info->system.max_vcpus,
+		.arch = info->target_name, .cpus = (uint32_t)info->system.max_vcpus, .start = start,
 	};
 
 	plugin.test = (struct self_test) {
@@ -195,7 +203,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
 		complain("this QEMU", "it runs a program, no machine", "leave the plugin out");
 		return -1;
 	}
-	if (!find_functions(info) || !listen_at(path) || !prepare(info))
+	if (!find_functions(info) || !listen_at(path) || !prepare(info, starts(count, words)))
 		return -1;
 	plugin.qemu.register_reset(machine_is_reset, NULL);
 	plugin.qemu.object_property_add_str(plugin.qemu.object_get_root(), "ktop-plugin", tell_socket, NULL);

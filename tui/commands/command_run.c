@@ -22,7 +22,7 @@ enum {
 };
 
 struct run_options {
-	bool headless;
+	bool headless, boot;
 	struct session_options attach;
 };
 
@@ -33,6 +33,8 @@ struct run_options {
 static const struct option_row run_rows[] = {
 	OPTION("headless", NULL, OPTION_FLAG, headless,
 		"no screen: profile, print the report, end QEMU"),
+	OPTION("boot", NULL, OPTION_FLAG, boot,
+		"sample from the first instruction on, by the plugin; tell when each phase of the boot began"),
 	OPTION("kernel", "ELF", OPTION_TEXT, attach.kernel,
 		"the kernel's file, with symbols, when it is not QEMU's -kernel"),
 	OPTION("symbols", "FILE", OPTION_TEXT, attach.symbols,
@@ -81,6 +83,16 @@ static bool heeded(const struct run_options *options, const struct option_set *r
 		"or leave it out", option);
 }
 
+/* Only the plugin is there from the first instruction on. */
+static bool takes_boot(struct run_options *options, char **error)
+{
+	if (options->attach.choice != LINK_AUTO && options->attach.choice != LINK_PLUGIN)
+		return util_fail(error, "--boot: only the plugin samples from the first instruction on; leave out "
+			"--source");
+	options->attach.choice = LINK_PLUGIN;
+	return true;
+}
+
 /* Shows the screen; the guest gets the options that set it, and is profiled from the start. */
 static int show(const struct command_vm *vm, const struct config *config,
 	const struct report_request *request)
@@ -122,13 +134,14 @@ static int watch(struct launch *launch, const struct run_options *options,
 }
 
 /* Starts QEMU, with the plugin if one is to be loaded. If that fails, and --source is auto, starts it without. */
-static struct launch *start(char *const *words, size_t count, enum link_choice choice, char **error)
+static struct launch *start(char *const *words, size_t count, enum link_choice choice, bool boot, char **error)
 {
 	char *plugin = launch_plugin(words, count, choice, error);
+	const struct launch_extra extra = { .plugin = plugin, .start = boot };
 	struct launch *launch = NULL;
 
 	if (!*error)
-		launch = launch_new(words, count, plugin, START_MS, error);
+		launch = launch_new(words, count, plugin ? &extra : NULL, START_MS, error);
 	if (!launch && plugin && choice == LINK_AUTO) {
 		free(*error);
 		*error = NULL;
@@ -161,13 +174,16 @@ static int run(char *const *words, size_t count)
 	if (used == count)
 		return command_usage(&command_run, util_format("no command line: nothing follows "
 			"--; give QEMU's"));
+	if (options.boot && !takes_boot(&options, &error))
+		return command_usage(&command_run, error);
+	request.boot = options.boot;
 	if (!options.headless && (!config_file_load(&config, &error) || !app_possible(&error)))
 		return command_fail(error);
 
 	if (request.raw && !record_folder(request.raw, &error))
 		return command_fail(error);
 	command_hold_signals();
-	launch = start(words + used, count - used, (enum link_choice)options.attach.choice, &error);
+	launch = start(words + used, count - used, (enum link_choice)options.attach.choice, options.boot, &error);
 	if (!launch)
 		return command_fail(error);
 	status = watch(launch, &options, &config, &request);

@@ -78,7 +78,7 @@ static void add_play(struct title *title, const struct play_state *play)
 static void add_machine(struct title *title, const struct vitals *vitals)
 {
 	bool well = vitals->vm == VM_RUNNING || vitals->vm == VM_UNKNOWN;
-	char time[SCOPE_TIME];
+	char time[SCOPE_TIME], boot[128];
 
 	add(title, STYLE_TITLE, 1, 0, "ktop");
 	if (vitals->kernel[0] != '\0') {
@@ -87,6 +87,8 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 			vitals->arch[0] ? " " : "", vitals->arch);
 		add(title, STYLE_TEXT, 20, 0, "%u vCPU", vitals->cpu_count);
 		add(title, STYLE_TEXT, 30, 0, "up %s", scope_time(vitals->now, time));
+		if (boot_times_text(&vitals->boot, boot, sizeof(boot))[0])
+			add(title, STYLE_TEXT, 15, 0, "boot: %s", boot);
 	} else {
 		add(title, STYLE_DIM, 78, 0, "the guest is not known yet");
 	}
@@ -225,8 +227,11 @@ static void add_rest(struct title *title, const struct vitals *vitals, const str
 		return;
 	add(title, vitals->ring_fill > 0.8 ? STYLE_WARN : STYLE_DIM, 0, 9, "ring %.0f%%",
 		vitals->ring_fill * 100);
-	add(title, STYLE_DIM, 0, 26, "cost %.0f ns/sample %.2f%%", vitals->cost_ns,
-		vitals->cost_share * 100);
+	if (vitals->sampler == SAMPLER_STUB)
+		add(title, STYLE_WARN, 65, 20, "guest stopped %.1f%%", vitals->cost_share * 100);
+	else
+		add(title, STYLE_DIM, 0, 26, "cost %.0f ns/sample %.2f%%", vitals->cost_ns,
+			vitals->cost_share * 100);
 }
 
 /* Lays out the items that are shown; draws them if `draw`. Item `second` begins a line. Returns how many lines. */

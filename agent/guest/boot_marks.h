@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When a boot has come to its phases: firmware, boot loader, kernel, programs. They are told by where samples were
+ * taken (regions.h, and the kernel's symbols), so they are as exact as the samples are close to each other. Of a boot
+ * that was not sampled from its beginning, nothing is told. One owner thread.
+ */
+#ifndef BOOT_MARKS_H
+#define BOOT_MARKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/wire/event.h"
+
+struct symbols;
+
+enum boot_phase { PHASE_FIRMWARE, PHASE_LOADER, PHASE_KERNEL, PHASE_USER, PHASES };
+
+enum { BOOT_PLACES = 256 };		/* the first so many places count; a kernel is reached before */
+
+/*
+ * What a place is may be known only later, once the kernel's file is read. So the first sample of each place is kept; a
+ * place is 64 KiB large. All 0 is the start.
+ */
+struct boot_marks {
+	uint32_t count;
+	bool any, user_known;
+	uint64_t first, user;		/* ticks: of the first sample of all, and of the first one of a program */
+	struct { uint64_t address, ticks; } places[BOOT_PLACES];
+};
+
+/* Takes a sample as raw_samples.h makes it. */
+void boot_marks_saw(struct boot_marks *marks, const struct sample *sample, uint64_t ticks);
+
+struct boot_times {
+	bool known[PHASES];		/* all false: this is no boot from its beginning */
+	uint64_t at[PHASES];		/* when it began; ticks, or ns: as the caller of the function says */
+};
+
+struct boot_times boot_marks_tell(const struct boot_marks *marks, struct symbols *symbols);	/* in ticks */
+
+extern const char *const boot_phase_words[PHASES];
+
+/* Writes "firmware 0.00 s, kernel 1.20 s": when each began, in ns; "" if nothing is known. Returns `text`. */
+const char *boot_times_text(const struct boot_times *times, char *text, size_t size);
+
+#endif
