@@ -13,6 +13,7 @@ enum {
 	KEPT = 8,			/* values that are kept of each place */
 	STACK = 64 * 1024,
 	ACCESSES_MAX = 1000000,		/* in a run */
+	REMOVED_MAX = 64,		/* calls that stand for one barrier */
 };
 
 /* What a thread knows: how far it has seen each thread, and the newest value of each place that it knows. */
@@ -382,6 +383,39 @@ static uint64_t change(volatile void *at, uint32_t size, uint64_t keep, uint64_t
 	return old;
 }
 
+/* ---- a barrier that is removed ---- */
+
+static struct {
+	uintptr_t calls[REMOVED_MAX];	/* their return addresses */
+	size_t count;
+} removed;
+
+extern const char __executable_start[];		/* the linker's */
+
+static void read_removed(void)
+{
+	const char *text = getenv("WEAK_WITHOUT");
+	char *rest;
+
+	for (removed.count = 0; text && *text; text = rest) {
+		uintptr_t call = strtoul(text, &rest, 16);
+
+		if (rest == text || removed.count == REMOVED_MAX) {
+			fprintf(stderr, "WEAK_WITHOUT: too many calls, or no address: %s\n", text);
+			abort();
+		}
+		removed.calls[removed.count++] = (uintptr_t)__executable_start + call;
+	}
+}
+
+static bool is_removed(const void *call)
+{
+	for (size_t i = 0; i < removed.count; i++)
+		if (removed.calls[i] == (uintptr_t)call)
+			return true;
+	return false;
+}
+
 /* ---- a run ---- */
 
 static void begin(struct thread *thread, const struct weak_thread *is)
@@ -407,6 +441,7 @@ const char *weak_run(uint32_t seed, void *memory, size_t size, const struct weak
 	}
 	if (bytes == NULL)
 		return "out of memory";
+	read_removed();
 	weak.base = (uintptr_t)memory;
 	weak.size = size;
 	weak.random.state = seed * 0x9e3779b97f4a7c15u;
@@ -457,7 +492,8 @@ void __tsan_write_range(void *at, size_t size)
 
 void __tsan_atomic_thread_fence(int order)
 {
-	fence(order);
+	if (!is_removed(__builtin_return_address(0)))
+		fence(order);
 }
 
 void __tsan_atomic_signal_fence(int order)
@@ -477,17 +513,18 @@ FUNCTION(void, read##size, (void *at), plain_read(at, size)) \
 FUNCTION(void, write##size, (void *at), plain_write(at, size)) \
 FUNCTION(void, unaligned_read##size, (void *at), plain_read(at, size)) \
 FUNCTION(void, unaligned_write##size, (void *at), plain_write(at, size))
+#define ORDER (is_removed(__builtin_return_address(0)) ? __ATOMIC_RELAXED : order)
 #define ATOMIC(bits, type) \
 FUNCTION(type, atomic##bits##_load, (const volatile void *at, int order), \
-	return (type)load(at, bits / 8, order)) \
+	return (type)load(at, bits / 8, ORDER)) \
 FUNCTION(void, atomic##bits##_store, (volatile void *at, type value, int order), \
-	store(at, bits / 8, value, order)) \
+	store(at, bits / 8, value, ORDER)) \
 FUNCTION(type, atomic##bits##_exchange, (volatile void *at, type value, int order), \
-	return (type)change(at, bits / 8, 0, value, order)) \
+	return (type)change(at, bits / 8, 0, value, ORDER)) \
 FUNCTION(type, atomic##bits##_fetch_add, (volatile void *at, type value, int order), \
-	return (type)change(at, bits / 8, UINT64_MAX, value, order)) \
+	return (type)change(at, bits / 8, UINT64_MAX, value, ORDER)) \
 FUNCTION(type, atomic##bits##_fetch_sub, (volatile void *at, type value, int order), \
-	return (type)change(at, bits / 8, UINT64_MAX, -(uint64_t)value, order))
+	return (type)change(at, bits / 8, UINT64_MAX, -(uint64_t)value, ORDER))
 
 PLAIN(1)
 PLAIN(2)

@@ -7,6 +7,9 @@
  *
  * A store is never seen before the loads in front of it were done. Of each place, the last 8 values
  * are kept.
+ *
+ * The environment's WEAK_WITHOUT removes a barrier from the runs: an atomic access gets no order, a fence does nothing.
+ * It has the return addresses of the barrier's calls in the program's file, in hex (tests/check-barriers).
  */
 #ifndef WEAK_MEMORY_H
 #define WEAK_MEMORY_H
