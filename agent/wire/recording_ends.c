@@ -8,7 +8,7 @@
 
 enum {
 	EARLY_MS = 500,			/* no whole lane ends so much earlier, unless packets were missed */
-	CUT_MS = 1,			/* no whole lane ends so much earlier */
+	CUT_MS = 1,			/* the same for a lane that ends with a part of a packet: it surely was cut */
 	NAMED = 3,			/* so many are named; the others are counted */
 };
 
