@@ -93,10 +93,11 @@ static bool has_restarted(const struct recorder *recorder)
 	return report->epoch && session_epoch(recorder->session) != report->epoch && !recorder->cut;
 }
 
-/* Goes on with the next boot, for what is left of the time. */
+/* Goes on with the next boot, for what is left of the time. Nothing is spent of it if the window never began. */
 static void go_on(struct recorder *recorder)
 {
-	uint64_t past = epoch_now(recorder->report->epoch) - recorder->report->begin;
+	const struct report *report = recorder->report;
+	uint64_t past = report->begin ? epoch_now(report->epoch) - report->begin : 0;
 
 	report_free(recorder->report);
 	recorder->left_ns -= past < recorder->left_ns ? past : recorder->left_ns - 1;
@@ -130,7 +131,7 @@ static void step_boot(struct recorder *recorder)
 		recorder_cut(recorder, "the data cannot be written", UINT64_MAX);
 	if (state < REPORT_NAMING)
 		return;
-	if (has_restarted(recorder) && state != REPORT_FAILED)
+	if (has_restarted(recorder))		/* the report has failed if its profiler was just being turned on */
 		go_on(recorder);
 	else
 		end_boot(recorder);

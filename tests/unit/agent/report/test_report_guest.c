@@ -6,12 +6,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "agent/answers/profile.h"
 #include "agent/base/util.h"
+#include "agent/report/recorder.h"
 #include "agent/report/report.h"
 #include "agent/session/session.h"
 #include "agent/wire/decode.h"
@@ -127,6 +129,51 @@ static void test_report_of_a_guest_that_restarts(void **state)
 	fixture_end(&fixture);
 }
 
+/* The guest restarts while its profiler is being turned on. The recording goes on with the next boot. */
+static void test_recorder_of_a_guest_that_restarts_at_once(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct recorder_request request = recorder_default;
+	char *folder = util_format("%s", scratch_path("restarts")), *text = NULL, *error = NULL;
+	struct recorder *recorder;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(mkdir(folder, 0700), 0);
+	request.folder = folder;
+	recorder = recorder_new(fixture.session, &request);
+	fixture_bring_up(&fixture);
+	for (int i = 0; i < FIXTURE_STEPS && !fake_guest_got(fixture.guest, "start"); i++) {
+		assert_false(recorder_step(recorder));
+		fixture_step(&fixture);
+	}
+	packets_boot(fixture.guest->packets, 2);
+	fake_guest_facts(fixture.guest, NULL, 0);
+	fake_guest_status(fixture.guest, false);
+	for (int i = 0; i < FIXTURE_STEPS && fixture.guest->taken[0] < 100; i++) {
+		fixture_step(&fixture);
+		assert_false(recorder_step(recorder));
+		if (fake_guest_got(fixture.guest, "hello"))
+			fake_guest_reply(fixture.guest, true, "hello");
+		report_fixture_live(fixture.guest);
+	}
+	assert_true(fixture.guest->taken[0] >= 100);
+	recorder_cut(recorder, "enough", report_fixture_late());
+	for (uint64_t late = report_fixture_late(); util_now() < late && !recorder_step(recorder); ) {
+		report_fixture_live(fixture.guest);
+		fixture_step(&fixture);
+	}
+	assert_true(recorder_write(recorder, out, &error));
+	fclose(out);
+	assert_non_null(strstr(text, "boots 2"));
+	assert_non_null(strstr(text, "ended: enough"));
+	recorder_free(recorder);
+	free(text);
+	free(folder);
+	fixture_end(&fixture);
+}
+
 /* The report is freed in its window, and no step follows. The line that stops the guest was sent. */
 static void test_report_that_is_given_up_stops_the_guest(void **state)
 {
@@ -180,6 +227,7 @@ static void test_report_of_a_silent_guest_says_why(void **state)
 	struct fixture fixture = fixture_begin(NULL);
 
 	(void)state;
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
 	await_failure(&fixture, "in 0.05 s: it has not opened the port");
 	fake_guest_beat(fixture.guest, 1);
 	fixture_await_link(&fixture, LINK_NO_HELLO);
@@ -358,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_report_that_is_cut_leaves_a_deaf_guest),
 		cmocka_unit_test(test_report_of_a_profiler_that_somebody_stops),
 		cmocka_unit_test(test_report_of_a_guest_that_restarts),
+		cmocka_unit_test(test_recorder_of_a_guest_that_restarts_at_once),
 		cmocka_unit_test(test_report_that_is_given_up_stops_the_guest),
 		cmocka_unit_test(test_report_that_is_given_up_gives_back),
 		cmocka_unit_test(test_report_of_a_silent_guest_says_why),
