@@ -240,6 +240,25 @@ static bool run_read(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
+/* The offsets are hexadecimal. `self`: the base is the thread's record itself. */
+static bool run_task(struct ktop *ktop, char **words, uint32_t count)
+{
+	const struct ktop_memory *memory = ktop->meta.memory;
+	struct ktop_task_places places = { .known = true, .itself = ktop_str_same(words[0], "self") };
+
+	(void)count;
+	if ((!places.itself && !ktop_str_parse_hex(words[0], &places.pointer)) ||
+			!ktop_str_parse_hex(words[1], &places.process) ||
+			!ktop_str_parse_hex(words[2], &places.thread) ||
+			!ktop_str_parse_hex(words[3], &places.name) || !ktop_str_parse_hex(words[4], &places.memory))
+		return false;
+	ktop->meta.reply_ok = memory;
+	if (memory)
+		memory->follow(&places);
+	answer(ktop, memory ? "task" : "task: a hook inside the guest knows its threads itself");
+	return true;
+}
+
 static bool run_help(struct ktop *ktop, char **words, uint32_t count);
 
 static const struct command commands[] = {
@@ -253,6 +272,8 @@ static const struct command commands[] = {
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "read", " virtual|physical ADDRESS PAGES", "send so many pages of 4 KiB of the guest's memory",
 		3, 3, run_read },
+	{ "task", " self|CURRENT PROCESS THREAD NAME MEMORY", "where the guest tells which thread runs", 5, 5,
+		run_task },
 	{ "status", "", "the state now", 0, 0, run_status },
 	{ "hello", "", "send all names and facts again", 0, 0, run_hello },
 	{ "echo", " WORD", "say that word", 1, 1, run_echo },

@@ -47,14 +47,26 @@ typedef bool ktop_symbol_after(uint64_t from, struct ktop_symbol *symbol);
 typedef const char *ktop_counters(uint32_t rate);
 
 /*
- * thread, in ktop_drain(). A hook outside the guest that can read the guest's memory gives these (wire.h: memory). Both
- * return at once: what is asked for is read later, and sent then.
+ * Where a kernel tells which thread a CPU is in: at `base + pointer` is the address of the thread's record, if the base
+ * (wire.h: raw_sample) is not that itself. In the record are, at these offsets, the 32-bit ids of process and thread,
+ * the name, of 16 bytes at most, and a pointer, which is 0 for a thread of the kernel's own.
+ */
+struct ktop_task_places {
+	bool known, itself;
+	uint64_t pointer, process, thread, name, memory;
+};
+
+/*
+ * thread, in ktop_drain(). A hook outside the guest that can read the guest's memory gives these. All
+ * return at once: what is asked for is read later, and sent then (wire.h: memory).
  */
 struct ktop_memory {
 	/* Asks for `count` pages of 4 KiB, from this address on. False: there are too many under way. */
 	bool (*ask)(bool physical, uint64_t address, uint32_t count);
 	/* Writes the payload of a page that was read, and forgets the page. Returns its bytes; 0: there is none. */
 	uint32_t (*next)(uint8_t *to);
+	/* From now on, samples tell their threads. */
+	void (*follow)(const struct ktop_task_places *places);
 };
 
 /* Fixed facts of this boot. The texts are copied, and cut to 63 bytes; NULL: unknown. */

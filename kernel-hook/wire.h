@@ -33,6 +33,7 @@ enum {
 	KTOP_FRAMES_MAX = 64,		/* of one sample, in each of its two stacks */
 	KTOP_TEXT_MAX = 1024,		/* bytes of one text */
 	KTOP_REGISTERS_MAX = 64,	/* of one raw sample */
+	KTOP_TASK_NAME = 64,		/* bytes of the name in a task_sample */
 	KTOP_STACK_MAX = 2048,		/* bytes of stack in it; with those of a linked stack, twice as many */
 	KTOP_MEMORY_PAGE = 4096,	/* bytes of the guest's memory in one event, at most */
 	KTOP_BOOT_ID = 16,		/* bytes; new at each boot; the uuid of the CTF trace */
@@ -101,6 +102,8 @@ enum {
 #define KTOP_WIRE_raw_sample(F, L) /* a CPU seen from outside; mode KTOP_MODES: unknown; docs/wire.md says the rest */ \
 	F(u32, weight) F(u8, mode) F(u8, arch) F(u64, space) F(u64, base) F(u64, valid) F(u64, stack_address) \
 	F(u64, linked_address) L(u64, registers) L(u8, stack) L(u8, linked)
+#define KTOP_WIRE_task_sample(F, L) /* a raw sample, and the thread that ran; name empty: it is not known */ \
+	F(u32, process) F(u32, thread) KTOP_WIRE_raw_sample(F, L) L(char, name)
 #define KTOP_WIRE_sched_switch(F, L) F(u32, from) F(u32, to)
 #define KTOP_WIRE_irq_enter(F, L) F(u32, irq)
 #define KTOP_WIRE_irq_exit(F, L) F(u32, irq)
@@ -124,6 +127,7 @@ enum {
 	EVENT(16, KTOP_SAMPLES, sample) \
 	EVENT(17, KTOP_SAMPLES, missed) \
 	EVENT(18, KTOP_SAMPLES, raw_sample) \
+	EVENT(19, KTOP_SAMPLES, task_sample) \
 	KTOP_WIRE_TRACE_EVENTS(EVENT)
 
 /*
@@ -191,6 +195,7 @@ enum {
 	KTOP_SAMPLE_MAX = sizeof(struct ktop_wire_sample) + 2 * (2 + 8 * KTOP_FRAMES_MAX),
 	KTOP_RAW_SAMPLE_MAX = sizeof(struct ktop_wire_raw_sample) + 2 + 8 * KTOP_REGISTERS_MAX +
 		2 * (2 + KTOP_STACK_MAX),
+	KTOP_TASK_SAMPLE_MAX = 8 + KTOP_RAW_SAMPLE_MAX + 2 + KTOP_TASK_NAME,
 	KTOP_MEMORY_MAX = sizeof(struct ktop_wire_memory) + 2 + KTOP_MEMORY_PAGE,
 };
 

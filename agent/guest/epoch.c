@@ -390,9 +390,21 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		epoch->starved = true;
 }
 
+/* A sample from outside brings its thread's name along. A process is called as its first thread. */
+static void take_name(struct epoch *epoch, const struct raw_sample *raw, const struct sample *sample)
+{
+	if (!raw->name.size || sample->thread == EVENT_NONE)
+		return;
+	threads_thread(epoch->inputs.threads, sample->thread, sample->process, raw->name);
+	if (sample->process == sample->thread)
+		threads_process(epoch->inputs.threads, sample->process, raw->name);
+}
+
 static void take_event(struct epoch *epoch, const struct event *event,
 	const struct stack_key *stack)
 {
+	if (event->kind == EVENT_RAW_SAMPLE)
+		take_name(epoch, &event->raw, stack->sample);
 	if (event->kind == EVENT_SAMPLE || event->kind == EVENT_RAW_SAMPLE)
 		take_sample(epoch, event, stack);
 	else if (event->kind == EVENT_MISSED)

@@ -262,7 +262,7 @@ static struct page *first_wanted(struct guest_memory *memory)
 	return NULL;
 }
 
-bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[GUEST_MEMORY_LINE])
+bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[COMMANDS_LINE_MAX + 1])
 {
 	struct page *page;
 	uint64_t address;
@@ -285,7 +285,7 @@ bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[GUEST
 		count++;
 		page = find(memory, physical, address + (uint64_t)count * PAGE);
 	}
-	snprintf(line, GUEST_MEMORY_LINE, "read %s %" PRIx64 " %" PRIu32, physical ? "physical" : "virtual",
+	snprintf(line, COMMANDS_LINE_MAX + 1, "read %s %" PRIx64 " %" PRIu32, physical ? "physical" : "virtual",
 		address, count);
 	return true;
 }

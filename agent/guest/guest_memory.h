@@ -13,12 +13,11 @@
 #include <stdint.h>
 
 #include "agent/base/memory_reader.h"
+#include "commands.h"
 
 struct budget;
 struct guest_memory;
 struct memory_bytes;
-
-enum { GUEST_MEMORY_LINE = 80 };	/* bytes of a control line, with its zero byte */
 
 struct guest_memory *guest_memory_new(struct budget *budget);	/* borrows the budget */
 void guest_memory_free(struct guest_memory *memory);
@@ -34,7 +33,7 @@ void guest_memory_renew(struct guest_memory *memory);
 bool guest_memory_take(struct guest_memory *memory, const struct memory_bytes *bytes);
 
 /* Writes the next control line to be sent, which asks for pages. False: none is to be sent now. `now`: util_now. */
-bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[GUEST_MEMORY_LINE]);
+bool guest_memory_ask(struct guest_memory *memory, uint64_t now, char line[COMMANDS_LINE_MAX + 1]);
 void guest_memory_refused(struct guest_memory *memory);	/* a line was refused: they are asked for again later */
 
 /* Pages that had no room here, or never came. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "agent/base/util.h"
@@ -21,6 +23,7 @@ struct kernel_watch {
 	struct guest_memory *memory;
 	bool looking;			/* a look is under way: it waits for pages */
 	bool news;			/* pages have come since the last walk */
+	bool tells;			/* the line about threads is to be sent */
 	uint64_t begun, due;		/* util_now: of this look; of the next one */
 };
 
@@ -76,7 +79,7 @@ bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 	if (!watch->looking) {
 		if (live)
 			guest_memory_renew(watch->memory);
-		watch->looking = watch->news = true;
+		watch->looking = watch->news = watch->tells = true;
 		watch->begun = now;
 	}
 	if ((watch->news && walk(watch)) || now - watch->begun >= (uint64_t)LOOK_MS * NS_PER_MS) {
@@ -84,4 +87,33 @@ bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 		watch->due = now + (uint64_t)PAUSE_MS * NS_PER_MS;
 	}
 	return before != symbols_generation(watch->symbols);
+}
+
+/* Where a pointer to the thread's record lies, in the data of each CPU. */
+static bool find_current(const struct linux_kernel *kernel, uint64_t *current)
+{
+	if (linux_kernel_landmark(kernel, LANDMARK_PCPU_HOT, current)) {
+		*current += kernel->layout.current;
+		return true;
+	}
+	return linux_kernel_landmark(kernel, LANDMARK_CURRENT_TASK, current);
+}
+
+bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX + 1])
+{
+	const struct linux_kernel *kernel = symbols_linux_kernel(watch->symbols);
+	const struct kernel_layout *layout = kernel ? &kernel->layout : NULL;
+	char current[20] = "self";
+	uint64_t at;
+
+	if (!watch->tells || !kernel || !layout->tasks)
+		return false;
+	watch->tells = false;
+	if (kernel->machine == KERNEL_X86_64 && find_current(kernel, &at))
+		snprintf(current, sizeof(current), "%" PRIx64, at);
+	else if (kernel->machine != KERNEL_ARM64)
+		return false;
+	snprintf(line, COMMANDS_LINE_MAX + 1, "task %s %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32, current,
+		layout->task_group, layout->task_pid, layout->task_comm, layout->task_memory);
+	return true;
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "commands.h"
+
 struct guest_memory;
 struct kernel_watch;
 struct symbols;
@@ -24,5 +26,11 @@ void kernel_watch_wake(struct kernel_watch *watch);
  * the symbols may know more now. `now`: util_now.
  */
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now);
+
+/*
+ * Writes the control line that says where the kernel tells which thread runs. It is to be sent with each look, since a
+ * hook may have forgotten it. False: that is not known, or the line was given already.
+ */
+bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX + 1]);
 
 #endif

@@ -36,9 +36,21 @@ static void take_for_kernel(struct unwound *frames)
 }
 
 /*
- * No thread is known from outside. The root of the page tables, as a page number, stands for the process. Of the user
- * frames only the first can be exact.
+ * Where the thread is not known, the root of the page tables, as a page number, stands for the process. Linux numbers
+ * its threads from 1 on, and has an idle one for each CPU, which is nobody's.
  */
+static void take_task(const struct raw_sample *raw, struct sample *sample)
+{
+	if (!raw->name.size) {
+		sample->process = raw->space ? (uint32_t)(raw->space >> PAGE_BITS) : EVENT_KERNEL;
+		sample->thread = EVENT_NONE;
+	} else {
+		sample->process = raw->thread ? raw->process : EVENT_KERNEL;
+		sample->thread = raw->thread ? raw->thread : EVENT_NONE;
+	}
+}
+
+/* Of the user frames only the first can be exact. */
 void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, struct raw_stack *stack)
 {
 	const struct arch *arch = arch_get(raw->arch);
@@ -59,8 +71,6 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 		take_for_kernel(frames);
 	kernel_code_saw(code, &frames->kernel);
 	stack->sample = (struct sample) {
-		.process = raw->space ? (uint32_t)(raw->space >> PAGE_BITS) : EVENT_KERNEL,
-		.thread = EVENT_NONE,
 		.mode = mode_of(raw, frames),
 		.kernel_cut = frames->kernel.cut, .user_cut = frames->user.cut,
 		.weight = raw->weight,
@@ -68,4 +78,5 @@ void raw_samples_read(const struct raw_sample *raw, struct kernel_code *code, st
 		.kernel_count = frames->kernel.count, .user_count = frames->user.count,
 		.kernel = frames->kernel.frames, .user = frames->user.frames,
 	};
+	take_task(raw, &stack->sample);
 }

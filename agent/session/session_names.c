@@ -96,13 +96,15 @@ void session_watch_kernel(struct session *session)
 	struct epoch *epoch = session->epoch;
 	struct source *source = session->source;
 	bool live = !session_play_state(session).there;
-	char line[GUEST_MEMORY_LINE];
+	char line[COMMANDS_LINE_MAX + 1];
 
 	if (!epoch || !epoch->status_known || !epoch->status.running ||
 			epoch->status.sampler != SAMPLER_OUTSIDE)
 		return;
 	if (kernel_watch_step(epoch->watch, live, util_now()))
 		session->changed = true;
+	if (live && kernel_watch_line(epoch->watch, line))
+		source->table->ask(source, line, &(struct command_sink) { 0 });
 	while (live && guest_memory_ask(epoch->memory, util_now(), line))
 		source->table->ask(source, line, &sink);
 }

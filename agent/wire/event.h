@@ -61,6 +61,8 @@ static inline uint64_t sample_frame(const void *frames, uint32_t index)
 
 /* The state of a CPU, read from outside the guest. Nobody has walked its stack yet. */
 struct raw_sample {
+	uint32_t process, thread;	/* valid if `name` is not empty: the thread that ran, by the kernel's numbers */
+	struct text name;		/* of the thread */
 	uint32_t weight;
 	enum mode mode;			/* MODES: not known */
 	unsigned arch;			/* as on the wire */

@@ -248,6 +248,17 @@ static bool read_raw_sample(struct rest *rest, struct event *event)
 		take_bytes(rest, &raw->stack, KTOP_STACK_MAX) && take_bytes(rest, &raw->linked, 2 * KTOP_STACK_MAX);
 }
 
+static bool read_task_sample(struct rest *rest, struct event *event)
+{
+	uint32_t ids[2];
+
+	if (!take(rest, ids, sizeof(ids)) || !read_raw_sample(rest, event))
+		return false;
+	event->raw.process = ids[0];
+	event->raw.thread = ids[1];
+	return take_bytes(rest, &event->raw.name, KTOP_TASK_NAME);
+}
+
 static bool read_missed(struct rest *rest, struct event *event)
 {
 	struct ktop_wire_missed wire;
@@ -308,6 +319,7 @@ static bool read_fields(struct rest *rest, struct event *event)
 	case KTOP_EVENT_sample: return read_sample(rest, event);
 	case KTOP_EVENT_missed: return read_missed(rest, event);
 	case KTOP_EVENT_raw_sample: return read_raw_sample(rest, event);
+	case KTOP_EVENT_task_sample: return read_task_sample(rest, event);
 	case KTOP_EVENT_tracing: return read_tracing(rest, event);
 	default: return false;
 	}

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/put.h"
 #include "../hook.h"
 #include "../ktop.h"
 #include "../port.h"
@@ -22,6 +23,7 @@
 #include "socket.h"
 #include "stack_link.h"
 #include "target.h"
+#include "task.h"
 #include "thread.h"
 #include "vcpus.h"
 
@@ -51,6 +53,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct qemu_cpu *cpu;		/* the one that is being sampled */
 	uint32_t index;
+	struct ktop_task_places places;	/* of threads */
 } boot = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1 };
 
 /* ---- a CPU's sample ---- */
@@ -89,7 +92,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	bool known = debugger_read(boot.cpu, &state);
 	bool idle = boot.machine.qemu->cpu_thread_is_idle(boot.cpu);
 	uint32_t count = known ? state.count : 0, size;
-	struct ktop_wire_raw_sample fixed = {
+	struct ktop_wire_task_sample fixed = {
 		.weight = weight,
 		.mode = idle ? KTOP_MODE_IDLE : state.mode,
 		.arch = state.arch,
@@ -100,7 +103,11 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	};
 	uint8_t *at = put_count(payload + sizeof(fixed), count), *stack;
 	uint64_t linked_address;
+	struct task task;
 
+	task_read(&boot.places, boot.machine.qemu, boot.cpu, known ? state.base : 0, &task);
+	fixed.process = task.process;
+	fixed.thread = task.thread;
 	memcpy(at, state.registers, count * sizeof(state.registers[0]));
 	at += count * sizeof(state.registers[0]);
 	stack = at + sizeof(uint16_t);
@@ -109,7 +116,8 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	size = read_linked(&state, stack, size, &linked_address, at + sizeof(uint16_t));
 	fixed.linked_address = linked_address;
 	memcpy(payload, &fixed, sizeof(fixed));
-	return (uint32_t)(put_count(at, size) + size - payload);
+	at = put_count(at, size) + size;
+	return (uint32_t)(ktop_put_list(at, task.name, task.size) - payload);
 }
 
 static void find_gate(struct qemu_cpu *cpu)
@@ -214,6 +222,17 @@ bool ktop_port_nmi(uint32_t cpu)
 	return false;
 }
 
+/* ---- what the host asks of the guest's memory (ktop.h) ---- */
+
+static void follow(const struct ktop_task_places *places)
+{
+	pthread_mutex_lock(&boot.lock);
+	boot.places = *places;
+	pthread_mutex_unlock(&boot.lock);
+}
+
+static const struct ktop_memory guest_memory = { .ask = reads_ask, .next = reads_next, .follow = follow };
+
 /* ---- boots ---- */
 
 static bool is_set(const bool *flag)
@@ -235,7 +254,7 @@ static bool begin(void)
 	struct ktop_facts facts = {
 		.kernel = "guest", .arch = boot.machine.arch, .cpus = boot.machine.cpus,
 		.clock_hz = CLOCK_NS_PER_SECOND,
-		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after, .memory = &reads,
+		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after, .memory = &guest_memory,
 		.outside = KTOP_OUTSIDE,
 	};
 
@@ -254,6 +273,7 @@ static void begin_anew(void)
 	boot.settings.start = ktop_running(boot.ktop);
 	boot.gate_told = false;
 	reads_forget();
+	boot.places.known = false;
 	__atomic_store_n(&boot.gate, 0, __ATOMIC_RELAXED);
 	begin();
 	pthread_mutex_unlock(&boot.lock);

@@ -2,7 +2,7 @@
 # The plugin for QEMU: the hook's own files, and a port of them to QEMU. The Makefile at the top includes this.
 
 PLUGIN = $(call in,kernel-hook/plugin/,boot clock debugger gate memory migrated plugin qemu reads self_test socket stack_link \
-	target thread vcpus)
+	target task thread vcpus)
 PLUGIN_HOOK = $(filter-out kernel-hook/virtio/% %/unwind %/unwind_user,$(HOOK))
 
 # The plugin's samples take the place of the hook's.

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "../base/put.h"
-#include "../ktop.h"
 #include "../wire.h"
 #include "memory.h"
 #include "reads.h"
@@ -35,7 +34,7 @@ static struct {
 	uint32_t done;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-_Static_assert(KTOP_MEMORY_MAX <= KTOP_RAW_SAMPLE_MAX, "a page fits where a sample does");
+_Static_assert(KTOP_MEMORY_MAX <= KTOP_TASK_SAMPLE_MAX, "a page fits where a sample does");
 
 /* ---- the drainer ---- */
 
@@ -61,7 +60,7 @@ static void add_wanted(int more)
 	__atomic_fetch_add(&all.wanted, (uint32_t)more, __ATOMIC_RELAXED);
 }
 
-static bool ask(bool physical, uint64_t address, uint32_t pages)
+bool reads_ask(bool physical, uint64_t address, uint32_t pages)
 {
 	bool room;
 
@@ -80,7 +79,7 @@ static bool ask(bool physical, uint64_t address, uint32_t pages)
 	return room;
 }
 
-static uint32_t next(uint8_t *to)
+uint32_t reads_next(uint8_t *to)
 {
 	struct ktop_wire_memory fixed;
 	const uint8_t *begin = to;
@@ -96,8 +95,6 @@ static uint32_t next(uint8_t *to)
 	pthread_mutex_unlock(&all.lock);
 	return (uint32_t)(to - begin);
 }
-
-const struct ktop_memory reads = { .ask = ask, .next = next };
 
 void reads_forget(void)
 {

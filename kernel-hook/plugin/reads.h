@@ -12,10 +12,9 @@
 
 #include "qemu.h"
 
-struct ktop_memory;
-
-/* For the hook's facts: the drainer calls what it has. */
-extern const struct ktop_memory reads;
+/* The drainer. As struct ktop_memory (ktop.h) has them. */
+bool reads_ask(bool physical, uint64_t address, uint32_t pages);
+uint32_t reads_next(uint8_t *to);
 
 /* The drainer, for a new boot: nothing is asked for any more. */
 void reads_forget(void);

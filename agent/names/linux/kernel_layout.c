@@ -76,5 +76,7 @@ void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf)
 		find(btf, "task_struct", "pid", &layout->task_pid) &&
 		find(btf, "task_struct", "tgid", &layout->task_group) &&
 		find_text(btf, "task_struct", "comm", &layout->task_comm, &layout->task_comm_size) &&
-		find(btf, "task_struct", "stack", &layout->task_stack);
+		find(btf, "task_struct", "stack", &layout->task_stack) &&
+		find(btf, "task_struct", "mm", &layout->task_memory);
+	find(btf, "pcpu_hot", "current_task", &layout->current);
 }

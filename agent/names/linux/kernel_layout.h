@@ -32,7 +32,8 @@ struct kernel_layout {
 
 	/* struct task_struct */
 	bool tasks;			/* these members are known */
-	uint32_t task_list, task_pid, task_group, task_comm, task_comm_size, task_stack;
+	uint32_t task_list, task_pid, task_group, task_comm, task_comm_size, task_stack, task_memory;
+	uint32_t current;		/* in struct pcpu_hot, a pointer to it; 0 where there is no such struct */
 };
 
 /* Sets what the BTF knows. `btf` may be NULL: nothing is known. */

@@ -118,7 +118,9 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	struct gdb_stack stack;
 	const struct target_state *known = gdb_stub_cpu(sampler.stub, sampler.cpu, &stack);
 	const struct target_state *state = known ? known : &unknown;
-	const struct ktop_wire_raw_sample fixed = {
+	const struct ktop_wire_task_sample fixed = {
+		.process = KTOP_KERNEL,
+		.thread = KTOP_NO_THREAD,
 		.weight = weight,
 		.mode = gdb_stub_idle(sampler.stub, sampler.cpu) ? KTOP_MODE_IDLE : state->mode,
 		.arch = state->arch,
@@ -132,6 +134,7 @@ uint32_t plugin_write_sample(uint8_t *payload, uint32_t weight)
 	memcpy(payload, &fixed, sizeof(fixed));
 	at = put_list(at, state->registers, state->count, sizeof(state->registers[0]));
 	at = put_list(at, stack.bytes, known ? stack.size : 0, 1);
+	at = put_list(at, NULL, 0, 1);
 	at = put_list(at, NULL, 0, 1);
 	return (uint32_t)(at - payload);
 }

@@ -64,13 +64,19 @@ static void write_sample(struct body *body, const struct sample *sample)
 	body_list(body, sample->user, sample->user_count, 8);
 }
 
-static void write_raw_sample(struct body *body, const struct raw_sample *raw)
+static void write_raw_sample(struct body *body, uint16_t id, const struct raw_sample *raw)
 {
-	FIXED(raw_sample, raw->weight, (uint8_t)raw->mode, (uint8_t)raw->arch, raw->space, raw->base,
-		raw->valid, raw->stack_address, raw->linked_address);
+	if (id == KTOP_EVENT_task_sample)
+		FIXED(task_sample, raw->process, raw->thread, raw->weight, (uint8_t)raw->mode, (uint8_t)raw->arch,
+			raw->space, raw->base, raw->valid, raw->stack_address, raw->linked_address);
+	else
+		FIXED(raw_sample, raw->weight, (uint8_t)raw->mode, (uint8_t)raw->arch, raw->space, raw->base,
+			raw->valid, raw->stack_address, raw->linked_address);
 	body_list(body, raw->registers, raw->register_count, 8);
 	list(body, raw->stack);
 	list(body, raw->linked);
+	if (id == KTOP_EVENT_task_sample)
+		list(body, raw->name);
 }
 
 static void write_guest(struct body *body, const struct guest *guest)
@@ -113,7 +119,7 @@ static void write_event(struct body *body, const struct event *event)
 	case EVENT_STATUS: write_status(body, &event->status); break;
 	case EVENT_CPU_STATUS: write_cpu_status(body, &event->cpu_status); break;
 	case EVENT_SAMPLE: write_sample(body, &event->sample); break;
-	case EVENT_RAW_SAMPLE: write_raw_sample(body, &event->raw); break;
+	case EVENT_RAW_SAMPLE: write_raw_sample(body, event->id, &event->raw); break;
 	case EVENT_TRACE: body_fixed(body, event->trace.fields, event->trace.size); break;
 	case EVENT_TRACING:
 		FIXED(tracing, event->tracing.ids);

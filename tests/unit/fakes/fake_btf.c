@@ -120,6 +120,7 @@ static void put_tasks(struct builder *builder, unsigned byte, unsigned number, u
 	unsigned comm = array(builder, byte, number, 16);
 
 	COMPOSED(STRUCT, "task_struct", 128, { "stack", pointer, FAKE_TASK_STACK }, { "", both, FAKE_TASK_LIST - 8 },
+		{ "mm", pointer, FAKE_TASK_MEMORY },
 		{ "pid", pid, FAKE_TASK_PID }, { "tgid", pid, FAKE_TASK_GROUP }, { "comm", comm, FAKE_TASK_COMM });
 }
 

@@ -303,6 +303,37 @@ static void memory_is_read_from_outside_alone(void **state)
 	refused("read virtual 1000 1\n", "read: too many pages are under way");
 }
 
+static struct ktop_task_places followed;
+
+static void follow_tasks(const struct ktop_task_places *places)
+{
+	followed = *places;
+}
+
+static void threads_are_followed_from_outside_alone(void **state)
+{
+	static const struct ktop_memory memory = { .ask = ask_memory, .next = next_memory, .follow = follow_tasks };
+	const char *bad = "usage: task self|CURRENT PROCESS THREAD NAME MEMORY: "
+		"where the guest tells which thread runs";
+
+	(void)state;
+	asked.count = 0;
+	refused("task 1fbc0 974 970 ba0 8c0\n", "task: a hook inside the guest knows its threads itself");
+	ktop->meta.memory = &memory;
+	done("task 1fbc0 974 970 ba0 8c0\n", "task");
+	assert_true(followed.known && !followed.itself);
+	assert_int_equal(followed.pointer, 0x1fbc0);
+	assert_int_equal(followed.process, 0x974);
+	assert_int_equal(followed.thread, 0x970);
+	assert_int_equal(followed.name, 0xba0);
+	assert_int_equal(followed.memory, 0x8c0);
+	done("task self 1 2 3 4\n", "task");
+	assert_true(followed.known && followed.itself);
+	refused("task mine 1 2 3 4\n", bad);
+	refused("task self 1 2 3\n", bad);
+	refused("task self 1 2 x 4\n", bad);
+}
+
 static void empty_lines_are_nothing(void **state)
 {
 	(void)state;
@@ -316,6 +347,7 @@ static void help_names_every_command(void **state)
 {
 	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "mode timer|nmi: ",
 		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "read virtual|physical ADDRESS PAGES: ",
+		"task self|CURRENT PROCESS THREAD NAME MEMORY: ",
 		"status: ", "hello: ",
 		"echo WORD: ", "help: " };
 	const char *text;
@@ -427,6 +459,7 @@ int main(void)
 		TEST(garbage_is_answered_with_the_usage),
 		TEST(the_longest_line_is_not_cut),
 		TEST(memory_is_read_from_outside_alone),
+		TEST(threads_are_followed_from_outside_alone),
 		TEST(empty_lines_are_nothing),
 		TEST(help_names_every_command),
 		TEST(every_line_has_its_reply),

@@ -53,7 +53,7 @@ static void answer(uint64_t address, bool is_physical, size_t size)
 
 static void asks(const char *wanted)
 {
-	char line[GUEST_MEMORY_LINE];
+	char line[COMMANDS_LINE_MAX + 1];
 
 	assert_true(guest_memory_ask(memory, now, line));
 	assert_string_equal(line, wanted);
@@ -61,7 +61,7 @@ static void asks(const char *wanted)
 
 static void asks_nothing(void)
 {
-	char line[GUEST_MEMORY_LINE];
+	char line[COMMANDS_LINE_MAX + 1];
 
 	assert_false(guest_memory_ask(memory, now, line));
 }
@@ -176,7 +176,7 @@ static void a_refused_line_is_sent_again_later(void **state)
 
 static void few_pages_are_under_way_at_a_time(void **state)
 {
-	char line[GUEST_MEMORY_LINE];
+	char line[COMMANDS_LINE_MAX + 1];
 	unsigned pages = 0, lines = 0, count;
 
 	(void)state;

@@ -182,6 +182,32 @@ static void a_sample_without_a_pc_has_no_frames(void **state)
 	tear_down(&fixture);
 }
 
+/* Its name says that it is known. Nobody's is the idle thread, whose memory is whatever was used last. */
+static void a_raw_sample_may_tell_its_thread(void **state)
+{
+	struct fixture fixture;
+	struct raw_stack stack;
+	struct raw_sample raw;
+
+	(void)state;
+	set_up(&fixture, ARCH_X86_64);
+	raw = raw_of(&fixture.model, MODE_KERNEL);
+	raw.process = 40;
+	raw.thread = 41;
+	raw_samples_read(&raw, fixture.code, &stack);
+	assert_int_equal(stack.sample.process, 5);
+	assert_int_equal(stack.sample.thread, EVENT_NONE);
+	raw.name = (struct text) { .bytes = "worker", .size = 6 };
+	raw_samples_read(&raw, fixture.code, &stack);
+	assert_int_equal(stack.sample.process, 40);
+	assert_int_equal(stack.sample.thread, 41);
+	raw.process = raw.thread = 0;
+	raw_samples_read(&raw, fixture.code, &stack);
+	assert_int_equal(stack.sample.process, EVENT_KERNEL);
+	assert_int_equal(stack.sample.thread, EVENT_NONE);
+	tear_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +216,7 @@ int main(void)
 		cmocka_unit_test(a_program_has_frames_of_its_own_alone),
 		cmocka_unit_test(what_runs_before_the_kernel_has_one_frame),
 		cmocka_unit_test(a_sample_without_a_pc_has_no_frames),
+		cmocka_unit_test(a_raw_sample_may_tell_its_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

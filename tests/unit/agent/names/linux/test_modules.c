@@ -57,6 +57,7 @@ static void both_layouts_are_found(void **state)
 		assert_int_equal(layout.task_pid, FAKE_TASK_PID);
 		assert_int_equal(layout.task_comm_size, 16);
 		assert_int_equal(layout.task_stack, FAKE_TASK_STACK);
+		assert_int_equal(layout.task_memory, FAKE_TASK_MEMORY);
 	}
 }
 
