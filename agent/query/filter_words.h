@@ -11,8 +11,9 @@
 #include "agent/wire/event.h"
 #include "question.h"
 
-/* How the words are written, in short. */
+/* How the words are written; and shorter. */
 #define FILTER_WORDS "NAME cpu:N thread:NAME process:NAME mode:kernel|user|idle object:NAME under:FUNCTION"
+#define FILTER_KINDS "NAME cpu: thread: process: mode: object: under:"
 
 extern const char *const filter_modes[MODES];	/* the words for them */
 
