@@ -84,9 +84,9 @@ static char *text_of(const struct early_end *early)
 		return util_format("the trace events of CPU %" PRIu32 " end %.2f s before the rest",
 			early->cpu, seconds);
 	if (early->missing)
-		return util_format("CPU %" PRIu32 " ends %.2f s before the rest, samples missing: %" PRIu64, early->cpu,
-			seconds, early->missing);
-	return util_format("CPU %" PRIu32 " ends %.2f s before the rest", early->cpu, seconds);
+		return util_format("the samples of CPU %" PRIu32 " end %.2f s before the rest, missing: %" PRIu64,
+			early->cpu, seconds, early->missing);
+	return util_format("the samples of CPU %" PRIu32 " end %.2f s before the rest", early->cpu, seconds);
 }
 
 const char *ends_text(const struct early_end *list, size_t count, char *text, size_t size)

@@ -292,13 +292,13 @@ static void test_which_cpu_ends_early(void **state)
 	cut_lane(part, "samples_1", 16, 7);
 	cut_lane(part, "samples_3", 38, 0);	/* as much as may be on its way in any recording: nothing is said */
 	check_remark("early", "left out of the recording, cut or damaged: 7 bytes; "
-		"CPU 1 ends 2.40 s before the rest, samples missing: 120");
+		"the samples of CPU 1 end 2.40 s before the rest, missing: 120");
 	cut_lane(part, "samples_0", 39, 1);
 	cut_lane(part, "samples_2", 0, 0);
 	check_remark("early", "left out of the recording, cut or damaged: 8 bytes; "
-		"CPU 2 ends 3.90 s before the rest, samples missing: 200; "
-		"CPU 1 ends 2.40 s before the rest, samples missing: 120; "
-		"CPU 0 ends 0.10 s before the rest, samples missing: 5");
+		"the samples of CPU 2 end 3.90 s before the rest, missing: 200; "
+		"the samples of CPU 1 end 2.40 s before the rest, missing: 120; "
+		"the samples of CPU 0 end 0.10 s before the rest, missing: 5");
 	free(part);
 }
 
@@ -316,7 +316,8 @@ static void test_which_cpu_ends_early_without_counts(void **state)
 	}
 	cut_lane(part, "meta_0", 10, 0);
 	check_remark("uncounted", "what the guest says of itself ends 3.00 s before the rest; "
-		"CPU 3 ends 1.30 s before the rest; CPU 2 ends 1.20 s before the rest; other files that end early: 2");
+		"the samples of CPU 3 end 1.30 s before the rest; the samples of CPU 2 end 1.20 s before the rest; "
+		"other files that end early: 2");
 	free(part);
 }
 
