@@ -55,7 +55,7 @@ answers() { guest "$1" "$2"; grep -qxF -- "$3" "$dir/answer" || { cat "$dir/answ
 report() {
 	local name=$1
 	shift
-	timeout 120 $ktop report --qmp "$dir/$name.qmp" --wait 60 "$@" >"$dir/report" 2>&1 </dev/null
+	timeout 300 $ktop report --qmp "$dir/$name.qmp" --wait 60 "$@" >"$dir/report" 2>&1 </dev/null
 }
 
 # row FUNCTION OBJECT: has the report such a row?

@@ -79,7 +79,7 @@ cut_off() {
 # Where the clock counts instructions, a guest second is a fixed number of them. What the host does elsewhere then does
 # not matter; what the guest does beside its work does. One CPU, since two that count starve each other when a timer of
 # one has run out.
-counted='-smp 1 -icount shift=0,sleep=off'
+counted='-smp 1 -icount shift=2,sleep=off'
 
 reports() { grep -c 'oracle: end' "$dir/$1.log"; }
 has_reports() { [ "$(reports "$1")" -ge "$2" ]; }
