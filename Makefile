@@ -38,7 +38,7 @@ AGENT = \
 	$(call in,agent/names/dwarf/,line_worker sym_cfi sym_cfi_check sym_dwarf sym_dwarf_inlines sym_dwarf_lines \
 		sym_dwarf_module) \
 	$(call in,agent/names/objects/,layouts object_names objects program_file programs) \
-	$(call in,agent/names/,address_cache functions guest_symbols kernel_image kernel_names regions running_kernel sources \
+	$(call in,agent/names/,address_cache functions given_objects guest_symbols kernel_image kernel_names regions running_kernel sources \
 		specials symbols symbols_kernel threads) \
 	$(call in,agent/unwind/,arch stack_memory step_frame_pointer step_orc step_pt_regs step_rules unwind) \
 	$(call in,agent/query/,filter filter_words naming digest query query_inlined query_stacks stack_filter table window) \

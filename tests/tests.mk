@@ -12,7 +12,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain hotkeys meta ov
 	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
 		debug_file debuginfod demangle sym_elf sym_text) $(call in,agent/names/dwarf/test_,line_worker sym_dwarf) \
 	$(call in,agent/names/linux/test_,boot_image call_sites kallsyms modules orc slide) \
-	$(call in,agent/names/test_,guest_symbols kernel_names regions running_kernel sources symbols symbols_programs threads) \
+	$(call in,agent/names/test_,given_objects guest_symbols kernel_names regions running_kernel sources symbols symbols_programs threads) \
 	$(call in,agent/names/objects/test_,layouts) \
 	$(call in,agent/unwind/test_,rules unwind) \
 	$(call in,agent/query/test_,filter_words query query_inlined query_random table) \

@@ -64,6 +64,16 @@ static bool take_text(const struct option_row *row, const char *word, const char
 	return word[0] && (!row->most || strlen(word) <= row->most);
 }
 
+/* False: there are too many, or this one is empty. */
+static bool take_one_more(const struct option_row *row, const char *word, const char **texts)
+{
+	size_t count = 0;
+
+	while (texts[count])
+		count++;
+	return count < OPTION_TEXTS_MOST && take_text(row, word, &texts[count]);
+}
+
 static bool take_value(const struct option_row *row, void *into, const char *word)
 {
 	void *member = (char *)into + row->offset;
@@ -75,6 +85,8 @@ static bool take_value(const struct option_row *row, void *into, const char *wor
 	case OPTION_TEXT:
 	case OPTION_FOLDER:
 		return take_text(row, word, member);
+	case OPTION_TEXTS:
+		return take_one_more(row, word, member);
 	case OPTION_FILE:
 		return take_text(row, word, member) && strcmp(word, "-") != 0;
 	case OPTION_NUMBER:
@@ -94,6 +106,8 @@ static char *taken_by(const struct option_row *row)
 		return util_format("seconds, %g to %.0f", SECONDS_LEAST, SECONDS_MOST);
 	if (row->kind == OPTION_FILE)
 		return util_format("the name of a file; standard output has the report");
+	if (row->kind == OPTION_TEXTS)
+		return util_format("%s; how often at most: %d", row->value, OPTION_TEXTS_MOST);
 	if (row->kind == OPTION_TEXT && row->most)
 		return util_format("%s, %" PRIu32 " bytes at most: give a part of it", row->value, row->most);
 	if (row->most)
@@ -287,6 +301,8 @@ static char *option_word(const struct option_row *row, const void *from)
 	case OPTION_TEXT:
 		return *(const char *const *)member ?
 			util_format("--%s=%s", row->name, *(const char *const *)member) : NULL;
+	case OPTION_TEXTS:
+		return NULL;			/* no table with such an option is written as words */
 	case OPTION_FILE:
 	case OPTION_FOLDER:
 		return *(const char *const *)member ? path_word(row, *(const char *const *)member) : NULL;

@@ -11,12 +11,15 @@
 enum option_kind {
 	OPTION_FLAG,			/* bool: is set to true */
 	OPTION_TEXT,			/* const char *: points to the word itself */
+	OPTION_TEXTS,			/* const char *[OPTION_TEXTS_MOST + 1], ended by NULL: each time one more */
 	OPTION_FILE,			/* const char *: the same; the path of a file to be written */
 	OPTION_FOLDER,			/* const char *: the same; the path of a folder */
 	OPTION_NUMBER,			/* uint32_t */
 	OPTION_SECONDS,			/* uint64_t, ns; given in seconds, such as "2.5" */
 	OPTION_CHOICE,			/* int: the index of the word in `value`, such as "timer|nmi" */
 };
+
+enum { OPTION_TEXTS_MOST = 8 };
 
 struct option_row {
 	const char *name;		/* given as --name VALUE or --name=VALUE */

@@ -9,6 +9,7 @@
 #include "agent/guest/epoch.h"
 #include "agent/names/files/debuginfod.h"
 #include "agent/names/function.h"
+#include "agent/names/given_objects.h"
 #include "agent/names/kernel_names.h"
 #include "agent/names/objects/programs.h"
 #include "agent/names/symbols.h"
@@ -68,6 +69,7 @@ static void begin_epoch(void *context, const uint8_t *boot_id)
 	symbols_set_programs(session->epoch->inputs.symbols, session->programs);
 	symbols_set_files(session->epoch->inputs.symbols, session->sysroot, session->debug,
 		session->debuginfod);
+	given_objects_map(session->objects, session->epoch->inputs.symbols);
 	if (session->names)
 		kernel_names_check(session->names);
 	session_give_names(session);
@@ -409,7 +411,8 @@ struct session *session_new_on(struct source *source, const struct session_optio
 	session->debuginfod = options->debuginfod;
 	session->changed = true;
 	session->patient = options->patient;
-	if (is_folder("sysroot", options->sysroot, error) &&
+	session->objects = given_objects_new(options->objects, error);
+	if (session->objects && is_folder("sysroot", options->sysroot, error) &&
 			is_folder("debug-dir", options->debug, error) &&
 			open_files(session, options, error))
 		return session;
@@ -431,6 +434,7 @@ void session_free(struct session *session)
 	kernel_names_free(session->names);
 	programs_release(session->programs);
 	budget_release(session->budget);
+	given_objects_free(session->objects);
 	free(session->sysroot);
 	free(session->debug);
 	free(session->image);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/base/options.h"
 #include "agent/export/export.h"
 #include "agent/source/play.h"
 #include "agent/vm/link.h"
@@ -35,6 +36,7 @@ struct session_options {
 	const char *port;		/* the port's socket; NULL: QMP tells it */
 	const char *kernel;		/* the kernel's ELF file; NULL: QMP tells it */
 	const char *symbols;		/* a list of symbols, as of nm or System.map; NULL: the kernel's own */
+	const char *objects[OPTION_TEXTS_MOST + 1];	/* FILE@ADDRESS each: other files that the kernel has loaded */
 	const char *sysroot;		/* folder with the guest's files; NULL: none */
 	const char *debug;		/* folder with debug files; NULL: none */
 	bool debuginfod;		/* ask debuginfod's servers for other debug files */

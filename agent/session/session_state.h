@@ -36,6 +36,7 @@ struct session {
 	struct meter meter;
 	char *sysroot, *debug;		/* folders; NULL: none */
 	bool debuginfod;
+	struct given_objects *objects;	/* files that the user says are loaded */
 	char *image;			/* the kernel's file by the user's option; NULL: the one that QMP tells */
 	struct programs *programs;	/* the programs whose files were read */
 	struct kernel_names *names;	/* the kernel's names; NULL: no file is known yet */

@@ -39,6 +39,8 @@ static const struct option_row run_rows[] = {
 		"the kernel's file, with symbols, when it is not QEMU's -kernel"),
 	OPTION("symbols", "FILE", OPTION_TEXT, attach.symbols,
 		"output of nm, System.map or kallsyms, instead of an ELF file"),
+	OPTION("object", "FILE@ADDRESS", OPTION_TEXTS, attach.objects,
+		"another ELF file that the kernel has there: a loader, firmware; may be repeated"),
 	OPTION("sysroot", "FOLDER", OPTION_TEXT, attach.sysroot,
 		"a copy of the guest's files, for names in its programs"),
 	OPTION("debug-dir", "FOLDER", OPTION_TEXT, attach.debug,

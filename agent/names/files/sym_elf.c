@@ -365,20 +365,38 @@ struct frames_reader {
 	uint64_t base;			/* where the file begins */
 };
 
-/* The lowest address that is loaded; 0 if the file does not tell. */
-static uint64_t find_base(const struct reader *reader)
+/* The addresses that are loaded. False: there are none. */
+static bool find_extent(Elf *elf, uint64_t *low, uint64_t *high)
 {
-	uint64_t base = UINT64_MAX;
 	size_t count = 0;
 	GElf_Phdr segment;
 
-	if (elf_getphdrnum(reader->elf, &count) != 0)
-		return 0;
-	for (size_t i = 0; i < count && i < PN_XNUM; i++)
-		if (gelf_getphdr(reader->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
-				segment.p_vaddr < base)
-			base = segment.p_vaddr;
-	return base == UINT64_MAX ? 0 : base;
+	*low = UINT64_MAX;
+	*high = 0;
+	if (elf_getphdrnum(elf, &count) != 0)
+		return false;
+	for (size_t i = 0; i < count && i < PN_XNUM; i++) {
+		uint64_t end;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+			continue;
+		end = segment.p_vaddr + segment.p_memsz;
+		*low = segment.p_vaddr < *low ? segment.p_vaddr : *low;
+		*high = end > segment.p_vaddr && end > *high ? end : *high;
+	}
+	return *low < *high;
+}
+
+bool sym_elf_extent(int fd, uint64_t *low, uint64_t *high)
+{
+	Elf *elf;
+	bool found;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	found = elf && elf_kind(elf) == ELF_K_ELF && find_extent(elf, low, high);
+	elf_end(elf);
+	return found;
 }
 
 static bool take_frame(void *context, uint64_t address, uint64_t size)
@@ -418,12 +436,15 @@ static void add_frames(struct reader *reader, const char *path, struct symbol_ta
 {
 	const char *slash = strrchr(path, '/');
 	struct frames_reader context = {
-		.reader = reader, .table = table, .name = slash ? slash + 1 : path, .base = find_base(reader),
+		.reader = reader, .table = table, .name = slash ? slash + 1 : path,
 	};
+	uint64_t end;
 	GElf_Shdr header;
 	Elf_Scn *section = find_named(reader, ".eh_frame", &header);
 	const Elf_Data *data = NULL;
 
+	if (!find_extent(reader->elf, &context.base, &end))
+		context.base = 0;
 	if (section && is_whole(reader, &header) && pay_section(reader, &header))
 		data = elf_rawdata(section, NULL);
 	if (data && data->d_buf)

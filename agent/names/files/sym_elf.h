@@ -49,4 +49,7 @@ bool sym_elf_read(int fd, const char *path, struct symbol_table *table, struct b
  */
 void sym_elf_add_frames(int fd, const char *path, struct symbol_table *table, struct budget *budget);
 
+/* The addresses at which the file is linked to be loaded: [*low, *high). False: it is no ELF file, or is not loaded. */
+bool sym_elf_extent(int fd, uint64_t *low, uint64_t *high);
+
 #endif
