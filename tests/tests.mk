@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The tests: their lists, and how each kind is built and run. The Makefile includes this file.
 
-# Unit tests: each is a program in tests/unit/, in the room of the module that it tests.
+# Unit tests: each is a program in tests/unit/, in the room of the module that it tests. A room's long ones come first.
 UNIT = $(call in,kernel-hook/test_,control control_sampler drain hotkeys meta overflow sample trace unwind wire) \
 	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug \
 		virtio_bytes virtio_serial virtq) $(call in,kernel-hook/plugin/test_,stack_link) \
@@ -17,11 +17,11 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain hotkeys meta ov
 	$(call in,agent/unwind/test_,rules unwind) \
 	$(call in,agent/query/test_,filter_words query query_inlined query_random table) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory profiler raw_samples) $(call in,agent/source/test_,replay) $(call in,agent/export/test_,export) \
-	$(call in,agent/session/test_,memory session session_files turn waits scarce subscription) \
+	$(call in,agent/session/test_,memory waits scarce session session_files turn subscription) \
 	$(call in,agent/fleet/test_,fleet) $(call in,agent/report/test_,growth report report_guest report_others) \
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
 	$(call in,tui/frame/test_,header list prompt) $(call in,tui/views/test_,config view_functions) \
-	$(call in,tui/screen/test_,screen screen_input states steady tabs walk)
+	$(call in,tui/screen/test_,walk screen screen_input states steady tabs)
 # Both test the hook's threads: under the thread sanitizer; and on a memory as weak as C11 allows (weak_memory.c).
 THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)
 WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
@@ -48,16 +48,18 @@ TSAN_PROGRAMS = $(THREADED:%=build/tsan/tests/unit/%) $(WEAK:%=build/tsan/tests/
 
 # ---- test programs: the sources under sanitizers, those of the hook as host code ----
 
+# Where binutils has gold, it links the tests: in half the time.
+GOLD := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 # All tests are linked in the same way. Some need a stand-in for the real session or symbols. WATCHED: the calls that a
 # test watches; the linker leads each to the test's own __wrap_NAME.
 $(UNIT_PROGRAMS): %: %.o $(call libraries,check)
-	$(call link,$(CC),$(SANITIZE) $(WATCHED:%=-Wl$(comma)--wrap=%),-lcmocka $(LIBS))
+	$(call link,$(CC),$(SANITIZE) $(GOLD) $(WATCHED:%=-Wl$(comma)--wrap=%),-lcmocka $(LIBS))
 # A fuzz target on the committed corpus, without libFuzzer; and the same with each allocation refused in turn.
 $(FUZZ:%=build/check/%): build/check/%: $(call in,build/check/tests/fuzz/,%.o replay.o) $(call libraries,check)
-	$(call link,$(CC),$(SANITIZE),$(LIBS))
+	$(call link,$(CC),$(SANITIZE) $(GOLD),$(LIBS))
 $(SCARCE:%=build/check/%): build/check/scarce_%: $(call in,build/check/tests/fuzz/,fuzz_%.o scarcely.o) \
 		$(call libraries,check)
-	$(call link,$(CC),$(SANITIZE) $(WATCHED:%=-Wl$(comma)--wrap=%),$(LIBS))
+	$(call link,$(CC),$(SANITIZE) $(GOLD) $(WATCHED:%=-Wl$(comma)--wrap=%),$(LIBS))
 $(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz/%.o $(call libraries,fuzz)
 	$(call link,$(CLANG),-fsanitize=fuzzer$(comma)address$(comma)undefined,$(LIBS))
 $(THREADED:%=build/tsan/tests/unit/%): %: %.o build/tsan/libfakes.a build/tsan/libhook.a
@@ -68,7 +70,7 @@ $(WEAK:%=build/tsan/tests/unit/%): %: %.o build/host/tests/unit/fakes/weak_memor
 # For tests/e2e: programs that play a terminal or a VM, or check what was sent; the .so are preloaded into ktop.
 $(patsubst %,build/check/%,$(filter-out %.so,$(TOOLS))): build/check/%: build/check/tests/e2e/%.o \
 		$(call libraries,check)
-	$(call link,$(CC),$(SANITIZE),$(LIBS))
+	$(call link,$(CC),$(SANITIZE) $(GOLD),$(LIBS))
 build/check/%.so: tests/e2e/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) -D_GNU_SOURCE $(CFLAGS) -O1 -fPIC -shared -o $@ $<
@@ -86,6 +88,7 @@ $(call test,waits): WATCHED = poll recv read connect fsync pthread_join pthread_
 	open stat lstat fstatat access mkdir rename write realpath
 $(call test,walk): $(patsubst %,build/check/tests/unit/tui/screen/walk_%.o,acts check fleet guest list model numbers \
 	rows)
+$(call test,memory) $(call test,absurd_files): | build/ktop	# they run it
 $(call test,recording): WATCHED = pread
 $(call test,walk): WATCHED = fleet_request fleet_vitals fleet_functions
 $(call test,scarce) $(SCARCE:%=build/check/%): WATCHED = budget_take
@@ -102,7 +105,7 @@ unit-quick:
 
 # The tests of Linux are skipped where its packages cannot be had.
 check: packages
-	$(MAKE) -j$(shell nproc) build/ktop build/ktop-plugin.so demo-kernel unit build/lint
+	$(MAKE) -j$(shell nproc) build/lint build/ktop build/ktop-plugin.so demo-kernel unit
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
 	@./packages cpus
 	@tests/run $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) \

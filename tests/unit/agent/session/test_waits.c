@@ -54,7 +54,7 @@ struct watched {			/* a link whose clock is moved by the test */
 	uint64_t later;
 };
 
-/* If nothing else happens, the clock moves on: half a second for each millisecond. */
+/* If nothing else happens, the clock moves on by `leap` for each millisecond. */
 static void step(struct watched *watched, uint64_t leap)
 {
 	no_waits_begin(0);
@@ -131,7 +131,7 @@ static void check_try(enum fake_oddity odd, int from)
 		link_remark(watched.link, link_port_state(watched.link), text, sizeof(text));
 		if (!text[0] && !link_settled(watched.link))
 			fail_msg("%s from %d: not said what is waited for", names[odd], from);
-		step(&watched, fake_qmp_answered(watched.fake) >= from ? 50 * NS_PER_MS : 0);
+		step(&watched, fake_qmp_answered(watched.fake) >= from ? 200 * NS_PER_MS : 0);
 	}
 	if (!link_settled(watched.link))
 		fail_msg("%s from %d: the try does not end", names[odd], from);
