@@ -26,7 +26,8 @@ void task_read(const struct ktop_task_places *places, const struct qemu *qemu, s
 	*task = (struct task) { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
 	if (!places->known || !base || (!places->itself && !get(&guest, base + places->pointer, &at, sizeof(at))))
 		return;
-	if (!get(&guest, at + places->process, &task->process, sizeof(task->process)) ||
+	/* A kernel's records are in the upper half: what is below is a program's. */
+	if (at >> 63 == 0 || !get(&guest, at + places->process, &task->process, sizeof(task->process)) ||
 			!get(&guest, at + places->thread, &task->thread, sizeof(task->thread)) ||
 			!get(&guest, at + places->memory, &memory, sizeof(memory)) ||
 			!get(&guest, at + places->name, task->name, sizeof(task->name)))
