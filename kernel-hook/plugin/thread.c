@@ -15,6 +15,8 @@ bool thread_start(pthread_t *thread, void *(*run)(void *context), void *context)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	good = pthread_create(thread, NULL, run, context) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (good)
+		pthread_setname_np(*thread, "ktop");	/* else it would have that of the CPU's thread */
 	return good;
 }
 
