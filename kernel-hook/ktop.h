@@ -8,7 +8,7 @@
  *   serial      thread or irq off; the kernel never makes two such calls at once
  *
  * No function waits, allocates memory or faults. docs/porting.md explains a port step by step. Trace points are in
- * trace.h; port.h has what the hook calls.
+ * trace.h; port.h has what the hook calls. It is one file, so that whoever ports ktop has one to read.
  */
 #ifndef KTOP_H
 #define KTOP_H

@@ -19,6 +19,9 @@
  *
  * The kernel describes them to the hook once, by KTOP_TELL(ktop, DISK_EVENTS). Then it calls
  * ktop_trace_disk_read(ktop, disk, block) from any context but NMI. No trace point waits. `ktop` is not NULL.
+ *
+ * This header is long, since the macros that make a trace point from its row are here: the kernel's own file expands
+ * them.
  */
 #ifndef KTOP_TRACE_H
 #define KTOP_TRACE_H

@@ -18,7 +18,7 @@
  * Text is a list of bytes, in UTF-8, without a terminating zero.
  *
  * The structures, the decoder, the CTF metadata and docs/wire.md are all made from the table below. A row never
- * changes: an event whose fields change gets a new id.
+ * changes: an event whose fields change gets a new id. It is one file, so that another program can take it alone.
  */
 #ifndef KTOP_WIRE_H
 #define KTOP_WIRE_H

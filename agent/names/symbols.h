@@ -2,7 +2,8 @@
 /*
  * Names for addresses. A symbol table belongs to an object (the kernel, a program); an object is mapped
  * into an address space at a bias. A function's id is dense, starts at 0 and stays valid. The texts of a
- * `struct function` never move before symbols_free, so other threads may read them.
+ * `struct function` never move before symbols_free, so other threads may read them. One file: all that a boot's
+ * names can be asked.
  */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H

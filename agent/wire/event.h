@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the decoder makes of the wire: events with the full time, in the host's own types.
- * kernel-hook/wire.h says what each field means.
+ * kernel-hook/wire.h says what each field means. One file for all, as there: each event has its structure.
  */
 #ifndef EVENT_H
 #define EVENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A ring of whole events. One CPU writes it, the drainer reads it, and neither waits for the other. A record is one
- * event as it lies in the ring.
+ * event as it lies in the ring. This header is long, since it has the contracts of four barrier pairs.
  *
  *    tail                            head
  *     |  record  |  record  |  record  |        free        |

@@ -3,7 +3,7 @@
  * A random walk over all that is on the terminal: keys, clicks, resizes and pastes, and what some guests, their links
  * and their VMs may do. A model of the state that each tab's screen should have goes along. What the screen shows and
  * asks is compared with the model, and its numbers with `report --json` of the same questions. The answers are real:
- * they come from epochs that the walk feeds.
+ * they come from epochs that the walk feeds. One file: the walk is one program, and this is what its parts share.
  */
 #ifndef WALK_H
 #define WALK_H
