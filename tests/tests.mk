@@ -2,11 +2,11 @@
 # The tests: their lists, and how each kind is built and run. The Makefile includes this file.
 
 # Unit tests: each is a program in tests/unit/, in the room of the module that it tests. A room's long ones come first.
-UNIT = $(call in,kernel-hook/test_,control control_sampler drain hotkeys meta overflow sample trace unwind wire) \
+UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotkeys meta meta_tables overflow sample trace unwind wire) \
 	$(call in,kernel-hook/base/test_,grid ring) $(call in,kernel-hook/virtio/test_,hotplug \
 		virtio_bytes virtio_serial virtq) $(call in,kernel-hook/plugin/test_,stack_link) \
 	$(call in,kernel-hook/ports/test_,alarm template) $(call in,agent/base/test_,options recent util) \
-	$(call in,agent/wire/test_,decode decode_damage fields record record_parts recording) $(call in,agent/vm/qmp/test_,qmp) \
+	$(call in,agent/wire/test_,decode decode_damage fields record record_parts recording) $(call in,agent/vm/qmp/test_,qmp qmp_events) \
 	$(call in,agent/vm/gdb/test_,gdb_packets gdb_stub) \
 	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
 	$(call in,agent/store/test_,run stack_cache stacks store) $(call in,agent/names/files/test_,absurd_files \
@@ -15,13 +15,13 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain hotkeys meta ov
 	$(call in,agent/names/test_,given_objects guest_symbols kernel_names regions running_kernel sources symbols symbols_programs threads) \
 	$(call in,agent/names/objects/test_,layouts) \
 	$(call in,agent/unwind/test_,rules unwind) \
-	$(call in,agent/query/test_,filter_words query query_inlined query_random table) \
+	$(call in,agent/query/test_,filter_words query query_cpus query_inlined query_random table) \
 	$(call in,agent/guest/test_,boot_marks commands guest_events guest_memory profiler raw_samples) $(call in,agent/source/test_,replay) $(call in,agent/export/test_,export) \
-	$(call in,agent/session/test_,memory waits scarce session session_files turn subscription) \
+	$(call in,agent/session/test_,memory waits waits_disk scarce session session_files session_orders turn subscription) \
 	$(call in,agent/fleet/test_,fleet) $(call in,agent/report/test_,growth report report_guest report_others) \
 	$(call in,agent/service/test_,control_socket private) $(call in,tui/terminal/test_,canvas keymap signals) \
 	$(call in,tui/frame/test_,header list prompt) $(call in,tui/views/test_,config view_functions) \
-	$(call in,tui/screen/test_,walk screen screen_input states steady tabs)
+	$(call in,tui/screen/test_,walk screen screen_input states steady tabs tabs_orders)
 # Both test the hook's threads: under the thread sanitizer; and on a memory as weak as C11 allows (weak_memory.c).
 THREADED = $(call in,kernel-hook/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)
 WEAK = $(call in,kernel-hook/test_,sampler_barriers) $(call in,kernel-hook/base/test_,name_table_barriers ring_barriers) \
@@ -84,7 +84,7 @@ $(filter build/check/tests/unit/agent/query/% %/test_export,$(UNIT_PROGRAMS)): $
 $(call test,stack_link): build/check/kernel-hook/plugin/stack_link.o
 $(call test,alarm): build/check/$(PORTS)/template/alarm.o
 $(call test,template): $(patsubst %,build/check/%.o,$(filter-out %/string,$(TEMPLATE)))
-$(call test,waits): WATCHED = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen \
+$(call test,waits) $(call test,waits_disk): WATCHED = poll recv read connect fsync pthread_join pthread_cond_wait nanosleep opendir fopen \
 	open stat lstat fstatat access mkdir rename write realpath
 $(call test,walk): $(patsubst %,build/check/tests/unit/tui/screen/walk_%.o,acts check fleet guest list model numbers \
 	rows)

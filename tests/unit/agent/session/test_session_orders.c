@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* What a session does for an order: it switches the profiler, sends control lines, answers another ktop. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/guest/commands.h"
+#include "agent/session/session.h"
+#include "tests/unit/fakes/fake_guest.h"
+#include "tests/unit/fakes/fake_qmp.h"
+#include "tests/unit/fakes/picture.h"
+#include "tests/unit/fakes/scratch.h"
+#include "tests/unit/fakes/session_fixture.h"
+
+static void keep_text(void *context, bool ok, const char *text)
+{
+	char **kept = context;
+
+	assert_false(ok);
+	*kept = strdup(text);
+}
+
+/* The profiler is wanted before the guest is there. A screen's wish is kept, and says why; a report's fails. */
+static void test_profiler_of_a_silent_guest(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	char *failed = NULL;
+	const struct command_sink sink = { .context = &failed, .answered = keep_text };
+	struct picture *picture;
+
+	(void)state;
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
+	session_run_profiler(fixture.session, true);
+	fixture_await_message(&fixture, false, "profiling starts when the guest answers: nothing is "
+		"known of the guest: it has not opened the port; Linux: is ktop.ko loaded");
+	picture = fixture_picture(&fixture);
+	assert_int_equal(picture->vitals->kept, KEPT_ON);
+	picture_free(picture);
+	fixture_bring_up(&fixture);
+	fixture_await_line(&fixture, "start");
+	fake_guest_reply(fixture.guest, true, "started");
+	fake_guest_status(fixture.guest, true);
+	fixture_await_message(&fixture, false, "profiling on");
+	picture = fixture_picture(&fixture);
+	assert_int_equal(picture->vitals->kept, KEPT_NONE);
+	picture_free(picture);
+	fixture_end(&fixture);
+
+	fixture = fixture_begin(NULL);
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
+	session_profile(fixture.session, true, &sink);
+	for (int i = 0; i < FIXTURE_STEPS && !failed; i++)
+		fixture_step(&fixture);
+	assert_non_null(failed);
+	assert_non_null(strstr(failed, "profiling not turned on: nothing is known of the guest: "
+		"it has not opened the port; Linux: is ktop.ko loaded"));
+	free(failed);
+	fixture_end(&fixture);
+}
+
+static void test_profiler_by_port(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+	struct picture *picture;
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	session_run_profiler(fixture.session, true);
+	fixture_await_line(&fixture, "start");
+	fake_guest_reply(fixture.guest, true, "started");
+	picture = fixture_picture(&fixture);
+	assert_false(picture->vitals->running);		/* an answer is not a status */
+	picture_free(picture);
+	fake_guest_status(fixture.guest, true);
+	fixture_await_message(&fixture, false, "profiling on (by port: the guest takes no keys)");
+	picture = fixture_picture(&fixture);
+	assert_true(picture->vitals->running);
+	picture_free(picture);
+
+	session_run_profiler(fixture.session, false);
+	fixture_await_line(&fixture, "stop");
+	fake_guest_reply(fixture.guest, false, "no, today not");
+	fixture_await_message(&fixture, true, "no, today not");
+	fixture_end(&fixture);
+}
+
+static const struct fake_answer machine[] = {
+	{ "qmp_capabilities", "\"return\": {}" },
+	{ "query-status", "\"return\": {\"status\": \"running\"}" },
+	{ "query-cpus-fast", "\"return\": [{}, {}]" },
+	{ "/machine/unattached",
+		"\"return\": [{\"name\": \"device[9]\", \"type\": \"child<i8042>\"}]" },
+	{ "", "\"error\": {\"desc\": \"not in this test\"}" },
+	{ NULL, NULL },
+};
+
+static void test_profiler_by_key(void **state)
+{
+	const char *path = scratch_path("keys.qmp");
+	struct fake_qmp *qmp = fake_qmp_listen(&(struct fake_script) {
+		.greeting = fake_greeting, .answers = machine }, path);
+	struct fixture fixture = fixture_begin(&(struct session_options) { .qmp = path });
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	fake_guest_keys(fixture.guest);
+	picture_free(fixture_picture(&fixture));
+	session_run_profiler(fixture.session, true);
+	fixture_step(&fixture);
+	assert_non_null(fake_qmp_wait(qmp, "input-send-event"));
+	fake_guest_status(fixture.guest, true);
+	fixture_await_message(&fixture, false, "profiling on (by key)");
+
+	/* The guest hears no key, so a line on the port follows. */
+	session_run_profiler(fixture.session, false);
+	fixture_await_line(&fixture, "stop");
+	fake_guest_status(fixture.guest, false);
+	fixture_await_message(&fixture, false, "profiling off (by port: the key did not arrive)");
+	fixture_end(&fixture);
+	fake_qmp_free(qmp);
+}
+
+static void test_commands_are_answered_in_order(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_bring_up(&fixture);
+	session_command(fixture.session, "status");
+	session_command(fixture.session, "bogus");
+	fixture_await_line(&fixture, "status");
+	fixture_await_line(&fixture, "bogus");
+	fake_guest_reply(fixture.guest, true, "first\nline\x1b");
+	fake_guest_reply(fixture.guest, false, "second");
+	fixture_await_message(&fixture, false, "first\nline?");
+	fixture_await_message(&fixture, true, "second");
+	session_command(fixture.session, "two\nlines");
+	fixture_await_message(&fixture, true, "not a control line");
+	session_command(fixture.session, "  ");		/* the hook would ignore it, without an answer */
+	fixture_await_message(&fixture, true, "not a control line");
+	fixture_end(&fixture);
+}
+
+/* A ktop that has ended left lines in the guest's port: the next ktop gets their answers. */
+static void test_answers_to_another_ktop(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_await_line(&fixture, "hello");
+	session_command(fixture.session, "status");
+	fixture_await_line(&fixture, "status");
+	fake_guest_reply(fixture.guest, true, "stopped");
+	fake_guest_reply(fixture.guest, true, "rate 997");
+	fixture_tell_all(&fixture);
+	fake_guest_reply(fixture.guest, true, "off, mode timer");
+	fixture_await_message(&fixture, false, "off, mode timer");
+	fixture_end(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_profiler_of_a_silent_guest),
+		cmocka_unit_test(test_profiler_by_port),
+		cmocka_unit_test(test_profiler_by_key),
+		cmocka_unit_test(test_commands_are_answered_in_order),
+		cmocka_unit_test(test_answers_to_another_ktop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
