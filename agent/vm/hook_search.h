@@ -8,12 +8,12 @@
 struct errand;
 
 /*
- * A kernel with the hook and its driver contains the port's name. A packed file does not show it. NULL, and what is no
- * readable file: false. May wait for a disk.
+ * Looks for the port's name, which a kernel with the hook and its driver contains. False, too: the file is compressed,
+ * cannot be read, or `path` is NULL. May wait for a disk.
  */
 bool hook_is_in(const char *path);
 
-/* The same, as an errand. hook_searched: takes what was found, and ends the errand; false: it is not done yet. */
+/* The same, as an errand. hook_searched: false: the errand is not done yet; else it takes the result, and ends it. */
 struct errand *hook_search(const char *path);
 bool hook_searched(struct errand *errand, bool *found);
 

@@ -8,9 +8,9 @@
 #include "link.h"
 
 /*
- * The plugin's file, in fresh memory. NULL: none is to be loaded; with `error` set if the user wants it and it is not
- * there. LINK_AUTO: it is loaded unless the machine's kernel or initrd has the hook, or KVM runs the guest, which no
- * plugin sees.
+ * The path of the plugin's file, in fresh memory. NULL: no plugin is to be loaded; `error` is set if the user wants it
+ * and its file is missing. LINK_AUTO: the plugin is loaded unless the machine's kernel or initrd has the hook, or KVM
+ * runs the guest, which a plugin cannot see.
  */
 char *launch_plugin(char *const *words, size_t count, enum link_choice choice, char **error);
 

@@ -87,9 +87,8 @@ bool link_by_plugin(const struct link *link);
 bool link_by_gdb(const struct link *link);	/* likewise: the process at the gdb stub */
 
 /*
- * link_wants_change: the guest has opened its port, or closed it, so the other one of hook and plugin is the better
- * choice now; or a hook speaks, and the gdb stub has been taken for want of one. link_change closes the port; the next
- * steps connect the other one.
+ * link_wants_change: another choice is better now. The guest has opened its port (hook) or closed it (plugin); or a
+ * hook speaks while the gdb stub is in use. link_change closes the port; the next steps connect the better one.
  */
 bool link_wants_change(const struct link *link);
 void link_change(struct link *link, uint64_t now);

@@ -18,9 +18,9 @@
 enum {
 	WATCH_MS = 500,			/* between two questions whether the guest has its port open */
 	LISTEN_MS = 100,		/* between two looks whether a hook speaks */
-	MUTE_MS = 3000,			/* so long nothing comes from a guest without the hook */
-	PLUGGED_MS = 6000,		/* the guest has to find the port that was just plugged in */
-	BOOT_MS = 10000,		/* a kernel with the hook gets more time to boot */
+	MUTE_MS = 3000,			/* a guest from which nothing has come for this long has no hook */
+	PLUGGED_MS = 6000,		/* the same after a port was plugged in, which the guest has to find first */
+	BOOT_MS = 10000,		/* the same if the file of its kernel has the hook: it may still boot */
 	GIVE_BACK_MS = 5000,
 };
 
@@ -83,8 +83,8 @@ static uint64_t patience(const struct link *link)
 }
 
 /*
- * A port that has a path is first connected a second time (silence_wants_new_port), for which nobody else may have it.
- * If another client has it, the guest may well have the hook.
+ * Is there no hook in the guest? A silent port that has a path is first connected a second time
+ * (silence_wants_new_port). If another client has the port, the guest may well have a hook, and that client its bytes.
  */
 static bool is_mute(const struct link *link, uint64_t now)
 {
@@ -109,7 +109,7 @@ static void watch_silence(struct link *link, uint64_t now)
 		gdb_begin(link, now);
 }
 
-/* A byte, or the port's end: to find out which, it is taken back. */
+/* Something came from the port that waits: bytes, or its end. Reading it finds out which, so the port is taken back. */
 static bool speaks(const struct link *link)
 {
 	struct pollfd fd = { .fd = port_socket_fd(link->waiting), .events = POLLIN };
@@ -164,7 +164,7 @@ void choice_took_stub(struct link *link)
 	link->socket = NULL;
 }
 
-/* It is tried again later; a port that waits is taken back by the next step. */
+/* The stub is tried again later. The next step takes back a port that waits. */
 void choice_lost_stub(struct link *link, char *why, uint64_t again_at)
 {
 	free(link->stub_why);

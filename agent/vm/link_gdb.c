@@ -9,8 +9,8 @@
 
 enum {
 	STUB_MS = 5000,
-	AGAIN_MS = 3000,		/* until LINK_AUTO tries a stub again that a debugger has */
-	STEADY_MS = 300,		/* a machine that was let go on within this time runs: its samples stop it */
+	AGAIN_MS = 3000,		/* until LINK_AUTO tries a stub again that a debugger uses */
+	STEADY_MS = 300,		/* a machine that ran this shortly ago is stopped for a sample, not paused */
 };
 
 /* ---- is it stopped for a sample, or by somebody? ---- */
@@ -83,7 +83,7 @@ void gdb_end_talk(struct link *link, uint64_t now)
 
 /* ---- the process ---- */
 
-/* One that was killed may have left the machine stopped. One that somebody else has stopped is not steady. */
+/* A process that was killed may have left the machine stopped. A machine that somebody has paused is not steady. */
 void gdb_watch_process(struct link *link, uint64_t now)
 {
 	bool killed;
@@ -117,7 +117,7 @@ bool gdb_leave(struct link *link, uint64_t now, int timeout_ms)
 	return true;
 }
 
-/* Only once the process has ended is nobody cut off who would have to let the machine go on. */
+/* The stub must not end before the process: the process may still have to let the machine go on. */
 void gdb_step_leaving(struct link *link, uint64_t now)
 {
 	if (now >= link->return_by) {

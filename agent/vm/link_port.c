@@ -40,7 +40,7 @@ void port_connected(struct link *link, struct port_socket *socket, uint64_t now)
 	link_rest(link, now);
 }
 
-/* One that has waited is connected already. */
+/* A port that has waited (`waiting`) is connected already. */
 static void take_port(struct link *link, uint64_t now)
 {
 	char *error = NULL;
@@ -104,7 +104,7 @@ void port_take_holder(struct link *link, const char *client, uint64_t now)
 		take_port(link, now);
 }
 
-/* Takes out what was plugged in in vain, if QEMU still answers. */
+/* Takes out a port that was plugged in and could not be used, if QEMU still answers. */
 void port_end_plug(struct link *link, uint64_t now)
 {
 	struct qmp_plug *plug = &link->plugging;

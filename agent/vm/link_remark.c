@@ -6,7 +6,7 @@
 #include "link.h"
 #include "link_state.h"
 
-/* What the link says of itself, each in one line: what was plugged in, what stays, what is wrong. */
+/* The link's remarks, each in one line: what was plugged in, what could not be taken out, what is wrong. */
 
 const char *link_plugged(const struct link *link, char *text, size_t size)
 {

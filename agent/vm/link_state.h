@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a link knows. link.c drives it; link_choice.c, link_gdb.c, link_port.c, link_remark.c and link_silence.c are
+ * The state of a link. link.c drives it; link_choice.c, link_gdb.c, link_port.c, link_remark.c and link_silence.c are
  * parts of it.
  */
 #ifndef LINK_STATE_H
@@ -37,7 +37,7 @@ struct link {
 	char *qmp_path, *port_path;	/* as the user gave them; NULL: not given */
 	enum link_stage stage;
 	uint64_t news;			/* grows when another thing is under way */
-	uint64_t retry_at;		/* the next try begins no earlier */
+	uint64_t retry_at;		/* the next try begins no earlier (host ns, as all times here) */
 
 	struct qmp *qmp;		/* NULL: not connected, or not yet ready */
 	struct qmp *opening;		/* will become `qmp` once it is ready */
@@ -53,24 +53,26 @@ struct link {
 	const char *wanted;		/* borrowed: qmp_path or the port's path */
 
 	enum link_choice choice;
-	bool change_asked, change;	/* QEMU was asked whether the guest has its port open; that has changed */
+	bool change_asked;		/* QEMU was asked whether the guest has its port open */
+	bool change;			/* since the choice, the guest has opened or closed its port */
 	uint64_t change_at;		/* when QEMU is to be asked next */
-	struct errand *hook_search;	/* is the hook in the file of the kernel? NULL: that is not being looked for */
-	bool has_hook;			/* it is */
+	struct errand *hook_search;	/* looks for the hook in the file of the kernel; NULL: not under way */
+	bool has_hook;			/* the file has the hook */
 
 	/* The gdb stub. */
-	bool by_stub;			/* LINK_AUTO has taken it, for want of a hook and of the plugin */
-	struct port_socket *waiting;	/* meanwhile the guest's port, where a hook may speak; NULL: none */
-	uint64_t mute_at;		/* since when the machine runs and no byte comes from its port; 0: not so */
-	uint64_t stub_at;		/* LINK_AUTO does not try the stub before */
-	char *stub_why;			/* why it could not be taken; NULL: it could, or was not tried */
-	struct qmp_gdbserver gdbserver;	/* for asking for it, and for taking it away */
+	bool by_stub;			/* LINK_AUTO has taken the stub, since there is neither a hook nor the plugin */
+	struct port_socket *waiting;	/* meanwhile: the guest's port, where a hook may speak; NULL: none */
+	uint64_t mute_at;		/* since when the machine runs and its port is mute; 0: it is not */
+	uint64_t stub_at;		/* LINK_AUTO tries the stub no earlier */
+	char *stub_why;			/* why the stub could not be taken; NULL: it could, or was not tried */
+	struct qmp_gdbserver gdbserver;	/* the dialogue that finds, starts or ends the stub */
 	struct gdb_process process;
 	struct launch_folder folder;	/* with the stub's socket */
-	bool stub_is_ours;		/* it was started for this link */
-	uint64_t return_by;		/* when it is given up to take it away */
-	uint64_t resumes, ran_at;	/* qmp_resumes(); when the machine was known to run */
-	bool steady;			/* the machine is stopped, but no longer than for a sample */
+	bool stub_is_ours;		/* ktop has started the stub, so ktop ends it */
+	uint64_t return_by;		/* the stub is left as it is if it has not ended by then */
+	uint64_t resumes;		/* qmp_resumes() at the last look */
+	uint64_t ran_at;		/* when the machine was last known to run */
+	bool steady;			/* the machine is stopped, but so shortly that it may be for a sample */
 
 	bool plug;			/* a missing port may be plugged in */
 	bool plug_refused;		/* this QEMU has refused that */
@@ -78,7 +80,7 @@ struct link {
 	struct qmp_plugged plugged;
 	uint64_t deletions;		/* qmp_deletions() when it was plugged in */
 	bool left;			/* no stage is begun any more */
-	bool unplug;			/* then: something is to be taken out, until `leave_by` */
+	bool unplug;			/* with `left`: something is to be taken out, until `leave_by` */
 	uint64_t leave_by;
 	enum { STAYS_NOTHING, STAYS_CONTROLLER, STAYS_UNKNOWN } stays;	/* what could not be taken out */
 
@@ -87,8 +89,8 @@ struct link {
 	uint64_t look_at;		/* when to look for the cause again */
 	struct errand *look;		/* the errand that looks for it; NULL: none is under way */
 	bool looked;			/* that errand has ended once in this silence */
-	bool silent, hangs;		/* the port is; QEMU does not answer */
-	bool asks, closed;		/* QEMU was asked about the port; the guest has closed it */
+	bool silent, hangs;		/* the port is silent; QEMU does not answer */
+	bool asks, closed;		/* QEMU was asked about the port; the guest has closed the port */
 	bool tried_again;		/* connected again because of the silence, in vain so far */
 	char *holder;			/* the client whom QEMU serves instead; NULL: not known */
 	pid_t stopped;			/* QEMU's process, if it is stopped; else 0 */

@@ -24,6 +24,7 @@ static const struct fake_answer machine[] = {
 		"\"return\": [{\"cpu-index\": 0}, {\"cpu-index\": 1}, {\"cpu-index\": 2}]" },
 	{ "query-name", "\"return\": {\"name\": \"toy\\u001b[2J\"}" },
 	{ "query-version", "\"return\": {\"qemu\": {\"micro\": 22, \"minor\": 2, \"major\": 7}}" },
+	{ "query-kvm", "\"return\": {\"enabled\": true, \"present\": true}" },
 	{ QOM_GET("/machine", "kernel"), "\"return\": \"images/kernel.elf\"" },
 	{ QOM_GET("/", "ktop-plugin"), "\"return\": \"run/plugin.sock\"" },
 	{ QOM_GET("/machine/peripheral-anon/device[1]", "name"), "\"return\": \"com.other\"" },

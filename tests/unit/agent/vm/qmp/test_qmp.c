@@ -56,6 +56,7 @@ static void check_discovery(const struct fake_script *script)
 	assert_true(facts.port_open);
 	assert_string_equal(facts.plugin, plugin);
 	assert_true(facts.i8042);
+	assert_true(facts.kvm);
 	assert_int_equal(qmp_state(qmp), VM_RUNNING);
 
 	qmp_facts_clear(&facts);
@@ -117,6 +118,7 @@ static void test_answers_of_wrong_types(void **state)
 		{ "query-cpus-fast", "\"return\": {\"a\": 1}" },
 		{ "query-name", "\"return\": 7" },
 		{ "query-version", "\"return\": {\"qemu\": [1, 2, 3]}" },
+		{ "query-kvm", "\"return\": {\"enabled\": 1}" },
 		{ "qom-get", "\"return\": {\"kernel\": []}" },
 		{ "qom-list",
 			"\"return\": [[], 1, {\"name\": 1, \"type\": \"child<virtserialport>\"}, "
@@ -135,6 +137,7 @@ static void test_answers_of_wrong_types(void **state)
 	assert_null(facts.port);
 	assert_false(facts.port_present);
 	assert_false(facts.i8042);
+	assert_false(facts.kvm);
 	qmp_facts_clear(&facts);
 	qmp_free(qmp);
 	fake_qmp_free(fake);
@@ -166,7 +169,7 @@ static void check_hole(const char *request, const char *answer, const char *why)
 static void test_no_answer_is_not_none(void **state)
 {
 	static const char *const requests[] = {
-		"query-cpus-fast", "query-name", "query-version", "query-chardev", "qom-list",
+		"query-cpus-fast", "query-name", "query-version", "query-kvm", "query-chardev", "qom-list",
 		QOM_GET("/machine", "kernel"), QOM_GET("/", "ktop-plugin"),
 		QOM_GET("/machine/peripheral-anon/device[2]", "name"),
 		"\"path\":\"/machine/unattached\"",
