@@ -114,7 +114,7 @@ static long all_steps(void)
 	return getenv("QUICK") ? QUICK_STEPS : STEPS;
 }
 
-/* SEED=N takes another walk than the usual one; STEPS=N sets its length. With QUICK, as in `make unit-quick`: a fifth. */
+/* SEED=N takes another walk than the usual one; STEPS=N sets its length. `make unit-quick` sets QUICK: a fifth. */
 static void go(size_t machines, long share)
 {
 	uint64_t seed = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 10) : 1;
