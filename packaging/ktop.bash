@@ -8,7 +8,7 @@ _ktop_help() {
 # The words that the hook takes after those that were typed.
 _ktop_control() {
 	case $* in
-	'') echo 'start stop rate mode cpu events keys status hello echo help' ;;
+	'') echo 'start stop rate mode cpu events keys read task status hello echo help' ;;
 	mode) echo 'timer nmi' ;;
 	keys) echo 'chord plain' ;;
 	cpu) echo 'all' ;;
