@@ -4,6 +4,7 @@
 
 #include "../base/put.h"
 #include "../wire.h"
+#include "clock.h"
 #include "memory.h"
 #include "reads.h"
 
@@ -12,7 +13,6 @@ enum {
 	EACH = 4,			/* read in one call of a CPU: some 4 us */
 	PER_SECOND = 4096,		/* 16 MiB */
 	TRIES = 1000,			/* of a page that programs do not map, before it counts as missing */
-	NS_PER_SECOND = 1000000000,
 };
 
 enum state { FREE, WANTED, READ };
@@ -127,7 +127,7 @@ static bool read_page(struct page *page, const struct qemu *qemu, struct qemu_cp
 /* How many may be read now. */
 static uint32_t allowed(uint64_t now)
 {
-	if (now - all.second >= NS_PER_SECOND) {
+	if (now - all.second >= CLOCK_NS_PER_SECOND) {
 		all.second = now;
 		all.done = 0;
 	}
