@@ -36,7 +36,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_g
 TOOLS = pty liar harmless odd_qemu image_symbols refuse.so slow_disk.so	# used by tests/e2e
 CHECKS = bench licence format style run tour layers pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny port books events guests plugin plugin_shares qemu_newer gdb plugin_choice stub_choice boot_profile plugin_safety linux_port linux_goes \
+E2E = tiny port books events plugin gdb plugin_choice stub_choice boot_profile plugin_safety linux_port linux_goes \
 	linux_leaves linux_away linux_silent linux linux_nmi plug_linux linux_demo untouched \
 	linux_debug cost boot plug report screen terminal refused hostile faults_guest faults_qemu faults_qmp waits leaves \
 	faults_port faults_files ctl record replay machines suspend demo config
@@ -119,11 +119,18 @@ soak: packages
 	$(call test,memory) soak
 	tests/soak
 	ROUNDS=200 tests/e2e/plugin_safety
+	$(MAKE) check-guests
 
 # Runs the tests of Linux on the kernel of Debian's backports.
 check-linux-newer: packages
 	./packages linux
 	tests/linux-newer
+
+# Runs the tests of untouched guests that take long: four architectures, and the plugin's shares beside the module's.
+check-guests: packages
+	./packages linux
+	$(MAKE) build/ktop build/ktop-plugin.so build/linux/initramfs build/linux/ktop.ko
+	tests/run -- tests/e2e/guests tests/e2e/plugin_shares tests/e2e/qemu_newer
 
 # Runs the tests of the plugin in the QEMU of Debian's backports.
 check-qemu-newer: packages
