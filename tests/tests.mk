@@ -108,7 +108,7 @@ check: packages
 	$(MAKE) -j$(shell nproc) build/lint build/ktop build/ktop-plugin.so demo-kernel unit
 	@if ./packages linux && $(MAKE) build/linux/vmlinuz; then $(MAKE) build/linux/initramfs; fi
 	@./packages cpus
-	@tests/run $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) \
+	@env -u QUICK tests/run $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TSAN_PROGRAMS) $(CHECKS:%=tests/check-%) $(E2E:%=tests/e2e/%) \
 		-- $(ALONE:%=tests/e2e/%)
 
 # First each allocation is refused; then comes everything that costs memory, at once; then the books, for SOAK_MINUTES.
