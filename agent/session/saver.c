@@ -42,21 +42,22 @@ struct saver *saver_new(struct mailbox *mailbox)
 	return saver;
 }
 
-/* Frees the text. Adds how many were refused so far: the messages about these may have been overwritten. */
+/*
+ * Frees the text. Adds how many were refused so far: the messages about these may have been overwritten. The lock is
+ * held until the message is posted, so that no message with an older number follows one with a newer.
+ */
 static void tell(struct saver *saver, bool failed, char *text)
 {
 	struct session_message message = { .failed = failed };
-	uint64_t refused;
 
 	pthread_mutex_lock(&saver->lock);
-	refused = saver->refused;
-	pthread_mutex_unlock(&saver->lock);
-	if (refused)
+	if (saver->refused)
 		util_print(message.text, sizeof(message.text), "%s; snapshots not taken so far: %"
-			PRIu64, text, refused);
+			PRIu64, text, saver->refused);
 	else
 		util_print(message.text, sizeof(message.text), "%s", text);
 	mailbox_message(saver->mailbox, &message);
+	pthread_mutex_unlock(&saver->lock);
 	free(text);
 }
 
