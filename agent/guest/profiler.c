@@ -35,6 +35,7 @@ static enum profiler_act begin(struct profiler *profiler, const struct profiler_
 	profiler->state = PROFILER_BY_KEY;
 	profiler->sent = profiler->key_tried = true;
 	profiler->deadline = facts->now + (uint64_t)PROFILER_KEY_MS * NS_PER_MS;
+	profiler->pressed = facts->guest_now;
 	return PROFILER_PRESS_KEYS;
 }
 
@@ -76,6 +77,14 @@ static enum profiler_act give_up(struct profiler *profiler, const struct profile
 	return PROFILER_FAILED;
 }
 
+/* The guest has not had the key's time yet: nothing has come from it that is so new. */
+static bool is_behind(const struct profiler *profiler, const struct profiler_facts *facts)
+{
+	return profiler->state == PROFILER_BY_KEY && profiler->deadline && !facts->hindrance && !facts->silent &&
+		facts->guest_now - profiler->pressed < (uint64_t)PROFILER_KEY_MS * NS_PER_MS &&
+		facts->now < profiler->deadline + (uint64_t)PROFILER_BUSY_MS * NS_PER_MS;
+}
+
 enum profiler_act profiler_step(struct profiler *profiler, const struct profiler_facts *facts)
 {
 	if (profiler->state == PROFILER_IDLE)
@@ -88,7 +97,7 @@ enum profiler_act profiler_step(struct profiler *profiler, const struct profiler
 		return facts->hindrance || facts->silent ? PROFILER_WAIT : begin(profiler, facts);
 	if (profiler->state == PROFILER_ASKED)
 		return facts->hindrance ? give_up(profiler, facts) : begin(profiler, facts);
-	if (facts->now < profiler->deadline)
+	if (facts->now < profiler->deadline || is_behind(profiler, facts))
 		return PROFILER_WAIT;
 	if (profiler->state == PROFILER_BY_KEY)
 		return begin_line(profiler, facts->now);

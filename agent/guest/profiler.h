@@ -12,7 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROFILER_KEY_MS = 300, PROFILER_LINE_MS = 3000 };
+/*
+ * How long a key's and a line's effect is awaited. A key's time has passed on the host and in the guest, which may hang
+ * behind on a busy host; but PROFILER_BUSY_MS more on the host are enough.
+ */
+enum { PROFILER_KEY_MS = 300, PROFILER_BUSY_MS = 1500, PROFILER_LINE_MS = 3000 };
 
 /* No wish; one that is not sent yet; one that was sent as a key or as a line and waits for the status; a kept one. */
 enum profiler_state { PROFILER_IDLE, PROFILER_ASKED, PROFILER_BY_KEY, PROFILER_BY_LINE, PROFILER_KEPT };
@@ -33,11 +37,13 @@ struct profiler {
 	bool sent;			/* this wish went out to the guest, by key or by line */
 	bool doubt;			/* the contrary wish went out before, and the guest may still obey it */
 	uint64_t deadline;		/* of the present way, by key or by line */
+	uint64_t pressed;		/* guest time when the key was pressed */
 	char text[160];			/* the outcome, with DONE, FAILED and KEEP */
 };
 
 struct profiler_facts {
 	uint64_t now;			/* host ns of a monotonic clock */
+	uint64_t guest_now;		/* guest time in ns, of the newest that the guest has sent */
 	bool key_path;			/* keys can be sent, and the guest has told which keys it takes */
 	bool status_known, running;	/* what the guest's own status says */
 	bool silent;			/* the guest has stopped sending */

@@ -126,7 +126,7 @@ static enum profiler_act decide(struct profiler_drive *drive, const struct profi
 	const struct epoch *epoch = guest->epoch;
 	char hindrance[HINDRANCE];
 	const struct profiler_facts facts = {
-		.now = util_now(),
+		.now = util_now(), .guest_now = epoch ? epoch_now(epoch) : 0,
 		.key_path = epoch && link_qmp(guest->link) && link_facts(guest->link)->i8042 &&
 			epoch->keys_on_count && epoch->keys_off_count,
 		.status_known = epoch && epoch->status_known,

@@ -14,7 +14,7 @@ enum { MS = 1000000 };
 static struct profiler_facts off(uint64_t ms, bool key_path)
 {
 	return (struct profiler_facts) {
-		.now = ms * MS, .key_path = key_path, .status_known = true
+		.now = ms * MS, .guest_now = ms * MS, .key_path = key_path, .status_known = true,
 	};
 }
 
@@ -116,6 +116,30 @@ static void test_no_status(void **state)
 	assert_int_equal(step(&profiler, facts), PROFILER_WAIT);
 }
 
+/* A guest that hangs behind on a busy host still has its key's time; but not for ever. */
+static void test_a_slow_guest(void **state)
+{
+	struct profiler profiler = { 0 };
+	struct profiler_facts facts = off(1000, true);
+
+	(void)state;
+	profiler_want(&profiler, true, false);
+	assert_int_equal(step(&profiler, facts), PROFILER_PRESS_KEYS);
+	facts.now += 1000 * (uint64_t)MS;
+	facts.guest_now += 200 * (uint64_t)MS;
+	assert_int_equal(step(&profiler, facts), PROFILER_WAIT);
+	facts.running = true;
+	assert_int_equal(step(&profiler, facts), PROFILER_DONE);
+	assert_string_equal(profiler.text, "profiling on (by key)");
+
+	profiler_want(&profiler, false, false);
+	assert_int_equal(step(&profiler, facts), PROFILER_PRESS_KEYS);
+	facts.now += (PROFILER_KEY_MS + PROFILER_BUSY_MS - 1) * (uint64_t)MS;
+	assert_int_equal(step(&profiler, facts), PROFILER_WAIT);
+	facts.now += MS;
+	assert_int_equal(step(&profiler, facts), PROFILER_SEND_LINE);
+}
+
 static void test_silence(void **state)
 {
 	struct profiler profiler = { 0 };
@@ -125,6 +149,7 @@ static void test_silence(void **state)
 	profiler_want(&profiler, true, false);
 	step(&profiler, facts);
 	facts.now += PROFILER_KEY_MS * (uint64_t)MS;
+	facts.guest_now += PROFILER_KEY_MS * (uint64_t)MS;
 	assert_int_equal(step(&profiler, facts), PROFILER_SEND_LINE);
 	facts.now += PROFILER_LINE_MS * (uint64_t)MS;
 	facts.hindrance = "the VM is paused";
@@ -276,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_keys_cannot_be_pressed),
 		cmocka_unit_test(test_already),
 		cmocka_unit_test(test_no_status),
+		cmocka_unit_test(test_a_slow_guest),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_hindered),
 		cmocka_unit_test(test_refused),
