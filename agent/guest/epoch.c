@@ -442,6 +442,9 @@ struct boot_times epoch_boot(const struct epoch *epoch)
 {
 	struct boot_times times = boot_marks_tell(&epoch->marks, epoch->inputs.symbols);
 
+	/* The clock of such a source began long before the boot, or it was not there at its beginning. */
+	if (epoch_ns(epoch, epoch->marks.first) > BOOT_MARKS_LATE_S * NS_PER_SECOND)
+		return (struct boot_times) { .known = { false } };
 	for (int phase = 0; phase < PHASES; phase++)
 		times.at[phase] = epoch_ns(epoch, times.at[phase]);
 	return times;

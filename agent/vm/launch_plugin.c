@@ -63,11 +63,14 @@ static bool is_kvm(char *const *words, size_t count, bool certainly)
 	return false;
 }
 
+bool launch_has_hook(char *const *words, size_t count)
+{
+	return hook_is_in(value_of(words, count, "-kernel")) || hook_is_in(value_of(words, count, "-initrd"));
+}
+
 static bool is_wanted(char *const *words, size_t count)
 {
-	return !value_of(words, count, "-plugin") && !is_kvm(words, count, false) &&
-		!hook_is_in(value_of(words, count, "-kernel")) &&
-		!hook_is_in(value_of(words, count, "-initrd"));
+	return !value_of(words, count, "-plugin") && !is_kvm(words, count, false) && !launch_has_hook(words, count);
 }
 
 char *launch_plugin(char *const *words, size_t count, enum link_choice choice, char **error)

@@ -3,6 +3,7 @@
 #ifndef LAUNCH_PLUGIN_H
 #define LAUNCH_PLUGIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "link.h"
@@ -13,5 +14,8 @@
  * runs the guest, which a plugin cannot see.
  */
 char *launch_plugin(char *const *words, size_t count, enum link_choice choice, char **error);
+
+/* True if the machine's kernel or initrd has the hook. A compressed file does not tell. */
+bool launch_has_hook(char *const *words, size_t count);
 
 #endif

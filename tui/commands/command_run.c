@@ -178,6 +178,9 @@ static int run(char *const *words, size_t count)
 			"--; give QEMU's"));
 	if (options.boot && !takes_boot(&options, &error))
 		return command_usage(&command_run, error);
+	/* Its hook comes with its boot, however long that takes: nothing else samples it meanwhile. */
+	if (options.attach.choice == LINK_AUTO && launch_has_hook(words + used, count - used))
+		options.attach.choice = LINK_HOOK;
 	request.boot = options.boot;
 	if (!options.headless && (!config_file_load(&config, &error) || !app_possible(&error)))
 		return command_fail(error);
