@@ -28,7 +28,7 @@ AGENT = \
 		recording_ends recording_reader recording_remark recording_repair trace_kinds) \
 	$(call in,agent/vm/qmp/,qmp qmp_buses qmp_discover qmp_gdbserver qmp_keys qmp_plug qmp_state qmp_talk qmp_unplug) \
 	$(call in,agent/vm/gdb/,gdb_connect gdb_greeting gdb_packets gdb_process gdb_sample gdb_stub gdb_target) \
-	kernel-hook/plugin/target \
+	kernel-hook/plugin/machine/target \
 	$(call in,agent/vm/,hook_search launch launch_folder launch_plugin link link_choice link_gdb link_port link_remark link_silence port_socket \
 		stand_in state_words) \
 	$(call in,agent/store/,arrivals cells cpus run span stack_cache stacks store) \
@@ -71,7 +71,7 @@ include kernel-hook/ports/ports.mk kernel-hook/plugin/plugin.mk tests/tests.mk
 
 # The process that samples by QEMU's gdb stub: it has the hook in it, as the plugin does.
 GDB_SAMPLER = build/host/agent/vm/gdb/gdb_sampler.o \
-	$(patsubst %,build/plugin/%.o,$(call in,kernel-hook/plugin/,gate memory socket) $(PLUGIN_HOOK))
+	$(patsubst %,build/plugin/%.o,$(call in,kernel-hook/plugin/,gate machine/memory socket) $(PLUGIN_HOOK))
 
 # ---- objects and libraries: each kind of build has its folder in build/ ----
 

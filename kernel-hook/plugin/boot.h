@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "qemu.h"
+#include "machine/qemu.h"
 
 struct plugin_socket;
 struct vcpus;

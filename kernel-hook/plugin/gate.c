@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "gate.h"
-#include "memory.h"
+#include "machine/memory.h"
 
 /* linux/Documentation/arch/x86/x86_64/mm.rst */
 #define CODE UINT64_C(0xffffffff80000000)	/* the kernel's, up to the modules' */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "qemu.h"
+#include "machine/qemu.h"
 
 #define GATE_FUNCTION "asm_exc_divide_error"
 

@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "boot.h"
-#include "debugger.h"
-#include "qemu.h"
-#include "qemu_plugin.h"
-#include "self_test.h"
+#include "machine/debugger.h"
+#include "machine/qemu.h"
+#include "machine/qemu_plugin.h"
+#include "machine/self_test.h"
 #include "socket.h"
-#include "target.h"
+#include "machine/target.h"
 #include "vcpus.h"
 
 /*

@@ -4,8 +4,8 @@
 
 #include "../base/put.h"
 #include "../wire.h"
-#include "clock.h"
-#include "memory.h"
+#include "machine/clock.h"
+#include "machine/memory.h"
 #include "reads.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "qemu.h"
+#include "machine/qemu.h"
 
 /* The drainer. As struct ktop_memory (ktop.h) has them. */
 bool reads_ask(bool physical, uint64_t address, uint32_t pages);

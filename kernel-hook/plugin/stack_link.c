@@ -4,7 +4,7 @@
 
 #include "../wire.h"
 #include "stack_link.h"
-#include "target.h"
+#include "machine/target.h"
 
 enum {
 	STACK_SIZE = 16384,		/* a kernel's stack ends at a multiple of this */

@@ -3,7 +3,7 @@
 
 #include "../ktop.h"
 #include "../wire.h"
-#include "memory.h"
+#include "machine/memory.h"
 #include "task.h"
 
 /* A CPU of the guest, whose memory is read. */

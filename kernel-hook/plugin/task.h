@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "qemu.h"
+#include "machine/qemu.h"
 
 struct ktop_task_places;
 

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "call.h"
-#include "clock.h"
+#include "machine/clock.h"
 #include "thread.h"
 #include "vcpus.h"
 

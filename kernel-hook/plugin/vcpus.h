@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "qemu.h"
+#include "machine/qemu.h"
 
 struct vcpus;
 

@@ -6,7 +6,7 @@
 #include "agent/base/util.h"
 #include "agent/vm/gdb/gdb_stub.h"
 #include "fuzz.h"
-#include "kernel-hook/plugin/target.h"
+#include "kernel-hook/plugin/machine/target.h"
 #include "kernel-hook/wire.h"
 
 enum { PIECES = 64 };

@@ -20,7 +20,7 @@
 #include "kernel-hook/plugin/gate.h"
 #include "kernel-hook/plugin/raw.h"
 #include "kernel-hook/plugin/socket.h"
-#include "kernel-hook/plugin/target.h"
+#include "kernel-hook/plugin/machine/target.h"
 #include "kernel-hook/port.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include "gdb_packets.h"
 #include "gdb_stub.h"
 #include "gdb_target.h"
-#include "kernel-hook/plugin/target.h"
+#include "kernel-hook/plugin/machine/target.h"
 
 enum {
 	GDB_CPUS = 256,			/* at most; further CPUs are not sampled */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "kernel-hook/plugin/stack_link.h"
-#include "kernel-hook/plugin/target.h"
+#include "kernel-hook/plugin/machine/target.h"
 #include "kernel-hook/wire.h"
 
 #define HIGH UINT64_C(0xffffc90000010000)	/* a multiple of the size of a stack */

@@ -9,7 +9,7 @@
 
 #include "agent/base/util.h"
 #include "agent/vm/gdb/gdb_stub.h"
-#include "kernel-hook/plugin/target.h"
+#include "kernel-hook/plugin/machine/target.h"
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/fake_gdb.h"
 

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../wire.h"
+#include "../../wire.h"
 #include "target.h"
 
 struct target {
