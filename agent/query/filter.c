@@ -68,17 +68,6 @@ bool filter_lacks(const struct filter *filter, enum filter_by by)
 	return true;
 }
 
-struct filter filter_only(const struct filter *filter, enum filter_by by)
-{
-	struct filter only = *filter;
-
-	only.count = 0;
-	for (uint32_t i = 0; i < filter->count; i++)
-		if (filter->terms[i].by == by)
-			only.terms[only.count++] = filter->terms[i];
-	return only;
-}
-
 bool filter_passes(const struct filter *filter, struct threads *threads, const struct who *who)
 {
 	for (uint32_t i = 0; i < filter->count; i++)

@@ -14,9 +14,6 @@ struct threads;
 /* True if no term looks at this. */
 bool filter_lacks(const struct filter *filter, enum filter_by by);
 
-/* The same filter with the terms of one kind alone. */
-struct filter filter_only(const struct filter *filter, enum filter_by by);
-
 /* True if the terms about who ran a sample hold. Those about its stack: stack_filter.h. */
 bool filter_passes(const struct filter *filter, struct threads *threads, const struct who *who);
 
