@@ -162,7 +162,8 @@ demo-linux: packages
 	@$(MAKE) build/ktop build/linux/initramfs
 	$(call show,--sysroot build/linux/root,$(LINUX_GUEST))
 
-# Debian's own kernel, untouched: a plugin in QEMU samples it.
+# Debian's own kernel, untouched: a plugin in QEMU samples it. Without a terminal, the table has its boot and some work.
+demo-untouched: DURATION = 25
 demo-untouched: packages
 	./packages linux
 	@$(MAKE) build/ktop build/ktop-plugin.so build/linux/vmlinuz build/untouched/initramfs
