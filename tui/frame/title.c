@@ -98,7 +98,7 @@ static void add_machine(struct title *title, const struct vitals *vitals)
 	}
 	if (vitals->kernel[0] != '\0')
 		add(title, STYLE_TEXT, 10, 0, vitals->sampler == SAMPLER_STUB ? "gdb stub" :
-			vitals->sampler == SAMPLER_OUTSIDE ? "from outside" : "hook");
+			vitals->sampler == SAMPLER_OUTSIDE ? "plugin" : "hook");
 	add(title, well ? STYLE_TEXT : STYLE_WARN, well ? 40 : 99, 12, "%s",
 		state_words_of_vm(vitals->vm)->name);
 }
