@@ -18,7 +18,7 @@ struct symbols;
 enum boot_phase { PHASE_FIRMWARE, PHASE_LOADER, PHASE_KERNEL, PHASE_USER, PHASES };
 
 enum { BOOT_MARKS_LATE_S = 5 };	/* a boot whose first sample comes later was not sampled from its beginning */
-enum { BOOT_PLACES = 256 };		/* the first so many places count; a kernel is reached before */
+enum { BOOT_PLACES = 256 };		/* only the first so many places count; by then the kernel has begun */
 
 /*
  * What a place is may be known only later, once the kernel's file is read. So the first sample of each place is kept; a

@@ -13,10 +13,11 @@
 enum {
 	PAGE = 4096,
 	PAGES_MAX = 8192,		/* 32 MiB */
-	AHEAD = 2,			/* pages that are asked for where one is missing: it and the next one */
+	AHEAD = 2,			/* pages that are asked for where one is missing: it, and the next one */
 	UNDER_WAY = 32,			/* pages that are asked for at a time */
 	LINE_PAGES = 16,		/* pages that one line asks for */
-	LATE_MS = 3000, ASKS = 3,	/* a page that has not come by then is asked for again, so often at most */
+	LATE_MS = 3000,			/* a page that has not come after this time is asked for again */
+	ASKS = 3,			/* how often one page is asked for at most */
 };
 
 enum state { PAGE_WANTED, PAGE_ASKED, PAGE_THERE, PAGE_ABSENT };

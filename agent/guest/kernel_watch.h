@@ -22,14 +22,14 @@ void kernel_watch_free(struct kernel_watch *watch);
 void kernel_watch_wake(struct kernel_watch *watch);
 
 /*
- * Call it often. `live`: pages that are missing can be asked for; a recording has those that were asked for then. True:
- * the symbols may know more now. `now`: util_now.
+ * Call it often. `live`: pages that are missing can be asked for. A recording has only the pages that were asked for
+ * when it was made. True: the symbols may know more now. `now`: util_now.
  */
 bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now);
 
 /*
- * Writes the control line that says where the kernel tells which thread runs. It is to be sent with each look, since a
- * hook may have forgotten it. False: that is not known, or the line was given already.
+ * Writes the control line that says where the kernel keeps which thread a CPU runs. It is to be sent each time that the
+ * modules are read, since a hook may have forgotten it. False: that is not known, or the line was given already.
  */
 bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX + 1]);
 

@@ -22,8 +22,8 @@ static enum mode mode_of(const struct raw_sample *raw, const struct unwound *fra
 }
 
 /*
- * A CPU in the kernel's mode runs no program. Code that is none of the kernel's runs before it, or under it: it has one
- * frame, since how it keeps its stack is not known.
+ * A CPU in the kernel's mode runs no program. Code that is not the kernel's is a boot loader's or the
+ * firmware's. It has one frame, since how it keeps its stack is not known.
  */
 static void take_for_kernel(struct unwound *frames)
 {
@@ -37,7 +37,7 @@ static void take_for_kernel(struct unwound *frames)
 
 /*
  * Where the thread is not known, the root of the page tables, as a page number, stands for the process. Linux numbers
- * its threads from 1 on, and has an idle one for each CPU, which is nobody's.
+ * its threads from 1 on, and has an idle one for each CPU, which belongs to no process.
  */
 static void take_task(const struct raw_sample *raw, struct sample *sample)
 {

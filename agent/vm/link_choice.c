@@ -84,7 +84,7 @@ static uint64_t patience(const struct link *link)
 
 /*
  * Is there no hook in the guest? A silent port that has a path is first connected a second time
- * (silence_wants_new_port). If another client has the port, the guest may well have a hook, and that client its bytes.
+ * (silence_wants_new_port). If another client has the port, that client gets the bytes of a hook.
  */
 static bool is_mute(const struct link *link, uint64_t now)
 {
@@ -109,7 +109,7 @@ static void watch_silence(struct link *link, uint64_t now)
 		gdb_begin(link, now);
 }
 
-/* Something came from the port that waits: bytes, or its end. Reading it finds out which, so the port is taken back. */
+/* The port that waits can be read: it has bytes, or was closed. Only reading tells which, so the port is taken back. */
 static bool speaks(const struct link *link)
 {
 	struct pollfd fd = { .fd = port_socket_fd(link->waiting), .events = POLLIN };

@@ -54,7 +54,7 @@ struct link {
 
 	enum link_choice choice;
 	bool change_asked;		/* QEMU was asked whether the guest has its port open */
-	bool change;			/* since the choice, the guest has opened or closed its port */
+	bool change;			/* since hook or plugin was chosen, the guest has opened or closed its port */
 	uint64_t change_at;		/* when QEMU is to be asked next */
 	struct errand *hook_search;	/* looks for the hook in the file of the kernel; NULL: not under way */
 	bool has_hook;			/* the file has the hook */
@@ -72,7 +72,7 @@ struct link {
 	uint64_t return_by;		/* the stub is left as it is if it has not ended by then */
 	uint64_t resumes;		/* qmp_resumes() at the last look */
 	uint64_t ran_at;		/* when the machine was last known to run */
-	bool steady;			/* the machine is stopped, but so shortly that it may be for a sample */
+	bool steady;			/* the machine stands, but not for long: it may be for a sample */
 
 	bool plug;			/* a missing port may be plugged in */
 	bool plug_refused;		/* this QEMU has refused that */
@@ -121,7 +121,7 @@ void port_end_unplug(struct link *link, uint64_t now);
 
 bool choice_is_plugin(const struct link *link);	/* as far as the machine's facts are known */
 bool choice_is_gdb(const struct link *link);
-bool choice_is_open(const struct link *link);	/* there are both, and the user leaves the choice to us */
+bool choice_is_open(const struct link *link);	/* there are hook and plugin, and the user chose neither */
 void choice_watch(struct link *link, uint64_t now);	/* does the guest open its port, close it, say nothing? */
 uint64_t choice_due(const struct link *link, uint64_t now);	/* when choice_watch is due */
 void choice_begin(struct link *link);			/* another QEMU is there: nothing is known of it yet */

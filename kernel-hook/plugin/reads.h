@@ -2,7 +2,7 @@
 /*
  * Pages of the guest's memory that the host has asked for. The drainer asks for them and sends them. They are read on
  * the thread of a CPU that was called for a sample anyway, a few at a time, and so many in a second at most: a CPU
- * waits for nobody. RAM and ROM alone are read, since a device would take a read for a CPU's own.
+ * waits for nobody. Only RAM and ROM are read: a device would act on a read.
  */
 #ifndef PLUGIN_READS_H
 #define PLUGIN_READS_H
@@ -23,8 +23,9 @@ void reads_forget(void);
 bool reads_wanted(void);
 
 /*
- * On a CPU's thread; `now` is in ns. `kernel`: the CPU is in its kernel, so what is not mapped is nowhere. From a
- * program, a kernel may have nothing mapped: then it is tried again later. True: there is something to send.
+ * On a CPU's thread; `now` is in ns. `kernel`: the CPU is in its kernel, so a page that is not mapped does not exist.
+ * While a program runs, the kernel's pages may not be mapped: then they are tried again later. True: there is something
+ * to send.
  */
 bool reads_serve(const struct qemu *qemu, struct qemu_cpu *cpu, bool kernel, uint64_t now);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which thread a CPU of the guest is in, where the host has said how the guest's kernel tells. */
+/* Which thread a CPU of the guest runs. The host has said where the guest's kernel keeps that. */
 #ifndef PLUGIN_TASK_H
 #define PLUGIN_TASK_H
 
