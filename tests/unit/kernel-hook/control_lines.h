@@ -18,11 +18,9 @@
 #include "kernel-hook/wire.h"
 #include "tests/unit/fakes/fake_host.h"
 #include "tests/unit/fakes/fake_port.h"
+#include "hosted.h"
 
 enum { CPUS = 4, HZ = 1000000 };
-
-static struct ktop *ktop;
-static struct fake_host *host;
 
 static inline void boot(uint32_t cpus)
 {
@@ -44,19 +42,6 @@ static inline int set_up(void **state)
 	boot(CPUS);
 	fake_host_connect(host);
 	return 0;
-}
-
-static inline int tear_down(void **state)
-{
-	(void)state;
-	free(ktop);
-	fake_host_free(host);
-	return 0;
-}
-
-static inline void settle(void)
-{
-	fake_host_drain(ktop);
 }
 
 /* The reply to one line. `ok`: the line was understood and done. */

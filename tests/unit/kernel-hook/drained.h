@@ -17,11 +17,10 @@
 #include "kernel-hook/trace.h"
 #include "tests/unit/fakes/fake_host.h"
 #include "tests/unit/fakes/fake_port.h"
+#include "hosted.h"
 
 enum { CPUS = 3, HZ = 1000000, BEAT = HZ / 10 };
 
-static struct ktop *ktop;
-static struct fake_host *host;
 static uint64_t stack[256];
 
 static inline void boot(uint32_t ring_size, uint32_t rate)
@@ -51,19 +50,6 @@ static inline int set_up(void **state)
 	ktop = NULL;
 	boot(1 << 18, 1000);
 	return 0;
-}
-
-static inline int tear_down(void **state)
-{
-	(void)state;
-	free(ktop);
-	fake_host_free(host);
-	return 0;
-}
-
-static inline void settle(void)
-{
-	fake_host_drain(ktop);
 }
 
 static inline uint64_t taken(uint32_t cpu, enum ktop_stream stream)

@@ -17,9 +17,8 @@
 #include "kernel-hook/ktop.h"
 #include "tests/unit/fakes/fake_host.h"
 #include "tests/unit/fakes/fake_port.h"
+#include "hosted.h"
 
-static struct ktop *ktop;
-static struct fake_host *host;
 static const uint8_t build_id[20] = "0123456789abcdefghi";
 
 /* The facts that the kernel gives. */
@@ -61,19 +60,6 @@ static inline int set_up(void **state)
 	ktop = ktop_init(&facts, &settings, &host->transport, aligned_alloc(64, size), size);
 	fake_host_connect(host);
 	return ktop == NULL;
-}
-
-static inline int tear_down(void **state)
-{
-	(void)state;
-	free(ktop);
-	fake_host_free(host);
-	return 0;
-}
-
-static inline void settle(void)
-{
-	fake_host_drain(ktop);
 }
 
 /* Everything that a new host receives. */
